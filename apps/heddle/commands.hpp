@@ -1,0 +1,15 @@
+// The subcommands of `heddle`. Each registers its options and, when chosen, runs and leaves its
+// exit status: 0 converged or done, 1 not converged. Errors are thrown; main turns them into 2
+// or 3.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace heddle::cli {
+
+void add_solve(CLI::App& app, int& status);
+void add_spmv(CLI::App& app, int& status);
+void add_info(CLI::App& app, int& status);
+void add_generate(CLI::App& app, int& status);
+
+}  // namespace heddle::cli

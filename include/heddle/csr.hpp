@@ -1,0 +1,134 @@
+// Assembled matrices: compressed sparse rows over compound entries, owned or seen through a view.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "heddle/array.hpp"
+#include "heddle/entries/slots.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+/// Row offsets of 32 or 64 bits, read alike.
+class OffsetsView {
+ public:
+  OffsetsView() = default;
+  OffsetsView(const std::int32_t* narrow) : narrow_(narrow) {}
+  OffsetsView(const std::int64_t* wide) : wide_(reinterpret_cast<const Offset*>(wide)) {}
+  OffsetsView(const Offset* wide) : wide_(wide) {}
+
+  Offset operator[](Offset row) const { return wide_ != nullptr ? wide_[row] : narrow_[row]; }
+  explicit operator bool() const { return wide_ != nullptr || narrow_ != nullptr; }
+
+ private:
+  static_assert(sizeof(Offset) == sizeof(std::int64_t));
+  const std::int32_t* narrow_ = nullptr;
+  const Offset* wide_ = nullptr;
+};
+
+/// Where the entries are, without what they are: `rows + 1` offsets from 0, and one column each.
+struct PatternView {
+  Index rows = 0;
+  Index columns = 0;
+  OffsetsView offsets;
+  const Index* column = nullptr;
+
+  Offset entries() const { return rows == 0 ? 0 : offsets[rows]; }
+  Index length(Index row) const { return static_cast<Index>(offsets[row + 1] - offsets[row]); }
+};
+
+/// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
+/// Columns need not be sorted.
+void check_pattern(const PatternView& pattern, const Stream& stream);
+
+/// The order of a block's components in the caller's array; other entries have only one order.
+enum class ComponentOrder { row_major, column_major };
+inline constexpr ComponentOrder row_major = ComponentOrder::row_major;
+inline constexpr ComponentOrder column_major = ComponentOrder::column_major;
+
+/// A user's arrays, not owned: E::components scalars a value, in the order of the columns.
+template <class E>
+struct CsrView {
+  static_assert(check_entry<E>());
+
+  Index rows = 0;
+  Index columns = 0;
+  OffsetsView offsets;
+  const Index* column = nullptr;
+  const stored_scalar_t<E>* values = nullptr;
+  ComponentOrder order = ComponentOrder::row_major;
+  Device device = Device::automatic();
+
+  PatternView pattern() const { return {rows, columns, offsets, column}; }
+  Offset entries() const { return pattern().entries(); }
+};
+
+/// An assembled matrix that owns its arrays.
+template <class E>
+class CsrMatrix {
+  static_assert(check_entry<E>());
+
+ public:
+  using scalar = stored_scalar_t<E>;
+
+  CsrMatrix() : offsets_(1) {}
+
+  /// Takes the arrays: rows + 1 offsets, a column and E::components scalars an entry. Checks them
+  /// as `check_pattern` does.
+  CsrMatrix(Index rows, Index columns, Array<Offset> offsets, Array<Index> column,
+            Array<scalar> values)
+      : rows_(rows),
+        columns_(columns),
+        offsets_(std::move(offsets)),
+        column_(std::move(column)),
+        values_(std::move(values)) {
+    if (rows < 0 || columns < 0) throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
+    if (offsets_.size() != static_cast<std::size_t>(rows) + 1) {
+      throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows) +
+                                                " rows needs one offset more, not " +
+                                                std::to_string(offsets_.size()));
+    }
+    const auto entries = static_cast<std::size_t>(offsets_[offsets_.size() - 1]);
+    if (column_.size() < entries || values_.size() != entries * E::components) {
+      throw Error(ErrorKind::size_mismatch, "the offsets promise " + std::to_string(entries) +
+                                                " entries of " + std::to_string(E::components) +
+                                                " components, there are " +
+                                                std::to_string(column_.size()) + " columns and " +
+                                                std::to_string(values_.size()) + " scalars");
+    }
+    check_pattern(view().pattern(), Device::cpu().stream());
+  }
+
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  Offset entries() const { return offsets_[static_cast<std::size_t>(rows_)]; }
+
+  const Array<Offset>& offsets() const { return offsets_; }
+  const Array<Index>& column() const { return column_; }
+  const Array<scalar>& values() const { return values_; }
+  Array<scalar>& values() { return values_; }
+
+  E entry(Offset i) const {
+    E e;
+    for (int k = 0; k < E::components; ++k) {
+      e.component[k] = values_[static_cast<std::size_t>(i) * E::components + k];
+    }
+    return e;
+  }
+
+  CsrView<E> view() const {
+    return {rows_, columns_, OffsetsView(offsets_.data()), column_.data(), values_.data()};
+  }
+  operator CsrView<E>() const { return view(); }
+
+ private:
+  Index rows_ = 0;
+  Index columns_ = 0;
+  Array<Offset> offsets_;
+  Array<Index> column_;
+  Array<scalar> values_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,82 @@
+// Entries and precisions by their run-time names, and the one place where names become types.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "heddle/entries.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+enum class EntryKind {
+  real,
+  complex,
+  quaternion,
+  dual_quaternion,
+  block2,
+  block3,
+  block4,
+  block6,
+  complex_block3
+};
+enum class Precision { single_precision, double_precision };
+
+inline constexpr std::array<std::string_view, 9> entry_kind_names = {
+    "real",   "complex", "quaternion", "dual-quaternion", "block2",
+    "block3", "block4",  "block6",     "complex-block3"};
+inline constexpr std::array<std::string_view, 2> precision_names = {"single", "double"};
+
+inline std::string_view name(EntryKind kind) {
+  return entry_kind_names[static_cast<std::size_t>(kind)];
+}
+inline std::string_view name(Precision precision) {
+  return precision_names[static_cast<std::size_t>(precision)];
+}
+
+/// Throws `Error` with the names that there are.
+EntryKind parse_entry_kind(std::string_view text);
+Precision parse_precision(std::string_view text);
+
+/// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name.
+template <class S, class F>
+decltype(auto) visit_entry(EntryKind kind, F&& f) {
+  switch (kind) {
+    case EntryKind::real:
+      return f.template operator()<real<S>>();
+    case EntryKind::complex:
+      return f.template operator()<complex<S>>();
+    case EntryKind::quaternion:
+      return f.template operator()<quaternion<S>>();
+    case EntryKind::dual_quaternion:
+      return f.template operator()<dual_quaternion<S>>();
+    case EntryKind::block2:
+      return f.template operator()<block<S, 2, 2>>();
+    case EntryKind::block3:
+      return f.template operator()<block<S, 3, 3>>();
+    case EntryKind::block4:
+      return f.template operator()<block<S, 4, 4>>();
+    case EntryKind::block6:
+      return f.template operator()<block<S, 6, 6>>();
+    case EntryKind::complex_block3:
+      return f.template operator()<block<complex<S>, 3, 3>>();
+  }
+  throw Error(ErrorKind::internal, "an entry kind without a type");
+}
+
+template <class F>
+decltype(auto) visit_entry(EntryKind kind, Precision precision, F&& f) {
+  return precision == Precision::double_precision ? visit_entry<double>(kind, f)
+                                                  : visit_entry<float>(kind, f);
+}
+
+}  // namespace heddle
+
+/// Expands `M(E)` for every built-in entry type of scalar S: explicit instantiations.
+#define HEDDLE_FOR_EACH_ENTRY(M, S)                                                           \
+  M(heddle::real<S>)                                                                          \
+  M(heddle::complex<S>) M(heddle::quaternion<S>) M(heddle::dual_quaternion<S>)                \
+      M(HEDDLE_BLOCK(S, 2)) M(HEDDLE_BLOCK(S, 3)) M(HEDDLE_BLOCK(S, 4)) M(HEDDLE_BLOCK(S, 6)) \
+          M(HEDDLE_BLOCK(heddle::complex<S>, 3))
+#define HEDDLE_BLOCK(T, N) heddle::block<T, N, N>

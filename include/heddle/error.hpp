@@ -1,0 +1,33 @@
+// The one exception of the library: for bad input and missing resources, before any iteration.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace heddle {
+
+/// What a caller may want to tell apart; the command line maps the last three to exit status 3.
+enum class ErrorKind {
+  usage,           // an argument or a combination of arguments that has no meaning
+  malformed_file,  // what a file says, with file:line
+  size_mismatch,   // operands that do not fit
+  out_of_range,    // a column, row or component that does not exist
+  not_finite,      // NaN or Inf where a number is needed
+  singular,        // a diagonal entry without inverse, its row named
+  unsupported,     // an entry or operator that a method cannot take
+  bad_plan,        // a plan or profile that does not parse or does not fit
+  memory,          // a layout that does not fit, with what each part needs
+  io,              // a file that cannot be opened, read or written
+  internal         // a broken invariant of ours
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,98 @@
+#include "heddle/device.hpp"
+
+#include <omp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "heddle/array.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t(2) << 20;
+
+class HugePageMemory final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    const bool large = bytes >= huge_page;
+    const std::size_t aligned = large ? huge_page : alignment;
+    void* data = ::operator new(bytes, std::align_val_t(aligned));
+    // A refusal costs speed, not correctness.
+    if (large) madvise(data, bytes - bytes % huge_page, MADV_HUGEPAGE);
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    ::operator delete(data, std::align_val_t(bytes >= huge_page ? huge_page : alignment));
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+/// The value behind "key : value" in a /proc file; empty where it is not there.
+std::string proc_value(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    const std::size_t colon = line.find(':');
+    const std::size_t from = line.find_first_not_of(" \t", colon + 1);
+    return from == std::string::npos ? "" : line.substr(from);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::pmr::memory_resource* default_memory() {
+  static HugePageMemory memory;
+  return &memory;
+}
+
+Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
+  if (threads < 0) throw Error(ErrorKind::usage, "a device needs at least one thread");
+  Device device;
+  device.stream_.threads = threads > 0 ? threads : omp_get_max_threads();
+  device.memory_ = memory != nullptr ? memory : default_memory();
+  return device;
+}
+
+long long Device::available_memory() const {
+  std::istringstream kibibytes(proc_value("/proc/meminfo", "MemAvailable"));
+  long long amount = 0;
+  if (kibibytes >> amount) return amount * 1024;
+  return static_cast<long long>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+std::string Device::description() const {
+  const std::string model = proc_value("/proc/cpuinfo", "model name");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return (model.empty() ? std::string("CPU") : model) + ", " + std::to_string(threads()) +
+         (threads() == 1 ? " thread" : " threads") + (avx2 ? ", AVX2" : ", baseline instructions");
+}
+
+namespace detail {
+
+void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream) {
+  constexpr std::size_t worth_a_team = std::size_t(1) << 20;
+  if (bytes < worth_a_team || stream.threads == 1) {
+    std::memset(data, byte, bytes);
+    return;
+  }
+  const std::size_t pages = (bytes + huge_page - 1) / huge_page;
+#pragma omp parallel for schedule(static) num_threads(stream.threads)
+  for (std::size_t page = 0; page < pages; ++page) {
+    const std::size_t from = page * huge_page;
+    std::memset(static_cast<char*>(data) + from, byte, std::min(huge_page, bytes - from));
+  }
+}
+
+}  // namespace detail
+
+}  // namespace heddle

@@ -1,0 +1,80 @@
+#include "heddle/csr.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+namespace {
+
+enum class Fault { none, offsets, column, duplicate };
+
+/// The first fault of one row; `seen` is scratch that grows to the longest unsorted row.
+Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& seen, Index& column) {
+  const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
+  if (end < begin) return Fault::offsets;
+  bool increasing = true;
+  for (Offset i = begin; i < end; ++i) {
+    column = pattern.column[i];
+    if (column < 0 || column >= pattern.columns) return Fault::column;
+    increasing = increasing && (i == begin || pattern.column[i - 1] < column);
+  }
+  if (increasing) return Fault::none;
+  seen.assign(pattern.column + begin, pattern.column + end);
+  std::sort(seen.begin(), seen.end());
+  const auto twice = std::adjacent_find(seen.begin(), seen.end());
+  if (twice == seen.end()) return Fault::none;
+  column = *twice;
+  return Fault::duplicate;
+}
+
+}  // namespace
+
+void check_pattern(const PatternView& pattern, const Stream& stream) {
+  if (pattern.rows < 0 || pattern.columns < 0) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
+  }
+  if (pattern.rows == 0) return;
+  if (pattern.offsets[0] != 0) {
+    throw Error(ErrorKind::malformed_file,
+                "row offsets begin with " + std::to_string(pattern.offsets[0]) + " instead of 0");
+  }
+  // Offsets first: a decreasing one would send the look at columns outside the array.
+  for (Index row = 0; row < pattern.rows; ++row) {
+    if (pattern.offsets[row + 1] < pattern.offsets[row]) {
+      throw Error(ErrorKind::malformed_file, "row offsets decrease at row " + std::to_string(row));
+    }
+  }
+  std::atomic<Index> first_bad{pattern.rows};
+#pragma omp parallel num_threads(stream.threads)
+  {
+    std::vector<Index> seen;
+    Index column = 0;
+#pragma omp for schedule(static)
+    for (Index row = 0; row < pattern.rows; ++row) {
+      if (row > first_bad.load(std::memory_order_relaxed)) continue;
+      if (fault_of_row(pattern, row, seen, column) == Fault::none) continue;
+      Index known = first_bad.load();
+      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+      }
+    }
+  }
+  const Index row = first_bad.load();
+  if (row == pattern.rows) return;
+  std::vector<Index> seen;
+  Index column = 0;
+  const std::string where = "row " + std::to_string(row) + " ";
+  if (fault_of_row(pattern, row, seen, column) == Fault::column) {
+    throw Error(ErrorKind::out_of_range, where + "names column " + std::to_string(column) +
+                                             ", but there are " + std::to_string(pattern.columns) +
+                                             " columns, counted from 0");
+  }
+  throw Error(ErrorKind::malformed_file, where + "names column " + std::to_string(column) +
+                                             " twice; assemble from triplets to sum duplicates");
+}
+
+}  // namespace heddle
