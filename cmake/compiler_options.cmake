@@ -1,0 +1,18 @@
+# heddle_compiler_options(target): the language, warnings and sanitizers of one of our own targets.
+# Nothing here depends on the processor of the build machine: wider instructions are chosen at run
+# time.
+function(heddle_compiler_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  # g++ 12 sees overlapping copies in std::string where there are none.
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  if(HEDDLE_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(HEDDLE_SANITIZE)
+    list(JOIN HEDDLE_SANITIZE "," sanitizers)
+    target_compile_options(${target} PUBLIC
+      -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${sanitizers})
+  endif()
+endfunction()

@@ -1,0 +1,39 @@
+# What heddle needs, all of it packaged by Debian; scripts/install-dependencies installs it.
+
+# Found packages must be visible to a project that adds heddle as a subdirectory.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+endif()
+
+# heddle_find(package debian_package purpose [arguments of find_package])
+macro(heddle_find package debian_package purpose)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "heddle: ${package} was not found; ${purpose} needs it. "
+      "On Debian: apt-get install ${debian_package} (or run scripts/install-dependencies).")
+  endif()
+endmacro()
+
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  string(REGEX MATCH "^[0-9]+" clang_version "${CMAKE_CXX_COMPILER_VERSION}")
+  heddle_find(OpenMP libomp-${clang_version}-dev "the library" COMPONENTS CXX)
+else()
+  heddle_find(OpenMP g++ "the library" COMPONENTS CXX)
+endif()
+heddle_find(ZLIB zlib1g-dev "reading .gz files")
+heddle_find(Boost libboost-graph-dev "reverse Cuthill-McKee ordering")
+heddle_find(nlohmann_json nlohmann-json3-dev "writing reports")
+heddle_find(PkgConfig pkg-config "finding libzip")
+# Debian's own libzip-config.cmake fails without the package libzip-tools.
+pkg_check_modules(libzip QUIET IMPORTED_TARGET GLOBAL libzip)
+if(NOT libzip_FOUND)
+  message(FATAL_ERROR "heddle: libzip was not found; reading .npz files needs it. "
+    "On Debian: apt-get install libzip-dev (or run scripts/install-dependencies).")
+endif()
+if(HEDDLE_BUILD_APPS)
+  heddle_find(CLI11 libcli11-dev "the command line")
+endif()
+if(HEDDLE_BUILD_TESTS)
+  heddle_find(Eigen3 libeigen3-dev "testing" NO_MODULE)
+  heddle_find(GTest libgtest-dev "testing")
+endif()

@@ -1,0 +1,44 @@
+# Each tests/<folder>/<name>_test.cpp is one executable; its tests carry the folder as their label.
+include(GoogleTest)
+
+# Idle threads sleep instead of spinning: several tests share the cores.
+set(test_environment OMP_WAIT_POLICY=passive)
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
+foreach(source ${test_sources})
+  cmake_path(GET source STEM name)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME label)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE
+    HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    HEDDLE_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
+  target_link_libraries(${name} PRIVATE
+    heddle GTest::gtest_main Eigen3::Eigen nlohmann_json::nlohmann_json ZLIB::ZLIB)
+  if(label STREQUAL cli AND TARGET heddle_cli)
+    target_compile_definitions(${name} PRIVATE HEDDLE_PROGRAM="$<TARGET_FILE:heddle_cli>")
+    add_dependencies(${name} heddle_cli)
+  endif()
+  heddle_compiler_options(${name})
+  gtest_discover_tests(${name}
+    DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 300)
+endforeach()
+
+# Two projects that use heddle, one installed, one as a subdirectory. A sanitized library only links
+# to sanitized programs, so they are left out of those builds.
+if(NOT HEDDLE_SANITIZE)
+  foreach(use find_package add_subdirectory)
+    add_test(NAME package.${use}
+      COMMAND ${CMAKE_COMMAND}
+        -D use=${use}
+        -D source_folder=${PROJECT_SOURCE_DIR}
+        -D build_folder=${PROJECT_BINARY_DIR}
+        -D generator=${CMAKE_GENERATOR}
+        -D compiler=${CMAKE_CXX_COMPILER}
+        -D version=${PROJECT_VERSION}
+        -P ${PROJECT_SOURCE_DIR}/tests/package/consume.cmake)
+    set_tests_properties(package.${use} PROPERTIES LABELS package TIMEOUT 1500)
+  endforeach()
+endif()
