@@ -26,6 +26,14 @@ foreach(source ${test_sources})
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 300)
 endforeach()
 
+# Entries that lack something must fail to compile with an error that names it.
+set(faulty_entries ${PROJECT_SOURCE_DIR}/tests/entries/faulty/check.sh)
+if(EXISTS ${faulty_entries})
+  add_test(NAME entries.faulty
+    COMMAND sh ${faulty_entries} ${CMAKE_CXX_COMPILER} -std=c++20 -I ${PROJECT_SOURCE_DIR}/include)
+  set_tests_properties(entries.faulty PROPERTIES LABELS entries)
+endif()
+
 # Two projects that use heddle, one installed, one as a subdirectory. A sanitized library only links
 # to sanitized programs, so they are left out of those builds.
 if(NOT HEDDLE_SANITIZE)
