@@ -1,0 +1,327 @@
+#include "heddle/expansion.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace heddle::detail {
+
+namespace {
+
+/// How far a number may be from what the rest of its tile says, relative to the tile's largest.
+constexpr double representation_tolerance = 1e-12;
+
+/// What one entry occupies in the scalar matrix: `rows` x `columns` values of `parts` numbers.
+struct Tile {
+  int rows = 0;
+  int columns = 0;
+  int parts = 1;
+  std::vector<Position> at;  // (row * columns + column) * parts + part
+  std::vector<int> read_at;  // where each component is read
+  bool free = false;         // every number is a component of its own: nothing to check
+
+  int numbers() const { return rows * columns * parts; }
+};
+
+Tile finished(Tile tile, int components) {
+  tile.read_at.assign(components, -1);
+  // From the first column that shows it, where a number has its components in order.
+  for (int j = tile.columns - 1; j >= 0; --j) {
+    for (int i = tile.rows - 1; i >= 0; --i) {
+      for (int p = 0; p < tile.parts; ++p) {
+        const int at = (i * tile.columns + j) * tile.parts + p;
+        if (tile.at[at].sign != 0) tile.read_at[tile.at[at].component] = at;
+      }
+    }
+  }
+  if (std::count(tile.read_at.begin(), tile.read_at.end(), -1) != 0) {
+    throw Error(ErrorKind::unsupported,
+                "the representation of this entry does not show all of its components; assemble "
+                "the matrix from triplets instead");
+  }
+  tile.free = tile.numbers() == components;
+  return tile;
+}
+
+Tile expansion_tile(const Arrangement& arranged, int parts) {
+  Tile tile{arranged.rows / parts, arranged.columns / parts, parts, {}, {}, false};
+  for (int i = 0; i < tile.rows; ++i) {
+    for (int j = 0; j < tile.columns; ++j) {
+      for (int p = 0; p < parts; ++p) {
+        tile.at.push_back(arranged.at[(i * parts + p) * arranged.columns + j * parts]);
+      }
+    }
+  }
+  return finished(std::move(tile), arranged.components);
+}
+
+Tile component_tile(const Arrangement& arranged, int parts) {
+  Tile tile{arranged.components / parts, 1, parts, {}, {}, false};
+  for (int k = 0; k < arranged.components; ++k) tile.at.push_back({k, 1});
+  return finished(std::move(tile), arranged.components);
+}
+
+std::string size_text(Index rows, Index columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+Tile choose_tile(const PatternView& pattern, int parts, const Arrangement& arranged,
+                 Tiling tiling) {
+  if (parts == 2 && !arranged.complex) {
+    throw Error(ErrorKind::unsupported,
+                "a complex matrix cannot be folded into entries that are not over complex numbers; "
+                "choose a complex entry");
+  }
+  const Tile expansion = expansion_tile(arranged, parts);
+  const Tile components = component_tile(arranged, parts);
+  const auto fits = [&](const Tile& tile) {
+    return pattern.rows % tile.rows == 0 && pattern.columns % tile.columns == 0;
+  };
+  const auto square = [&](const Tile& tile) {
+    return fits(tile) && pattern.rows / tile.rows == pattern.columns / tile.columns;
+  };
+  if (tiling == Tiling::automatic) {
+    const bool columns_of_components =
+        !expansion.free && !square(expansion) &&
+        (square(components) || (!fits(expansion) && fits(components)));
+    tiling = columns_of_components ? Tiling::components : Tiling::expansion;
+  }
+  const Tile& chosen = tiling == Tiling::components ? components : expansion;
+  if (!fits(chosen)) {
+    throw Error(ErrorKind::size_mismatch,
+                "a " + size_text(pattern.rows, pattern.columns) +
+                    (parts == 2 ? " complex" : " real") + " matrix does not divide into tiles of " +
+                    size_text(chosen.rows, chosen.columns) + ", one an entry; choose the entry " +
+                    "that the matrix was written for");
+  }
+  return chosen;
+}
+
+/// Walks the scalar rows of one row of tiles together, by increasing columns.
+class TileRow {
+ public:
+  TileRow(const PatternView& pattern, const Tile& tile)
+      : pattern_(pattern), tile_(tile), next_(tile.rows), end_(tile.rows), front_(tile.rows) {}
+
+  void begin(Index tile_row) {
+    for (int i = 0; i < tile_.rows; ++i) {
+      const Index row = tile_row * tile_.rows + i;
+      next_[i] = pattern_.offsets[row];
+      end_[i] = pattern_.offsets[row + 1];
+      front_[i] = next_[i] < end_[i] ? pattern_.column[next_[i]] : none;
+    }
+  }
+  /// The column of the next tile, or -1; calls `put(row, column, value)` for what the tile has,
+  /// row and column within it and `value` the number of the value in the matrix.
+  template <class Put>
+  Index next(const Put& put) {
+    const Index lowest = *std::min_element(front_.begin(), front_.end());
+    if (lowest == none) return -1;
+    const Index tile_column = lowest / tile_.columns;
+    const Index first = tile_column * tile_.columns;
+    const Index beyond = first + tile_.columns;
+    for (int i = 0; i < tile_.rows; ++i) {
+      while (front_[i] < beyond) {
+        put(i, front_[i] - first, next_[i]);
+        front_[i] = ++next_[i] < end_[i] ? pattern_.column[next_[i]] : none;
+      }
+    }
+    return tile_column;
+  }
+
+ private:
+  static constexpr Index none = std::numeric_limits<Index>::max();
+  const PatternView& pattern_;
+  const Tile& tile_;
+  std::vector<Offset> next_, end_;
+  std::vector<Index> front_;
+};
+
+/// The first number that contradicts the rest of its tile, or -1.
+template <class T>
+int contradiction(const Tile& tile, const std::vector<T>& numbers) {
+  T largest = 0;
+  for (const T& number : numbers) largest = std::max(largest, std::abs(number));
+  const T tolerance = static_cast<T>(representation_tolerance) * largest;
+  for (int i = 0; i < tile.numbers(); ++i) {
+    const Position& position = tile.at[i];
+    T expected = 0;
+    if (position.sign != 0) {
+      const int from = tile.read_at[position.component];
+      expected = position.sign * tile.at[from].sign * numbers[from];
+    }
+    if (!(std::abs(numbers[i] - expected) <= tolerance)) return i;
+  }
+  return -1;
+}
+
+template <class T>
+[[noreturn]] void refuse_tile(const Tile& tile, Index tile_row, Index tile_column,
+                              const std::vector<T>& numbers, int bad) {
+  const int value = bad / tile.parts;
+  const Index row = tile_row * tile.rows + value / tile.columns;
+  const Index column = tile_column * tile.columns + value % tile.columns;
+  const Position& position = tile.at[bad];
+  std::ostringstream text;
+  text.precision(std::numeric_limits<T>::max_digits10);
+  text << "tile (" << tile_row << ", " << tile_column << ") is not the "
+       << size_text(tile.rows, tile.columns) << " representation of an entry: ";
+  if (tile.parts == 2) text << (bad % 2 == 0 ? "the real part at " : "the imaginary part at ");
+  text << "scalar row " << row << ", column " << column << " is " << numbers[bad]
+       << ", but must be ";
+  if (position.sign == 0) {
+    text << "0";
+  } else {
+    const int from = tile.read_at[position.component];
+    text << position.sign * tile.at[from].sign * numbers[from] << " as at row "
+         << tile_row * tile.rows + from / tile.parts / tile.columns << ", column "
+         << tile_column * tile.columns + from / tile.parts % tile.columns;
+  }
+  text << " (counted from 0); choose the entry that the matrix was written for";
+  throw Error(ErrorKind::malformed_file, text.str());
+}
+
+template <class T>
+bool has_sorted_columns(const ScalarMatrix<T>& matrix, const Stream& stream) {
+  const PatternView& pattern = matrix.pattern;
+  bool sorted = true;
+#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(&& : sorted)
+  for (Index row = 0; row < pattern.rows; ++row) {
+    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
+                                      pattern.column + pattern.offsets[row + 1]);
+  }
+  return sorted;
+}
+
+}  // namespace
+
+template <class T>
+Folded<T> with_sorted_columns(const ScalarMatrix<T>& matrix, const Device& device) {
+  const PatternView& pattern = matrix.pattern;
+  const auto values = static_cast<std::size_t>(pattern.entries());
+  Folded<T> sorted{pattern.rows, pattern.columns,
+                   Array<Offset>(static_cast<std::size_t>(pattern.rows) + 1, device),
+                   Array<Index>(values, device), Array<T>(values * matrix.parts, device)};
+#pragma omp parallel num_threads(device.threads())
+  {
+    std::vector<std::pair<Index, Offset>> order;
+#pragma omp for schedule(dynamic, 256)
+    for (Index row = 0; row < pattern.rows; ++row) {
+      const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
+      sorted.offsets[row + 1] = end;
+      order.clear();
+      for (Offset i = begin; i < end; ++i) order.emplace_back(pattern.column[i], i);
+      std::sort(order.begin(), order.end());
+      for (Offset i = begin; i < end; ++i) {
+        const auto& [column, from] = order[i - begin];
+        sorted.column[i] = column;
+        for (int p = 0; p < matrix.parts; ++p) {
+          sorted.values[i * matrix.parts + p] = matrix.values[from * matrix.parts + p];
+        }
+      }
+    }
+  }
+  return sorted;
+}
+
+template <class S, class T>
+Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged, Tiling tiling,
+                     const Device& device) {
+  const Tile tile = choose_tile(matrix.pattern, matrix.parts, arranged, tiling);
+  if (!has_sorted_columns(matrix, device.stream())) {
+    const Folded<T> sorted = with_sorted_columns(matrix, device);
+    return fold_tiles<S, T>(
+        {{sorted.rows, sorted.columns, OffsetsView(sorted.offsets.data()), sorted.column.data()},
+         sorted.values.data(),
+         matrix.parts},
+        arranged, tiling, device);
+  }
+  const PatternView& pattern = matrix.pattern;
+  const int parts = matrix.parts, components = arranged.components;
+  Folded<S> folded;
+  folded.rows = pattern.rows / tile.rows;
+  folded.columns = pattern.columns / tile.columns;
+  folded.offsets = Array<Offset>(static_cast<std::size_t>(folded.rows) + 1, device);
+
+#pragma omp parallel num_threads(device.threads())
+  {
+    TileRow walk(pattern, tile);
+#pragma omp for schedule(dynamic, 256)
+    for (Index row = 0; row < folded.rows; ++row) {
+      walk.begin(row);
+      while (walk.next([](int, Index, Offset) {}) >= 0) ++folded.offsets[row + 1];
+    }
+  }
+  for (Index row = 0; row < folded.rows; ++row) folded.offsets[row + 1] += folded.offsets[row];
+
+  const auto entries = static_cast<std::size_t>(folded.offsets[folded.rows]);
+  folded.column = Array<Index>(entries, device);
+  folded.values = Array<S>(entries * components, device);
+  // No row before the first bad one is passed over, so that the row named is the same with any
+  // number of threads; it is read again afterwards for its message.
+  std::atomic<Index> first_bad{folded.rows};
+  const auto read_row = [&](TileRow& walk, std::vector<T>& numbers, Index row, const auto& bad) {
+    Offset entry = folded.offsets[row];
+    walk.begin(row);
+    for (;; ++entry) {
+      std::fill(numbers.begin(), numbers.end(), T(0));
+      const Index column = walk.next([&](int i, Index j, Offset value) {
+        for (int p = 0; p < parts; ++p) {
+          numbers[(i * tile.columns + j) * parts + p] = matrix.values[value * parts + p];
+        }
+      });
+      if (column < 0) return;
+      if (!tile.free) {
+        const int at = contradiction(tile, numbers);
+        if (at >= 0) return bad(column, at);
+      }
+      folded.column[entry] = column;
+      for (int k = 0; k < components; ++k) {
+        const int from = tile.read_at[k];
+        folded.values[entry * components + k] = static_cast<S>(tile.at[from].sign * numbers[from]);
+      }
+    }
+  };
+#pragma omp parallel num_threads(device.threads())
+  {
+    TileRow walk(pattern, tile);
+    std::vector<T> numbers(tile.numbers());
+#pragma omp for schedule(dynamic, 256)
+    for (Index row = 0; row < folded.rows; ++row) {
+      if (row > first_bad.load(std::memory_order_relaxed)) continue;
+      read_row(walk, numbers, row, [&](Index, int) {
+        Index known = first_bad.load();
+        while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+        }
+      });
+    }
+  }
+  if (const Index row = first_bad.load(); row < folded.rows) {
+    TileRow walk(pattern, tile);
+    std::vector<T> numbers(tile.numbers());
+    read_row(walk, numbers, row,
+             [&](Index column, int at) { refuse_tile(tile, row, column, numbers, at); });
+  }
+  return folded;
+}
+
+template Folded<float> with_sorted_columns(const ScalarMatrix<float>&, const Device&);
+template Folded<double> with_sorted_columns(const ScalarMatrix<double>&, const Device&);
+template Folded<long double> with_sorted_columns(const ScalarMatrix<long double>&, const Device&);
+
+template Folded<float> fold_tiles(const ScalarMatrix<float>&, const Arrangement&, Tiling,
+                                  const Device&);
+template Folded<double> fold_tiles(const ScalarMatrix<float>&, const Arrangement&, Tiling,
+                                   const Device&);
+template Folded<float> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+                                  const Device&);
+template Folded<double> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+                                   const Device&);
+template Folded<long double> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+                                        const Device&);
+template Folded<long double> fold_tiles(const ScalarMatrix<long double>&, const Arrangement&,
+                                        Tiling, const Device&);
+
+}  // namespace heddle::detail
