@@ -1,0 +1,57 @@
+// The order in which rows and columns are numbered while a solve runs.
+#pragma once
+
+#include <memory>
+
+#include "heddle/csr.hpp"
+#include "heddle/plan.hpp"
+
+namespace heddle {
+
+/// Immutable and shared by every matrix and field that lives in it.
+class Basis {
+ public:
+  /// The user's own order of `size` rows.
+  static std::shared_ptr<const Basis> natural(Index size);
+
+  /// Position i holds the user's row `user_row[i]`; throws unless that is a permutation.
+  static std::shared_ptr<const Basis> from_order(Array<Index> user_row, const Device& device);
+
+  /// What `plan` asks for on this pattern: its order, then the sort by length within windows
+  /// (stable, longest first). Square patterns only, unless that order is natural and unsorted.
+  static std::shared_ptr<const Basis> make(const PatternView& pattern, const Plan& plan,
+                                           const Device& device = Device::automatic());
+  template <class E>
+  static std::shared_ptr<const Basis> make(const CsrView<E>& view, const Plan& plan) {
+    return make(view.pattern(), plan, view.device);
+  }
+
+  Index size() const { return size_; }
+  bool is_natural() const { return user_row_.empty(); }
+
+  /// The user's row at a position, and the position of a user's row.
+  Index user_row(Index position) const {
+    return is_natural() ? position : user_row_[static_cast<std::size_t>(position)];
+  }
+  Index position(Index user_row) const {
+    return is_natural() ? user_row : position_[static_cast<std::size_t>(user_row)];
+  }
+
+  long long bytes() const {
+    return static_cast<long long>((user_row_.size() + position_.size()) * sizeof(Index));
+  }
+
+ private:
+  Index size_ = 0;
+  Array<Index> user_row_;  // both empty for the natural order
+  Array<Index> position_;
+};
+
+/// True where both number rows alike.
+bool same_basis(const Basis& a, const Basis& b);
+
+/// The user's rows in the order in which `plan` stores them: what `Basis::make` and a scattering
+/// matrix share. Empty for the natural order.
+Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const Device& device);
+
+}  // namespace heddle

@@ -1,0 +1,98 @@
+// The numbers of a Krylov recurrence: real, complex or quaternion, acting from the right on fields.
+#pragma once
+
+#include <type_traits>
+
+#include "heddle/entries/complex.hpp"
+#include "heddle/entries/quaternion.hpp"
+
+namespace heddle {
+
+/// A coefficient of ring R over S; real coefficients are kept like the others, in one component.
+template <Ring R, class S>
+struct Coefficient {
+  static constexpr int size = ring_size(R);
+  S component[size];
+
+  static Coefficient from_real(S value) {
+    Coefficient c{};
+    c.component[0] = value;
+    return c;
+  }
+  S real() const { return component[0]; }
+};
+
+namespace detail {
+
+template <Ring R, class S>
+using ring_number = std::conditional_t<R == Ring::quaternion, quaternion<S>, complex<S>>;
+
+template <class N, class C>
+N as_number(const C& c) {
+  N n;
+  for (int k = 0; k < C::size; ++k) n.component[k] = c.component[k];
+  return n;
+}
+
+}  // namespace detail
+
+/// r += a * b in this order, over the `size` scalars at each pointer.
+template <Ring R, class S>
+HEDDLE_INLINE void multiply_add_at(S* r, const S* a, const S* b) {
+  if constexpr (R == Ring::real) {
+    r[0] += a[0] * b[0];
+  } else {
+    using N = detail::ring_number<R, S>;
+    N sum, left, right;
+    for (int k = 0; k < N::components; ++k) {
+      sum.component[k] = r[k];
+      left.component[k] = a[k];
+      right.component[k] = b[k];
+    }
+    multiply_add(sum, left, right);
+    for (int k = 0; k < N::components; ++k) r[k] = sum.component[k];
+  }
+}
+
+template <Ring R, class S>
+Coefficient<R, S> operator*(const Coefficient<R, S>& a, const Coefficient<R, S>& b) {
+  Coefficient<R, S> product{};
+  multiply_add_at<R>(product.component, a.component, b.component);
+  return product;
+}
+
+template <Ring R, class S>
+Coefficient<R, S> operator-(const Coefficient<R, S>& a) {
+  Coefficient<R, S> negated = a;
+  for (S& c : negated.component) c = -c;
+  return negated;
+}
+
+template <Ring R, class S>
+Coefficient<R, S> conj(const Coefficient<R, S>& a) {
+  Coefficient<R, S> conjugate = a;
+  for (int k = 1; k < Coefficient<R, S>::size; ++k) conjugate.component[k] = -a.component[k];
+  return conjugate;
+}
+
+template <Ring R, class S>
+S squared_norm(const Coefficient<R, S>& a) {
+  S sum = 0;
+  for (S c : a.component) sum += c * c;
+  return sum;
+}
+
+/// Zero has no inverse: its components are then not finite.
+template <Ring R, class S>
+Coefficient<R, S> inverse(const Coefficient<R, S>& a) {
+  if constexpr (R == Ring::real) {
+    return {{S(1) / a.component[0]}};
+  } else {
+    const auto inverted = inverse(detail::as_number<detail::ring_number<R, S>>(a));
+    Coefficient<R, S> result;
+    for (int k = 0; k < Coefficient<R, S>::size; ++k) result.component[k] = inverted.component[k];
+    return result;
+  }
+}
+
+}  // namespace heddle

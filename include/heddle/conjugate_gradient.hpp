@@ -1,0 +1,40 @@
+// The preconditioned conjugate gradient method for Hermitian positive definite systems.
+#pragma once
+
+#include "heddle/krylov_solver.hpp"
+
+namespace heddle {
+
+/// Its coefficients are real for every entry. Refuses operators whose entries have no adjoint.
+template <class S>
+class ConjugateGradient final : public KrylovSolver<S> {
+ public:
+  explicit ConjugateGradient(const LinearOperator<S>& matrix, SolverOptions options = {})
+      : ConjugateGradient(matrix, std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+
+  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  template <class P>
+    requires std::is_base_of_v<Preconditioner<S>, P>
+  ConjugateGradient(const LinearOperator<S>& matrix, P preconditioner, SolverOptions options = {})
+      : ConjugateGradient(
+            matrix,
+            std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
+            std::move(options)) {}
+
+  ConjugateGradient(const LinearOperator<S>& matrix,
+                    std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options = {});
+
+ private:
+  void iterate(detail::SolveControl<S>& control) override;
+  typename KrylovSolver<S>::Cost cost() const override;
+
+  FieldView<S> z_;  // preconditioned residual
+  FieldView<S> p_;  // direction
+  FieldView<S> q_;  // its image
+};
+
+extern template class ConjugateGradient<float>;
+extern template class ConjugateGradient<double>;
+extern template class ConjugateGradient<long double>;
+
+}  // namespace heddle

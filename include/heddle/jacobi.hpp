@@ -1,0 +1,148 @@
+// The Jacobi preconditioner: the inverse of each diagonal entry, from the left.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "heddle/operator.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+template <class A>
+double magnitude(const A& a) {
+  double sum = 0;
+  for (int k = 0; k < A::components; ++k) {
+    sum = std::hypot(sum, static_cast<double>(a.component[k]));
+  }
+  return sum;
+}
+
+/// True unless `inverse` is that of `a` to some digit: |a| |a^-1| epsilon >= 1 leaves none.
+template <class A>
+bool is_singular(const A& a, const A& inverse) {
+  using S = typename A::stored_scalar;
+  const double condition = magnitude(a) * magnitude(inverse);
+  return !(condition * static_cast<double>(std::numeric_limits<S>::epsilon()) < 1);
+}
+
+}  // namespace detail
+
+template <class E>
+class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
+  static_assert(has_inverse<E>, "Jacobi: 'inverse(a)' of the entry is missing");
+
+ public:
+  using scalar = vector_scalar_t<E>;
+
+  /// Keeps a handle of the operator; throws `Error` (singular) that names the first row, counted
+  /// from 0 in the user's order, whose diagonal entry is missing or has no inverse.
+  explicit Jacobi(const Operator<E>& matrix)
+      : matrix_(matrix), inverses_(static_cast<std::size_t>(matrix.rows()), matrix.device()) {
+    if (matrix.rows() != matrix.columns()) {
+      throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
+                                                std::to_string(matrix.rows()) + " x " +
+                                                std::to_string(matrix.columns()));
+    }
+    invert();
+  }
+
+  void refresh() override {
+    if (generation_ != matrix_.generation()) invert();
+  }
+
+  long long bytes_of_application() const override {
+    return static_cast<long long>(inverses_.size() * sizeof(A));
+  }
+
+  void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
+             const Stream& stream) const override {
+    for_each_row(r, stream, [&](Index row, const V& residual, sum_t<scalar>*) {
+      write(z, row, times(inverses_[static_cast<std::size_t>(row)], residual));
+    });
+  }
+
+  std::pair<sum_t<scalar>, sum_t<scalar>> update_and_apply(scalar alpha,
+                                                           const FieldView<const scalar>& q,
+                                                           const FieldView<scalar>& r,
+                                                           const FieldView<scalar>& z,
+                                                           Reduction<scalar>& reduction,
+                                                           const Stream& stream) const override {
+    const auto step = [&](Index row, const V& old, sum_t<scalar>* sums) {
+      V residual = old;
+      for (int k = 0; k < V::components; ++k) residual.component[k] -= alpha * q.at(row, k);
+      write(r, row, residual);
+      const V image = times(inverses_[static_cast<std::size_t>(row)], residual);
+      write(z, row, image);
+      for (int k = 0; k < V::components; ++k) {
+        const sum_t<scalar> value = residual.component[k];
+        sums[0] += value * value;
+        sums[1] += value * image.component[k];
+      }
+    };
+    for_each_row(FieldView<const scalar>(r), stream, step, &reduction);
+    const auto sums = reduction.finish(2);
+    return {sums[0], sums[1]};
+  }
+
+ private:
+  using A = arithmetic_t<E>;
+  using V = vector_entry_t<E>;
+
+  static HEDDLE_INLINE V times(const A& a, const V& v) {
+    V product = zero_vector<V>();
+    multiply_add(product, a, v);
+    return product;
+  }
+  static HEDDLE_INLINE void write(const FieldView<scalar>& field, Index row, const V& value) {
+    scalar* at = field.data + row * field.entry_stride;
+    for (int k = 0; k < V::components; ++k) at[k * field.component_stride] = value.component[k];
+  }
+
+  /// `visit(row, r_row, sums)`; two sums of each group go to `reduction` where there is one.
+  template <class Visit>
+  void for_each_row(const FieldView<const scalar>& r, const Stream& stream, const Visit& visit,
+                    Reduction<scalar>* reduction = nullptr) const {
+    const StridedVector<V, scalar> rows{r.data, r.entry_stride, r.component_stride};
+    const PackedVector<V, scalar> packed{r.data};
+    const bool aos = r.is_aos();
+    detail::for_each_product_group(groups_of(r.size), {}, stream, [&](Index group) {
+      const Index first = group * rows_of_group;
+      const Index last =
+          static_cast<Index>(std::min<Offset>(r.size, Offset(first) + rows_of_group));
+      sum_t<scalar> sums[2] = {};
+      for (Index row = first; row < last; ++row) visit(row, aos ? packed(row) : rows(row), sums);
+      if (reduction != nullptr) std::copy(sums, sums + 2, reduction->partials(group));
+    });
+  }
+
+  void invert() {
+    matrix_.diagonal(inverses_.data());
+    Index first_singular = matrix_.rows();
+#pragma omp parallel for schedule(static) num_threads(matrix_.device().threads()) \
+    reduction(min : first_singular)
+    for (Index row = 0; row < matrix_.rows(); ++row) {
+      A& entry = inverses_[static_cast<std::size_t>(row)];
+      const A inverted = inverse(entry);
+      if (detail::is_singular(entry, inverted)) {
+        first_singular = std::min(first_singular, matrix_.row_basis()->user_row(row));
+      }
+      entry = inverted;
+    }
+    if (first_singular < matrix_.rows()) {
+      throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
+                                           std::to_string(first_singular) +
+                                           " (counted from 0) is missing or singular");
+    }
+    generation_ = matrix_.generation();
+  }
+
+  Operator<E> matrix_;
+  Array<A> inverses_;
+  long long generation_ = -1;
+};
+
+}  // namespace heddle

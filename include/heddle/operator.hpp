@@ -1,0 +1,173 @@
+// A sparse matrix as an operator: sliced storage under a plan.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "heddle/csr.hpp"
+#include "heddle/entry_kind.hpp"
+#include "heddle/field.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/product_cpu.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+/// E computing in the scalar in which residuals are summed: double for floats.
+template <class E>
+struct promoted {
+  using type = E;
+};
+template <class E>
+  requires(!std::is_same_v<vector_scalar_t<E>, sum_t<vector_scalar_t<E>>>) &&
+          requires { typename arithmetic_t<E>::template with_scalar<double>; }
+struct promoted<E> {
+  using type = stored_as<stored_scalar_t<E>,
+                         typename arithmetic_t<E>::template with_scalar<sum_t<vector_scalar_t<E>>>>;
+};
+
+/// Scatters the user's values to their slots.
+template <class E>
+void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
+                  const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream);
+
+}  // namespace detail
+
+/// A handle: copies share the matrix. May be used from several threads at once, but for
+/// `update_values`, which nothing else may overlap.
+template <class E>
+class Operator final : public LinearOperator<vector_scalar_t<E>> {
+  static_assert(check_entry<E>());
+
+ public:
+  using scalar = vector_scalar_t<E>;
+  using stored = stored_scalar_t<E>;
+
+  /// Makes the basis that the plan asks for. The matrix's arrays are copied, not kept.
+  /// `memory_limit` in bytes; by default what the device has available.
+  Operator(const CsrView<E>& matrix, const Plan& plan,
+           const std::optional<long long>& memory_limit = {})
+      : Operator(matrix, plan, nullptr, nullptr, memory_limit) {}
+
+  /// In a given basis of rows and columns, shared with other operators.
+  Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> basis)
+      : Operator(matrix, plan, basis, basis, {}) {}
+
+  /// Rectangular, or with rows and columns numbered apart.
+  Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> row_basis,
+           std::shared_ptr<const Basis> column_basis,
+           const std::optional<long long>& memory_limit = {});
+
+  /// Another matrix of the same pattern: only its values are stored again. `values` lie as the
+  /// values of the matrix that `other` was made of.
+  Operator(const Operator& other, const stored* values);
+
+  Operator(const CsrMatrix<E>& matrix, const Plan& plan, const Device& device = Device::automatic())
+      : Operator(on_device(matrix.view(), device), plan) {}
+
+  /// New values for the same pattern, in the user's order; no allocation, no analysis.
+  void update_values(const stored* values) {
+    detail::place_values<E>(*state_->pattern, state_->plan.inner, state_->order, values,
+                            state_->values.data(), state_->device.stream());
+    ++state_->generation;
+  }
+  /// Raised by each `update_values`; what was derived from the values compares it.
+  long long generation() const { return state_->generation; }
+
+  /// Values as they are stored, for an assembly that writes them there: component k of the user's
+  /// entry i is at `formula(slot - slot % C, slot % C, k)` with slot = pattern().slot_of_entry[i].
+  /// Call `values_changed()` afterwards.
+  std::span<stored> values_in_basis() { return state_->values.span(); }
+  std::span<const stored> values_in_basis() const { return state_->values.span(); }
+  void values_changed() { ++state_->generation; }
+  SlotFormula<E::components> formula() const {
+    return slot_formula<E::components>(state_->plan.inner, pattern().C, pattern().slots,
+                                       sizeof(stored));
+  }
+
+  const SlicedPattern& pattern() const { return *state_->pattern; }
+  const Plan& plan() const { return state_->plan; }
+  const MemoryUse& memory() const { return pattern().memory; }
+
+  /// A zero field that the operator acts on: in its basis and layout.
+  Field<E> field() const
+    requires std::is_same_v<vector_entry_t<E>, result_entry_t<E>>
+  {
+    return Field<E>(columns(), device(), vector_layout(), column_basis());
+  }
+
+  /// The entry on the diagonal of each row, in the row basis; zero where there is none.
+  void diagonal(arithmetic_t<E>* entries) const;
+
+  Index rows() const override { return pattern().rows; }
+  Index columns() const override { return pattern().columns; }
+  int row_components() const override { return result_entry_t<E>::components; }
+  int column_components() const override { return vector_entry_t<E>::components; }
+  VectorLayout vector_layout() const override { return state_->plan.vector; }
+  std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
+  std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
+  Device device() const override { return state_->device; }
+  Ring ring() const override { return arithmetic_t<E>::ring; }
+  Recurrence recurrence() const override { return state_->plan.recurrence; }
+  bool has_adjoint() const override { return heddle::has_adjoint<E>; }
+
+  /// Entries, columns and row offsets without padding, x and y once.
+  long long compulsory_bytes() const {
+    return pattern().entries * static_cast<long long>(sizeof(E) + sizeof(Index)) +
+           (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + bytes_of_fields();
+  }
+  /// What this layout reads and writes.
+  long long bytes_of_product() const override { return memory().product() + bytes_of_fields(); }
+
+  void apply(scalar alpha, const FieldView<const scalar>& x, scalar beta,
+             const FieldView<scalar>& y, const Stream& stream) const override;
+  sum_t<scalar> apply_dot(const FieldView<const scalar>& x, const FieldView<scalar>& y,
+                          Reduction<scalar>& reduction, const Stream& stream) const override;
+  /// Summed in double also where entries and fields are single.
+  sum_t<scalar> residual(const FieldView<const scalar>& b, const FieldView<const scalar>& x,
+                         const FieldView<scalar>& r, Reduction<scalar>& reduction,
+                         const Stream& stream) const override;
+
+ private:
+  struct State {
+    Device device;
+    Plan plan;
+    ComponentOrder order = ComponentOrder::row_major;
+    std::shared_ptr<const SlicedPattern> pattern;
+    Array<stored> values;
+    long long generation = 0;
+  };
+
+  static CsrView<E> on_device(CsrView<E> view, const Device& device) {
+    view.device = device;
+    return view;
+  }
+  long long bytes_of_fields() const {
+    return (static_cast<long long>(rows()) * row_components() +
+            static_cast<long long>(columns()) * column_components()) *
+           static_cast<long long>(sizeof(scalar));
+  }
+  void check_x(const FieldView<const scalar>& x) const;
+  template <class U>
+  void check_y(const FieldView<U>& y) const;
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace heddle
+
+#include "heddle/operator_implementation.hpp"
+
+namespace heddle {
+
+#define HEDDLE_EXTERN_OPERATOR(...) extern template class Operator<__VA_ARGS__>;
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_OPERATOR, float)
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_OPERATOR, double)
+#undef HEDDLE_EXTERN_OPERATOR
+
+}  // namespace heddle

@@ -1,0 +1,178 @@
+// Bodies of `Operator<E>`: compiled once for the built-in entries, by the user for their own.
+#pragma once
+
+#include "heddle/operator.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+/// Component k of a value in the user's array, whose blocks may be stored by columns.
+template <class E>
+constexpr int component_in(ComponentOrder order, int k) {
+  if constexpr (requires { E::block_rows; }) {
+    if (order == ComponentOrder::column_major) {
+      constexpr int size = E::components / (E::block_rows * E::block_columns);
+      const int element = k / size;
+      const int row = element / E::block_columns;
+      const int column = element % E::block_columns;
+      return (column * E::block_rows + row) * size + k % size;
+    }
+  }
+  return k;
+}
+
+template <class E>
+void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
+                  const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream) {
+  constexpr int K = E::components;
+  const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
+#pragma omp parallel for schedule(static) num_threads(stream.threads)
+  for (Offset entry = 0; entry < pattern.entries; ++entry) {
+    const Offset slot = pattern.slot_of_entry[entry];
+    const int lane = static_cast<int>(slot % pattern.C);
+    for (int k = 0; k < K; ++k) {
+      to[formula(slot - lane, lane, k)] = from[entry * K + component_in<E>(order, k)];
+    }
+  }
+}
+
+}  // namespace detail
+
+template <class E>
+Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
+                      std::shared_ptr<const Basis> row_basis,
+                      std::shared_ptr<const Basis> column_basis,
+                      const std::optional<long long>& memory_limit)
+    : state_(std::make_shared<State>()) {
+  state_->device = matrix.device;
+  state_->plan = plan;
+  state_->order = matrix.order;
+  const PatternView pattern = matrix.pattern();
+  check_pattern(pattern, matrix.device.stream());
+  if (!row_basis) {
+    row_basis = Basis::make(pattern, plan, matrix.device);
+    column_basis = matrix.rows == matrix.columns ? row_basis : Basis::natural(matrix.columns);
+  }
+  state_->pattern =
+      SlicedPattern::build(pattern, plan, std::move(row_basis), std::move(column_basis), sizeof(E),
+                           matrix.device, memory_limit);
+  state_->values = Array<stored>(static_cast<std::size_t>(state_->pattern->slots) * E::components,
+                                 matrix.device);
+  update_values(matrix.values);
+}
+
+template <class E>
+Operator<E>::Operator(const Operator& other, const stored* values)
+    : state_(std::make_shared<State>()) {
+  state_->device = other.state_->device;
+  state_->plan = other.state_->plan;
+  state_->order = other.state_->order;
+  state_->pattern = other.state_->pattern;
+  state_->values = Array<stored>(other.state_->values.size(), state_->device);
+  update_values(values);
+}
+
+template <class E>
+void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
+  const SlicedPattern& A = pattern();
+  const StridedValues<E> values{state_->values.data(), formula()};
+  const bool same = A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis);
+#pragma omp parallel for schedule(static) num_threads(device().threads())
+  for (Index slice = 0; slice < A.slices(); ++slice) {
+    const int T = A.threads_of(slice);
+    for (Index row = A.first_row_of(slice); row < std::min(A.rows, A.first_row_of(slice + 1));
+         ++row) {
+      const auto at = static_cast<std::size_t>(slice);
+      const Index y = A.target.empty() ? row : A.target[static_cast<std::size_t>(row)];
+      const Index x = same ? y : A.column_basis->position(A.row_basis->user_row(y));
+      const Index length = A.C == 1 ? static_cast<Index>(A.offset[at + 1] - A.offset[at])
+                                    : A.row_length[static_cast<std::size_t>(row)];
+      entries[y] = arithmetic_t<E>::zero();
+      for (Index j = 0; j < length; ++j) {
+        const Offset step = A.offset[at] + Offset(j / T) * A.C;
+        const int lane = (row - A.first_row_of(slice)) * T + j % T;
+        if (A.column[static_cast<std::size_t>(step + lane)] != x) continue;
+        entries[y] = load(values(step, lane));
+        break;
+      }
+    }
+  }
+}
+
+template <class E>
+void Operator<E>::check_x(const FieldView<const scalar>& x) const {
+  if (x.size != columns() || x.components != column_components()) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(columns()) +
+                                              " columns of " + std::to_string(column_components()) +
+                                              " components meets x of " + std::to_string(x.size) +
+                                              " rows of " + std::to_string(x.components));
+  }
+  if (x.basis ? !same_basis(*x.basis, *column_basis()) : !column_basis()->is_natural()) {
+    throw Error(ErrorKind::size_mismatch,
+                "x is not in the matrix's column basis; `permute` takes it there");
+  }
+}
+
+template <class E>
+template <class U>
+void Operator<E>::check_y(const FieldView<U>& y) const {
+  if (y.size != rows() || y.components != row_components()) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows()) + " rows of " +
+                                              std::to_string(row_components()) +
+                                              " components meets y of " + std::to_string(y.size) +
+                                              " rows of " + std::to_string(y.components));
+  }
+  if (y.basis ? !same_basis(*y.basis, *row_basis()) : !row_basis()->is_natural()) {
+    throw Error(ErrorKind::size_mismatch,
+                "y is not in the matrix's row basis; `permute` takes it there");
+  }
+}
+
+template <class E>
+void Operator<E>::apply(scalar alpha, const FieldView<const scalar>& x, scalar beta,
+                        const FieldView<scalar>& y, const Stream& stream) const {
+  check_x(x);
+  check_y(y);
+  const detail::StoreScaled<scalar> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
+  detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, nullptr,
+                                 stream);
+}
+
+template <class E>
+sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& x,
+                                                 const FieldView<scalar>& y,
+                                                 Reduction<scalar>& reduction,
+                                                 const Stream& stream) const {
+  if (x.entry_stride != y.entry_stride || x.component_stride != y.component_stride ||
+      row_basis() != column_basis()) {
+    return LinearOperator<scalar>::apply_dot(x, y, reduction, stream);
+  }
+  check_x(x);
+  check_y(y);
+  const detail::StoreAndDot<scalar> store{y.data, x.data, y.entry_stride, y.component_stride};
+  detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, &reduction,
+                                 stream);
+  return reduction.finish(1)[0];
+}
+
+template <class E>
+sum_t<vector_scalar_t<E>> Operator<E>::residual(const FieldView<const scalar>& b,
+                                                const FieldView<const scalar>& x,
+                                                const FieldView<scalar>& r,
+                                                Reduction<scalar>& reduction,
+                                                const Stream& stream) const {
+  check_x(x);
+  check_y(b);
+  check_y(r);
+  if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
+    throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+  }
+  using P = typename detail::promoted<E>::type;
+  const detail::StoreResidual<scalar> store{r.data, b.data, r.entry_stride, r.component_stride};
+  detail::product_cpu<P, scalar>(pattern(), state_->values.data(), plan(), x, store, &reduction,
+                                 stream);
+  return reduction.finish(1)[0];
+}
+
+}  // namespace heddle

@@ -1,0 +1,65 @@
+// A plan: how a matrix is laid out, how its product is scheduled, and which loop runs a solve.
+// Data, with one canonical text; grammar in docs/plans.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle {
+
+enum class RowOrder { natural, reverse_cuthill_mckee };
+enum class ColumnOrder { sorted, given };
+enum class BasisUse { permuted, scatter };
+enum class InnerLayout { aos, soa, aosoa_component, aosoa_16 };
+enum class VectorLayout { aos, soa };
+enum class ScheduleKind { fixed, dynamic };
+enum class LoopForm { stepped };
+enum class Recurrence { ring, real };
+
+struct Plan {
+  /// "as many as the matrix has rows", for `lanes` and `sort_window`.
+  static constexpr Index all_rows = 0;
+  static constexpr Index furthest_prefetch_x = 256;
+
+  // Layout (DESIGN names in brackets: the keys of the text).
+  Index lanes = 1;        // C: lanes of a slice, 1 to 64, or all_rows
+  Index sort_window = 1;  // sigma: rows are sorted by length within windows of so many, or all_rows
+  int threads_per_row = 1;  // T: divides C
+  Index threshold = 0;      // K2: T doubles until no thread holds more entries than this; 0 = off
+  RowOrder order = RowOrder::natural;         // before the sort
+  ColumnOrder columns = ColumnOrder::sorted;  // within a row, after renumbering
+  BasisUse use = BasisUse::permuted;
+  InnerLayout inner = InnerLayout::aos;
+  VectorLayout vector = VectorLayout::aos;
+
+  // Schedule.
+  ScheduleKind schedule = ScheduleKind::fixed;
+  Index chunk = 16;              // groups of 256 rows that a thread takes at a time when dynamic
+  Index prefetch_x = 24;         // entries ahead whose part of x is prefetched; 0 = off
+  Index prefetch_matrix = 2048;  // bytes ahead at which the entries themselves are; 0 = off
+
+  // Solve.
+  LoopForm loop = LoopForm::stepped;
+  Recurrence recurrence = Recurrence::ring;  // BiCGStab's coefficients: the entry's ring, or real
+
+  bool operator==(const Plan&) const = default;
+};
+
+/// Parses "NAME", "key=value,..." or "NAME,key=value,...", where NAME is one of the papers': CSR,
+/// ELL, Sl-16, Sl-32, pJDS, K1, K1r, K1rs, K2, K2r, K2rs. What is not said takes its default.
+/// Throws `Error` (bad_plan) that names the key.
+Plan parse_plan(std::string_view text);
+
+/// The canonical text: every key in a fixed order; `parse_plan` of it gives the plan back.
+std::string to_string(const Plan& plan);
+
+/// The same as a JSON object with the same keys, and back.
+std::string to_json(const Plan& plan);
+Plan plan_from_json(std::string_view json);
+
+/// Throws unless the parameters have a meaning together. `parse_plan` calls it.
+void check_plan(const Plan& plan);
+
+}  // namespace heddle

@@ -1,0 +1,41 @@
+// What a solver asks of a preconditioner M^-1. It acts from the left on entries, in the operator's
+// basis, and is linear over the coefficients that the solver uses.
+#pragma once
+
+#include <utility>
+
+#include "heddle/field.hpp"
+#include "heddle/reduction.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle {
+
+template <class S>
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+
+  /// z = M^-1 r; r and z do not overlap.
+  virtual void apply(const FieldView<const S>& r, const FieldView<S>& z,
+                     const Stream& stream) const = 0;
+
+  /// Called at the start of every solve: what depends on the matrix's values is renewed if they
+  /// changed. May throw, e.g. for a singular diagonal entry.
+  virtual void refresh() {}
+
+  /// Bytes that one application moves beyond r and z, for models.
+  virtual long long bytes_of_application() const { return 0; }
+
+  /// r -= alpha q, z = M^-1 r; returns |r|^2 and Re <r, z>. One pass where M is diagonal.
+  virtual std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,
+                                                         const FieldView<S>& r,
+                                                         const FieldView<S>& z,
+                                                         Reduction<S>& reduction,
+                                                         const Stream& stream) const {
+    const sum_t<S> squared_norm = update_residual<S>(alpha, q, r, reduction, stream);
+    apply(r, z, stream);
+    return {squared_norm, real_dot<S>(r, z, reduction, stream)};
+  }
+};
+
+}  // namespace heddle

@@ -1,0 +1,229 @@
+// The product on the CPU: groups of 256 rows shared out over OpenMP threads, AVX2 where the machine
+// has it, and software prefetch of x and of the matrix ahead of their use.
+#pragma once
+
+#include <algorithm>
+
+#include "heddle/entries/row_product.hpp"
+#include "heddle/field.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/reduction.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle::detail {
+
+/// The cache lines that will be wanted next: x by the columns of the entries ahead, the entries by
+/// their address. Addresses past the end are harmless: a prefetch never faults.
+struct Prefetch {
+  static constexpr Offset line = 64;
+
+  const Index* column;
+  const char* x;
+  Offset x_stride;  // bytes from row to row
+  Index x_distance;
+  const char* matrix;
+  Offset entry_bytes;
+  Offset matrix_distance;
+
+  HEDDLE_INLINE void operator()(Offset slot) const {
+    __builtin_prefetch(x + column[slot + x_distance] * x_stride);
+  }
+  HEDDLE_INLINE void entries(Offset slot, Offset count) const {
+    if (matrix_distance == 0) return;
+    const char* begin = matrix + slot * entry_bytes + matrix_distance;
+    for (Offset byte = 0; byte < count * entry_bytes; byte += line)
+      __builtin_prefetch(begin + byte);
+  }
+};
+
+/// T threads' shares of a row, joined by the tree that a warp's shuffles form.
+template <class E, class Values, class Vector, class Ahead>
+HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const Index* column,
+                                                   const Vector& x, Offset step, Offset C, int lane,
+                                                   int length, int T, const Ahead& ahead) {
+  constexpr int most_threads = 64;
+  result_entry_t<E> sums[most_threads];
+  int half = 1;
+  for (int t = 0; t < T; ++t) {
+    sums[t] =
+        row_product<E>(values, column, x, step, C, lane + t, share_of_row(length, t, T), ahead);
+    if (half * 2 <= t) half *= 2;
+  }
+  for (; half > 0; half /= 2) {
+    for (int t = 0; t < half && t + half < T; ++t) {
+      sums[t] = add_components(sums[t], sums[t + half]);
+    }
+  }
+  return sums[0];
+}
+
+/// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields.
+template <class E, class Values, class Vector, class Finish>
+HEDDLE_INLINE void product_rows(const SlicedPattern& A, const Values& values, const Vector& x,
+                                const Prefetch& ahead, Index begin, Index end, Finish& finish) {
+  const Index* column = A.column.data();
+  const Offset* offset = A.offset.data();
+  const Index* target = A.target.empty() ? nullptr : A.target.data();
+  if (A.C == 1) {
+    for (Index row = begin; row < end; ++row) {
+      const Offset first = offset[row];
+      const int length = static_cast<int>(offset[row + 1] - first);
+      ahead.entries(first, length);
+      finish(target != nullptr ? target[row] : row,
+             row_product<E>(values, column, x, first, 1, 0, length, ahead));
+    }
+    return;
+  }
+  const Index* row_length = A.row_length.data();
+  Index slice = A.slice_of(begin);
+  for (Index row = begin; row < end; ++slice) {
+    const int T = A.threads_of(slice);
+    const Index first_row = A.first_row_of(slice);
+    const Index last_row = std::min(end, A.first_row_of(slice + 1));
+    const Offset step = offset[slice];
+    const Offset share = (offset[slice + 1] - step) / (A.C / T);
+    for (; row < last_row; ++row) {
+      const int lane = (row - first_row) * T;
+      ahead.entries(step + (row - first_row) * share, share);
+      finish(target != nullptr ? target[row] : row,
+             T == 1 ? row_product<E>(values, column, x, step, A.C, lane, row_length[row], ahead)
+                    : shared_row_product<E>(values, column, x, step, A.C, lane, row_length[row], T,
+                                            ahead));
+    }
+  }
+}
+
+// One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
+template <class E, class Values, class Vector, class Finish>
+__attribute__((flatten)) void product_rows_baseline(const SlicedPattern& A, const Values& values,
+                                                    const Vector& x, const Prefetch& ahead,
+                                                    Index begin, Index end, Finish& finish) {
+  product_rows<E>(A, values, x, ahead, begin, end, finish);
+}
+template <class E, class Values, class Vector, class Finish>
+__attribute__((target("avx2,fma"), flatten)) void product_rows_avx2(
+    const SlicedPattern& A, const Values& values, const Vector& x, const Prefetch& ahead,
+    Index begin, Index end, Finish& finish) {
+  product_rows<E>(A, values, x, ahead, begin, end, finish);
+}
+
+inline bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+
+/// Calls `body(group)` for every group of 256 stored rows under the plan's schedule.
+template <class Body>
+void for_each_product_group(Index groups, const Plan& plan, const Stream& stream,
+                            const Body& body) {
+  if (stream.threads == 1 || groups == 1) {
+    for (Index group = 0; group < groups; ++group) body(group);
+  } else if (plan.schedule == ScheduleKind::fixed) {
+#pragma omp parallel for schedule(static) num_threads(stream.threads)
+    for (Index group = 0; group < groups; ++group) body(group);
+  } else {
+#pragma omp parallel for schedule(dynamic, plan.chunk) num_threads(stream.threads)
+    for (Index group = 0; group < groups; ++group) body(group);
+  }
+}
+
+// What is done with a row's sum; each returns nothing and keeps its partial sum, if it has one.
+
+template <class S>
+struct StoreScaled {  // y = alpha A x + beta y
+  S alpha, beta;
+  S* y;
+  Offset entry_stride, component_stride;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = y + row * entry_stride;
+    for (int k = 0; k < V::components; ++k) {
+      S& value = at[k * component_stride];
+      value = beta == S(0) ? alpha * sum.component[k] : alpha * sum.component[k] + beta * value;
+    }
+  }
+  static sum_t<S> partial() { return 0; }
+};
+
+template <class S>
+struct StoreAndDot {  // y = A x, and Re <x, y>
+  S* y;
+  const S* x;
+  Offset entry_stride, component_stride;
+  sum_t<S> dot = 0;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = y + row * entry_stride;
+    const S* with = x + row * entry_stride;
+    for (int k = 0; k < V::components; ++k) {
+      at[k * component_stride] = sum.component[k];
+      dot += sum_t<S>(sum.component[k]) * with[k * component_stride];
+    }
+  }
+  sum_t<S> partial() const { return dot; }
+};
+
+template <class S>
+struct StoreResidual {  // r = b - A x, and |r|^2
+  S* r;
+  const S* b;
+  Offset entry_stride, component_stride;
+  sum_t<S> squared_norm = 0;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = r + row * entry_stride;
+    const S* from = b + row * entry_stride;
+    for (int k = 0; k < V::components; ++k) {
+      const auto difference =
+          static_cast<typename V::scalar>(from[k * component_stride]) - sum.component[k];
+      at[k * component_stride] = static_cast<S>(difference);
+      squared_norm += sum_t<S>(difference) * difference;
+    }
+  }
+  sum_t<S> partial() const { return squared_norm; }
+};
+
+/// E's values in their inner layout and x in its own, walked over by `finish`; its partial sums go
+/// to `reduction` where there is one.
+template <class E, class S, class Finish>
+void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const Plan& plan,
+                 const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
+                 const Stream& stream) {
+  const bool aosoa =
+      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
+  const bool packed = (plan.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
+  const bool one_stream = plan.inner != InnerLayout::soa;
+  const Prefetch ahead{A.column.data(),
+                       reinterpret_cast<const char*>(x.data),
+                       x.entry_stride * static_cast<Offset>(sizeof(S)),
+                       plan.prefetch_x,
+                       reinterpret_cast<const char*>(values),
+                       static_cast<Offset>(sizeof(E)),
+                       one_stream ? plan.prefetch_matrix : 0};
+  const auto run = [&](const auto& values_of, const auto& vector_of) {
+    using Values = std::decay_t<decltype(values_of)>;
+    using Vector = std::decay_t<decltype(vector_of)>;
+    const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
+                                 : product_rows_baseline<E, Values, Vector, Finish>;
+    for_each_product_group(groups_of(A.rows), plan, stream, [&](Index group) {
+      const Index begin = group * rows_of_group;
+      const Index end = static_cast<Index>(std::min<Offset>(A.rows, Offset(begin) + rows_of_group));
+      Finish of_group = finish;
+      rows(A, values_of, vector_of, ahead, begin, end, of_group);
+      if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
+    });
+  };
+  using V = vector_entry_t<E>;
+  if (packed) {
+    run(PackedValues<E>{values}, PackedVector<V, S>{x.data});
+  } else {
+    run(StridedValues<E>{values, slot_formula<E::components>(plan.inner, A.C, A.slots,
+                                                             sizeof(stored_scalar_t<E>))},
+        StridedVector<V, S>{x.data, x.entry_stride, x.component_stride});
+  }
+}
+
+}  // namespace heddle::detail

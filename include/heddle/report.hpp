@@ -1,0 +1,74 @@
+// How a solve is stopped, and what it reports.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "heddle/field.hpp"
+
+namespace heddle {
+
+enum class Status {
+  converged,  // |b - A x| was computed and is within the tolerance
+  iteration_limit,
+  time_limit,
+  cancelled,   // by the observer
+  indefinite,  // conjugate gradient met p* A p < 0, or r* M^-1 r < 0
+  breakdown,   // a coefficient of the recurrence is zero or not a number, though nothing overflowed
+  stagnated,   // two restarts in a row did not halve the true residual
+  not_finite   // NaN or infinity in b, the guess or the iteration
+};
+std::string_view name(Status status);
+
+/// What the tolerance is relative to.
+enum class Baseline { right_hand_side, initial_residual };
+
+struct SolveProgress {
+  long long iteration = 0;
+  double relative_residual = 0;  // of the recurrence, against the baseline
+  double seconds = 0;
+};
+
+struct SolverOptions {
+  static constexpr double by_precision = -1;
+
+  /// Relative; `by_precision` is 1e-10 in double and long double, 1e-5 in single.
+  double tolerance = by_precision;
+  Baseline baseline = Baseline::right_hand_side;
+  /// A residual norm of at most this is enough, whatever the tolerance says.
+  double absolute_tolerance = 0;
+  long long max_iterations = 10000;
+  double time_limit = std::numeric_limits<double>::infinity();  // seconds
+  /// Called after each iteration; false cancels.
+  std::function<bool(const SolveProgress&)> observer;
+  /// Keep the relative residual of every iteration, see the solver's `history()`.
+  bool record_history = false;
+};
+
+/// Of one solve. Norms are 2-norms over all components, of the system as given.
+struct Report {
+  Status status = Status::converged;
+  std::string_view detail;  // what was seen, where the status alone does not say it
+  long long iterations = 0;
+  double residual = 0;       // |b - A x| / baseline, true, for the x that is returned
+  double residual_norm = 0;  // |b - A x|
+  double baseline_norm = 0;
+  double target_norm = 0;  // the residual norm that counts as converged
+  int restarts = 0;        // from the true residual, when the recurrence had drifted from it
+  double permute_seconds = 0;
+  double iterate_seconds = 0;
+  long long bytes_per_iteration = 0;  // modelled; 0 = the operator does not say
+
+  bool converged() const { return status == Status::converged; }
+  double bandwidth() const {  // bytes a second
+    return iterate_seconds > 0 ? static_cast<double>(bytes_per_iteration) *
+                                     static_cast<double>(iterations) / iterate_seconds
+                               : 0;
+  }
+};
+std::ostream& operator<<(std::ostream& out, const Report& report);
+
+}  // namespace heddle

@@ -1,0 +1,144 @@
+// Sliced storage: CSR, ELLPACK-R, Sliced ELLPACK, SELL-C-sigma, pJDS and ELL-WARP as one structure.
+//
+// Rows, in storage order, are cut into slices of C lanes. A slice holds C / T rows, T lanes each,
+// and is padded to its longest lane. Entry j of its r-th row lies in step j / T, lane r T + j mod
+// T; the slot of step s is offset + s C. C = 1 is CSR, C = n ELLPACK-R.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "heddle/basis.hpp"
+#include "heddle/csr.hpp"
+#include "heddle/plan.hpp"
+
+namespace heddle {
+
+/// Slots of a user's entries, 32 bits each where that suffices; empty where slot i is entry i.
+class SlotMap {
+ public:
+  SlotMap() = default;
+  SlotMap(Offset entries, Offset slots, const Device& device);
+
+  bool is_identity() const { return narrow_.empty() && wide_.empty(); }
+  Offset operator[](Offset entry) const {
+    const auto i = static_cast<std::size_t>(entry);
+    return !narrow_.empty() ? narrow_[i] : !wide_.empty() ? wide_[i] : entry;
+  }
+  void set(Offset entry, Offset slot) {
+    const auto i = static_cast<std::size_t>(entry);
+    if (narrow_.empty()) {
+      wide_[i] = slot;
+    } else {
+      narrow_[i] = static_cast<unsigned>(slot);
+    }
+  }
+  static long long bytes(Offset entries, Offset slots);
+
+ private:
+  Array<unsigned> narrow_;
+  Array<Offset> wide_;
+};
+
+/// Bytes of each part of a matrix in some layout, known before it is built.
+struct MemoryUse {
+  long long values = 0;
+  long long columns = 0;
+  long long slices = 0;       // offsets, and rows and threads of each slice where they vary
+  long long row_lengths = 0;  // none for C = 1, where the offsets say it
+  long long permutation = 0;  // the basis, or the rows that a scatter stores to
+  long long value_map = 0;    // for update_values; none where the user's order is kept
+  Offset slots = 0;           // entries with padding
+
+  /// What a product reads.
+  long long product() const { return values + columns + slices + row_lengths; }
+  long long total() const { return product() + permutation + value_map; }
+};
+
+/// Exact, in one pass over the row lengths. `entry_bytes` = sizeof the stored entry.
+MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                     const Device& device);
+
+/// One line: the parts in readable units.
+std::string to_string(const MemoryUse& use);
+
+/// Throws (kind memory) where `use` exceeds `limit` bytes: says what each part needs, and which of
+/// the plans CSR, Sl-32, pJDS would fit.
+void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
+                  int entry_bytes, const Device& device);
+
+/// The immutable pattern of a matrix in sliced storage; several matrices may share one.
+class SlicedPattern {
+ public:
+  /// Rows and columns are numbered in the given bases. With use=permuted rows are stored in the
+  /// order of `row_basis`; with use=scatter they are sorted further and the product stores each
+  /// where the row basis has it. Allocates after the memory check: `memory_limit` in bytes, by
+  /// default what the device has available.
+  static std::shared_ptr<const SlicedPattern> build(const PatternView& pattern, const Plan& plan,
+                                                    std::shared_ptr<const Basis> row_basis,
+                                                    std::shared_ptr<const Basis> column_basis,
+                                                    int entry_bytes, const Device& device,
+                                                    std::optional<long long> memory_limit = {});
+
+  Index rows = 0;
+  Index columns = 0;
+  Offset entries = 0;
+  Offset slots = 0;
+  Index C = 1;
+  int T = 1;  // where it is the same for all slices
+  std::shared_ptr<const Basis> row_basis;
+  std::shared_ptr<const Basis> column_basis;
+
+  Array<Offset> offset;          // slices + 1, in slots
+  Array<Index> first_row;        // slices + 1; only where T varies
+  Array<unsigned char> threads;  // T of each slice; only where it varies
+  Array<Index> row_length;       // of each stored row; empty for C = 1
+  Array<Index> column;           // of each slot, in the column basis; padding holds 0
+  Array<Index> target;           // row of y for each stored row; empty where it is the row itself
+  SlotMap slot_of_entry;         // the user's entry i lies there
+  MemoryUse memory;
+
+  Index slices() const { return static_cast<Index>(offset.size()) - 1; }
+  int threads_of(Index slice) const {
+    return threads.empty() ? T : threads[static_cast<std::size_t>(slice)];
+  }
+  Index first_row_of(Index slice) const {
+    return first_row.empty() ? static_cast<Index>(static_cast<Offset>(slice) * (C / T))
+                             : first_row[static_cast<std::size_t>(slice)];
+  }
+  /// The slice that holds a stored row.
+  Index slice_of(Index row) const;
+
+  /// Columns readable past the last slot, so that a prefetch may look ahead without a test.
+  static constexpr Index column_slack = Plan::furthest_prefetch_x;
+};
+
+/// P of the slot formula: components that lie together in one lane.
+inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {
+  constexpr int vector_bytes = 16;
+  if (inner == InnerLayout::aos) return K;
+  if (inner == InnerLayout::aosoa_16) return std::max(1, vector_bytes / scalar_bytes);
+  return 1;
+}
+
+/// Constants of the slot formula for entries of K scalars of S, see entries/slots.hpp.
+template <int K>
+SlotFormula<K> slot_formula(InnerLayout inner, Index C, Offset slots, int scalar_bytes) {
+  SlotFormula<K> formula{};
+  formula.step_scale = inner == InnerLayout::soa ? 1 : K;
+  const int piece = components_of_piece(inner, K, scalar_bytes);
+  for (int k = 0; k < K; ++k) {
+    const int q = k / piece;
+    if (inner == InnerLayout::soa) {
+      formula.lane_scale[k] = 1;
+      formula.base[k] = k * slots;
+    } else {
+      formula.lane_scale[k] = std::min(piece, K - q * piece);
+      formula.base[k] = Offset(q) * piece * C + (k - q * piece);
+    }
+  }
+  return formula;
+}
+
+}  // namespace heddle

@@ -1,0 +1,130 @@
+// How an operation walks over a field: group by group of 256 rows, and in each over runs of
+// elements of a coefficient ring that lie evenly.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+
+#include "heddle/coefficient.hpp"
+#include "heddle/field.hpp"
+#include "heddle/reduction.hpp"
+
+namespace heddle::detail {
+
+/// Elements of ring R: in an AoS field they follow one another, in an SoA field each of their
+/// components has a plane of its own.
+template <Ring R, bool aos>
+struct Run {
+  static constexpr int size = ring_size(R);
+  Offset first;
+  Offset count;
+  Offset plane;
+
+  Offset at(Offset i, int c) const {
+    if constexpr (size == 1) return first + i;
+    if constexpr (aos) return first + i * size + c;
+    return first + i + c * plane;
+  }
+};
+
+template <Ring R, class S, class Body>
+void for_each_run(const FieldView<S>& field, Index group, Body& body) {
+  constexpr int size = ring_size(R);
+  const Offset row = Offset(group) * rows_of_group;
+  const Offset rows = std::min<Offset>(rows_of_group, field.size - row);
+  if (field.is_aos()) {
+    body(Run<R, true>{row * field.components, rows * (field.components / size), 1});
+  } else {
+    for (int element = 0; element < field.components / size; ++element) {
+      body(Run<R, false>{element * size * Offset(field.size) + row, rows, field.size});
+    }
+  }
+}
+
+/// Fewer groups than this are not worth waking a team for.
+inline constexpr Index groups_worth_a_team = 16;
+
+template <class Body>
+void for_each_group(Index groups, const Stream& stream, const Body& body) {
+#pragma omp parallel for schedule(static) \
+    num_threads(stream.threads) if (groups >= groups_worth_a_team && stream.threads > 1)
+  for (Index group = 0; group < groups; ++group) body(group);
+}
+
+template <Ring R, class S, class Body>
+void for_each_element(const FieldView<S>& field, const Stream& stream, Body body) {
+  for_each_group(groups_of(field.size), stream, [&](Index group) {
+    const auto over_run = [&](const auto& run) {
+      for (Offset i = 0; i < run.count; ++i) body(run, i);
+    };
+    for_each_run<R>(field, group, over_run);
+  });
+}
+
+/// Adds what `term(i, sums)` adds for i < count, in independent lanes joined by a tree.
+template <class T, int N, class Term>
+std::array<T, N> sum_over(Offset count, const Term& term) {
+  constexpr int lanes = N <= 2 ? 8 : 2;
+  T sums[lanes][N] = {};
+  Offset i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (int lane = 0; lane < lanes; ++lane) term(i + lane, sums[lane]);
+  }
+  for (int lane = 0; i + lane < count; ++lane) term(i + lane, sums[lane]);
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) {
+      for (int v = 0; v < N; ++v) sums[lane][v] += sums[lane + half][v];
+    }
+  }
+  std::array<T, N> total;
+  for (int v = 0; v < N; ++v) total[static_cast<std::size_t>(v)] = sums[0][v];
+  return total;
+}
+
+/// N sums over all elements of a field; `term(run, i, sums)` may also update what it reads.
+template <Ring R, int N, class S, class Field, class Term>
+std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
+                                                 Reduction<S>& reduction, const Stream& stream,
+                                                 const Term& term) {
+  static_assert(N <= Reduction<S>::width);
+  using T = sum_t<S>;
+  for_each_group(groups_of(field.size), stream, [&](Index group) {
+    std::array<T, N> sums{};
+    const auto over_run = [&](const auto& run) {
+      const auto of_run = sum_over<T, N>(run.count, [&](Offset i, T* into) { term(run, i, into); });
+      for (int v = 0; v < N; ++v)
+        sums[static_cast<std::size_t>(v)] += of_run[static_cast<std::size_t>(v)];
+    };
+    for_each_run<R>(field, group, over_run);
+    std::copy(sums.begin(), sums.end(), reduction.partials(group));
+  });
+  return reduction.finish(N);
+}
+
+/// The element at a run's place i.
+template <Ring R, class S, class Run>
+Coefficient<R, std::remove_const_t<S>> element(S* data, const Run& run, Offset i) {
+  Coefficient<R, std::remove_const_t<S>> e;
+  for (int c = 0; c < e.size; ++c) e.component[c] = data[run.at(i, c)];
+  return e;
+}
+
+template <Ring R, class S, class Run>
+void set_element(S* data, const Run& run, Offset i, const Coefficient<R, S>& value) {
+  for (int c = 0; c < value.size; ++c) data[run.at(i, c)] = value.component[c];
+}
+
+/// sums[0..size) += conj(a) b, in the scalar of the sums.
+template <Ring R, class S, class T>
+void add_conjugate_product(const Coefficient<R, S>& a, const Coefficient<R, S>& b, T* sums) {
+  Coefficient<R, T> left, right;
+  for (int c = 0; c < left.size; ++c) {
+    left.component[c] = c == 0 ? T(a.component[c]) : -T(a.component[c]);
+    right.component[c] = b.component[c];
+  }
+  multiply_add_at<R>(sums, left.component, right.component);
+}
+
+}  // namespace heddle::detail

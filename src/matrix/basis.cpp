@@ -1,0 +1,144 @@
+#include "heddle/basis.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/cuthill_mckee_ordering.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+namespace {
+
+/// Columns of the symmetrised pattern, without the diagonal, as Boost.Graph reads them.
+using Graph =
+    boost::compressed_sparse_row_graph<boost::directedS, boost::no_property, boost::no_property,
+                                       boost::no_property, Index, Offset>;
+
+Graph adjacency(const PatternView& pattern) {
+  std::vector<std::pair<Index, Index>> edges;
+  edges.reserve(static_cast<std::size_t>(2 * pattern.entries()));
+  for (Index row = 0; row < pattern.rows; ++row) {
+    for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+      if (pattern.column[i] == row) continue;
+      edges.emplace_back(row, pattern.column[i]);
+      edges.emplace_back(pattern.column[i], row);
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return Graph(boost::edges_are_sorted, edges.begin(), edges.end(), pattern.rows,
+               static_cast<Offset>(edges.size()));
+}
+
+Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& device) {
+  const Graph graph = adjacency(pattern);
+  const auto n = static_cast<std::size_t>(pattern.rows);
+  std::vector<boost::default_color_type> colour(n);
+  std::vector<Index> degree(n);
+  for (std::size_t row = 0; row < n; ++row) {
+    degree[row] = static_cast<Index>(out_degree(static_cast<Index>(row), graph));
+  }
+  std::vector<Index> order;
+  order.reserve(n);
+  boost::cuthill_mckee_ordering(
+      graph, std::back_inserter(order),
+      boost::make_iterator_property_map(colour.begin(), get(boost::vertex_index, graph)),
+      boost::make_iterator_property_map(degree.begin(), get(boost::vertex_index, graph)));
+  std::reverse(order.begin(), order.end());
+  return Array<Index>(std::span<const Index>(order), device);
+}
+
+/// Stable, longest first, within each window.
+void sort_by_length(const PatternView& pattern, Index window, const Stream& stream,
+                    Array<Index>& order) {
+  const Index n = pattern.rows;
+  if (window == Plan::all_rows || window > n) window = n;
+  const Index windows = (n + window - 1) / window;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(stream.threads)
+  for (Index w = 0; w < windows; ++w) {
+    Index* begin = order.data() + static_cast<Offset>(w) * window;
+    Index* end = order.data() + std::min<Offset>(n, (w + 1LL) * window);
+    std::stable_sort(begin, end,
+                     [&](Index a, Index b) { return pattern.length(a) > pattern.length(b); });
+  }
+}
+
+}  // namespace
+
+Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const Device& device) {
+  const bool sorts = plan.sort_window != 1;
+  if (pattern.rows == 0 || (!sorts && plan.order == RowOrder::natural)) return {};
+  Array<Index> order;
+  if (plan.order == RowOrder::reverse_cuthill_mckee) {
+    if (pattern.rows != pattern.columns) {
+      throw Error(ErrorKind::bad_plan, "plan: order=rcm needs a square matrix, this one is " +
+                                           std::to_string(pattern.rows) + " x " +
+                                           std::to_string(pattern.columns));
+    }
+    order = reverse_cuthill_mckee(pattern, device);
+  } else {
+    order = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
+    std::iota(order.begin(), order.end(), 0);
+  }
+  if (sorts) sort_by_length(pattern, plan.sort_window, device.stream(), order);
+  if (std::is_sorted(order.begin(), order.end())) return {};
+  return order;
+}
+
+std::shared_ptr<const Basis> Basis::natural(Index size) {
+  auto basis = std::make_shared<Basis>();
+  basis->size_ = size;
+  return basis;
+}
+
+std::shared_ptr<const Basis> Basis::from_order(Array<Index> user_row, const Device& device) {
+  auto basis = std::make_shared<Basis>();
+  basis->size_ = static_cast<Index>(user_row.size());
+  basis->position_ = Array<Index>(user_row.size(), device);
+  constexpr Index unset = -1;
+  std::fill(basis->position_.begin(), basis->position_.end(), unset);
+  for (std::size_t i = 0; i < user_row.size(); ++i) {
+    const Index row = user_row[i];
+    if (row < 0 || row >= basis->size_ ||
+        basis->position_[static_cast<std::size_t>(row)] != unset) {
+      throw Error(ErrorKind::out_of_range, "an order of " + std::to_string(basis->size_) +
+                                               " rows names row " + std::to_string(row) +
+                                               " twice or out of range at position " +
+                                               std::to_string(i));
+    }
+    basis->position_[static_cast<std::size_t>(row)] = static_cast<Index>(i);
+  }
+  basis->user_row_ = std::move(user_row);
+  return basis;
+}
+
+std::shared_ptr<const Basis> Basis::make(const PatternView& pattern, const Plan& plan,
+                                         const Device& device) {
+  check_plan(plan);
+  if (plan.use == BasisUse::scatter) return natural(pattern.rows);
+  Array<Index> order = storage_order(pattern, plan, device);
+  if (order.empty()) return natural(pattern.rows);
+  if (pattern.rows != pattern.columns) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: rows and columns of a " + std::to_string(pattern.rows) + " x " +
+                    std::to_string(pattern.columns) +
+                    " matrix cannot be permuted alike; use=scatter takes rectangular ones");
+  }
+  return from_order(std::move(order), device);
+}
+
+bool same_basis(const Basis& a, const Basis& b) {
+  if (&a == &b) return true;
+  if (a.size() != b.size()) return false;
+  if (a.is_natural() || b.is_natural()) return a.is_natural() && b.is_natural();
+  for (Index i = 0; i < a.size(); ++i) {
+    if (a.user_row(i) != b.user_row(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace heddle

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "heddle/sliced.hpp"
+#include "slice_shapes.hpp"
+
+namespace heddle {
+
+MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                     const Device& device) {
+  check_plan(plan);
+  const Array<Index> order = storage_order(pattern, plan, device);
+  const bool permuted = plan.use == BasisUse::permuted;
+  return detail::memory_of(pattern, plan, order.span(), entry_bytes,
+                           permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
+                           !permuted && !order.empty());
+}
+
+namespace detail {
+
+MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
+                    int entry_bytes, long long basis_bytes, bool scatters) {
+  const Index C = lanes_of(pattern, plan);
+  Offset slots = 0;
+  Offset slices = 0;
+  for_each_slice(pattern, plan, order, [&](const SliceShape& slice) {
+    slots += static_cast<Offset>(slice.steps) * C;
+    ++slices;
+  });
+  const long long rows = pattern.rows;
+  MemoryUse use;
+  use.slots = slots;
+  use.values = slots * entry_bytes;
+  use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
+  use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
+  if (plan.threshold != 0) {
+    use.slices += (slices + 1) * static_cast<long long>(sizeof(Index)) + slices;
+  }
+  use.row_lengths = C == 1 ? 0 : rows * static_cast<long long>(sizeof(Index));
+  use.permutation = basis_bytes + (scatters ? rows * static_cast<long long>(sizeof(Index)) : 0);
+  use.value_map = SlotMap::bytes(pattern.entries(), slots);
+  return use;
+}
+
+}  // namespace detail
+
+namespace {
+
+std::string readable(long long bytes) {
+  const char* unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double amount = static_cast<double>(bytes);
+  int i = 0;
+  for (; amount >= 1024 && i < 4; ++i) amount /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, i == 0 ? "%.0f %s" : "%.1f %s", amount, unit[i]);
+  return text;
+}
+
+}  // namespace
+
+std::string to_string(const MemoryUse& use) {
+  return readable(use.total()) + " (values " + readable(use.values) + ", columns " +
+         readable(use.columns) + ", slices " + readable(use.slices) + ", row lengths " +
+         readable(use.row_lengths) + ", permutation " + readable(use.permutation) + ", value map " +
+         readable(use.value_map) + ")";
+}
+
+void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
+                  int entry_bytes, const Device& device) {
+  if (use.total() <= limit) return;
+  std::string fitting;
+  for (const char* name : {"CSR", "Sl-32", "pJDS"}) {
+    if (pattern.rows != pattern.columns && std::string(name) == "pJDS") continue;
+    const MemoryUse other = memory_use(pattern, parse_plan(name), entry_bytes, device);
+    if (other.total() <= limit) {
+      fitting +=
+          std::string(fitting.empty() ? "" : ", ") + name + " (" + readable(other.total()) + ")";
+    }
+  }
+  throw Error(ErrorKind::memory, "this plan needs " + to_string(use) + ", available are " +
+                                     readable(limit) + "; " +
+                                     (fitting.empty() ? "no plan fits" : "these fit: " + fitting));
+}
+
+}  // namespace heddle

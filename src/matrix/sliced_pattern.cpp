@@ -1,0 +1,164 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "heddle/sliced.hpp"
+#include "slice_shapes.hpp"
+
+namespace heddle {
+
+SlotMap::SlotMap(Offset entries, Offset slots, const Device& device) {
+  if (slots <= (Offset(1) << 32)) {
+    narrow_ = Array<unsigned>(static_cast<std::size_t>(entries), device);
+  } else {
+    wide_ = Array<Offset>(static_cast<std::size_t>(entries), device);
+  }
+}
+
+long long SlotMap::bytes(Offset entries, Offset slots) {
+  return entries * (slots <= (Offset(1) << 32) ? 4 : 8);
+}
+
+Index SlicedPattern::slice_of(Index row) const {
+  if (first_row.empty()) return row / (C / T);
+  const auto after = std::upper_bound(first_row.begin(), first_row.end(), row);
+  return static_cast<Index>(after - first_row.begin()) - 1;
+}
+
+namespace {
+
+/// True where sliced storage would keep every entry on its own place: no map is needed.
+bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
+                 const Basis& column_basis, const Stream& stream) {
+  if (plan.lanes != 1 || !order.empty()) return false;
+  if (plan.columns == ColumnOrder::given) return true;
+  if (!column_basis.is_natural()) return false;
+  bool sorted = true;
+#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(&& : sorted)
+  for (Index row = 0; row < pattern.rows; ++row) {
+    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
+                                      pattern.column + pattern.offsets[row + 1]);
+  }
+  return sorted;
+}
+
+/// The stored rows in the order of the row basis, or sorted beyond it when the product scatters.
+Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, const Basis& row_basis,
+                              const Device& device) {
+  if (plan.use == BasisUse::scatter) return storage_order(pattern, plan, device);
+  if (row_basis.is_natural()) return {};
+  Array<Index> order(static_cast<std::size_t>(pattern.rows), device);
+  for (Index i = 0; i < pattern.rows; ++i) {
+    order[static_cast<std::size_t>(i)] = row_basis.user_row(i);
+  }
+  return order;
+}
+
+}  // namespace
+
+std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pattern,
+                                                          const Plan& plan,
+                                                          std::shared_ptr<const Basis> row_basis,
+                                                          std::shared_ptr<const Basis> column_basis,
+                                                          int entry_bytes, const Device& device,
+                                                          std::optional<long long> memory_limit) {
+  check_plan(plan);
+  const Stream stream = device.stream();
+  if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) + " x " +
+                                              std::to_string(pattern.columns) + " in bases of " +
+                                              std::to_string(row_basis->size()) + " and " +
+                                              std::to_string(column_basis->size()));
+  }
+  const Array<Index> order = order_of_storage(pattern, plan, *row_basis, device);
+  const auto user_row = [&](Index stored) {
+    return order.empty() ? stored : order[static_cast<std::size_t>(stored)];
+  };
+
+  auto built = std::make_shared<SlicedPattern>();
+  SlicedPattern& sliced = *built;
+  const bool scatters =
+      plan.use == BasisUse::scatter && (!order.empty() || !row_basis->is_natural());
+  const long long basis_bytes =
+      row_basis->bytes() + (column_basis == row_basis ? 0 : column_basis->bytes());
+  sliced.memory =
+      detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters);
+  const bool identity = keeps_order(pattern, plan, order.span(), *column_basis, stream);
+  if (identity) sliced.memory.value_map = 0;
+  check_memory(sliced.memory, memory_limit.value_or(device.available_memory()), pattern,
+               entry_bytes, device);
+
+  sliced.rows = pattern.rows;
+  sliced.columns = pattern.columns;
+  sliced.entries = pattern.entries();
+  sliced.slots = sliced.memory.slots;
+  sliced.C = detail::lanes_of(pattern, plan);
+  sliced.T = plan.threads_per_row;
+  sliced.row_basis = std::move(row_basis);
+  sliced.column_basis = std::move(column_basis);
+
+  std::vector<detail::SliceShape> shapes;
+  detail::for_each_slice(pattern, plan, order.span(),
+                         [&](const detail::SliceShape& shape) { shapes.push_back(shape); });
+  sliced.offset = Array<Offset>(shapes.size() + 1, device);
+  if (plan.threshold != 0) {
+    sliced.first_row = Array<Index>(shapes.size() + 1, device);
+    sliced.threads = Array<unsigned char>(shapes.size(), device);
+    sliced.first_row[shapes.size()] = pattern.rows;
+  }
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    sliced.offset[s + 1] = sliced.offset[s] + static_cast<Offset>(shapes[s].steps) * sliced.C;
+    if (plan.threshold == 0) continue;
+    sliced.first_row[s] = shapes[s].first_row;
+    sliced.threads[s] = static_cast<unsigned char>(shapes[s].threads);
+  }
+
+  sliced.column = Array<Index>(static_cast<std::size_t>(sliced.slots) + column_slack, device);
+  if (sliced.C != 1) {
+    sliced.row_length = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
+  }
+  if (scatters) sliced.target = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
+  if (!identity) sliced.slot_of_entry = SlotMap(sliced.entries, sliced.slots, device);
+
+  const Basis& columns_in = *sliced.column_basis;
+#pragma omp parallel num_threads(stream.threads)
+  {
+    std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
+#pragma omp for schedule(static)
+    for (std::size_t s = 0; s < shapes.size(); ++s) {
+      const detail::SliceShape& shape = shapes[s];
+      const int T = shape.threads;
+      for (Index r = 0; r < shape.rows; ++r) {
+        const Index stored = shape.first_row + r;
+        const Index user = user_row(stored);
+        const Offset begin = pattern.offsets[user];
+        const Index length = pattern.length(user);
+        row_entries.resize(static_cast<std::size_t>(length));
+        for (Index j = 0; j < length; ++j) {
+          row_entries[static_cast<std::size_t>(j)] = {
+              columns_in.position(pattern.column[begin + j]), begin + j};
+        }
+        if (plan.columns == ColumnOrder::sorted) {
+          std::sort(row_entries.begin(), row_entries.end());
+        }
+        for (Index j = 0; j < length; ++j) {
+          const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
+          const Offset slot =
+              sliced.offset[s] + static_cast<Offset>(j / T) * sliced.C + r * T + j % T;
+          sliced.column[static_cast<std::size_t>(slot)] = column;
+          if (!identity) sliced.slot_of_entry.set(entry, slot);
+        }
+        if (sliced.C != 1) sliced.row_length[static_cast<std::size_t>(stored)] = length;
+        if (scatters) {
+          sliced.target[static_cast<std::size_t>(stored)] = sliced.row_basis->position(user);
+        }
+      }
+    }
+  }
+  return built;
+}
+
+}  // namespace heddle

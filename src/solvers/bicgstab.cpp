@@ -1,0 +1,110 @@
+#include "heddle/bicgstab.hpp"
+
+#include "solve_control.hpp"
+
+namespace heddle {
+
+template <class S>
+BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
+                      std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
+    : KrylovSolver<S>(matrix, std::move(preconditioner), std::move(options), matrix.ring()),
+      ring_(matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring()) {
+  for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
+  if (!this->preconditioner_) return;
+  p_hat_ = this->make_work();
+  s_hat_ = this->make_work();
+}
+
+// Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;
+// and r, z of two preconditionings.
+template <class S>
+typename KrylovSolver<S>::Cost BiCGStab<S>::cost() const {
+  return {this->preconditioner_ ? 23 : 19, 2};
+}
+
+template <class S>
+void BiCGStab<S>::iterate(detail::SolveControl<S>& control) {
+  if (ring_ == Ring::real) iterate_in<Ring::real>(control);
+  if (ring_ == Ring::complex) iterate_in<Ring::complex>(control);
+  if (ring_ == Ring::quaternion) iterate_in<Ring::quaternion>(control);
+}
+
+namespace {
+
+/// A coefficient in the precision of the fields.
+template <class S, Ring R, class T>
+Coefficient<R, S> rounded(const Coefficient<R, T>& c) {
+  Coefficient<R, S> narrow;
+  for (int k = 0; k < narrow.size; ++k) narrow.component[k] = static_cast<S>(c.component[k]);
+  return narrow;
+}
+
+template <Ring R, class T>
+bool is_usable(const Coefficient<R, T>& c) {
+  const T squared = squared_norm(c);
+  return std::isfinite(squared) && squared > 0;
+}
+
+}  // namespace
+
+template <class S>
+template <Ring R>
+void BiCGStab<S>::iterate_in(detail::SolveControl<S>& control) {
+  using sum = sum_t<S>;
+  using Number = Coefficient<R, sum>;
+  const Stream& stream = this->stream_;
+  Reduction<S>& reduction = this->reduction_;
+  const FieldView<S>& r = control.r();
+  constexpr std::string_view lost = "the recurrence broke down: <r^, A p> or <r^, r> vanishes";
+
+  for (bool restarted = true; !control.ended();) {
+    copy<S>(r, shadow_, stream);
+    copy<S>(r, p_, stream);
+    Number rho = Number::from_real(control.squared_norm());
+    for (restarted = false; !restarted;) {
+      const FieldView<const S> p_hat = this->precondition(p_, p_hat_);
+      this->matrix_.apply(S(1), p_hat, S(0), v_, stream);
+      const Number sigma = dot<R, S>(shadow_, v_, reduction, stream);
+      if (!is_usable(sigma) || !is_usable(rho)) {
+        if (!control.verify(Status::breakdown, lost)) return;
+        break;
+      }
+      const Number alpha = inverse(sigma) * rho;
+      const auto alpha_s = rounded<S>(alpha);
+      const sum squared_s = half_step<R, S>(v_, alpha_s, r, reduction, stream);
+      if (control.reached(squared_s)) {
+        // s is small enough: the second half would divide 0 by 0 (identity, diagonal systems).
+        axpby<S, R>(alpha_s, p_hat, Coefficient<R, S>::from_real(S(1)), control.x(), stream);
+        if (!control.advance(squared_s, restarted)) return;
+        continue;
+      }
+      const FieldView<const S> s_hat = this->precondition(r, s_hat_);
+      this->matrix_.apply(S(1), s_hat, S(0), t_, stream);
+      const auto [t_s, t_t] = dot_and_norm<R, S>(t_, r, reduction, stream);
+      Number omega = Number::from_real(t_s.real() / t_t);
+      if constexpr (R == Ring::complex) {
+        for (int k = 0; k < Number::size; ++k) omega.component[k] = t_s.component[k] / t_t;
+      }
+      if (!is_usable(omega)) {
+        // Without the second half x gains p_hat alpha, and the method begins again from there.
+        axpby<S, R>(alpha_s, p_hat, Coefficient<R, S>::from_real(S(1)), control.x(), stream);
+        if (!control.advance(squared_s, restarted)) return;
+        if (!restarted && !control.verify(Status::breakdown, "A s is orthogonal to s")) return;
+        break;
+      }
+      const auto [squared_norm, rho_next] = full_step<R, S>(
+          p_hat, alpha_s, s_hat, rounded<S>(omega), t_, shadow_, control.x(), r, reduction, stream);
+      if (!control.advance(squared_norm, restarted)) return;
+      if (restarted) break;
+      const Number beta = inverse(sigma) * rho_next * inverse(omega);
+      update_direction<R, S>(r, v_, rounded<S>(omega), rounded<S>(beta), p_, stream);
+      rho = rho_next;
+    }
+  }
+}
+
+template class BiCGStab<float>;
+template class BiCGStab<double>;
+template class BiCGStab<long double>;
+
+}  // namespace heddle

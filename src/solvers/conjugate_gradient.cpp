@@ -1,0 +1,97 @@
+#include "heddle/conjugate_gradient.hpp"
+
+#include <limits>
+#include <tuple>
+
+#include "solve_control.hpp"
+
+namespace heddle {
+
+template <class S>
+ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
+                                        std::shared_ptr<Preconditioner<S>> preconditioner,
+                                        SolverOptions options)
+    : KrylovSolver<S>(matrix, std::move(preconditioner), std::move(options), matrix.ring()) {
+  if (!matrix.has_adjoint()) {
+    throw Error(ErrorKind::unsupported,
+                "conjugate gradient needs a Hermitian matrix, and these entries have no adjoint; "
+                "use BiCGStab");
+  }
+  if (this->preconditioner_) z_ = this->make_work();
+  p_ = this->make_work();
+  q_ = this->make_work();
+}
+
+// Passes over a field in one iteration, beside the product's own p and q:
+//   r -= alpha q, |r|^2           3          with a preconditioner, fused:  r, q -> r, z   4
+//   x += alpha p, p = z + beta p  5                                                        5
+template <class S>
+typename KrylovSolver<S>::Cost ConjugateGradient<S>::cost() const {
+  return {this->preconditioner_ ? 9 : 8, 1};
+}
+
+template <class S>
+void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
+  using sum = sum_t<S>;
+  const Stream& stream = this->stream_;
+  Reduction<S>& reduction = this->reduction_;
+  const FieldView<S>& r = control.r();
+  sum squared_norm = control.squared_norm();
+
+  for (bool restarted = true; !control.ended();) {
+    sum r_z = 0;  // Re <r, z>
+    if (restarted) {
+      const FieldView<const S>& z = this->precondition(r, z_);
+      r_z = real_dot<S>(r, z, reduction, stream);
+      copy<S>(z, p_, stream);
+      squared_norm = control.squared_norm();
+    }
+    for (restarted = false; !restarted;) {
+      if (!(r_z > 0)) {
+        control.end(std::isfinite(r_z) ? Status::indefinite : Status::not_finite,
+                    "r* M^-1 r is not positive: the preconditioner is not positive definite");
+        return;
+      }
+      const sum p_q = this->matrix_.apply_dot(p_, q_, reduction, stream);
+      if (!(p_q > 0)) {
+        if (!std::isfinite(p_q)) {
+          control.end(Status::not_finite, "p* A p is not finite");
+          return;
+        }
+        // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
+        const sum p_norm = std::sqrt(real_dot<S>(p_, p_, reduction, stream));
+        const sum q_norm = std::sqrt(real_dot<S>(q_, q_, reduction, stream));
+        const sum rounding = 32 * std::numeric_limits<S>::epsilon() * p_norm * q_norm;
+        if (p_q < -rounding) {
+          control.end(Status::indefinite,
+                      "p* A p is negative: the matrix is not positive definite");
+          return;
+        }
+        if (!control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular")) return;
+        restarted = true;
+        continue;
+      }
+      const sum alpha = r_z / p_q;
+      sum r_z_next;
+      if (this->preconditioner_) {
+        std::tie(squared_norm, r_z_next) = this->preconditioner_->update_and_apply(
+            static_cast<S>(alpha), q_, r, z_, reduction, stream);
+        this->project(z_);
+      } else {
+        squared_norm = r_z_next =
+            update_residual<S>(static_cast<S>(alpha), q_, r, reduction, stream);
+      }
+      const sum beta = r_z_next / r_z;
+      update_solution_and_direction<S>(static_cast<S>(alpha), control.x(), static_cast<S>(beta),
+                                       this->preconditioner_ ? z_ : r, p_, stream);
+      r_z = r_z_next;
+      if (!control.advance(squared_norm, restarted)) return;
+    }
+  }
+}
+
+template class ConjugateGradient<float>;
+template class ConjugateGradient<double>;
+template class ConjugateGradient<long double>;
+
+}  // namespace heddle
