@@ -14,6 +14,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/entries.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -120,9 +121,9 @@ Arrangement arrangement() {
   return arranged;
 }
 
-/// A scalar matrix of 1 or 2 numbers (`parts`) a value.
+/// A matrix of 1 or 2 numbers (`parts`) a value.
 template <class T>
-struct ScalarMatrix {
+struct NumbersView {
   PatternView pattern;
   const T* values;
   int parts;
@@ -139,22 +140,22 @@ struct Folded {
 
 /// Row r of the copy holds what row r of `matrix` does, by increasing columns.
 template <class T>
-Folded<T> with_sorted_columns(const ScalarMatrix<T>& matrix, const Device& device);
+Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
 
 /// Finds the tiles of `matrix` and the entries they hold. Throws `Error` as `fold` says.
 template <class S, class T>
-Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged, Tiling tiling,
+Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
                      const Device& device);
 
 template <class X>
-struct scalar_matrix_of {};
+struct numbers_of {};
 template <class T>
-struct scalar_matrix_of<real<T, 1>> {
-  static ScalarMatrix<T> view(const CsrView<real<T, 1>>& m) { return {m.pattern(), m.values, 1}; }
+struct numbers_of<real<T, 1>> {
+  static NumbersView<T> view(const CsrView<real<T, 1>>& m) { return {m.pattern(), m.values, 1}; }
 };
 template <class T>
-struct scalar_matrix_of<complex<T>> {
-  static ScalarMatrix<T> view(const CsrView<complex<T>>& m) { return {m.pattern(), m.values, 2}; }
+struct numbers_of<complex<T>> {
+  static NumbersView<T> view(const CsrView<complex<T>>& m) { return {m.pattern(), m.values, 2}; }
 };
 
 /// A product of sizes, refused where a column could not name it.
@@ -191,12 +192,13 @@ CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
   using S = stored_scalar_t<X>;
   const Device& device = matrix.device;
   const auto scalars = static_cast<std::size_t>(matrix.entries()) * rows * columns;
+  const int team = team_size(device.stream(), static_cast<Offset>(scalars) + matrix.rows);
   const Index scalar_rows = scaled_size(matrix.rows, rows);
   const Index scalar_columns = scaled_size(matrix.columns, columns);
   Array<Offset> offsets(static_cast<std::size_t>(scalar_rows) + 1, device);
   Array<Index> column(scalars, device);
   Array<S> values(scalars * parts, device);
-#pragma omp parallel for schedule(static) num_threads(device.threads())
+#pragma omp parallel for schedule(static) num_threads(team)
   for (Index r = 0; r < matrix.rows; ++r) {
     const Offset begin = matrix.offsets[r];
     const Offset length = matrix.offsets[r + 1] - begin;
@@ -248,7 +250,7 @@ CsrMatrix<complex<vector_scalar_t<E>>> expand_complex(const CsrMatrix<E>& matrix
 
 /// A matrix of real or complex scalars.
 template <class X>
-concept ScalarEntry = requires(const CsrView<X>& m) { detail::scalar_matrix_of<X>::view(m); };
+concept ScalarEntry = requires(const CsrView<X>& m) { detail::numbers_of<X>::view(m); };
 
 /// The matrix of compound entries behind a matrix of real or complex scalars.
 ///
@@ -266,7 +268,7 @@ concept ScalarEntry = requires(const CsrView<X>& m) { detail::scalar_matrix_of<X
 template <class E, ScalarEntry X>
 CsrMatrix<E> fold(const CsrView<X>& matrix, Tiling tiling = Tiling::automatic) {
   auto folded = detail::fold_tiles<stored_scalar_t<E>>(
-      detail::scalar_matrix_of<X>::view(matrix), detail::arrangement<E>(), tiling, matrix.device);
+      detail::numbers_of<X>::view(matrix), detail::arrangement<E>(), tiling, matrix.device);
   return {folded.rows, folded.columns, std::move(folded.offsets), std::move(folded.column),
           std::move(folded.values)};
 }

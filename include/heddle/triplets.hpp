@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "heddle/csr.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -101,7 +102,8 @@ class ValueMap {
   template <class Value>
   void sum(const Value& value, std::span<scalar> csr_values, const Stream& stream) const {
     const auto count = static_cast<Offset>(entries());
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
+    const int team = team_size(stream, static_cast<Offset>(triplets()));
+#pragma omp parallel for schedule(static) num_threads(team)
     for (Offset i = 0; i < count; ++i) {
       E total = value(triplet_[first_[i]]);
       // An encoded entry has no duplicates: see `assemble`.

@@ -184,10 +184,10 @@ template <class T>
 }
 
 template <class T>
-bool has_sorted_columns(const ScalarMatrix<T>& matrix, const Stream& stream) {
+bool has_sorted_columns(const NumbersView<T>& matrix, int team) {
   const PatternView& pattern = matrix.pattern;
   bool sorted = true;
-#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(&& : sorted)
+#pragma omp parallel for schedule(static) num_threads(team) reduction(&& : sorted)
   for (Index row = 0; row < pattern.rows; ++row) {
     sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
                                       pattern.column + pattern.offsets[row + 1]);
@@ -198,13 +198,14 @@ bool has_sorted_columns(const ScalarMatrix<T>& matrix, const Stream& stream) {
 }  // namespace
 
 template <class T>
-Folded<T> with_sorted_columns(const ScalarMatrix<T>& matrix, const Device& device) {
+Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device) {
   const PatternView& pattern = matrix.pattern;
   const auto values = static_cast<std::size_t>(pattern.entries());
+  const int team = team_size(device.stream(), pattern.entries() + pattern.rows);
   Folded<T> sorted{pattern.rows, pattern.columns,
                    Array<Offset>(static_cast<std::size_t>(pattern.rows) + 1, device),
                    Array<Index>(values, device), Array<T>(values * matrix.parts, device)};
-#pragma omp parallel num_threads(device.threads())
+#pragma omp parallel num_threads(team)
   {
     std::vector<std::pair<Index, Offset>> order;
 #pragma omp for schedule(dynamic, 256)
@@ -227,10 +228,11 @@ Folded<T> with_sorted_columns(const ScalarMatrix<T>& matrix, const Device& devic
 }
 
 template <class S, class T>
-Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged, Tiling tiling,
+Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
                      const Device& device) {
   const Tile tile = choose_tile(matrix.pattern, matrix.parts, arranged, tiling);
-  if (!has_sorted_columns(matrix, device.stream())) {
+  const int team = team_size(device.stream(), matrix.pattern.entries() + matrix.pattern.rows);
+  if (!has_sorted_columns(matrix, team)) {
     const Folded<T> sorted = with_sorted_columns(matrix, device);
     return fold_tiles<S, T>(
         {{sorted.rows, sorted.columns, OffsetsView(sorted.offsets.data()), sorted.column.data()},
@@ -245,7 +247,7 @@ Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged,
   folded.columns = pattern.columns / tile.columns;
   folded.offsets = Array<Offset>(static_cast<std::size_t>(folded.rows) + 1, device);
 
-#pragma omp parallel num_threads(device.threads())
+#pragma omp parallel num_threads(team)
   {
     TileRow walk(pattern, tile);
 #pragma omp for schedule(dynamic, 256)
@@ -284,7 +286,7 @@ Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged,
       }
     }
   };
-#pragma omp parallel num_threads(device.threads())
+#pragma omp parallel num_threads(team)
   {
     TileRow walk(pattern, tile);
     std::vector<T> numbers(tile.numbers());
@@ -307,21 +309,21 @@ Folded<S> fold_tiles(const ScalarMatrix<T>& matrix, const Arrangement& arranged,
   return folded;
 }
 
-template Folded<float> with_sorted_columns(const ScalarMatrix<float>&, const Device&);
-template Folded<double> with_sorted_columns(const ScalarMatrix<double>&, const Device&);
-template Folded<long double> with_sorted_columns(const ScalarMatrix<long double>&, const Device&);
+template Folded<float> with_sorted_columns(const NumbersView<float>&, const Device&);
+template Folded<double> with_sorted_columns(const NumbersView<double>&, const Device&);
+template Folded<long double> with_sorted_columns(const NumbersView<long double>&, const Device&);
 
-template Folded<float> fold_tiles(const ScalarMatrix<float>&, const Arrangement&, Tiling,
+template Folded<float> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
                                   const Device&);
-template Folded<double> fold_tiles(const ScalarMatrix<float>&, const Arrangement&, Tiling,
+template Folded<double> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
                                    const Device&);
-template Folded<float> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+template Folded<float> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
                                   const Device&);
-template Folded<double> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+template Folded<double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
                                    const Device&);
-template Folded<long double> fold_tiles(const ScalarMatrix<double>&, const Arrangement&, Tiling,
+template Folded<long double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
                                         const Device&);
-template Folded<long double> fold_tiles(const ScalarMatrix<long double>&, const Arrangement&,
-                                        Tiling, const Device&);
+template Folded<long double> fold_tiles(const NumbersView<long double>&, const Arrangement&, Tiling,
+                                        const Device&);
 
 }  // namespace heddle::detail

@@ -19,9 +19,9 @@ std::uint32_t position_of(Key key) { return static_cast<std::uint32_t>(key); }
 bool in_range(Index index, Index size) { return index >= 0 && index < size; }
 
 void check_range(Index rows, Index columns, Offset count, const StridedIndices& row,
-                 const StridedIndices& column, const Stream& stream) {
+                 const StridedIndices& column, int team) {
   Offset first_bad = count;
-#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(min : first_bad)
+#pragma omp parallel for schedule(static) num_threads(team) reduction(min : first_bad)
   for (Offset i = 0; i < count; ++i) {
     if (!in_range(row[i], rows) || !in_range(column[i], columns)) {
       first_bad = std::min(first_bad, i);
@@ -40,8 +40,8 @@ void check_range(Index rows, Index columns, Offset count, const StridedIndices& 
 /// Keys grouped by row: those of row r are keys[begin[r]], ..., keys[begin[r + 1] - 1]. A counting
 /// sort; the order within a row is left to the sort that follows.
 void group_by_row(Index rows, Offset count, const StridedIndices& row, const StridedIndices& column,
-                  Array<std::uint32_t>& begin, Array<Key>& keys, const Stream& stream) {
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
+                  Array<std::uint32_t>& begin, Array<Key>& keys, int team) {
+#pragma omp parallel for schedule(static) num_threads(team)
   for (Offset i = 0; i < count; ++i) {
     std::uint32_t& length = begin[row[i]];
 #pragma omp atomic
@@ -49,7 +49,7 @@ void group_by_row(Index rows, Offset count, const StridedIndices& row, const Str
   }
   for (Index r = 0; r < rows; ++r) begin[r + 1] += begin[r];
   // begin[r] is now the end of row r; each key taken moves it towards the beginning.
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
+#pragma omp parallel for schedule(static) num_threads(team)
   for (Offset i = 0; i < count; ++i) {
     std::uint32_t& last = begin[row[i]];
     std::uint32_t slot;
@@ -69,18 +69,18 @@ OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, Str
                                             std::to_string(count) +
                                             "; sum duplicates before assembling");
   }
-  const Stream stream = device.stream();
   const auto triplets = static_cast<Offset>(count);
-  check_range(rows, columns, triplets, row, column, stream);
+  const int team = team_size(device.stream(), triplets + rows);
+  check_range(rows, columns, triplets, row, column, team);
 
   Array<std::uint32_t> begin(static_cast<std::size_t>(rows) + 1, device);
   Array<Key> keys(count, device);
-  group_by_row(rows, triplets, row, column, begin, keys, stream);
+  group_by_row(rows, triplets, row, column, begin, keys, team);
 
   OrderedTriplets ordered;
   ordered.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1, device);
   Array<Offset>& offsets = ordered.offsets;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(stream.threads)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(team)
   for (Index r = 0; r < rows; ++r) {
     Key* const from = keys.data() + begin[r];
     Key* const to = keys.data() + begin[r + 1];
@@ -96,7 +96,7 @@ OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, Str
   ordered.column = Array<Index>(entries, device);
   ordered.first = Array<std::uint32_t>(entries + 1, device);
   ordered.triplet = Array<std::uint32_t>(count, device);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(stream.threads)
+#pragma omp parallel for schedule(dynamic, 256) num_threads(team)
   for (Index r = 0; r < rows; ++r) {
     Offset entry = offsets[r] - 1;
     for (std::uint32_t k = begin[r]; k < begin[r + 1]; ++k) {

@@ -1,5 +1,4 @@
-// Dual complex numbers a + b eps with a, b complex and eps^2 = 0; components re a, im a, re b, im
-// b.
+// Dual complex numbers a + b eps with eps^2 = 0; components re a, im a, re b, im b.
 #pragma once
 
 #include "heddle/entries/complex.hpp"
@@ -11,6 +10,8 @@ struct dual_complex {
   using vector_entry = dual_complex;
   static constexpr int components = 4;
   static constexpr heddle::Ring ring = heddle::Ring::complex;
+  template <class T>
+  using with_scalar = dual_complex<T>;
 
   S component[components];
 

@@ -1,0 +1,19 @@
+// heddle::complex to and from std::complex.
+#pragma once
+
+#include <complex>
+
+#include "heddle/entries/complex.hpp"
+
+namespace heddle {
+
+template <class S>
+constexpr std::complex<S> to_std(const complex<S>& a) {
+  return {a.re(), a.im()};
+}
+template <class S>
+constexpr complex<S> from_std(const std::complex<S>& a) {
+  return {{a.real(), a.imag()}};
+}
+
+}  // namespace heddle
