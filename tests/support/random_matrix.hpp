@@ -147,14 +147,14 @@ CsrMatrix<E> matrix_of(const Pattern& pattern, const std::vector<E>& entries) {
 
 /// Entries uniform in [-1, 1] a component.
 template <class E>
-CsrMatrix<E> random_matrix(const Pattern& pattern, Generator& generator) {
+CsrMatrix<E> random_matrix_of(const Pattern& pattern, Generator& generator) {
   std::vector<E> entries(static_cast<std::size_t>(pattern.entries()));
   for (E& entry : entries) entry = random_components<E>(generator);
   return matrix_of(pattern, entries);
 }
 template <class E>
 CsrMatrix<E> random_matrix(const PatternRequest& request, Generator& generator) {
-  return random_matrix<E>(random_pattern(request, generator), generator);
+  return random_matrix_of<E>(random_pattern(request, generator), generator);
 }
 
 /// The entry that changes nothing; square ones.
@@ -185,7 +185,7 @@ CsrMatrix<E> random_dominant_matrix(PatternRequest request, Generator& generator
                                     double margin = 1.5) {
   request.diagonal = true;
   const Pattern pattern = random_pattern(request, generator);
-  CsrMatrix<E> matrix = random_matrix<E>(pattern, generator);
+  CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
   for (Index row = 0; row < matrix.rows(); ++row) {
     const Offset begin = matrix.offsets()[static_cast<std::size_t>(row)];
     const Offset end = matrix.offsets()[static_cast<std::size_t>(row) + 1];
@@ -266,11 +266,15 @@ struct Reference {
   std::vector<long double> magnitude;
   std::vector<int> terms;
 
-  /// Of |computed - value| after sums in an arithmetic of `epsilon`: Higham 2002, section 3.1.
-  long double bound(std::size_t i, long double epsilon) const {
-    return (terms[i] + 2) * epsilon * magnitude[i];
+  /// Of |computed - value| when rounded to `unit_roundoff` (half an epsilon) after each operation,
+  /// in any order, fused or not: Higham 2002, section 3.1. `more` operations follow the sum.
+  long double bound(std::size_t i, long double unit_roundoff, int more = 0) const {
+    return (terms[i] + 1 + more) * unit_roundoff * magnitude[i];
   }
 };
+
+template <class S>
+inline constexpr long double unit_roundoff = std::numeric_limits<S>::epsilon() / 2;
 
 /// The image of each unit vector under an entry: its real representation, in long double. Rows
 /// follow one another.

@@ -1,0 +1,258 @@
+// Small linear systems whose conditioning is known by construction, and their real expansions.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "heddle/field.hpp"
+#include "heddle/operator.hpp"
+
+namespace heddle::test {
+
+using Generator = std::mt19937_64;
+
+inline double uniform(Generator& generator, double from = -1, double to = 1) {
+  return std::uniform_real_distribution<double>(from, to)(generator);
+}
+
+/// An entry as the dense matrix by which it acts on the components of a vector entry.
+template <class E>
+Eigen::MatrixXd tile_of(const E& entry) {
+  using V = vector_entry_t<E>;
+  Eigen::MatrixXd tile(result_entry_t<E>::components, V::components);
+  for (int j = 0; j < V::components; ++j) {
+    V unit = zero_vector<V>();
+    unit.component[j] = 1;
+    auto image = zero_vector<result_entry_t<E>>();
+    multiply_add(image, entry, unit);
+    for (int i = 0; i < tile.rows(); ++i) tile(i, j) = static_cast<double>(image.component[i]);
+  }
+  return tile;
+}
+
+/// The entry that a tile stands for: its first column, or all of it for blocks.
+template <class E>
+E entry_of(const Eigen::MatrixXd& tile) {
+  E entry{};
+  if constexpr (requires { E::block_rows; }) {
+    constexpr int size = E::components / (E::block_rows * E::block_columns);
+    for (int k = 0; k < E::components; ++k) {
+      const int element = k / size;
+      entry.component[k] = static_cast<stored_scalar_t<E>>(
+          tile(element / E::block_columns * size + k % size, element % E::block_columns * size));
+    }
+  } else {
+    for (int k = 0; k < E::components; ++k) {
+      entry.component[k] = static_cast<stored_scalar_t<E>>(tile(k, 0));
+    }
+  }
+  return entry;
+}
+
+/// A square matrix under assembly, as tiles: rows of column -> tile.
+template <class E>
+struct Tiles {
+  static constexpr int size = vector_entry_t<E>::components;
+  std::vector<std::map<Index, Eigen::MatrixXd>> rows;
+
+  explicit Tiles(Index n) : rows(static_cast<std::size_t>(n)) {
+    for (Index i = 0; i < n; ++i) at(i, i);  // every row has its diagonal entry
+  }
+  Index count() const { return static_cast<Index>(rows.size()); }
+  Eigen::MatrixXd& at(Index i, Index j) {
+    auto& tile = rows[static_cast<std::size_t>(i)][j];
+    if (tile.size() == 0) tile = Eigen::MatrixXd::Zero(size, size);
+    return tile;
+  }
+
+  CsrMatrix<E> assemble() const {
+    std::vector<Offset> offsets{0};
+    std::vector<Index> columns;
+    std::vector<stored_scalar_t<E>> values;
+    for (const auto& row : rows) {
+      for (const auto& [column, tile] : row) {
+        columns.push_back(column);
+        const E entry = entry_of<E>(tile);
+        values.insert(values.end(), entry.component, entry.component + E::components);
+      }
+      offsets.push_back(static_cast<Offset>(columns.size()));
+    }
+    using Offsets = std::span<const Offset>;
+    return CsrMatrix<E>(count(), count(), Array<Offset>(Offsets(offsets)),
+                        Array<Index>(std::span<const Index>(columns)),
+                        Array<stored_scalar_t<E>>(std::span<const stored_scalar_t<E>>(values)));
+  }
+};
+
+/// Components uniform in [-1, 1], scaled to the given Frobenius norm of the tile per column.
+template <class E>
+Eigen::MatrixXd random_tile(Generator& generator, double norm) {
+  E entry;
+  for (auto& c : entry.component) c = static_cast<stored_scalar_t<E>>(uniform(generator));
+  Eigen::MatrixXd tile = tile_of(entry);
+  const double columns = static_cast<double>(tile.cols());
+  return tile * (norm * std::sqrt(columns) / tile.norm());
+}
+
+/// `components` of a square matrix with |A^-1| <= 1 / `shift`.
+template <class E>
+struct System {
+  CsrMatrix<E> matrix;
+  double inverse_norm;
+};
+
+/// S (B* B + shift) S, where each row of B joins two rows of a random graph, [1, -u], and the real
+/// diagonal S >= 1 makes Jacobi worth its while: Hermitian, positive definite. `skew` > 0 adds
+/// random skew-Hermitian entries of up to that norm, which leave |A^-1| <= 1 / shift.
+template <class E>
+System<E> random_system(Index n, int edges_per_row, double shift, double skew,
+                        Generator& generator) {
+  Tiles<E> tiles(n);
+  constexpr int size = Tiles<E>::size;
+  std::vector<double> scale(static_cast<std::size_t>(n));
+  for (double& s : scale) s = uniform(generator, 1, 2);
+  const auto add = [&](Index i, Index j, const Eigen::MatrixXd& tile) {
+    tiles.at(i, j) += tile * (scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)]);
+  };
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(size, size);
+  for (Index i = 0; i < n; ++i) {
+    add(i, i, shift * one);
+    for (int e = 0; e < edges_per_row && n > 1; ++e) {
+      // Near rows mostly, so that orders and windows have something to find.
+      const Index reach = e % 4 == 3 ? n - 1 : std::min<Index>(n - 1, 12);
+      const auto step = 1 + static_cast<Index>(generator() % static_cast<std::uint64_t>(reach));
+      const Index j = (i + step) % n;
+      const Eigen::MatrixXd u = random_tile<E>(generator, uniform(generator, 0.5, 1));
+      add(i, i, one);
+      add(j, j, (u.transpose() * u + (u.transpose() * u).transpose()) / 2);
+      add(i, j, -u);
+      add(j, i, -u.transpose());
+      if (skew > 0) {
+        const Eigen::MatrixXd w = random_tile<E>(generator, uniform(generator, 0, skew));
+        add(i, j, w);
+        add(j, i, -w.transpose());
+      }
+    }
+  }
+  return {tiles.assemble(), 1 / shift};
+}
+
+/// Random off-diagonal entries under a diagonal that outweighs rows and columns by `shift`: for
+/// entries without adjoint as well.
+template <class E>
+System<E> dominant_system(Index n, int entries_per_row, double shift, Generator& generator) {
+  Tiles<E> tiles(n);
+  std::vector<double> weight(static_cast<std::size_t>(n), shift);
+  for (Index i = 0; i < n; ++i) {
+    for (int e = 0; e < entries_per_row; ++e) {
+      const auto j = static_cast<Index>(generator() % static_cast<std::uint64_t>(n));
+      const Eigen::MatrixXd tile = random_tile<E>(generator, uniform(generator, 0.2, 1));
+      tiles.at(i, j) += tile;
+      weight[static_cast<std::size_t>(i)] += tile.norm() / 2;
+      weight[static_cast<std::size_t>(j)] += tile.norm() / 2;
+    }
+  }
+  for (Index i = 0; i < n; ++i) {
+    tiles.at(i, i) += weight[static_cast<std::size_t>(i)] *
+                      Eigen::MatrixXd::Identity(Tiles<E>::size, Tiles<E>::size);
+  }
+  return {tiles.assemble(), 1 / shift};
+}
+
+/// Not Hermitian, any entry.
+template <class E>
+System<E> general_system(Index n, Generator& generator) {
+  if constexpr (has_adjoint<E>) {
+    return random_system<E>(n, 3, 0.2, 0.6, generator);
+  } else {
+    return dominant_system<E>(n, 4, 0.2, generator);
+  }
+}
+
+/// The real expansion of what is stored, in T.
+template <class T, class E>
+Eigen::SparseMatrix<T, Eigen::RowMajor> expansion(const CsrMatrix<E>& matrix) {
+  constexpr int R = result_entry_t<E>::components, C = vector_entry_t<E>::components;
+  std::vector<Eigen::Triplet<T>> triplets;
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {
+      const Eigen::MatrixXd tile = tile_of(matrix.entry(i));
+      for (int r = 0; r < R; ++r) {
+        for (int c = 0; c < C; ++c) {
+          triplets.emplace_back(row * R + r, matrix.column()[i] * C + c, static_cast<T>(tile(r, c)));
+        }
+      }
+    }
+  }
+  Eigen::SparseMatrix<T, Eigen::RowMajor> expanded(matrix.rows() * R, matrix.columns() * C);
+  expanded.setFromTriplets(triplets.begin(), triplets.end());
+  return expanded;
+}
+
+template <class T>
+using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+
+/// All components in the user's order.
+template <class T, class E>
+Vector<T> components_of(const Field<E>& field) {
+  constexpr int K = Field<E>::entry::components;
+  Vector<T> all(static_cast<Eigen::Index>(field.size()) * K);
+  for (Index position = 0; position < field.size(); ++position) {
+    const Index row = field.basis() ? field.basis()->user_row(position) : position;
+    for (int k = 0; k < K; ++k) all[row * K + k] = static_cast<T>(field.view().at(position, k));
+  }
+  return all;
+}
+
+/// Components uniform in [-scale, scale], the same whatever the layout and basis.
+template <class E>
+void fill_randomly(Field<E>& field, Generator& generator, double scale = 1) {
+  for (Index row = 0; row < field.size(); ++row) {
+    const Index position = field.basis() ? field.basis()->position(row) : row;
+    for (int k = 0; k < Field<E>::entry::components; ++k) {
+      field.view().at(position, k) =
+          static_cast<typename Field<E>::scalar>(scale * uniform(generator));
+    }
+  }
+}
+template <class E>
+Field<E> random_field(Index n, Generator& generator, double scale = 1) {
+  Field<E> field(n);
+  fill_randomly(field, generator, scale);
+  return field;
+}
+
+/// |b - A x| in long double, from the stored values.
+template <class E>
+long double true_residual(const CsrMatrix<E>& matrix, const Field<E>& b, const Field<E>& x) {
+  const Vector<long double> r = components_of<long double>(b) -
+                                expansion<long double>(matrix) * components_of<long double>(x);
+  return r.stableNorm();
+}
+
+template <class E>
+std::vector<typename Field<E>::scalar> bits_of(const Field<E>& field) {
+  return {field.scalars().begin(), field.scalars().end()};
+}
+
+template <class S>
+constexpr double default_tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-10;
+
+/// Every built-in entry, for typed tests.
+template <class S>
+using HermitianEntries =
+    ::testing::Types<real<S>, complex<S>, quaternion<S>, block<S, 2, 2>, block<S, 3, 3>,
+                     block<S, 4, 4>, block<S, 6, 6>, block<complex<S>, 3, 3>>;
+template <class S>
+using AllEntries =
+    ::testing::Types<real<S>, complex<S>, quaternion<S>, dual_quaternion<S>, block<S, 2, 2>,
+                     block<S, 3, 3>, block<S, 4, 4>, block<S, 6, 6>, block<complex<S>, 3, 3>>;
+
+}  // namespace heddle::test
