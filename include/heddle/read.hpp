@@ -1,0 +1,111 @@
+// Matrices and fields of entries from files.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "heddle/expansion.hpp"
+#include "heddle/field.hpp"
+#include "heddle/matrix_market.hpp"
+
+namespace heddle {
+
+/// The entries behind what a file holds, as `fold` finds them. Where `tiling` is automatic and the
+/// file is one of blocks (BSR), the shape of its blocks decides, if it is that of an entry E: of
+/// its representation or of the column of its components. Throws `Error`.
+template <class E>
+CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
+                  const Device& device = Device::automatic()) {
+  const int parts = file.is_complex() ? 2 : 1;
+  if (tiling == Tiling::automatic && file.block_rows * file.block_columns > 1) {
+    if (file.block_rows * parts == E::components && file.block_columns == 1) {
+      tiling = Tiling::components;
+    }
+    if (file.block_rows * parts == tile_rows<E> && file.block_columns * parts == tile_columns<E>) {
+      tiling = Tiling::expansion;
+    }
+  }
+  return std::visit(
+      [&]<class X>(CsrMatrix<X>& numbers) -> CsrMatrix<E> {
+        if constexpr (std::is_same_v<E, X>) {
+          return std::move(numbers);
+        } else {
+          return fold<E>(numbers, tiling, device);
+        }
+      },
+      file.matrix);
+}
+
+/// The field that a table of numbers is: with K = vector_entry_t<E>::components real numbers a row,
+/// either n rows by K columns or one column of K n, a row's components one after the other. Complex
+/// numbers, of which K / 2 are a row, make fields of entries over complex numbers only. Throws
+/// `Error` (size_mismatch, unsupported).
+template <class E>
+Field<E> field_of(const ScalarField& file, const Device& device = Device::automatic()) {
+  constexpr int K = vector_entry_t<E>::components;
+  const int parts = file.is_complex ? 2 : 1;
+  if (file.is_complex && !(arithmetic_t<E>::ring == Ring::complex && K % 2 == 0)) {
+    throw Error(ErrorKind::unsupported,
+                "a field of complex numbers does not fit entries that are not over complex "
+                "numbers; write their " +
+                    std::to_string(K) + (K == 1 ? " component" : " components") +
+                    " a row as real numbers");
+  }
+  const Offset numbers = K / parts;  // a row
+  const bool by_rows = file.columns == numbers;
+  if (!by_rows && !(file.columns == 1 && file.rows % numbers == 0)) {
+    throw Error(ErrorKind::size_mismatch,
+                "a " + std::to_string(file.rows) + " x " + std::to_string(file.columns) +
+                    (file.is_complex ? " complex" : " real") + " table is no field of " +
+                    std::to_string(numbers) + " numbers a row; it must have " +
+                    std::to_string(numbers) + " columns, or one and a multiple of " +
+                    std::to_string(numbers) + " rows");
+  }
+  const Offset rows = by_rows ? file.rows : file.rows / numbers;
+  if (rows > std::numeric_limits<Index>::max()) {
+    throw Error(ErrorKind::size_mismatch,
+                std::to_string(rows) + " rows do not fit one field, which takes 2147483647");
+  }
+  Field<E> field(static_cast<Index>(rows), device);
+  using S = vector_scalar_t<E>;
+  auto& scalars = field.scalars();
+  for (std::size_t i = 0; i < scalars.size(); ++i) scalars[i] = static_cast<S>(file.values[i]);
+  return field;
+}
+
+namespace detail {
+
+/// Runs `make`, and puts the file's name in front of what it finds wrong.
+template <class F>
+auto naming_file(const std::string& path, F&& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
+
+}  // namespace detail
+
+/// Reads a Matrix Market or SciPy `.npz` file into a matrix of entries. Throws `Error`, with the
+/// file's name in front: what `read_scalar_matrix` says of the file, and `fold` of the entries.
+template <class E>
+CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device::automatic(),
+                         Tiling tiling = Tiling::automatic, Progress* progress = nullptr) {
+  ScalarMatrix file = read_scalar_matrix(path, device, progress);
+  return detail::naming_file(path, [&] { return fold<E>(std::move(file), tiling, device); });
+}
+
+/// Reads a field in the user's order from a Matrix Market file. Throws `Error`, with the file's
+/// name in front: what `read_scalar_field` says of the file, and `field_of` of its shape.
+template <class E>
+Field<E> read_field(const std::string& path, const Device& device = Device::automatic(),
+                    Progress* progress = nullptr) {
+  const ScalarField file = read_scalar_field(path, device, progress);
+  return detail::naming_file(path, [&] { return field_of<E>(file, device); });
+}
+
+}  // namespace heddle
