@@ -1,0 +1,88 @@
+// Matrices and fields of scalars in files: Matrix Market text (Boisvert, Pozo, Remington, "The
+// Matrix Market Exchange Formats", NISTIR 5935, 1996), plain or compressed with gzip. What the
+// readers accept and the writers write is in docs/file-formats.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "heddle/csr.hpp"
+#include "heddle/entries/complex.hpp"
+#include "heddle/entries/real.hpp"
+#include "heddle/progress.hpp"
+
+namespace heddle {
+
+/// What a file holds before entries are made of it: real or complex numbers, the columns of each
+/// row sorted and without duplicates. Zeros that the file stores are kept.
+struct ScalarMatrix {
+  std::variant<CsrMatrix<real<double>>, CsrMatrix<complex<double>>> matrix;
+  /// The blocks in which the file stored the numbers (1 by 1 unless it is a BSR file): the sizes of
+  /// the matrix are multiples of them, and every block is full.
+  int block_rows = 1;
+  int block_columns = 1;
+
+  bool is_complex() const { return matrix.index() == 1; }
+  Index rows() const {
+    return std::visit([](const auto& m) { return m.rows(); }, matrix);
+  }
+  Index columns() const {
+    return std::visit([](const auto& m) { return m.columns(); }, matrix);
+  }
+  Offset entries() const {
+    return std::visit([](const auto& m) { return m.entries(); }, matrix);
+  }
+};
+
+/// Which half of a matrix a file stores, and what the other half then is.
+enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
+
+/// Reads Matrix Market coordinate files and SciPy `.npz` files, told apart by how they begin.
+/// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
+/// with "path:line: " or "path: " in front of what is wrong.
+ScalarMatrix read_scalar_matrix(const std::string& path, const Device& device = Device::automatic(),
+                                Progress* progress = nullptr);
+
+/// Writes by the end of the name: `.npz` (then `symmetry` must be general), `.gz` (Matrix Market,
+/// compressed), or anything else (Matrix Market). Numbers are written so that they read back as
+/// the same double. Throws `Error` of kind usage where the matrix does not have the symmetry.
+void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
+                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
+void write_scalar_matrix(const std::string& path, const CsrView<complex<double>>& matrix,
+                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
+void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix,
+                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
+
+/// A dense table of numbers, row after row; a complex number is two scalars, real part first. (In a
+/// Matrix Market file the table stands column after column.)
+struct ScalarField {
+  Offset rows = 0;
+  Offset columns = 0;
+  bool is_complex = false;
+  Array<double> values;
+};
+
+/// The same, not owned.
+struct ScalarFieldView {
+  Offset rows = 0;
+  Offset columns = 0;
+  bool is_complex = false;
+  const double* values = nullptr;
+
+  ScalarFieldView(Offset rows, Offset columns, bool is_complex, const double* values)
+      : rows(rows), columns(columns), is_complex(is_complex), values(values) {}
+  ScalarFieldView(const ScalarField& field)
+      : ScalarFieldView(field.rows, field.columns, field.is_complex, field.values.data()) {}
+};
+
+/// Reads a general Matrix Market array, or a coordinate file, whose absent numbers are zero.
+/// Errors as `read_scalar_matrix`.
+ScalarField read_scalar_field(const std::string& path, const Device& device = Device::automatic(),
+                              Progress* progress = nullptr);
+
+/// Writes a Matrix Market array, compressed where the name ends in `.gz`.
+void write_scalar_field(const std::string& path, const ScalarFieldView& field,
+                        Progress* progress = nullptr);
+
+}  // namespace heddle

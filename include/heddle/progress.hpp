@@ -1,0 +1,50 @@
+// How long work tells that it goes on.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string_view>
+
+namespace heddle {
+
+/// Passed as a pointer to whatever may take long; nullptr is silence.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+
+  /// `fraction` of the work named `what` is done, from 0 to 1; a negative one where that is not
+  /// known. May be called often: it must return at once.
+  virtual void report(double fraction, std::string_view what) = 0;
+};
+
+/// One line on a terminal, redrawn in place and erased at the end. Draws nothing elsewhere.
+class TerminalProgress final : public Progress {
+ public:
+  struct Options {
+    int descriptor = 2;                       // standard error
+    std::chrono::milliseconds delay{1000};    // of work before the first line
+    std::chrono::milliseconds interval{100};  // between lines
+  };
+
+  TerminalProgress() : TerminalProgress(Options{}) {}
+  explicit TerminalProgress(const Options& options);
+  ~TerminalProgress() override { erase(); }
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
+
+  void report(double fraction, std::string_view what) override;
+
+  /// Takes the line away, for output that is to stand in its place; a later report draws it again.
+  void erase();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::mutex mutex_;
+  Options options_;
+  bool is_terminal_;
+  bool drawn_ = false;
+  Clock::time_point next_;
+};
+
+}  // namespace heddle

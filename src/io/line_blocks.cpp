@@ -1,0 +1,209 @@
+#include "line_blocks.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::io {
+
+namespace {
+
+class FileBytes final : public ByteSource {
+ public:
+  explicit FileBytes(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY)) {
+    if (descriptor_ < 0) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+    struct stat status{};
+    if (fstat(descriptor_, &status) != 0 || S_ISDIR(status.st_mode)) {
+      close(descriptor_);
+      throw Error(ErrorKind::io, path + ": is a directory");
+    }
+    if (S_ISREG(status.st_mode)) size_ = static_cast<double>(status.st_size);
+    posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+  ~FileBytes() override { close(descriptor_); }
+
+  std::size_t read(char* to, std::size_t bytes) override {
+    for (;;) {
+      const ssize_t count = ::read(descriptor_, to, bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw Error(ErrorKind::io, std::string("cannot read: ") + strerror(errno));
+      read_ += static_cast<double>(count);
+      return static_cast<std::size_t>(count);
+    }
+  }
+  double fraction() const override { return size_ > 0 ? read_ / size_ : -1; }
+
+ private:
+  int descriptor_;
+  double size_ = 0;
+  double read_ = 0;
+};
+
+class MemoryBytes final : public ByteSource {
+ public:
+  explicit MemoryBytes(std::string_view text) : rest_(text) {}
+
+  std::size_t read(char* to, std::size_t bytes) override {
+    const std::size_t count = rest_.copy(to, bytes);
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+/// Puts bytes that were looked at in front of the others again.
+class PeekedBytes final : public ByteSource {
+ public:
+  PeekedBytes(std::string peeked, std::unique_ptr<ByteSource> source)
+      : peeked_(std::move(peeked)), source_(std::move(source)) {}
+
+  std::size_t read(char* to, std::size_t bytes) override {
+    if (used_ == peeked_.size()) return source_->read(to, bytes);
+    const std::size_t count = peeked_.copy(to, bytes, used_);
+    used_ += count;
+    return count;
+  }
+  double fraction() const override { return source_->fraction(); }
+
+ private:
+  std::string peeked_;
+  std::size_t used_ = 0;
+  std::unique_ptr<ByteSource> source_;
+};
+
+/// The contents of a gzip file of one member or more (RFC 1952).
+class GzipBytes final : public ByteSource {
+ public:
+  explicit GzipBytes(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), input_(std::size_t(1) << 18) {
+    constexpr int gzip_only = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + gzip_only) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipBytes() override { inflateEnd(&stream_); }
+
+  std::size_t read(char* to, std::size_t bytes) override {
+    bytes = std::min(bytes, std::size_t(1) << 30);
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(bytes);
+    while (stream_.avail_out == bytes) {
+      if (stream_.avail_in == 0) refill();
+      if (stream_.avail_in == 0) {
+        if (between_members_) return 0;
+        throw Error(ErrorKind::malformed_file, "the compressed file is truncated");
+      }
+      if (between_members_ && *stream_.next_in == 0) {  // padding, which gzip allows
+        ++stream_.next_in;
+        --stream_.avail_in;
+        continue;
+      }
+      between_members_ = false;
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status == Z_STREAM_END) {
+        inflateReset(&stream_);
+        between_members_ = true;
+      } else if (status == Z_MEM_ERROR) {
+        throw std::bad_alloc();
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        throw Error(ErrorKind::malformed_file,
+                    std::string("the compressed file is damaged") +
+                        (stream_.msg != nullptr ? std::string(": ") + stream_.msg : ""));
+      }
+    }
+    return bytes - stream_.avail_out;
+  }
+  double fraction() const override { return source_->fraction(); }
+
+ private:
+  void refill() {
+    stream_.avail_in = static_cast<uInt>(source_->read(input_.data(), input_.size()));
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::vector<char> input_;
+  z_stream stream_{};
+  bool between_members_ = true;
+};
+
+std::unique_ptr<ByteSource> inflated_if_gzip(std::unique_ptr<ByteSource> source) {
+  std::string head(2, '\0');
+  std::size_t size = 0;
+  for (std::size_t count = 1; size < head.size() && count != 0; size += count) {
+    count = source->read(head.data() + size, head.size() - size);
+  }
+  head.resize(size);
+  const bool is_gzip = head == "\x1f\x8b";
+  auto whole = std::make_unique<PeekedBytes>(std::move(head), std::move(source));
+  if (!is_gzip) return whole;
+  return std::make_unique<GzipBytes>(std::move(whole));
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  auto file = std::make_unique<FileBytes>(path);
+  try {
+    return inflated_if_gzip(std::move(file));
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
+
+std::unique_ptr<ByteSource> open_bytes(std::string_view text) {
+  return inflated_if_gzip(std::make_unique<MemoryBytes>(text));
+}
+
+bool LineBlocks::next(Block& block) {
+  const std::lock_guard lock(mutex_);
+  if (done_) return false;
+  block.sequence = sequence_++;
+  block.begin = block.end = 0;
+  auto& text = block.text;
+  const auto make_room = [&](std::size_t bytes) {
+    if (text.size() < bytes) text.resize(bytes);
+  };
+  make_room(carried_.size() + block_bytes_ + 1);
+  std::size_t size = carried_.size();
+  std::copy(carried_.begin(), carried_.end(), text.begin());
+  carried_.clear();
+  std::size_t whole = 0;  // bytes up to the last line end
+  try {
+    for (std::size_t target = size + block_bytes_; !done_ && (size < target || whole == 0);) {
+      if (size == target) target += size;  // a line longer than all of this
+      make_room(target + 1);
+      const std::size_t count = source_->read(text.data() + size, target - size);
+      const void* line_end = count == 0 ? nullptr : memrchr(text.data() + size, '\n', count);
+      size += count;
+      if (line_end != nullptr) {
+        whole = static_cast<std::size_t>(static_cast<const char*>(line_end) - text.data()) + 1;
+      }
+      if (count == 0) {
+        done_ = true;
+        if (whole < size) text[size++] = '\n';
+        whole = size;
+      }
+    }
+  } catch (...) {
+    done_ = true;
+    throw;
+  }
+  block.end = whole;
+  carried_.assign(text.begin() + static_cast<std::ptrdiff_t>(whole),
+                  text.begin() + static_cast<std::ptrdiff_t>(size));
+  if (progress_ != nullptr) progress_->report(source_->fraction(), "reading");
+  return whole != 0;
+}
+
+void LineBlocks::stop() {
+  const std::lock_guard lock(mutex_);
+  done_ = true;
+}
+
+}  // namespace heddle::io

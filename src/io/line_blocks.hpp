@@ -1,0 +1,64 @@
+// A text, plain or compressed, cut into blocks of whole lines that several threads take in turn.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/error.hpp"
+#include "heddle/progress.hpp"
+
+namespace heddle::io {
+
+/// Bytes in order, from a file or from memory.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills `to` with up to `bytes` of them; 0 at the end. Throws `Error` without naming the file.
+  virtual std::size_t read(char* to, std::size_t bytes) = 0;
+  /// The part that was read so far, of what the source is made of; negative where not known.
+  virtual double fraction() const { return -1; }
+};
+
+/// Opens a file, through zlib where it begins as a gzip file does. `path` may be a pipe.
+std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+/// The same for a text in memory, which must outlive it.
+std::unique_ptr<ByteSource> open_bytes(std::string_view text);
+
+/// Whole lines, each ended by '\n'.
+struct Block {
+  long long sequence = 0;  // 0, 1, 2, ... in the order of the text
+  std::size_t begin = 0, end = 0;
+  std::vector<char> text;
+
+  std::string_view lines() const { return {text.data() + begin, end - begin}; }
+};
+
+class LineBlocks {
+ public:
+  LineBlocks(std::unique_ptr<ByteSource> source, std::size_t block_bytes,
+             Progress* progress = nullptr)
+      : source_(std::move(source)), block_bytes_(block_bytes), progress_(progress) {}
+
+  /// The next block, or false behind the last. May be called from several threads at once: one
+  /// reads and inflates while the others work on the blocks that they took. An `Error` of the
+  /// source is thrown with `block.sequence` set, and once.
+  bool next(Block& block);
+
+  /// No thread is given another block.
+  void stop();
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<ByteSource> source_;
+  std::size_t block_bytes_;
+  Progress* progress_;
+  std::vector<char> carried_;  // the beginning of a line whose end was not yet read
+  long long sequence_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace heddle::io

@@ -1,0 +1,342 @@
+#include "matrix_market_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <optional>
+
+#include "number.hpp"
+
+namespace heddle::io {
+
+namespace {
+
+/// An error, and the line of its block.
+struct LineFault {
+  Error error;
+  long long line;
+};
+
+[[noreturn]] void fault(ErrorKind kind, const std::string& what) { throw Error(kind, what); }
+
+void explain_index(std::string_view word, const char* what, Offset most) {
+  const std::size_t sign = !word.empty() && word[0] == '-' ? 1 : 0;
+  if (word.size() == sign || !std::all_of(word.begin() + sign, word.end(), is_digit)) {
+    fault(ErrorKind::malformed_file, quoted(word) + " is no " + what + " number");
+  }
+  Offset index = 0;
+  const std::string text = std::string(word) + '\n';
+  if (sign == 1 || read_index(text.data(), index) == nullptr || index < 1 || index > most) {
+    fault(ErrorKind::malformed_file,
+          std::string(what) + " " + quoted(word) + " is outside 1 to " + std::to_string(most));
+  }
+}
+
+void explain_number(std::string_view word, bool must_be_integer) {
+  const std::string text = std::string(word) + '\n';
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  if (read_double(text.data(), end, value) == end - 1) {
+    if (!std::isfinite(value)) fault(ErrorKind::not_finite, "non-finite value " + quoted(word));
+    if (must_be_integer && value != std::trunc(value)) {
+      fault(ErrorKind::malformed_file, quoted(word) + " is no integer, as the banner promises");
+    }
+    return;
+  }
+  std::string name = text.substr(text[0] == '+' || text[0] == '-' ? 1 : 0, 3);
+  for (char& c : name) c = static_cast<char>(c | 0x20);
+  if (name == "nan" || name == "inf") {
+    fault(ErrorKind::not_finite, "non-finite value " + quoted(word));
+  }
+  fault(ErrorKind::malformed_file, quoted(word) + " is no number");
+}
+
+/// Throws what is wrong with a line that the fast path refused.
+[[noreturn]] void explain(std::string_view line, const Header& header, int scalars) {
+  const std::vector<std::string_view> words = split(line);
+  const std::size_t indices = header.is_array ? 0 : 2;
+  const std::size_t needed = indices + static_cast<std::size_t>(scalars);
+  if (words.size() != needed) {
+    std::string form = header.is_array ? "" : "row column ";
+    form += scalars == 2 ? "real-part imaginary-part " : scalars == 1 ? "value " : "";
+    form.pop_back();
+    fault(ErrorKind::malformed_file,
+          std::to_string(words.size()) + (words.size() == 1 ? " field" : " fields") + " where " +
+              std::to_string(needed) + (needed == 1 ? " is" : " are") + " needed (" + form + ")");
+  }
+  if (!header.is_array) {
+    explain_index(words[0], "row", header.rows);
+    explain_index(words[1], "column", header.columns);
+  }
+  for (std::size_t k = indices; k < needed; ++k) {
+    explain_number(words[k], header.field == NumberField::integer);
+  }
+  fault(ErrorKind::malformed_file,
+        header.symmetry == Symmetry::hermitian
+            ? "a diagonal entry with an imaginary part in a hermitian file"
+            : "a diagonal entry in a skew-symmetric file, where it can only be zero");
+}
+
+/// Turns lines into entries; one for each thread.
+template <bool Coordinate, int Scalars>
+class LineReader {
+ public:
+  explicit LineReader(const Header& header)
+      : header_(header), triangle_(header.symmetry != Symmetry::general) {}
+
+  Piece operator()(const Block& block) const {
+    Piece piece;
+    piece.sequence = block.sequence;
+    const std::string_view text = block.lines();
+    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (Coordinate) {
+      piece.row.resize(lines);
+      piece.column.resize(lines);
+    }
+    piece.values.resize(lines * Scalars);
+    const char* const end = text.data() + text.size();
+    std::size_t n = 0;
+    for (const char* p = text.data(); p != end; ++p, ++piece.lines) {
+      const char* const begin = p;
+      p = skip_blanks(p);
+      if (*p == '%' || *p == '\n') {
+        piece.lines_without_entry.push_back(piece.lines);
+        p = line_end(p, end);
+        continue;
+      }
+      p = read_entry(p, end, piece, n);
+      if (p == nullptr) refuse(begin, end, piece.lines);
+      ++n;
+    }
+    piece.entries = static_cast<long long>(n);
+    if (Coordinate) {
+      piece.row.resize(n);
+      piece.column.resize(n);
+    }
+    piece.values.resize(n * Scalars);
+    return piece;
+  }
+
+ private:
+  static const char* line_end(const char* p, const char* end) {
+    return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
+  }
+
+  [[noreturn]] void refuse(const char* begin, const char* end, long long line) const {
+    try {
+      explain({begin, line_end(begin, end)}, header_, Scalars);
+    } catch (const Error& error) {
+      throw LineFault{error, line + 1};
+    }
+  }
+
+  /// Returns the end of the line, or nullptr where anything is not as it should be.
+  const char* read_entry(const char* p, const char* end, Piece& piece, std::size_t n) const {
+    if constexpr (Coordinate) {
+      Offset row = 0, column = 0;
+      p = read_index(p, row);
+      if (p == nullptr || !is_blank(*p)) return nullptr;
+      p = read_index(skip_blanks(p), column);
+      if (p == nullptr || (Scalars > 0 && !is_blank(*p))) return nullptr;
+      if (row < 1 || row > header_.rows || column < 1 || column > header_.columns) return nullptr;
+      piece.row[n] = static_cast<Index>(row - 1);
+      piece.column[n] = static_cast<Index>(column - 1);
+    }
+    double* const value = piece.values.data() + n * Scalars;
+    for (int k = 0; k < Scalars; ++k) {
+      p = read_double(skip_blanks(p), end, value[k]);
+      if (p == nullptr || !std::isfinite(value[k])) return nullptr;
+      if (k + 1 < Scalars && !is_blank(*p)) return nullptr;
+      if (header_.field == NumberField::integer && value[k] != std::trunc(value[k])) return nullptr;
+    }
+    p = skip_blanks(p);
+    if (*p != '\n') return nullptr;
+    if (Coordinate && triangle_) {
+      const Index row = piece.row[n], column = piece.column[n];
+      const auto entry = static_cast<long long>(n);
+      if (row > column) {
+        if (piece.first_lower < 0) piece.first_lower = entry;
+      } else if (row < column) {
+        if (piece.first_upper < 0) piece.first_upper = entry;
+      } else if (header_.symmetry == Symmetry::skew_symmetric ||
+                 (header_.symmetry == Symmetry::hermitian && value[Scalars - 1] != 0)) {
+        return nullptr;
+      }
+    }
+    return p;
+  }
+
+  const Header& header_;
+  bool triangle_;
+};
+
+/// Reads blocks with a team; the earliest fault in the text wins, as it would with one thread.
+class TextReader {
+ public:
+  TextReader(const std::string& name, std::unique_ptr<ByteSource> source, Progress* progress,
+             const Contents& contents, std::size_t block_bytes)
+      : name_(name), blocks_(std::move(source), block_bytes, progress), contents_(contents) {}
+
+  MatrixMarketText operator()(int threads) {
+    read_header();
+    check_header();
+    const auto read_as = [&](auto coordinate) {
+      const int scalars = text_.header.scalars();
+      constexpr bool c = decltype(coordinate)::value;
+      if (scalars == 0) read_body(LineReader<c, 0>(text_.header), threads);
+      if (scalars == 1) read_body(LineReader<c, 1>(text_.header), threads);
+      if (scalars == 2) read_body(LineReader<c, 2>(text_.header), threads);
+    };
+    text_.header.is_array ? read_as(std::false_type()) : read_as(std::true_type());
+    std::sort(text_.pieces.begin(), text_.pieces.end(),
+              [](const Piece& a, const Piece& b) { return a.sequence < b.sequence; });
+    if (other_) std::rethrow_exception(other_);
+    if (fault_) throw_at(line_before(fault_sequence_) + fault_->line, fault_->error);
+    check_count();
+    if (text_.header.symmetry != Symmetry::general) check_triangle();
+    return std::move(text_);
+  }
+
+ private:
+  void read_header() {
+    HeaderReader reader;
+    try {
+      for (;;) {
+        if (!blocks_.next(first_)) reader.end_of_text();
+        for (std::size_t& at = first_.begin; at != first_.end;) {
+          const std::string_view rest = first_.lines();
+          const std::size_t length = rest.find('\n');
+          at += length + 1;
+          if (reader.take(rest.substr(0, length))) {
+            text_.header = reader.header();
+            return;
+          }
+        }
+      }
+    } catch (const Error& error) {
+      throw_at(std::max(reader.header().lines, 1LL), error);
+    }
+  }
+
+  void check_header() const {
+    try {
+      contents_.check(text_.header);
+    } catch (const Error& error) {
+      throw_at(1, error);
+    }
+  }
+
+  template <class Reader>
+  void read_body(const Reader& read_lines, int threads) {
+#pragma omp parallel num_threads(threads)
+    {
+      Block block;
+      bool some = false;
+#pragma omp single nowait
+      {
+        some = true;
+        std::swap(block, first_);
+      }
+      try {
+        if (some && block.begin == block.end) some = false;
+        while (some || blocks_.next(block)) {
+          some = false;
+          Piece piece = read_lines(block);
+          contents_.prepare(text_.header, piece);
+          const std::lock_guard lock(mutex_);
+          text_.pieces.push_back(std::move(piece));
+        }
+      } catch (const LineFault& fault) {
+        record(block.sequence, fault);
+      } catch (const Error& error) {
+        record(block.sequence, {error, 1});
+      } catch (...) {
+        blocks_.stop();
+        const std::lock_guard lock(mutex_);
+        other_ = std::current_exception();
+      }
+    }
+  }
+
+  void record(long long sequence, const LineFault& fault) {
+    blocks_.stop();
+    const std::lock_guard lock(mutex_);
+    if (fault_ && fault_sequence_ < sequence) return;
+    fault_ = fault;
+    fault_sequence_ = sequence;
+  }
+
+  /// Lines in front of a block; all the blocks before it were read.
+  long long line_before(long long sequence) const {
+    long long lines = text_.header.lines;
+    for (const Piece& piece : text_.pieces) {
+      if (piece.sequence < sequence) lines += piece.lines;
+    }
+    return lines;
+  }
+
+  long long line_of(const Piece& piece, long long entry) const {
+    long long line = entry;
+    for (const long long without : piece.lines_without_entry) line += without <= line ? 1 : 0;
+    return line_before(piece.sequence) + line + 1;
+  }
+
+  void check_count() const {
+    const Offset promised = text_.header.entries;
+    Offset entries = 0;
+    for (const Piece& piece : text_.pieces) {
+      if (entries + piece.entries > promised) {
+        throw_at(line_of(piece, promised - entries),
+                 Error(ErrorKind::malformed_file,
+                       "an entry more than the " + std::to_string(promised) + " that line " +
+                           std::to_string(text_.header.lines) + " promises"));
+      }
+      entries += piece.entries;
+    }
+    if (entries == promised) return;
+    throw_at(line_before(text_.pieces.empty() ? 0 : text_.pieces.back().sequence + 1),
+             Error(ErrorKind::malformed_file, "the file ends after " + std::to_string(entries) +
+                                                  " of " + std::to_string(promised) + " entries"));
+  }
+
+  void check_triangle() const {
+    long long lower = -1, upper = -1;
+    for (const Piece& piece : text_.pieces) {
+      if (lower < 0 && piece.first_lower >= 0) lower = line_of(piece, piece.first_lower);
+      if (upper < 0 && piece.first_upper >= 0) upper = line_of(piece, piece.first_upper);
+    }
+    if (lower < 0 || upper < 0) return;
+    const bool upper_is_late = upper > lower;
+    throw_at(
+        std::max(lower, upper),
+        Error(ErrorKind::malformed_file,
+              std::string("an entry ") + (upper_is_late ? "above" : "below") +
+                  " the diagonal, though line " + std::to_string(std::min(lower, upper)) +
+                  " has one " + (upper_is_late ? "below" : "above") + ": a " +
+                  std::string(symmetry_names[static_cast<std::size_t>(text_.header.symmetry)]) +
+                  " file stores one triangle"));
+  }
+
+  [[noreturn]] void throw_at(long long line, const Error& error) const {
+    throw Error(error.kind(), name_ + ":" + std::to_string(line) + ": " + error.what());
+  }
+
+  std::string name_;
+  LineBlocks blocks_;
+  Contents contents_;
+  Block first_;
+  MatrixMarketText text_;
+  std::mutex mutex_;
+  std::optional<LineFault> fault_;
+  long long fault_sequence_ = 0;
+  std::exception_ptr other_;
+};
+
+}  // namespace
+
+MatrixMarketText read_text(const std::string& name, std::unique_ptr<ByteSource> source, int threads,
+                           Progress* progress, const Contents& contents, std::size_t block_bytes) {
+  return TextReader(name, std::move(source), progress, contents, block_bytes)(threads);
+}
+
+}  // namespace heddle::io

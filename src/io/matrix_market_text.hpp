@@ -1,0 +1,47 @@
+// The text of a Matrix Market file as header and pieces: what the readers assemble.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "line_blocks.hpp"
+#include "matrix_market_header.hpp"
+
+namespace heddle::io {
+
+/// The entries of one block of lines, in the order of the text. Of a coordinate file: row and
+/// column from 0, and one or two scalars each (none for a pattern); of an array only the scalars.
+struct Piece {
+  long long sequence = 0;
+  long long lines = 0;
+  long long entries = 0;  // lines that hold one
+  std::vector<Index> row, column;
+  std::vector<double> values;
+  std::vector<long long> lines_without_entry;
+  // The first entries below and above the diagonal, where the symmetry makes that matter.
+  long long first_lower = -1, first_upper = -1;
+  // Of a piece that `prepare` grouped: where the entries of each bucket of rows begin.
+  std::vector<std::uint32_t> bucket_begin;
+};
+
+struct MatrixMarketText {
+  Header header;
+  std::vector<Piece> pieces;  // in the order of the text
+};
+
+/// What a kind of contents asks of a text.
+struct Contents {
+  /// Throws `Error`, without a place, for a banner that it cannot take.
+  void (*check)(const Header& header);
+  /// Called by the thread that read a piece, while it is in its cache.
+  void (*prepare)(const Header& header, Piece& piece);
+};
+
+/// Reads all of it with up to `threads` threads. Throws `Error` with "name:line: " in front for the
+/// first line that is wrong, or for another number of entries than promised.
+MatrixMarketText read_text(const std::string& name, std::unique_ptr<ByteSource> source, int threads,
+                           Progress* progress, const Contents& contents,
+                           std::size_t block_bytes = std::size_t(1) << 19);
+
+}  // namespace heddle::io

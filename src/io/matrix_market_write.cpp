@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include "heddle/matrix_market.hpp"
+#include "heddle/npz.hpp"
+#include "matrix_market_header.hpp"
+#include "text_writer.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr long long rows_a_chunk = 8192;
+
+template <class E>
+const double* value_at(const CsrView<E>& matrix, Offset i) {
+  return matrix.values + i * E::components;
+}
+
+/// The value at (row, column), or nullptr where nothing is stored.
+template <class E>
+const double* find(const CsrView<E>& matrix, bool is_sorted, Index row, Index column) {
+  const Index* const begin = matrix.column + matrix.offsets[row];
+  const Index* const end = matrix.column + matrix.offsets[row + 1];
+  const Index* const found =
+      is_sorted ? std::lower_bound(begin, end, column) : std::find(begin, end, column);
+  if (found == end || *found != column) return nullptr;
+  return value_at(matrix, found - matrix.column);
+}
+
+template <class E>
+bool mirrors(const double* value, const double* mirrored, Symmetry symmetry, bool on_diagonal) {
+  if (symmetry == Symmetry::skew_symmetric && on_diagonal) return false;
+  if (mirrored == nullptr) return false;
+  for (int k = 0; k < E::components; ++k) {
+    const bool negated =
+        symmetry == Symmetry::skew_symmetric || (symmetry == Symmetry::hermitian && k == 1);
+    if (value[k] != (negated ? -mirrored[k] : mirrored[k])) return false;
+  }
+  return true;
+}
+
+/// Half of the matrix is not written, so it must be exactly what a reader will make of the other.
+template <class E>
+void check_symmetry(const CsrView<E>& matrix, Symmetry symmetry) {
+  const std::string name(io::symmetry_names[static_cast<std::size_t>(symmetry)]);
+  if (matrix.rows != matrix.columns) {
+    throw Error(ErrorKind::usage, "a matrix of " + std::to_string(matrix.rows) + " by " +
+                                      std::to_string(matrix.columns) + " is not " + name);
+  }
+  if (symmetry == Symmetry::hermitian && E::components == 1) {
+    throw Error(ErrorKind::usage, "a real matrix is written as symmetric, not as hermitian");
+  }
+  bool is_sorted = true;
+#pragma omp parallel for schedule(static) reduction(&& : is_sorted) \
+    num_threads(matrix.device.threads())
+  for (Index row = 0; row < matrix.rows; ++row) {
+    is_sorted = is_sorted && std::is_sorted(matrix.column + matrix.offsets[row],
+                                            matrix.column + matrix.offsets[row + 1]);
+  }
+  std::atomic<Index> first_bad{matrix.rows};
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(matrix.device.threads())
+  for (Index row = 0; row < matrix.rows; ++row) {
+    if (row > first_bad.load(std::memory_order_relaxed)) continue;
+    for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
+      const Index column = matrix.column[i];
+      if (mirrors<E>(value_at(matrix, i), find(matrix, is_sorted, column, row), symmetry,
+                     row == column)) {
+        continue;
+      }
+      Index known = first_bad.load();
+      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+      }
+    }
+  }
+  if (first_bad.load() == matrix.rows) return;
+  throw Error(ErrorKind::usage, "the matrix is not " + name + ": row " +
+                                    std::to_string(first_bad.load()) +
+                                    " differs from its column; write it as general");
+}
+
+std::string banner(const char* format, bool is_complex, Symmetry symmetry) {
+  return std::string("%%MatrixMarket matrix ") + format + (is_complex ? " complex " : " real ") +
+         std::string(io::symmetry_names[static_cast<std::size_t>(symmetry)]) + '\n';
+}
+
+void append_value(std::string& text, const double* value, int scalars) {
+  for (int k = 0; k < scalars; ++k) {
+    if (k > 0) text += ' ';
+    io::append_number(text, value[k]);
+  }
+  text += '\n';
+}
+
+template <class E>
+void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
+                         Progress* progress) {
+  const bool all = symmetry == Symmetry::general;
+  if (!all) check_symmetry(matrix, symmetry);
+  Offset entries = all ? matrix.entries() : 0;
+  if (!all) {
+#pragma omp parallel for schedule(static) reduction(+ : entries) \
+    num_threads(matrix.device.threads())
+    for (Index row = 0; row < matrix.rows; ++row) {
+      for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
+        entries += matrix.column[i] <= row;
+      }
+    }
+  }
+  io::TextWriter writer(path, matrix.device.threads(), progress);
+  writer.write(banner("coordinate", E::components == 2, symmetry) + std::to_string(matrix.rows) +
+               ' ' + std::to_string(matrix.columns) + ' ' + std::to_string(entries) + '\n');
+  writer.write_ranges(matrix.rows, rows_a_chunk,
+                      [&](long long begin, long long end, std::string& text) {
+                        for (auto row = static_cast<Index>(begin); row < end; ++row) {
+                          for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
+                            if (!all && matrix.column[i] > row) continue;
+                            io::append_number(text, row + 1LL);
+                            text += ' ';
+                            io::append_number(text, matrix.column[i] + 1LL);
+                            text += ' ';
+                            append_value(text, value_at(matrix, i), E::components);
+                          }
+                        }
+                      });
+  writer.commit();
+}
+
+template <class E>
+void write_by_name(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
+                   Progress* progress) {
+  const std::string_view end = ".npz";
+  if (path.size() < end.size() || path.compare(path.size() - end.size(), end.size(), end) != 0) {
+    write_matrix_market(path, matrix, symmetry, progress);
+    return;
+  }
+  if (symmetry != Symmetry::general) {
+    throw Error(ErrorKind::usage, path + ": a .npz file stores every entry; write it as general");
+  }
+  write_npz(path, {matrix.pattern(), 1, 1, E::components == 2, matrix.values},
+            NpzCompression::stored, progress);
+}
+
+}  // namespace
+
+void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
+                         Symmetry symmetry, Progress* progress) {
+  write_by_name(path, matrix, symmetry, progress);
+}
+
+void write_scalar_matrix(const std::string& path, const CsrView<complex<double>>& matrix,
+                         Symmetry symmetry, Progress* progress) {
+  write_by_name(path, matrix, symmetry, progress);
+}
+
+void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix, Symmetry symmetry,
+                         Progress* progress) {
+  std::visit([&](const auto& m) { write_by_name(path, m.view(), symmetry, progress); },
+             matrix.matrix);
+}
+
+void write_scalar_field(const std::string& path, const ScalarFieldView& field, Progress* progress) {
+  io::TextWriter writer(path, Device::automatic().threads(), progress);
+  writer.write(banner("array", field.is_complex, Symmetry::general) + std::to_string(field.rows) +
+               ' ' + std::to_string(field.columns) + '\n');
+  const int scalars = field.is_complex ? 2 : 1;
+  writer.write_ranges(field.rows * field.columns, rows_a_chunk,
+                      [&](long long begin, long long end, std::string& text) {
+                        for (long long i = begin; i < end; ++i) {
+                          const Offset row = i % field.rows, column = i / field.rows;
+                          const Offset place = row * field.columns + column;
+                          append_value(text, field.values + place * scalars, scalars);
+                        }
+                      });
+  writer.commit();
+}
+
+}  // namespace heddle

@@ -1,0 +1,109 @@
+#include "npy.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "heddle/error.hpp"
+
+namespace heddle::io {
+
+namespace {
+
+[[noreturn]] void malformed(const std::string& what) {
+  throw Error(ErrorKind::malformed_file, what);
+}
+
+/// What stands behind 'key': in the dictionary, up to the end of the value.
+std::string_view value_of(std::string_view literal, std::string_view key) {
+  const std::string quoted = "'" + std::string(key) + "'";
+  std::size_t at = literal.find(quoted);
+  if (at != std::string_view::npos) at = literal.find(':', at + quoted.size());
+  if (at == std::string_view::npos) malformed("an array header without " + quoted);
+  const std::size_t begin = literal.find_first_not_of(' ', at + 1);
+  if (begin == std::string_view::npos) malformed("an array header that ends early");
+  const char close = literal[begin] == '(' ? ')' : literal[begin] == '\'' ? '\'' : ',';
+  const std::size_t end =
+      literal.find_first_of(close == ',' ? ",}" : std::string(1, close), begin + 1);
+  if (end == std::string_view::npos) malformed("an array header that ends early");
+  return literal.substr(begin, end - begin);
+}
+
+}  // namespace
+
+std::int64_t NpyHeader::items() const {
+  std::int64_t product = 1;
+  for (const std::int64_t length : shape) {
+    if (length < 0 || __builtin_mul_overflow(product, length, &product)) {
+      malformed("an array of impossible shape");
+    }
+  }
+  return product;
+}
+
+NpyHeader parse_npy_header(std::string_view literal) {
+  NpyHeader header;
+  std::string_view type = value_of(literal, "descr");
+  if (type.size() < 3 || type[0] != '\'') malformed("an array of structures");
+  type.remove_prefix(1);
+  if (type[0] == '>') malformed("numbers in big-endian order; save them in little-endian order");
+  const std::string_view kind = type.substr(1);
+  std::size_t width = 0;
+  std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
+  header.item_bytes = width;
+  if (kind == "i4")
+    header.type = NpyType::int32;
+  else if (kind == "i8")
+    header.type = NpyType::int64;
+  else if (kind == "f4")
+    header.type = NpyType::float32;
+  else if (kind == "f8")
+    header.type = NpyType::float64;
+  else if (kind == "c8")
+    header.type = NpyType::complex64;
+  else if (kind == "c16")
+    header.type = NpyType::complex128;
+  else if (kind[0] == 'S' && width < 64)
+    header.type = NpyType::bytes;
+  else if (kind[0] == 'U' && width < 64)
+    header.type = NpyType::text;
+  else
+    malformed("numbers of type '" + std::string(type) +
+              "'; known are int32, int64, float32, "
+              "float64, complex64 and complex128");
+  if (header.type == NpyType::text) header.item_bytes *= 4;
+  header.fortran_order = value_of(literal, "fortran_order") == "True";
+  std::string_view shape = value_of(literal, "shape");
+  if (shape.empty() || shape[0] != '(') malformed("an array without shape");
+  shape.remove_prefix(1);
+  while (true) {
+    const std::size_t digit = shape.find_first_not_of(" ,");
+    if (digit == std::string_view::npos) break;
+    std::int64_t length = -1;
+    const auto [end, error] =
+        std::from_chars(shape.data() + digit, shape.data() + shape.size(), length);
+    if (error != std::errc() || length < 0) malformed("an array of impossible shape");
+    header.shape.push_back(length);
+    shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
+  }
+  return header;
+}
+
+std::string npy_header(const std::string& descriptor, const std::vector<std::int64_t>& shape) {
+  std::string sizes;
+  for (const std::int64_t length : shape) sizes += std::to_string(length) + ", ";
+  if (shape.size() > 1) sizes.resize(sizes.size() - 2);
+  if (shape.size() == 1) sizes.pop_back();
+  std::string literal =
+      "{'descr': '" + descriptor + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+  constexpr std::size_t prefix = 10, alignment = 64;
+  while ((prefix + literal.size() + 1) % alignment != 0) literal += ' ';
+  literal += '\n';
+  std::string header = "\x93NUMPY";
+  header += '\x01';
+  header += '\0';
+  header += static_cast<char>(literal.size() & 0xFF);
+  header += static_cast<char>(literal.size() >> 8);
+  return header + literal;
+}
+
+}  // namespace heddle::io

@@ -1,0 +1,120 @@
+#include "text_writer.hpp"
+
+#include <zlib.h>
+
+#include <charconv>
+#include <exception>
+#include <new>
+#include <vector>
+
+namespace heddle::io {
+
+namespace {
+
+std::string little_endian(std::uint32_t word) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(word >> shift & 0xFF);
+  return bytes;
+}
+
+template <class T>
+void append(std::string& text, T value) {
+  char digits[32];
+  text.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+}
+
+}  // namespace
+
+void append_number(std::string& text, double value) { append(text, value); }
+void append_number(std::string& text, long long value) { append(text, value); }
+
+TextWriter::TextWriter(const std::string& path, int threads, Progress* progress)
+    : file_(path),
+      is_gzip_(path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0),
+      threads_(threads),
+      progress_(progress) {
+  using namespace std::string_view_literals;
+  // No flags, no time, an unknown file system.
+  if (is_gzip_) file_.write("\x1f\x8b\x08\0\0\0\0\0\0\xff"sv);
+}
+
+/// Raw deflate blocks that end at a whole byte, so that they can stand one behind the other.
+std::string TextWriter::deflated(std::string_view text) const {
+  constexpr int memory_level = 8;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, memory_level,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  constexpr std::size_t flush_bytes = 16;
+  std::string bytes(deflateBound(&stream, text.size()) + flush_bytes, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+  deflate(&stream, Z_SYNC_FLUSH);
+  bytes.resize(bytes.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return bytes;
+}
+
+void TextWriter::put(std::string_view text, std::string_view as_written) {
+  file_.write(as_written);
+  if (!is_gzip_) return;
+  const uLong checksum = crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
+  checksum_ = static_cast<std::uint32_t>(
+      crc32_combine(checksum_, checksum, static_cast<z_off_t>(text.size())));
+  length_ += static_cast<std::uint32_t>(text.size());
+}
+
+void TextWriter::write(std::string_view text) {
+  if (text.empty()) return;
+  put(text, is_gzip_ ? deflated(text) : std::string(text));
+}
+
+void TextWriter::write_chunks(long long chunks, const void* format, Chunk make) {
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(threads_)
+  {
+    std::string text, compressed;
+#pragma omp for ordered schedule(dynamic, 1)
+    for (long long chunk = 0; chunk < chunks; ++chunk) {
+      std::exception_ptr mine;
+      try {
+        text.clear();
+        make(format, chunk, text);
+        if (is_gzip_ && !text.empty()) compressed = deflated(text);
+      } catch (...) {
+        mine = std::current_exception();
+      }
+#pragma omp ordered
+      {
+        if (!failure) failure = mine;
+        if (!failure && !text.empty()) {
+          try {
+            put(text, is_gzip_ ? compressed : text);
+            if (progress_ != nullptr) {
+              progress_->report(static_cast<double>(chunk) / static_cast<double>(chunks),
+                                "writing");
+            }
+          } catch (...) {
+            failure = std::current_exception();
+          }
+        }
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+void TextWriter::commit() {
+  using namespace std::string_view_literals;
+  constexpr auto empty_last_block = "\x03\0"sv;
+  if (is_gzip_) {
+    file_.write(empty_last_block);
+    file_.write(little_endian(checksum_) + little_endian(length_));
+  }
+  file_.commit();
+}
+
+}  // namespace heddle::io

@@ -1,0 +1,289 @@
+// SciPy's sparse files: written and read back, and put together byte by byte.
+#include "heddle/npz.hpp"
+
+#include <gtest/gtest.h>
+#include <zip.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "temporary_folder.hpp"
+
+using namespace heddle;
+
+namespace {
+
+/// A NumPy array of version 1, written here by hand.
+template <class T>
+std::string npy(const std::string& type, const std::string& shape, const std::vector<T>& items,
+                const std::string& fortran = "False") {
+  std::string header =
+      "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }\n";
+  std::string bytes("\x93NUMPY\x01\0", 8);
+  bytes += static_cast<char>(header.size());
+  bytes += '\0';
+  bytes += header;
+  std::string raw(items.size() * sizeof(T), '\0');
+  if (!items.empty()) std::memcpy(raw.data(), items.data(), raw.size());
+  return bytes + raw;
+}
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+std::string archive(const TemporaryFolder& folder, const Members& members, int method) {
+  const std::string path = folder / "hand.npz";
+  zip_t* zip = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  for (const auto& [name, bytes] : members) {
+    zip_source_t* source = zip_source_buffer(zip, bytes.data(), bytes.size(), 0);
+    const auto index = zip_file_add(zip, name.c_str(), source, 0);
+    zip_set_file_compression(zip, static_cast<zip_uint64_t>(index), method, 0);
+  }
+  EXPECT_EQ(zip_close(zip), 0);
+  return path;
+}
+
+/// [0 2 0; 1 0 4], its second row unsorted and with a duplicate.
+Members small_csr() {
+  return {{"indices.npy", npy<std::int64_t>("<i8", "(4,)", {1, 2, 0, 2})},
+          {"indptr.npy", npy<std::int32_t>("<i4", "(3,)", {0, 1, 4})},
+          {"format.npy", npy<char>("|S3", "()", {'c', 's', 'r'})},
+          {"shape.npy", npy<std::int64_t>("<i8", "(2,)", {2, 3})},
+          {"data.npy", npy<float>("<f4", "(4,)", {2, 3, 1, 1})},
+          {"_is_array.npy", npy<char>("|b1", "()", {1})}};
+}
+
+template <class T>
+std::vector<T> list(const Array<T>& array) {
+  return {array.begin(), array.end()};
+}
+
+TEST(Npz, ReadsWhatOthersWrote) {
+  const TemporaryFolder folder;
+  for (const int method : {ZIP_CM_STORE, ZIP_CM_DEFLATE}) {
+    const std::string path = archive(folder, small_csr(), method);
+    const BlockMatrix matrix = read_npz(path);
+    EXPECT_EQ(matrix.rows, 2);
+    EXPECT_EQ(matrix.columns, 3);
+    EXPECT_FALSE(matrix.is_complex);
+    EXPECT_EQ(list(matrix.offsets), (std::vector<Offset>{0, 1, 3}));
+    EXPECT_EQ(list(matrix.column), (std::vector<Index>{1, 0, 2}));
+    EXPECT_EQ(list(matrix.values), (std::vector<double>{2, 1, 4}));
+    const ScalarMatrix scalars = read_scalar_matrix(path);
+    EXPECT_EQ(scalars.entries(), 3);
+    EXPECT_EQ(scalars.block_rows, 1);
+    // Also without the ending, by how the file begins.
+    std::filesystem::copy_file(path, folder / "copy",
+                               std::filesystem::copy_options::overwrite_existing);
+    EXPECT_EQ(read_scalar_matrix(folder / "copy").entries(), 3);
+  }
+}
+
+TEST(Npz, ReadsBlocksInEitherOrder) {
+  const TemporaryFolder folder;
+  for (const bool fortran : {false, true}) {
+    // Two 1 x 2 blocks of complex numbers in one row of blocks, columns unsorted.
+    const std::vector<float> rowwise{1, 2, 3, 4, 5, 6, 7, 8}, columnwise{1, 2, 5, 6, 3, 4, 7, 8};
+    const std::string path =
+        archive(folder,
+                {{"indices.npy", npy<std::int32_t>("<i4", "(2,)", {2, 0})},
+                 {"indptr.npy", npy<std::int32_t>("<i4", "(2,)", {0, 2})},
+                 {"format.npy", npy<std::int32_t>("<U3", "()", {'b', 's', 'r'})},
+                 {"shape.npy", npy<std::int64_t>("<i8", "(2,)", {1, 6})},
+                 {"data.npy", npy<float>("<c8", "(2, 1, 2)", fortran ? columnwise : rowwise,
+                                         fortran ? "True" : "False")}},
+                ZIP_CM_STORE);
+    const BlockMatrix matrix = read_npz(path);
+    EXPECT_EQ(matrix.rows, 1);
+    EXPECT_EQ(matrix.columns, 3);
+    EXPECT_EQ(matrix.block_rows, 1);
+    EXPECT_EQ(matrix.block_columns, 2);
+    EXPECT_TRUE(matrix.is_complex);
+    EXPECT_EQ(list(matrix.column), (std::vector<Index>{0, 2}));
+    EXPECT_EQ(list(matrix.values), (std::vector<double>{5, 6, 7, 8, 1, 2, 3, 4}));
+  }
+}
+
+BlockMatrix random_blocks(unsigned seed, int block_rows, int block_columns, bool is_complex) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> value(-1, 1);
+  BlockMatrix matrix;
+  matrix.rows = static_cast<Index>(random() % 60);
+  matrix.columns = static_cast<Index>(random() % 60) + 1;
+  matrix.block_rows = block_rows;
+  matrix.block_columns = block_columns;
+  matrix.is_complex = is_complex;
+  std::vector<Offset> offsets{0};
+  std::vector<Index> column;
+  for (Index row = 0; row < matrix.rows; ++row) {
+    for (Index c = 0; c < matrix.columns; ++c) {
+      if (random() % 5 == 0) column.push_back(c);
+    }
+    offsets.push_back(static_cast<Offset>(column.size()));
+  }
+  std::vector<double> values(column.size() * static_cast<std::size_t>(block_rows) *
+                             static_cast<std::size_t>(block_columns) * (is_complex ? 2 : 1));
+  for (double& v : values) v = value(random);
+  matrix.offsets = Array<Offset>(offsets);
+  matrix.column = Array<Index>(column);
+  matrix.values = Array<double>(values);
+  return matrix;
+}
+
+BlockMatrixView view(const BlockMatrix& m) {
+  return {{m.rows, m.columns, OffsetsView(m.offsets.data()), m.column.data()},
+          m.block_rows,
+          m.block_columns,
+          m.is_complex,
+          m.values.data()};
+}
+
+TEST(Npz, ReadsWhatItWrites) {
+  const TemporaryFolder folder;
+  unsigned seed = 0;
+  for (const auto& [r, c] : {std::pair(1, 1), {3, 3}, {4, 1}, {2, 5}}) {
+    for (const bool is_complex : {false, true}) {
+      for (const auto compression : {NpzCompression::stored, NpzCompression::deflated}) {
+        SCOPED_TRACE("seed " + std::to_string(++seed));
+        const BlockMatrix matrix = random_blocks(seed, r, c, is_complex);
+        const std::string path = folder / "a.npz";
+        write_npz(path, view(matrix), compression);
+        const BlockMatrix read = read_npz(path);
+        EXPECT_EQ(read.rows, matrix.rows);
+        EXPECT_EQ(read.columns, matrix.columns);
+        EXPECT_EQ(read.block_rows, r);
+        EXPECT_EQ(read.block_columns, c);
+        EXPECT_EQ(read.is_complex, is_complex);
+        EXPECT_EQ(list(read.offsets), list(matrix.offsets));
+        EXPECT_EQ(list(read.column), list(matrix.column));
+        EXPECT_EQ(list(read.values), list(matrix.values));
+      }
+    }
+  }
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+TEST(Npz, TakesBlocksApart) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const int r = static_cast<int>(seed), c = 5 - r;
+    const BlockMatrix blocks = random_blocks(seed, r, c, true);
+    const ScalarMatrix scalars = expand_blocks(blocks);
+    EXPECT_EQ(scalars.block_rows, r);
+    EXPECT_EQ(scalars.block_columns, c);
+    ASSERT_TRUE(scalars.is_complex());
+    EXPECT_EQ(scalars.rows(), blocks.rows * r);
+    EXPECT_EQ(scalars.columns(), blocks.columns * c);
+    const auto& m = std::get<1>(scalars.matrix);
+    for (Index row = 0; row < m.rows(); ++row) {
+      const auto block_row = static_cast<std::size_t>(row / r);
+      const Offset begin = m.offsets()[static_cast<std::size_t>(row)];
+      const Offset first = blocks.offsets[block_row];
+      ASSERT_EQ(m.offsets()[static_cast<std::size_t>(row) + 1] - begin,
+                (blocks.offsets[block_row + 1] - first) * c);
+      for (Offset i = begin; i < m.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
+        const auto block = static_cast<std::size_t>(first + (i - begin) / c);
+        const Offset inside = (i - begin) % c;
+        EXPECT_EQ(m.column()[static_cast<std::size_t>(i)], blocks.column[block] * c + inside);
+        const auto place =
+            (block * static_cast<std::size_t>(r) + static_cast<std::size_t>(row % r)) *
+                static_cast<std::size_t>(c) +
+            static_cast<std::size_t>(inside);
+        EXPECT_EQ(m.entry(i).re(), blocks.values[2 * place]);
+        EXPECT_EQ(m.entry(i).im(), blocks.values[2 * place + 1]);
+      }
+    }
+  }
+}
+
+TEST(Npz, NamesWhatIsWrong) {
+  const TemporaryFolder folder;
+  const auto expect = [&](const std::string& member, const std::string& bytes,
+                          const std::string& message, ErrorKind kind = ErrorKind::malformed_file) {
+    SCOPED_TRACE(message);
+    Members members = small_csr();
+    std::erase_if(members, [&](const auto& m) { return m.first == member; });
+    if (!bytes.empty()) members.emplace_back(member, bytes);
+    const std::string path = archive(folder, members, ZIP_CM_DEFLATE);
+    try {
+      read_npz(path);
+      ADD_FAILURE() << "was read";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), path + ": " + message);
+      EXPECT_EQ(error.kind(), kind);
+    }
+  };
+  expect("data.npy", "", "no member 'data.npy': not a sparse matrix that SciPy saved");
+  expect("data.npy", "hello, world", "member 'data.npy' is no NumPy array");
+  expect("data.npy", npy<float>("<f4", "(4,)", {1, 2, 3}),
+         "member 'data.npy' has 12 bytes, which is not what its header promises");
+  expect("data.npy", npy<float>("<f4", "(3,)", {1, 2, 3}),
+         "offsets for 4 entries, with 4 columns and 3 values");
+  expect("data.npy", npy<float>("<f4", "(4611686018427387904, 4)", {}),
+         "member 'data.npy' holds an array of impossible shape");
+  expect("data.npy", npy<float>(">f4", "(4,)", {1, 2, 3, 4}),
+         "member 'data.npy' holds numbers in big-endian order; save them in little-endian order");
+  expect("data.npy", npy<std::int16_t>("<f2", "(4,)", {1, 2, 3, 4}),
+         "member 'data.npy' holds numbers of type '<f2'; known are int32, int64, float32, float64, "
+         "complex64 and complex128");
+  expect("data.npy", npy<float>("<f4", "(4,)", {1, 2, NAN, 4}),
+         "member 'data.npy' holds a non-finite value at place 2", ErrorKind::not_finite);
+  expect("data.npy", npy<float>("<f4", "(2, 2)", {1, 2, 3, 4}),
+         "a CSR matrix whose 'data.npy' is not one-dimensional");
+  expect("indices.npy", npy<std::int32_t>("<i4", "(4,)", {1, 2, 3, 2}),
+         "member 'indices.npy' holds 3 at place 2, outside 0 to 2");
+  expect("indices.npy", npy<std::int32_t>("<i4", "(4,)", {1, 2, -1, 2}),
+         "member 'indices.npy' holds -1 at place 2, outside 0 to 2");
+  expect("indices.npy", npy<float>("<f4", "(4,)", {1, 2, 1, 2}),
+         "member 'indices.npy' holds no integers");
+  expect("indptr.npy", npy<std::int32_t>("<i4", "(3,)", {0, 5, 4}),
+         "member 'indptr.npy' does not grow from 0 at place 2");
+  expect("indptr.npy", npy<std::int32_t>("<i4", "(4,)", {0, 1, 2, 4}),
+         "member 'indptr.npy' has 4 offsets for 2 rows");
+  expect("shape.npy", npy<std::int64_t>("<i8", "(2,)", {2, 5000000000}),
+         "member 'shape.npy' holds 5000000000 at place 1, outside 0 to 2147483647");
+  expect("format.npy", npy<char>("|S3", "()", {'c', 's', 'c'}),
+         "a matrix in format 'csc'; save matrix.tocsr() or matrix.tobsr()");
+}
+
+TEST(Npz, RefusesWhatIsNoArchive) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.npz", "PK\x03\x04 and no more");
+  try {
+    read_scalar_matrix(path);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::malformed_file);
+    EXPECT_EQ(std::string(error.what()).rfind(path + ": ", 0), 0u) << error.what();
+  }
+  EXPECT_THROW(read_scalar_matrix(folder / "none.npz"), Error);
+}
+
+TEST(Npz, TruncatedFilesAreErrors) {
+  const TemporaryFolder folder;
+  const std::string path = archive(folder, small_csr(), ZIP_CM_DEFLATE);
+  const std::string whole = contents(path);
+  for (std::size_t size = 0; size < whole.size(); size += 13) {
+    EXPECT_THROW(read_npz(folder.write("cut.npz", whole.substr(0, size))), Error) << size;
+  }
+}
+
+TEST(Npz, DamagedFilesNeverCrash) {
+  const TemporaryFolder folder;
+  const std::string whole = contents(archive(folder, small_csr(), ZIP_CM_STORE));
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::string damaged = whole;
+    for (int k = 0; k < 3; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+    try {
+      read_npz(folder.write("damaged.npz", damaged));
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
