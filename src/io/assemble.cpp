@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "heddle/team.hpp"
+
 namespace heddle::io {
 
 namespace {
@@ -53,7 +55,7 @@ Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<doub
                         int components, const Device& device) {
   const auto rows = static_cast<Index>(offsets.size() - 1);
   const auto at = [&](Index row) { return offsets[static_cast<std::size_t>(row)]; };
-  const int threads = device.threads();
+  const int threads = team_size(device.stream(), static_cast<Offset>(column.size()) + rows);
   std::vector<std::pair<Index, Index>> shortened;  // rows with duplicates, and what is left
   Index not_finite = rows;
 #pragma omp parallel num_threads(threads)

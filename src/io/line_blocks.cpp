@@ -201,6 +201,11 @@ bool LineBlocks::next(Block& block) {
   return whole != 0;
 }
 
+bool LineBlocks::at_end() {
+  const std::lock_guard lock(mutex_);
+  return done_;
+}
+
 void LineBlocks::stop() {
   const std::lock_guard lock(mutex_);
   done_ = true;

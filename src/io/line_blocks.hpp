@@ -48,6 +48,9 @@ class LineBlocks {
   /// source is thrown with `block.sequence` set, and once.
   bool next(Block& block);
 
+  /// True when the block that `next` gave last was the last one.
+  bool at_end();
+
   /// No thread is given another block.
   void stop();
 

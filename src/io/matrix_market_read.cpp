@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "assemble.hpp"
+#include "heddle/team.hpp"
 #include "matrix_market_text.hpp"
 
 namespace heddle::io {
@@ -134,7 +135,7 @@ CsrMatrix<E> assemble(const std::string& name, const MatrixMarketText& text, con
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1, device);
   Array<Index> column(size, device);
   Array<double> values(size * E::components, device);
-#pragma omp parallel num_threads(device.threads())
+#pragma omp parallel num_threads(team_size(device.stream(), bucket_begin[buckets] + rows))
   {
     std::vector<Offset> next;  // place of each row of the bucket
 #pragma omp for schedule(dynamic)

@@ -180,6 +180,7 @@ class TextReader {
   MatrixMarketText operator()(int threads) {
     read_header();
     check_header();
+    if (blocks_.at_end()) threads = 1;  // one block is no work for a team
     const auto read_as = [&](auto coordinate) {
       const int scalars = text_.header.scalars();
       constexpr bool c = decltype(coordinate)::value;

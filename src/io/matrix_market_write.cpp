@@ -4,6 +4,7 @@
 
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
+#include "heddle/team.hpp"
 #include "matrix_market_header.hpp"
 #include "text_writer.hpp"
 
@@ -16,6 +17,11 @@ constexpr long long rows_a_chunk = 8192;
 template <class E>
 const double* value_at(const CsrView<E>& matrix, Offset i) {
   return matrix.values + i * E::components;
+}
+
+template <class E>
+int team_of(const CsrView<E>& matrix) {
+  return team_size(matrix.device.stream(), matrix.entries() + matrix.rows);
 }
 
 /// The value at (row, column), or nullptr where nothing is stored.
@@ -53,14 +59,13 @@ void check_symmetry(const CsrView<E>& matrix, Symmetry symmetry) {
     throw Error(ErrorKind::usage, "a real matrix is written as symmetric, not as hermitian");
   }
   bool is_sorted = true;
-#pragma omp parallel for schedule(static) reduction(&& : is_sorted) \
-    num_threads(matrix.device.threads())
+#pragma omp parallel for schedule(static) reduction(&& : is_sorted) num_threads(team_of(matrix))
   for (Index row = 0; row < matrix.rows; ++row) {
     is_sorted = is_sorted && std::is_sorted(matrix.column + matrix.offsets[row],
                                             matrix.column + matrix.offsets[row + 1]);
   }
   std::atomic<Index> first_bad{matrix.rows};
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(matrix.device.threads())
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(team_of(matrix))
   for (Index row = 0; row < matrix.rows; ++row) {
     if (row > first_bad.load(std::memory_order_relaxed)) continue;
     for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
@@ -100,15 +105,14 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
   if (!all) check_symmetry(matrix, symmetry);
   Offset entries = all ? matrix.entries() : 0;
   if (!all) {
-#pragma omp parallel for schedule(static) reduction(+ : entries) \
-    num_threads(matrix.device.threads())
+#pragma omp parallel for schedule(static) reduction(+ : entries) num_threads(team_of(matrix))
     for (Index row = 0; row < matrix.rows; ++row) {
       for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
         entries += matrix.column[i] <= row;
       }
     }
   }
-  io::TextWriter writer(path, matrix.device.threads(), progress);
+  io::TextWriter writer(path, team_of(matrix), progress);
   writer.write(banner("coordinate", E::components == 2, symmetry) + std::to_string(matrix.rows) +
                ' ' + std::to_string(matrix.columns) + ' ' + std::to_string(entries) + '\n');
   writer.write_ranges(matrix.rows, rows_a_chunk,
@@ -161,7 +165,8 @@ void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix, Sy
 }
 
 void write_scalar_field(const std::string& path, const ScalarFieldView& field, Progress* progress) {
-  io::TextWriter writer(path, Device::automatic().threads(), progress);
+  io::TextWriter writer(path, team_size(Device::automatic().stream(), field.rows * field.columns),
+                        progress);
   writer.write(banner("array", field.is_complex, Symmetry::general) + std::to_string(field.rows) +
                ' ' + std::to_string(field.columns) + '\n');
   const int scalars = field.is_complex ? 2 : 1;

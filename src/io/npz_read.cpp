@@ -10,6 +10,7 @@
 
 #include "assemble.hpp"
 #include "heddle/npz.hpp"
+#include "heddle/team.hpp"
 #include "npy.hpp"
 
 namespace heddle {
@@ -356,7 +357,8 @@ ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device) {
   Array<Index> column(matrix.column.size() * static_cast<std::size_t>(block_rows * block_columns),
                       device);
   Array<double> values(column.size() * static_cast<std::size_t>(scalars), device);
-#pragma omp parallel for schedule(static) num_threads(device.threads())
+  const int team = team_size(device.stream(), static_cast<Offset>(values.size()) + rows);
+#pragma omp parallel for schedule(static) num_threads(team)
   for (Offset row = 0; row < rows; ++row) {
     const auto block_row = static_cast<std::size_t>(row / block_rows);
     const Offset begin = matrix.offsets[block_row], end = matrix.offsets[block_row + 1];
