@@ -156,6 +156,21 @@ TEST(Basis, SortIsStableLongestFirstWithinWindows) {
   }
 }
 
+TEST(Basis, SortIsTheSameByATeam) {
+  Seed seed(209);
+  const Pattern pattern = random_pattern({.rows = 40000, .columns = 30}, seed.generator);
+  for (const Index window : {2, 33}) {
+    const Plan plan{.sort_window = window};
+    const auto one = storage_order(pattern.view(), plan, Device::cpu(1));
+    const auto team = storage_order(pattern.view(), plan, Device::cpu(3));
+    std::vector<Index> natural(40000);
+    std::iota(natural.begin(), natural.end(), 0);
+    const std::vector<Index> expected = sorted_within_windows(pattern, natural, window);
+    EXPECT_TRUE(std::equal(one.begin(), one.end(), expected.begin(), expected.end()));
+    EXPECT_TRUE(std::equal(team.begin(), team.end(), expected.begin(), expected.end()));
+  }
+}
+
 TEST(Basis, ScatterSortsStorageAlone) {
   Seed seed(203);
   const Pattern pattern =

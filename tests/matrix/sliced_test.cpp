@@ -211,6 +211,18 @@ TEST(SlicedPattern, IsWhatItsDefinitionSays) {
   }
 }
 
+TEST(SlicedPattern, IsTheSameWhenATeamBuildsIt) {
+  Seed seed(306);
+  const Pattern pattern = random_pattern(
+      {.rows = 4001, .columns = 4001, .per_row = 6, .dense_row = true, .sorted = false},
+      seed.generator);
+  for (const char* layout : {"CSR", "K1", "K2rs", "C=8,T=2,sigma=64", "C=3"}) {
+    const Plan plan = parse_plan(layout);
+    SCOPED_TRACE(layout);
+    expect_as_oracle(*build(pattern, plan, Device::cpu(3)), pattern, plan);
+  }
+}
+
 TEST(SlicedPattern, RectangularOnesScatterOrStayUnsorted) {
   Seed seed(302);
   for (const PatternRequest& request : odd_rectangular_patterns()) {
