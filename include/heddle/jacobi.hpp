@@ -109,7 +109,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
     const StridedVector<V, scalar> rows{r.data, r.entry_stride, r.component_stride};
     const PackedVector<V, scalar> packed{r.data};
     const bool aos = r.is_aos();
-    detail::for_each_product_group(groups_of(r.size), {}, stream, [&](Index group) {
+    detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
       const Index first = group * rows_of_group;
       const Index last =
           static_cast<Index>(std::min<Offset>(r.size, Offset(first) + rows_of_group));
@@ -122,7 +122,8 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   void invert() {
     matrix_.diagonal(inverses_.data());
     Index first_singular = matrix_.rows();
-#pragma omp parallel for schedule(static) num_threads(matrix_.device().threads()) \
+#pragma omp parallel for schedule(static)                             \
+    num_threads(team_size(matrix_.device().stream(), matrix_.rows())) \
     reduction(min : first_singular)
     for (Index row = 0; row < matrix_.rows(); ++row) {
       A& entry = inverses_[static_cast<std::size_t>(row)];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/operator.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -10,13 +11,14 @@ namespace detail {
 /// Component k of a value in the user's array, whose blocks may be stored by columns.
 template <class E>
 constexpr int component_in(ComponentOrder order, int k) {
-  if constexpr (requires { E::block_rows; }) {
+  using A = arithmetic_t<E>;
+  if constexpr (requires { A::block_rows; }) {
     if (order == ComponentOrder::column_major) {
-      constexpr int size = E::components / (E::block_rows * E::block_columns);
+      constexpr int size = A::components / (A::block_rows * A::block_columns);
       const int element = k / size;
-      const int row = element / E::block_columns;
-      const int column = element % E::block_columns;
-      return (column * E::block_rows + row) * size + k % size;
+      const int row = element / A::block_columns;
+      const int column = element % A::block_columns;
+      return (column * A::block_rows + row) * size + k % size;
     }
   }
   return k;
@@ -27,7 +29,7 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
                   const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream) {
   constexpr int K = E::components;
   const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
+#pragma omp parallel for schedule(static) num_threads(team_size(stream, pattern.entries))
   for (Offset entry = 0; entry < pattern.entries; ++entry) {
     const Offset slot = pattern.slot_of_entry[entry];
     const int lane = static_cast<int>(slot % pattern.C);
@@ -78,7 +80,7 @@ void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
   const SlicedPattern& A = pattern();
   const StridedValues<E> values{state_->values.data(), formula()};
   const bool same = A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis);
-#pragma omp parallel for schedule(static) num_threads(device().threads())
+#pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), A.entries))
   for (Index slice = 0; slice < A.slices(); ++slice) {
     const int T = A.threads_of(slice);
     for (Index row = A.first_row_of(slice); row < std::min(A.rows, A.first_row_of(slice + 1));

@@ -9,6 +9,7 @@
 #include "heddle/plan.hpp"
 #include "heddle/reduction.hpp"
 #include "heddle/sliced.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::detail {
 
@@ -112,17 +113,19 @@ inline bool has_avx2() {
   return has;
 }
 
-/// Calls `body(group)` for every group of 256 stored rows under the plan's schedule.
+/// Calls `body(group)` for every group of 256 stored rows under the plan's schedule; `work` is the
+/// number of entries in all of them.
 template <class Body>
-void for_each_product_group(Index groups, const Plan& plan, const Stream& stream,
+void for_each_product_group(Index groups, Offset work, const Plan& plan, const Stream& stream,
                             const Body& body) {
-  if (stream.threads == 1 || groups == 1) {
+  const int team = team_size(stream, work);
+  if (team == 1 || groups == 1) {
     for (Index group = 0; group < groups; ++group) body(group);
   } else if (plan.schedule == ScheduleKind::fixed) {
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
+#pragma omp parallel for schedule(static) num_threads(team)
     for (Index group = 0; group < groups; ++group) body(group);
   } else {
-#pragma omp parallel for schedule(dynamic, plan.chunk) num_threads(stream.threads)
+#pragma omp parallel for schedule(dynamic, plan.chunk) num_threads(team)
     for (Index group = 0; group < groups; ++group) body(group);
   }
 }
@@ -208,7 +211,7 @@ void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const
     using Vector = std::decay_t<decltype(vector_of)>;
     const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
                                  : product_rows_baseline<E, Values, Vector, Finish>;
-    for_each_product_group(groups_of(A.rows), plan, stream, [&](Index group) {
+    for_each_product_group(groups_of(A.rows), A.entries, plan, stream, [&](Index group) {
       const Index begin = group * rows_of_group;
       const Index end = static_cast<Index>(std::min<Offset>(A.rows, Offset(begin) + rows_of_group));
       Finish of_group = finish;

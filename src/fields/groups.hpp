@@ -10,6 +10,7 @@
 #include "heddle/coefficient.hpp"
 #include "heddle/field.hpp"
 #include "heddle/reduction.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::detail {
 
@@ -43,13 +44,10 @@ void for_each_run(const FieldView<S>& field, Index group, Body& body) {
   }
 }
 
-/// Fewer groups than this are not worth waking a team for.
-inline constexpr Index groups_worth_a_team = 16;
-
 template <class Body>
 void for_each_group(Index groups, const Stream& stream, const Body& body) {
 #pragma omp parallel for schedule(static) \
-    num_threads(stream.threads) if (groups >= groups_worth_a_team && stream.threads > 1)
+    num_threads(team_size(stream, Offset(groups) * rows_of_group))
   for (Index group = 0; group < groups; ++group) body(group);
 }
 

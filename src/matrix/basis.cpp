@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/team.hpp"
+
 namespace heddle {
 
 namespace {
@@ -58,7 +60,7 @@ void sort_by_length(const PatternView& pattern, Index window, const Stream& stre
   const Index n = pattern.rows;
   if (window == Plan::all_rows || window > n) window = n;
   const Index windows = (n + window - 1) / window;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(stream.threads)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team_size(stream, n))
   for (Index w = 0; w < windows; ++w) {
     Index* begin = order.data() + static_cast<Offset>(w) * window;
     Index* end = order.data() + std::min<Offset>(n, (w + 1LL) * window);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/team.hpp"
+
 namespace heddle {
 
 namespace {
@@ -50,7 +52,7 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
     }
   }
   std::atomic<Index> first_bad{pattern.rows};
-#pragma omp parallel num_threads(stream.threads)
+#pragma omp parallel num_threads(team_size(stream, pattern.entries() + pattern.rows))
   {
     std::vector<Index> seen;
     Index column = 0;

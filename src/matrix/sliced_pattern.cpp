@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/sliced.hpp"
+#include "heddle/team.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {
@@ -37,7 +38,8 @@ bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const I
   if (plan.columns == ColumnOrder::given) return true;
   if (!column_basis.is_natural()) return false;
   bool sorted = true;
-#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(&& : sorted)
+#pragma omp parallel for schedule(static) reduction(&& : sorted) \
+    num_threads(team_size(stream, pattern.entries()))
   for (Index row = 0; row < pattern.rows; ++row) {
     sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
                                       pattern.column + pattern.offsets[row + 1]);
@@ -124,7 +126,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
   if (!identity) sliced.slot_of_entry = SlotMap(sliced.entries, sliced.slots, device);
 
   const Basis& columns_in = *sliced.column_basis;
-#pragma omp parallel num_threads(stream.threads)
+#pragma omp parallel num_threads(team_size(stream, pattern.entries()))
   {
     std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
 #pragma omp for schedule(static)

@@ -39,10 +39,12 @@ Coefficient<R, S> rounded(const Coefficient<R, T>& c) {
   return narrow;
 }
 
+/// Not by its square, which leaves the range of T long before the coefficient does.
 template <Ring R, class T>
 bool is_usable(const Coefficient<R, T>& c) {
-  const T squared = squared_norm(c);
-  return std::isfinite(squared) && squared > 0;
+  T sum = 0;
+  for (const T component : c.component) sum += std::abs(component);
+  return std::isfinite(sum) && sum > 0;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "heddle/conjugate_gradient.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -30,6 +31,27 @@ typename KrylovSolver<S>::Cost ConjugateGradient<S>::cost() const {
   return {this->preconditioner_ ? 9 : 8, 1};
 }
 
+namespace {
+
+/// |A v| / |v| for signs v without pattern; v and its image are scratch. A p cannot serve: where A
+/// is singular along p, it is all rounding, and no smaller than p* A p / |p|.
+template <class S>
+sum_t<S> estimated_norm(const LinearOperator<S>& matrix, const FieldView<S>& v,
+                        const FieldView<S>& image, Reduction<S>& reduction, const Stream& stream) {
+  std::uint32_t state = 1;
+  for (Index row = 0; row < v.size; ++row) {
+    for (int k = 0; k < v.components; ++k) {
+      state = state * 1664525u + 1013904223u;  // a linear congruence; only its high bit is used
+      v.at(row, k) = (state >> 31) == 0 ? S(1) : S(-1);
+    }
+  }
+  matrix.apply(S(1), v, S(0), image, stream);
+  return std::sqrt(real_dot<S>(image, image, reduction, stream) /
+                   static_cast<sum_t<S>>(v.scalars()));
+}
+
+}  // namespace
+
 template <class S>
 void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
   using sum = sum_t<S>;
@@ -59,10 +81,9 @@ void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
           return;
         }
         // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
-        const sum p_norm = std::sqrt(real_dot<S>(p_, p_, reduction, stream));
-        const sum q_norm = std::sqrt(real_dot<S>(q_, q_, reduction, stream));
-        const sum rounding = 32 * std::numeric_limits<S>::epsilon() * p_norm * q_norm;
-        if (p_q < -rounding) {
+        const sum squared_p = real_dot<S>(p_, p_, reduction, stream);
+        const sum rounding = 32 * std::numeric_limits<S>::epsilon() * squared_p;
+        if (p_q < -rounding * estimated_norm<S>(this->matrix_, p_, q_, reduction, stream)) {
           control.end(Status::indefinite,
                       "p* A p is negative: the matrix is not positive definite");
           return;

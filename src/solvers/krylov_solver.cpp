@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "solve_control.hpp"
 
@@ -125,7 +126,7 @@ void KrylovSolver<S>::project(const FieldView<S>& field) {
 
 template <class S>
 void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vectors) {
-  null_space_.clear();
+  auto before_this = std::exchange(null_space_, {});
   for (const FieldView<const S>& vector : vectors) {
     FieldView<S> own = make_work();
     permute<S>(vector, own, S(1), stream_);
@@ -134,8 +135,10 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
     project(own);
     project(own);
     const sum_t<S> after = norm<S>(own, stream_);
-    if (!(after > before * 1e-6)) {
-      throw Error(ErrorKind::usage, "null space: vector " + std::to_string(null_space_.size()) +
+    if (!(after > before * 1e-6) || !std::isfinite(after)) {
+      const auto number = std::to_string(null_space_.size());
+      null_space_ = std::move(before_this);
+      throw Error(ErrorKind::usage, "null space: vector " + number +
                                         " is zero, not finite or depends on those before it");
     }
     scale<S>(static_cast<S>(1 / after), own, stream_);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "heddle/krylov_solver.hpp"
 
@@ -20,9 +21,9 @@ class SolveControl {
   const FieldView<S>& x() const { return x_; }
   const FieldView<S>& r() const { return solver_.residual_; }
 
-  /// |r|^2 of the true residual, computed into r.
-  sum true_residual() {
-    sum squared = solver_.matrix_.residual(b_, x_, r(), solver_.reduction_, solver_.stream_);
+  /// |b - A x|^2; r holds b - A x afterwards.
+  sum true_residual(const FieldView<S>& x) {
+    sum squared = solver_.matrix_.residual(b_, x, r(), solver_.reduction_, solver_.stream_);
     if (!solver_.null_space_.empty()) {
       solver_.project(r());
       squared = real_dot<S>(r(), r(), solver_.reduction_, solver_.stream_);
@@ -34,7 +35,7 @@ class SolveControl {
   bool begin(sum squared_b, sum unscale) {
     start_ = Clock::now();
     unscale_ = unscale;
-    squared_norm_ = true_residual();
+    squared_norm_ = first_squared_ = true_residual(x_);
     const sum initial = std::sqrt(squared_norm_);
     const sum baseline =
         solver_.options_.baseline == Baseline::initial_residual ? initial : std::sqrt(squared_b);
@@ -47,8 +48,9 @@ class SolveControl {
       end(Status::not_finite, "the residual of the guess is not finite");
       return false;
     }
-    if (initial <= target_) end(Status::converged, "");
-    return !ended_;
+    if (initial <= target_) return end(Status::converged, "");
+    keep(squared_norm_);
+    return true;
   }
 
   sum squared_norm() const { return squared_norm_; }
@@ -70,6 +72,11 @@ class SolveControl {
       if (!verify(Status::stagnated, "the true residual does not follow the recurrence")) {
         return false;
       }
+    } else if (squared_norm > first_squared_ * most_growth) {
+      restarted = true;
+      if (!verify(Status::stagnated, "the residual grew until rounding left no digit of x")) {
+        return false;
+      }
     }
     keep(squared_norm_);
     if (report_.iterations >= solver_.options_.max_iterations)
@@ -83,10 +90,11 @@ class SolveControl {
     return true;
   }
 
-  /// The recurrence cannot go on: judge x by its true residual, and begin again from there while
-  /// that helps. False: the solve has ended, with `otherwise` unless x turns out converged.
+  /// The recurrence cannot go on: judge the better of x and the kept iterate by its true residual,
+  /// and begin again from there while that helps. False: the solve has ended, with `otherwise`
+  /// unless x turns out converged.
   bool verify(Status otherwise, std::string_view why) {
-    squared_norm_ = true_residual();
+    squared_norm_ = first_squared_ = take_better();
     const sum norm = std::sqrt(squared_norm_);
     if (!std::isfinite(norm)) return end(Status::not_finite, "the residual is not finite");
     if (norm <= target_) {
@@ -107,18 +115,9 @@ class SolveControl {
     return false;
   }
 
-  /// The better of the last and the kept iterate, judged by true residuals, and the report's norms.
+  /// Leaves the better iterate in x, and the report's norms.
   void finish() {
-    sum norm = true_norm_;
-    if (report_.status != Status::converged) {
-      norm = std::sqrt(true_residual());
-      if (kept_norm_ < norm || !std::isfinite(norm)) {
-        if (has_kept_) {
-          copy<S>(solver_.kept_, x_, solver_.stream_);
-          norm = std::sqrt(true_residual());
-        }
-      }
-    }
+    const sum norm = report_.status == Status::converged ? true_norm_ : std::sqrt(take_better());
     report_.residual_norm = static_cast<double>(norm * unscale_);
     report_.baseline_norm = static_cast<double>(baseline_ * unscale_);
     report_.target_norm = static_cast<double>(target_ * unscale_);
@@ -140,17 +139,29 @@ class SolveControl {
   void record() {
     if (solver_.options_.record_history) solver_.history_.push_back(relative(squared_norm_));
   }
-  /// A copy at every tenfold drop: few, and never far from the best.
+  /// A copy of the guess and at every tenfold drop from it: few, and never far from the best.
   void keep(sum squared_norm) {
     constexpr sum tenfold = 100;
-    const sum before = has_kept_ ? kept_squared_ : first_squared_;
-    if (first_squared_ < 0) first_squared_ = squared_norm;
-    if (before < 0 || squared_norm > before / tenfold) return;
+    if (!(squared_norm * tenfold <= kept_squared_)) return;
     copy<S>(x_, solver_.kept_, solver_.stream_);
-    has_kept_ = true;
     kept_squared_ = squared_norm;
-    kept_norm_ = std::sqrt(squared_norm);
   }
+  /// |b - A x|^2, after x became the kept iterate where that has the smaller true residual; r holds
+  /// the residual.
+  sum take_better() {
+    const sum squared = true_residual(x_);
+    const bool has_kept = std::isfinite(kept_squared_);
+    if (!has_kept || squared <= kept_squared_) return squared;
+    kept_squared_ = true_residual(solver_.kept_);  // so far that of the recurrence
+    if (squared <= kept_squared_) return true_residual(x_);
+    copy<S>(solver_.kept_, x_, solver_.stream_);
+    return kept_squared_;
+  }
+
+  /// Rounding errors of x are those of its largest residual so far: beyond this growth (of the
+  /// square) they exceed the residual that the recurrence began from.
+  static constexpr sum most_growth =
+      1 / (sum(std::numeric_limits<S>::epsilon()) * sum(std::numeric_limits<S>::epsilon()));
 
   KrylovSolver<S>& solver_;
   FieldView<const S> b_;
@@ -162,10 +173,8 @@ class SolveControl {
   sum baseline_ = 0;
   sum target_ = 0;
   sum true_norm_ = 0;
-  sum first_squared_ = -1;
-  sum kept_squared_ = 0;
-  sum kept_norm_ = std::numeric_limits<sum>::infinity();
-  bool has_kept_ = false;
+  sum first_squared_ = 0;                                    // where the recurrence began, last
+  sum kept_squared_ = std::numeric_limits<sum>::infinity();  // none yet
   bool ended_ = false;
   int fruitless_ = 0;
 };

@@ -1,0 +1,109 @@
+// `heddle info`: what a matrix looks like, and what each layout of it would take.
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "heddle/features.hpp"
+#include "matrix_options.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct Options {
+  MatrixOptions matrix;
+  bool json = false;
+};
+
+void print_json(const AnyMatrix& matrix, const Features& f,
+                const std::vector<LayoutMemory>& layouts) {
+  nlohmann::ordered_json json;
+  json["entry"] = name(matrix.kind());
+  json["precision"] = name(matrix.precision());
+  json["rows"] = f.rows;
+  json["columns"] = f.columns;
+  json["entries"] = f.entries;
+  json["row_length"] = {{"shortest", f.shortest_row},
+                        {"mean", f.mean_row},
+                        {"deviation", f.deviation_of_rows},
+                        {"longest", f.longest_row},
+                        {"empty_rows", f.empty_rows}};
+  json["bandwidth"] = f.bandwidth;
+  json["mean_distance"] = f.mean_distance;
+  if (f.square) {
+    json["symmetric_pattern"] = f.symmetric_pattern;
+    json["hermitian_defect"] = f.symmetric_pattern && f.has_adjoint
+                                   ? nlohmann::ordered_json(f.hermitian_defect)
+                                   : nlohmann::ordered_json();
+    json["missing_diagonal"] = f.missing_diagonal;
+    json["singular_diagonal"] = f.singular_diagonal;
+  }
+  for (const LayoutMemory& layout : layouts) {
+    json["layouts"].push_back(
+        {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
+  }
+  std::cout << json.dump(2) << "\n";
+}
+
+void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
+           const std::vector<LayoutMemory>& layouts) {
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", path.c_str(),
+              readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
+              std::string(name(matrix.kind())).c_str(),
+              std::string(name(matrix.precision())).c_str(), readable_count(f.entries).c_str());
+  std::printf("rows       %d to %d entries, mean %.2f, standard deviation %.2f, %s empty\n",
+              f.shortest_row, f.longest_row, f.mean_row, f.deviation_of_rows,
+              readable_count(f.empty_rows).c_str());
+  std::printf("columns    bandwidth %s, mean distance from the diagonal %.1f\n",
+              readable_count(f.bandwidth).c_str(), f.mean_distance);
+  if (f.square) {
+    if (!f.symmetric_pattern) {
+      std::printf("symmetry   none: the pattern is not symmetric\n");
+    } else if (!f.has_adjoint) {
+      std::printf("symmetry   of the pattern; these entries have no adjoint\n");
+    } else if (f.hermitian_defect == 0) {
+      std::printf("symmetry   Hermitian, exactly\n");
+    } else {
+      std::printf("symmetry   of the pattern; |A - A*| / |A| = %.2e by the largest entry\n",
+                  f.hermitian_defect);
+    }
+    std::printf("diagonal   %s missing, %s singular\n", readable_count(f.missing_diagonal).c_str(),
+                readable_count(f.singular_diagonal).c_str());
+  }
+  std::printf("\n%-10s %12s %8s   what a product reads of the matrix\n", "layout", "memory",
+              "of CSR");
+  for (const LayoutMemory& layout : layouts) {
+    std::printf("%-10s %12s %7.2fx\n", layout.plan.c_str(),
+                readable_bytes(static_cast<double>(layout.use.product())).c_str(), layout.of_csr);
+  }
+}
+
+int run(const Options& options) {
+  const auto progress = options.matrix.progress();
+  const AnyMatrix matrix = options.matrix.read(progress.get());
+  const Device device = options.matrix.on();
+  const Features f = features(matrix, device);
+  const std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
+  if (progress) progress->erase();
+  if (options.json) {
+    print_json(matrix, f, layouts);
+  } else {
+    print(options.matrix.path, matrix, f, layouts);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
+  options->matrix.add_to(*command);
+  command->add_flag("--json", options->json, "the result as one JSON object");
+  command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace heddle::cli

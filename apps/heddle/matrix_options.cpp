@@ -1,0 +1,90 @@
+#include "matrix_options.hpp"
+
+#include <cstdio>
+
+#include "heddle/choose_plan.hpp"
+#include "heddle/random_field.hpp"
+
+namespace heddle::cli {
+
+void MatrixOptions::add_to(CLI::App& command) {
+  command.add_option("matrix", path, "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--entry", entry,
+                  "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
+                  "complex-block3: what the file's numbers are folded into")
+      ->capture_default_str()
+      ->type_name("KIND");
+  command.add_option("--precision", precision, "double or single")
+      ->capture_default_str()
+      ->type_name("P");
+  command.add_option("--device", device, "cpu")->capture_default_str()->type_name("DEVICE");
+  command.add_option("--threads", threads, "threads to use; 0 takes every core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command.add_flag("--quiet", quiet, "no progress, and no report but --json");
+}
+
+Device MatrixOptions::on() const {
+  if (device != "cpu") {
+    throw Error(ErrorKind::usage, "no device is named '" + device + "'; there is: cpu");
+  }
+  return Device::cpu(threads);
+}
+
+AnyMatrix MatrixOptions::read(Progress* progress) const {
+  return AnyMatrix::read(path, kind(), scalar(), on(), progress);
+}
+
+std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
+  return quiet ? nullptr : std::make_unique<TerminalProgress>();
+}
+
+Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
+  if (!text.empty()) return parse_plan(text);
+  return choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+}
+
+void fill_random(AnyField& field, std::uint64_t seed) {
+  const Offset scalars = Offset(field.rows()) * field.components();
+#pragma omp parallel for schedule(static)
+  for (Offset i = 0; i < scalars; ++i) {
+    field.set(i, random_component(seed, static_cast<std::uint64_t>(i)));
+  }
+}
+
+std::string readable_count(long long count) {
+  std::string digits = std::to_string(count);
+  for (auto at = static_cast<long long>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), " ");
+  }
+  return digits;
+}
+
+namespace {
+
+std::string number(const char* format, double value, const char* unit) {
+  char text[48];
+  std::snprintf(text, sizeof text, format, value, unit);
+  return text;
+}
+
+}  // namespace
+
+std::string readable_bytes(double bytes) {
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  return number(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+std::string readable_seconds(double seconds) {
+  if (seconds < 1e-3) return number("%.1f %s", seconds * 1e6, "us");
+  if (seconds < 1) return number("%.2f %s", seconds * 1e3, "ms");
+  return number("%.2f %s", seconds, "s");
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,275 @@
+// `heddle solve`: a system from a file, solved and reported.
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.hpp"
+#include "heddle/output_file.hpp"
+#include "matrix_options.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct Options {
+  MatrixOptions matrix;
+  std::string rhs;
+  std::string guess;
+  std::string output;
+  std::string method = "cg";
+  std::string preconditioner = "jacobi";
+  std::optional<double> tolerance;
+  long long max_iterations = SolverOptions{}.max_iterations;
+  std::optional<double> time_limit;
+  std::string plan;
+  std::string history;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+/// What the report is made of.
+struct Outcome {
+  EntryKind kind;
+  Precision precision;
+  Index rows;
+  Offset entries;
+  Plan plan;
+  MemoryUse memory;
+  std::string right_hand_side;
+  Report report;
+  std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
+  double read_seconds = 0;
+  double build_seconds = 0;
+  double write_seconds = 0;
+};
+
+/// A file given with an option has the rows that the matrix has.
+AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
+                        const std::string& path, const Device& device, Progress* progress) {
+  AnyField field = AnyField::read(path, matrix.kind(), matrix.precision(), device, progress);
+  if (field.rows() != matrix.rows()) {
+    throw Error(ErrorKind::size_mismatch,
+                option + " " + path + " has " + std::to_string(field.rows()) +
+                    " rows, the matrix has " + std::to_string(matrix.rows()));
+  }
+  return field;
+}
+
+double relative_error(const AnyField& x, const AnyField& exact) {
+  double difference = 0;
+  double size = 0;
+  const Offset scalars = Offset(x.rows()) * x.components();
+  for (Offset i = 0; i < scalars; ++i) {
+    difference += (x.get(i) - exact.get(i)) * (x.get(i) - exact.get(i));
+    size += exact.get(i) * exact.get(i);
+  }
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
+}
+
+void write_history(const std::string& path, const std::vector<double>& history) {
+  OutputFile file(path);
+  file.write("iteration,relative_residual\n");
+  char line[64];
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    const int length = std::snprintf(line, sizeof line, "%zu,%.17g\n", i, history[i]);
+    file.write(std::string_view(line, static_cast<std::size_t>(length)));
+  }
+  file.commit();
+}
+
+nlohmann::ordered_json to_json(const Outcome& outcome) {
+  const Report& report = outcome.report;
+  const auto number = [](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  nlohmann::ordered_json json;
+  json["status"] = name(report.status);
+  if (!report.detail.empty()) json["detail"] = report.detail;
+  json["iterations"] = report.iterations;
+  json["residual"] = number(report.residual);
+  json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
+  json["plan"] = to_string(outcome.plan);
+  json["entry"] = name(outcome.kind);
+  json["precision"] = name(outcome.precision);
+  json["rows"] = outcome.rows;
+  json["entries"] = outcome.entries;
+  json["restarts"] = report.restarts;
+  json["memory"] = outcome.memory.total();
+  json["times"] = {{"read", outcome.read_seconds},
+                   {"build", outcome.build_seconds},
+                   {"permute", report.permute_seconds},
+                   {"iterate", report.iterate_seconds},
+                   {"write", outcome.write_seconds}};
+  json["bytes_per_iteration"] = report.bytes_per_iteration;
+  json["bandwidth"] = report.bandwidth();
+  return json;
+}
+
+void print(const Options& options, const Outcome& outcome, const Device& device) {
+  const Report& report = outcome.report;
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
+              readable_count(outcome.rows).c_str(), readable_count(outcome.rows).c_str(),
+              std::string(name(outcome.kind)).c_str(), std::string(name(outcome.precision)).c_str(),
+              readable_count(outcome.entries).c_str());
+  std::printf("device     %s\n", device.description().c_str());
+  std::printf("plan       %s\n", to_string(outcome.plan).c_str());
+  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  std::printf("system     b = %s, %s, preconditioner %s\n", outcome.right_hand_side.c_str(),
+              options.method.c_str(), options.preconditioner.c_str());
+  std::printf("status     %s after %lld iterations%s%s%s\n",
+              std::string(name(report.status)).c_str(), report.iterations,
+              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
+              report.detail.empty() ? "" : ")");
+  std::printf(
+      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
+      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
+      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
+                          : "");
+  if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
+  std::printf("time       read %s, build %s, permute %s, iterate %s",
+              readable_seconds(outcome.read_seconds).c_str(),
+              readable_seconds(outcome.build_seconds).c_str(),
+              readable_seconds(report.permute_seconds).c_str(),
+              readable_seconds(report.iterate_seconds).c_str());
+  if (report.iterations > 0) {
+    std::printf(
+        " (%s an iteration)",
+        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
+  }
+  std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
+              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
+  if (!options.output.empty()) std::printf("written    %s\n", options.output.c_str());
+}
+
+int run(const Options& options) {
+  const Device device = options.matrix.on();
+  const Method method = parse_method(options.method);
+  const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
+  if (!options.plan.empty()) parse_plan(options.plan);  // before a long read
+  const auto progress = options.matrix.progress();
+  Outcome outcome;
+
+  Stopwatch reading;
+  const AnyMatrix matrix = options.matrix.read(progress.get());
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::size_mismatch,
+                options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
+                    std::to_string(matrix.columns()) + " entries; a solve needs a square matrix");
+  }
+  outcome.kind = matrix.kind();
+  outcome.precision = matrix.precision();
+  outcome.rows = matrix.rows();
+  outcome.entries = matrix.entries();
+  outcome.plan = plan_for(options.plan, matrix, device);
+  outcome.read_seconds = reading.seconds();
+
+  Stopwatch building;
+  const AnyOperator A(matrix, outcome.plan, device);
+  outcome.memory = A.memory();
+  SolverOptions settings;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit) settings.time_limit = *options.time_limit;
+  settings.max_iterations = options.max_iterations;
+  settings.record_history = !options.history.empty();
+  if (progress) {
+    settings.observer = [&](const SolveProgress& now) {
+      char text[64];
+      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
+                    now.relative_residual);
+      progress->report(-1, text);
+      return true;
+    };
+  }
+  AnySolver solver(A, method, preconditioner, settings);
+  outcome.build_seconds = building.seconds();
+
+  AnyField b = A.row_field();
+  AnyField x = A.column_field();
+  std::optional<AnyField> exact;
+  if (options.rhs.empty()) {
+    exact = A.column_field();
+    fill_random(*exact, options.seed);
+    A.apply(*exact, b);
+    outcome.right_hand_side =
+        "A x* with x* uniform in [-1, 1), seed " + std::to_string(options.seed);
+  } else if (options.rhs == "ones") {
+    for (Offset i = 0; i < Offset(b.rows()) * b.components(); ++i) b.set(i, 1);
+    outcome.right_hand_side = "ones";
+  } else {
+    Stopwatch reading_b;
+    b = read_field_for(A, "--rhs", options.rhs, device, progress.get());
+    outcome.read_seconds += reading_b.seconds();
+    outcome.right_hand_side = options.rhs;
+  }
+  if (!options.guess.empty()) {
+    x = read_field_for(A, "--guess", options.guess, device, progress.get());
+  }
+
+  outcome.report = solver.solve(b, x);
+  if (exact) outcome.error = relative_error(x, *exact);
+
+  Stopwatch writing;
+  if (!options.output.empty()) x.write(options.output, matrix.kind(), progress.get());
+  if (!options.history.empty()) write_history(options.history, solver.history());
+  outcome.write_seconds = writing.seconds();
+  if (progress) progress->erase();
+
+  if (options.json) {
+    std::cout << to_json(outcome).dump(2) << "\n";
+  } else if (!options.matrix.quiet) {
+    print(options, outcome, device);
+  }
+  return outcome.report.converged() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("solve", "Solve A x = b");
+  options->matrix.add_to(*command);
+  command
+      ->add_option("--rhs", options->rhs,
+                   "b: an array file, or 'ones'; without it b = A x* with a random x*, and the "
+                   "report shows the error against that")
+      ->type_name("FILE|ones");
+  command->add_option("--guess", options->guess, "where to start from; zero without it")
+      ->type_name("FILE");
+  command
+      ->add_option("-o,--output", options->output,
+                   "where to write x, an array of one entry a row (.mtx, .mtx.gz)")
+      ->type_name("FILE");
+  command->add_option("--solver", options->method, "cg (Hermitian positive definite) or bicgstab")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command->add_option("--preconditioner", options->preconditioner, "none or jacobi")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision")
+      ->type_name("T");
+  command->add_option("--max-iterations", options->max_iterations)
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command->add_option("--time-limit", options->time_limit, "seconds of iterating")
+      ->type_name("SECONDS");
+  command
+      ->add_option("--plan", options->plan,
+                   "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
+                   "...), key=value,..., or both; chosen without it")
+      ->type_name("TEXT");
+  command->add_option("--history", options->history, "where to write the residuals as CSV")
+      ->type_name("FILE");
+  command->add_option("--seed", options->seed, "of the random solution")->capture_default_str();
+  command->add_flag("--json", options->json, "the report as one JSON object");
+  command->footer(
+      "Example: heddle solve dirac.mtx.gz --entry quaternion --tolerance 1e-8 --output x.mtx\n"
+      "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace heddle::cli

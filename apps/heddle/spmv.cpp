@@ -1,0 +1,138 @@
+// `heddle spmv`: how fast is the product, and how far from the limit.
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "heddle/measure.hpp"
+#include "matrix_options.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct Options {
+  MatrixOptions matrix;
+  std::vector<std::string> plans;
+  int repetitions = 25;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+struct Measured {
+  Plan plan;
+  Timing timing;
+  long long compulsory = 0;
+  long long moved = 0;
+  MemoryUse memory;
+};
+
+double gigabytes_a_second(long long bytes, double seconds) {
+  return static_cast<double>(bytes) / seconds / 1e9;
+}
+
+int run(const Options& options) {
+  const Device device = options.matrix.on();
+  for (const std::string& text : options.plans) parse_plan(text);
+  const auto progress = options.matrix.progress();
+  const AnyMatrix matrix = options.matrix.read(progress.get());
+
+  std::vector<std::string> plans = options.plans;
+  if (plans.empty()) plans.emplace_back();
+  std::vector<Measured> measured;
+  std::vector<std::unique_ptr<AnyOperator::Work>> works;
+  Triad triad(device);
+  std::vector<std::function<void()>> timed = {[&triad] { triad.run(); }};
+  int done = 0;
+  for (const std::string& text : plans) {
+    const AnyOperator A(matrix, plan_for(text, matrix, device), device);
+    measured.push_back({A.plan(), {}, A.compulsory_bytes(), A.bytes_of_product(), A.memory()});
+    AnyField x = A.column_field();
+    fill_random(x, options.seed);
+    works.push_back(A.work(x));
+  }
+  const int total = (options.repetitions + 1) * static_cast<int>(works.size());
+  for (const auto& work : works) {
+    timed.emplace_back([&, product = work.get()] {
+      product->product();
+      if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
+    });
+  }
+  const std::vector<Timing> timings = measure(timed, options.repetitions);
+  if (progress) progress->erase();
+  const double limit = gigabytes_a_second(triad.bytes(), timings[0].median);
+  for (std::size_t i = 0; i < measured.size(); ++i) measured[i].timing = timings[i + 1];
+
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["entry"] = name(matrix.kind());
+    json["precision"] = name(matrix.precision());
+    json["rows"] = matrix.rows();
+    json["columns"] = matrix.columns();
+    json["entries"] = matrix.entries();
+    json["device"] = device.description();
+    json["repetitions"] = options.repetitions;
+    json["triad_bandwidth"] = limit * 1e9;
+    json["products"] = nlohmann::ordered_json::array();
+    for (const Measured& m : measured) {
+      json["products"].push_back(
+          {{"plan", to_string(m.plan)},
+           {"seconds",
+            {{"lower_quartile", m.timing.lower_quartile},
+             {"median", m.timing.median},
+             {"upper_quartile", m.timing.upper_quartile}}},
+           {"compulsory_bytes", m.compulsory},
+           {"moved_bytes", m.moved},
+           {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
+           {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limit}});
+    }
+    std::cout << json.dump(2) << "\n";
+    return 0;
+  }
+  std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
+              readable_count(matrix.rows()).c_str(), readable_count(matrix.columns()).c_str(),
+              std::string(name(matrix.kind())).c_str(),
+              std::string(name(matrix.precision())).c_str(),
+              readable_count(matrix.entries()).c_str());
+  std::printf("device  %s\n", device.description().c_str());
+  std::printf("triad   %.1f GB/s, %d interleaved repetitions\n", limit, options.repetitions);
+  for (const Measured& m : measured) {
+    const double reached = gigabytes_a_second(m.compulsory, m.timing.median);
+    std::printf("\nplan        %s\n", to_string(m.plan).c_str());
+    std::printf("time        %s median (quartiles %s, %s)\n",
+                readable_seconds(m.timing.median).c_str(),
+                readable_seconds(m.timing.lower_quartile).c_str(),
+                readable_seconds(m.timing.upper_quartile).c_str());
+    std::printf("compulsory  %s: %.1f GB/s, %.0f%% of triad\n",
+                readable_bytes(static_cast<double>(m.compulsory)).c_str(), reached,
+                100 * reached / limit);
+    const double moving = gigabytes_a_second(m.moved, m.timing.median);
+    std::printf("moved       %s: %.1f GB/s, %.0f%% of triad\n",
+                readable_bytes(static_cast<double>(m.moved)).c_str(), moving, 100 * moving / limit);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_spmv(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("spmv", "Measure the product y = A x");
+  options->matrix.add_to(*command);
+  command
+      ->add_option("--plan", options->plans,
+                   "layout and schedule, as in `heddle solve`; give it several times to compare")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--repetitions", options->repetitions, "of each, interleaved")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "of the random x")->capture_default_str();
+  command->add_flag("--json", options->json, "the result as one JSON object");
+  command->footer("Example: heddle spmv dirac.mtx.gz --entry quaternion --plan CSR --plan K1rs");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,111 @@
+// Operators, fields and solvers over entries that are chosen at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "heddle/any_matrix.hpp"
+#include "heddle/field.hpp"
+#include "heddle/krylov_solver.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/report.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle {
+
+/// An AoS field in the user's order, in single or double precision.
+class AnyField {
+ public:
+  AnyField(Index rows, int components, Precision precision, const Device& device);
+
+  /// As `read_field<E>` with the entry that kind and precision name.
+  static AnyField read(const std::string& path, EntryKind kind, Precision precision,
+                       const Device& device = Device::automatic(), Progress* progress = nullptr);
+  /// An array file of one entry a row; complex numbers where the entries are over them.
+  void write(const std::string& path, EntryKind kind, Progress* progress = nullptr) const;
+
+  Index rows() const { return rows_; }
+  int components() const { return components_; }
+  Precision precision() const {
+    return scalars_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+
+  double get(Offset scalar) const;
+  void set(Offset scalar, double value);
+
+  /// Throws `Error` (size_mismatch) unless S is the field's scalar.
+  template <class S>
+  FieldView<S> view();
+  template <class S>
+  FieldView<const S> view() const;
+
+ private:
+  Index rows_;
+  int components_;
+  std::variant<Array<float>, Array<double>> scalars_;
+};
+
+enum class Method { conjugate_gradient, bicgstab };
+enum class PreconditionerKind { none, jacobi };
+Method parse_method(std::string_view text);                      // cg, bicgstab
+PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
+
+class AnySolver;
+
+/// A handle, as `Operator<E>` is.
+class AnyOperator {
+ public:
+  AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
+
+  EntryKind kind() const;
+  Precision precision() const;
+  Index rows() const;
+  Index columns() const;
+  const Plan& plan() const;
+  const MemoryUse& memory() const;
+  long long compulsory_bytes() const;
+  long long bytes_of_product() const;
+
+  /// Fields in the user's order for y (rows) and x (columns).
+  AnyField row_field() const;
+  AnyField column_field() const;
+
+  /// y = A x, both in the user's order.
+  void apply(const AnyField& x, AnyField& y) const;
+
+  /// y = A x between fields of its own in the operator's basis and layout: what a solver runs.
+  class Work {
+   public:
+    virtual ~Work() = default;
+    virtual void product() = 0;
+  };
+  /// With x = `x`, given in the user's order.
+  std::unique_ptr<Work> work(const AnyField& x) const;
+
+  class Implementation;
+
+ private:
+  friend class AnySolver;
+  std::shared_ptr<const Implementation> implementation_;
+};
+
+class AnySolver {
+ public:
+  AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
+            const SolverOptions& options);
+  ~AnySolver();
+
+  /// As `KrylovSolver::solve`, on fields of the operator's precision.
+  Report solve(const AnyField& b, AnyField& x);
+  const std::vector<double>& history() const;
+
+  class Implementation;
+
+ private:
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,22 @@
+// The plan for a matrix on a device, where nobody has measured one.
+#pragma once
+
+#include "heddle/csr.hpp"
+#include "heddle/plan.hpp"
+
+namespace heddle {
+
+/// A rule of thumb from what was measured, see docs/performance-notes.md; no measurement of its
+/// own.
+Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device);
+
+template <class E>
+Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::automatic()) {
+  return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device);
+}
+template <class E>
+Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::automatic()) {
+  return choose_plan(matrix.view(), device);
+}
+
+}  // namespace heddle

@@ -1,0 +1,77 @@
+#include "heddle/any_solver.hpp"
+#include "heddle/matrix_market.hpp"
+#include "heddle/read.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class S>
+constexpr Precision precision_of =
+    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
+
+}  // namespace
+
+AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)
+    : rows_(rows), components_(components) {
+  const auto scalars = static_cast<std::size_t>(rows) * static_cast<std::size_t>(components);
+  if (precision == Precision::single_precision) {
+    scalars_ = Array<float>(scalars, device);
+  } else {
+    scalars_ = Array<double>(scalars, device);
+  }
+}
+
+double AnyField::get(Offset scalar) const {
+  return std::visit(
+      [&](const auto& s) { return static_cast<double>(s[static_cast<std::size_t>(scalar)]); },
+      scalars_);
+}
+
+void AnyField::set(Offset scalar, double value) {
+  std::visit(
+      [&](auto& s) {
+        s[static_cast<std::size_t>(scalar)] = static_cast<std::decay_t<decltype(s[0])>>(value);
+      },
+      scalars_);
+}
+
+template <class S>
+FieldView<S> AnyField::view() {
+  if (precision() != precision_of<S>) {
+    throw Error(ErrorKind::size_mismatch, "a field of " + std::string(name(precision())) +
+                                              " precision meets an operator of " +
+                                              std::string(name(precision_of<S>)));
+  }
+  return {std::get<Array<S>>(scalars_).data(), rows_, components_};
+}
+template <class S>
+FieldView<const S> AnyField::view() const {
+  return const_cast<AnyField*>(this)->view<S>();
+}
+template FieldView<float> AnyField::view();
+template FieldView<double> AnyField::view();
+template FieldView<const float> AnyField::view() const;
+template FieldView<const double> AnyField::view() const;
+
+AnyField AnyField::read(const std::string& path, EntryKind kind, Precision precision,
+                        const Device& device, Progress* progress) {
+  return visit_entry(kind, precision, [&]<class E>() {
+    const Field<E> field = read_field<E>(path, device, progress);
+    AnyField any(field.size(), vector_entry_t<E>::components, precision, device);
+    copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(), device.stream());
+    return any;
+  });
+}
+
+void AnyField::write(const std::string& path, EntryKind kind, Progress* progress) const {
+  const bool is_complex = kind == EntryKind::complex || kind == EntryKind::complex_block3;
+  const Offset scalars = Offset(rows_) * components_;
+  Array<double> values(static_cast<std::size_t>(scalars));
+  for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);
+  write_scalar_field(path, {rows_, components_ / (is_complex ? 2 : 1), is_complex, values.data()},
+                     progress);
+}
+
+}  // namespace heddle

@@ -1,0 +1,187 @@
+#include "heddle/any_solver.hpp"
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class S>
+constexpr Precision precision_of =
+    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
+
+template <class Names>
+[[noreturn]] void refuse_name(std::string_view what, std::string_view text, const Names& names) {
+  std::string message =
+      "no " + std::string(what) + " is named '" + std::string(text) + "'; there are";
+  for (const char* name : names) message += std::string(" ") + name;
+  throw Error(ErrorKind::usage, message);
+}
+
+}  // namespace
+
+Method parse_method(std::string_view text) {
+  if (text == "cg") return Method::conjugate_gradient;
+  if (text == "bicgstab") return Method::bicgstab;
+  refuse_name("solver", text, std::initializer_list<const char*>{"cg", "bicgstab"});
+}
+
+PreconditionerKind parse_preconditioner(std::string_view text) {
+  if (text == "none") return PreconditionerKind::none;
+  if (text == "jacobi") return PreconditionerKind::jacobi;
+  refuse_name("preconditioner", text, std::initializer_list<const char*>{"none", "jacobi"});
+}
+
+class AnySolver::Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual Report solve(const AnyField& b, AnyField& x) = 0;
+  virtual const std::vector<double>& history() const = 0;
+};
+
+class AnyOperator::Implementation {
+ public:
+  EntryKind kind = EntryKind::real;
+  Precision precision = Precision::double_precision;
+  Index rows = 0;
+  Index columns = 0;
+  int row_components = 1;
+  int column_components = 1;
+  Device device;
+  Plan plan;
+  MemoryUse memory;
+  long long compulsory_bytes = 0;
+  long long bytes_of_product = 0;
+
+  virtual ~Implementation() = default;
+  virtual void apply(const AnyField& x, AnyField& y) const = 0;
+  virtual std::unique_ptr<Work> work(const AnyField& x) const = 0;
+  virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
+                                                            PreconditionerKind preconditioner,
+                                                            const SolverOptions& options) const = 0;
+};
+
+namespace {
+
+template <class S>
+class SolverOver final : public AnySolver::Implementation {
+ public:
+  explicit SolverOver(std::unique_ptr<KrylovSolver<S>> solver) : solver_(std::move(solver)) {}
+  Report solve(const AnyField& b, AnyField& x) override {
+    return solver_->solve(b.view<S>(), x.view<S>());
+  }
+  const std::vector<double>& history() const override { return solver_->history(); }
+
+ private:
+  std::unique_ptr<KrylovSolver<S>> solver_;
+};
+
+template <class E>
+class WorkOver final : public AnyOperator::Work {
+ public:
+  using S = vector_scalar_t<E>;
+
+  WorkOver(const Operator<E>& matrix, const AnyField& x)
+      : matrix_(matrix), x_(matrix.field()), y_(matrix.field()) {
+    permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
+  }
+  void product() override { matrix_.apply(S(1), x_, S(0), y_, matrix_.device().stream()); }
+
+ private:
+  Operator<E> matrix_;
+  Field<E> x_;
+  Field<E> y_;
+};
+
+template <class E>
+class OperatorOver final : public AnyOperator::Implementation {
+ public:
+  using S = vector_scalar_t<E>;
+
+  OperatorOver(const CsrMatrix<E>& matrix, const Plan& chosen, const Device& on)
+      : matrix_(matrix, chosen, on) {
+    rows = matrix_.rows();
+    columns = matrix_.columns();
+    row_components = matrix_.row_components();
+    column_components = matrix_.column_components();
+    device = on;
+    plan = chosen;
+    memory = matrix_.memory();
+    compulsory_bytes = matrix_.compulsory_bytes();
+    bytes_of_product = matrix_.bytes_of_product();
+    precision = precision_of<S>;
+  }
+
+  void apply(const AnyField& x, AnyField& y) const override {
+    const Stream stream = device.stream();
+    Field<E> x_in(columns, device, plan.vector, matrix_.column_basis());
+    Field<E> y_in(rows, device, plan.vector, matrix_.row_basis());
+    permute<S>(x.view<S>(), x_in, S(1), stream);
+    matrix_.apply(S(1), x_in, S(0), y_in, stream);
+    permute<S>(y_in, y.view<S>(), S(1), stream);
+  }
+
+  std::unique_ptr<AnyOperator::Work> work(const AnyField& x) const override {
+    return std::make_unique<WorkOver<E>>(matrix_, x);
+  }
+
+  std::unique_ptr<AnySolver::Implementation> solver(Method method,
+                                                    PreconditionerKind preconditioner,
+                                                    const SolverOptions& options) const override {
+    std::shared_ptr<Preconditioner<S>> applied;
+    if (preconditioner == PreconditionerKind::jacobi)
+      applied = std::make_shared<Jacobi<E>>(matrix_);
+    std::unique_ptr<KrylovSolver<S>> made;
+    if (method == Method::conjugate_gradient) {
+      made = std::make_unique<ConjugateGradient<S>>(matrix_, applied, options);
+    } else {
+      made = std::make_unique<BiCGStab<S>>(matrix_, applied, options);
+    }
+    return std::make_unique<SolverOver<S>>(std::move(made));
+  }
+
+ private:
+  Operator<E> matrix_;
+};
+
+}  // namespace
+
+AnyOperator::AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device) {
+  auto made = matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> std::shared_ptr<Implementation> {
+    return std::make_shared<OperatorOver<E>>(m, plan, device);
+  });
+  made->kind = matrix.kind();
+  implementation_ = std::move(made);
+}
+
+EntryKind AnyOperator::kind() const { return implementation_->kind; }
+Precision AnyOperator::precision() const { return implementation_->precision; }
+Index AnyOperator::rows() const { return implementation_->rows; }
+Index AnyOperator::columns() const { return implementation_->columns; }
+const Plan& AnyOperator::plan() const { return implementation_->plan; }
+const MemoryUse& AnyOperator::memory() const { return implementation_->memory; }
+long long AnyOperator::compulsory_bytes() const { return implementation_->compulsory_bytes; }
+long long AnyOperator::bytes_of_product() const { return implementation_->bytes_of_product; }
+
+AnyField AnyOperator::row_field() const {
+  return {rows(), implementation_->row_components, precision(), implementation_->device};
+}
+AnyField AnyOperator::column_field() const {
+  return {columns(), implementation_->column_components, precision(), implementation_->device};
+}
+void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation_->apply(x, y); }
+std::unique_ptr<AnyOperator::Work> AnyOperator::work(const AnyField& x) const {
+  return implementation_->work(x);
+}
+
+AnySolver::AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
+                     const SolverOptions& options)
+    : implementation_(matrix.implementation_->solver(method, preconditioner, options)) {}
+AnySolver::~AnySolver() = default;
+Report AnySolver::solve(const AnyField& b, AnyField& x) { return implementation_->solve(b, x); }
+const std::vector<double>& AnySolver::history() const { return implementation_->history(); }
+
+}  // namespace heddle
