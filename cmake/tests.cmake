@@ -34,6 +34,12 @@ if(EXISTS ${faulty_entries})
   set_tests_properties(entries.faulty PROPERTIES LABELS entries)
 endif()
 
+# What NVRTC is to compile must not include anything.
+add_test(NAME entries.include_nothing
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -nostdinc -I ${PROJECT_SOURCE_DIR}/include
+    -include heddle/entries.hpp -x c++ ${PROJECT_SOURCE_DIR}/include/heddle/entries/row_product.hpp)
+set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
+
 # Two projects that use heddle, one installed, one as a subdirectory. A sanitized library only links
 # to sanitized programs, so they are left out of those builds.
 if(NOT HEDDLE_SANITIZE)

@@ -2,12 +2,14 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands.hpp"
 #include "heddle/output_file.hpp"
 #include "matrix_options.hpp"
+#include "output_path.hpp"
 
 namespace heddle::cli {
 
@@ -17,14 +19,14 @@ struct Options {
   MatrixOptions matrix;
   std::string rhs;
   std::string guess;
-  std::string output;
+  std::optional<std::string> output;
   std::string method = "cg";
   std::string preconditioner = "jacobi";
   std::optional<double> tolerance;
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<double> time_limit;
   std::string plan;
-  std::string history;
+  std::optional<std::string> history;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -55,6 +57,21 @@ AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
                     " rows, the matrix has " + std::to_string(matrix.rows()));
   }
   return field;
+}
+
+/// Scalars of one number in a field: the first of them is 1 in the number 1.
+int scalars_of_number(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::complex:
+    case EntryKind::complex_block3:
+      return 2;
+    case EntryKind::quaternion:
+      return 4;
+    case EntryKind::dual_quaternion:
+      return 8;
+    default:
+      return 1;
+  }
 }
 
 double relative_error(const AnyField& x, const AnyField& exact) {
@@ -140,14 +157,31 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   }
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  if (!options.output.empty()) std::printf("written    %s\n", options.output.c_str());
+  if (options.output) std::printf("written    %s\n", options.output->c_str());
+}
+
+/// What is wrong with the options is said before a long read and a longer solve.
+void check(const Options& options) {
+  if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
+    throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
+  }
+  if (options.time_limit && !(*options.time_limit >= 0)) {
+    throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
+  }
+  if (!options.plan.empty()) parse_plan(options.plan);
+  if (options.output) check_output("--output", *options.output);
+  if (options.output && ends_with(*options.output, ".npz")) {
+    throw Error(ErrorKind::usage,
+                "--output " + *options.output + ": x is written as .mtx or .mtx.gz, not as .npz");
+  }
+  if (options.history) check_output("--history", *options.history);
 }
 
 int run(const Options& options) {
   const Device device = options.matrix.on();
   const Method method = parse_method(options.method);
   const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
-  if (!options.plan.empty()) parse_plan(options.plan);  // before a long read
+  check(options);
   const auto progress = options.matrix.progress();
   Outcome outcome;
 
@@ -172,7 +206,7 @@ int run(const Options& options) {
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
-  settings.record_history = !options.history.empty();
+  settings.record_history = options.history.has_value();
   if (progress) {
     settings.observer = [&](const SolveProgress& now) {
       char text[64];
@@ -195,7 +229,8 @@ int run(const Options& options) {
     outcome.right_hand_side =
         "A x* with x* uniform in [-1, 1), seed " + std::to_string(options.seed);
   } else if (options.rhs == "ones") {
-    for (Offset i = 0; i < Offset(b.rows()) * b.components(); ++i) b.set(i, 1);
+    const int scalars = scalars_of_number(matrix.kind());
+    for (Offset i = 0; i < Offset(b.rows()) * b.components(); i += scalars) b.set(i, 1);
     outcome.right_hand_side = "ones";
   } else {
     Stopwatch reading_b;
@@ -211,8 +246,8 @@ int run(const Options& options) {
   if (exact) outcome.error = relative_error(x, *exact);
 
   Stopwatch writing;
-  if (!options.output.empty()) x.write(options.output, matrix.kind(), progress.get());
-  if (!options.history.empty()) write_history(options.history, solver.history());
+  if (options.output) x.write(*options.output, matrix.kind(), progress.get());
+  if (options.history) write_history(*options.history, solver.history());
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
 
@@ -232,7 +267,8 @@ void add_solve(CLI::App& app, int& status) {
   options->matrix.add_to(*command);
   command
       ->add_option("--rhs", options->rhs,
-                   "b: an array file, or 'ones'; without it b = A x* with a random x*, and the "
+                   "b: an array file, or 'ones' (the number 1 everywhere); without it b = A x* "
+                   "with a random x*, and the "
                    "report shows the error against that")
       ->type_name("FILE|ones");
   command->add_option("--guess", options->guess, "where to start from; zero without it")
@@ -251,9 +287,9 @@ void add_solve(CLI::App& app, int& status) {
       ->add_option("--tolerance", options->tolerance,
                    "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision")
       ->type_name("T");
-  command->add_option("--max-iterations", options->max_iterations)
+  command->add_option("--max-iterations", options->max_iterations, "0 or more")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0LL, std::numeric_limits<long long>::max(), "INT"))
       ->type_name("N");
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");

@@ -56,6 +56,24 @@ sum_t<S> norm(const FieldView<const S>& x, const Stream& stream);
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream);
 
+// The same on owned fields, by the team of `stream`.
+
+template <class E>
+void axpby(vector_scalar_t<E> alpha, const Field<E>& x, vector_scalar_t<E> beta, Field<E>& y,
+           const Stream& stream = Device::automatic().stream()) {
+  axpby<vector_scalar_t<E>>(alpha, x.view(), beta, y.view(), stream);
+}
+template <class E>
+sum_t<vector_scalar_t<E>> dot(const Field<E>& x, const Field<E>& y,
+                              const Stream& stream = Device::automatic().stream()) {
+  return dot<vector_scalar_t<E>>(x.view(), y.view(), stream);
+}
+template <class E>
+sum_t<vector_scalar_t<E>> norm(const Field<E>& x,
+                               const Stream& stream = Device::automatic().stream()) {
+  return norm<vector_scalar_t<E>>(x.view(), stream);
+}
+
 // Conjugate gradient (Saad, Iterative Methods for Sparse Linear Systems, algorithm 9.1).
 
 /// r -= alpha q; returns |r|^2.

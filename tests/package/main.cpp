@@ -1,17 +1,16 @@
-// A program that uses heddle as an installed package and as a subdirectory.
-#include <cstdio>
+#include <iostream>
 
-#include "heddle/csr.hpp"
-#include "heddle/entries.hpp"
-#include "heddle/version.hpp"
+#include "heddle/heddle.hpp"
 
 int main() {
   using E = heddle::quaternion<double>;
-  const heddle::Index column[] = {0};
-  const heddle::Offset offsets[] = {0, 1};
-  const double values[] = {2.0, 0.0, 0.0, 0.0};
-  const heddle::CsrMatrix<E> matrix(1, 1, heddle::Array<heddle::Offset>(offsets),
-                                    heddle::Array<heddle::Index>(column),
-                                    heddle::Array<double>(values));
-  std::printf("heddle %s, %lld entry\n", heddle::version, matrix.entries());
+  auto matrix = heddle::read_matrix<E>("dirac.mtx");  // CsrMatrix<E>
+  auto device = heddle::Device::automatic();
+  heddle::Operator<E> A(matrix, heddle::choose_plan(matrix, device), device);
+  heddle::ConjugateGradient cg(A, heddle::Jacobi(A), {.tolerance = 1e-10});
+  heddle::Field<E> b(matrix.rows()), x(matrix.rows());
+  for (heddle::Index i = 0; i < b.size(); ++i) b.set(i, {{1, 0, 0, 0}});
+  heddle::Report report = cg.solve(b, x);  // never throws for what happens while iterating
+  std::cout << report << "\n";
+  return report.converged() ? 0 : 1;
 }
