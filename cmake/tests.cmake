@@ -34,11 +34,18 @@ if(EXISTS ${faulty_entries})
   set_tests_properties(entries.faulty PROPERTIES LABELS entries)
 endif()
 
-# What NVRTC is to compile must not include anything.
-add_test(NAME entries.include_nothing
-  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -nostdinc -I ${PROJECT_SOURCE_DIR}/include
-    -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
-set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
+# The inputs that fuzzing starts from, read once each without libFuzzer.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
+foreach(source ${fuzz_sources})
+  cmake_path(GET source STEM fuzz_name)
+  string(REGEX REPLACE "_fuzz$" "" corpus ${fuzz_name})
+  add_executable(${corpus}_replay ${source} tests/fuzz/replay_main.cpp)
+  target_link_libraries(${corpus}_replay PRIVATE heddle)
+  heddle_compiler_options(${corpus}_replay)
+  add_test(NAME fuzz.${corpus}
+    COMMAND ${corpus}_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
+  set_tests_properties(fuzz.${corpus} PROPERTIES LABELS fuzz)
+endforeach()
 
 # Two projects that use heddle, one installed, one as a subdirectory. A sanitized library only links
 # to sanitized programs, so they are left out of those builds.
