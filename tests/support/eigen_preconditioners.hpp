@@ -7,8 +7,8 @@
 
 namespace heddle::test {
 
-/// The inverse of each diagonal block of Size x Size.
-template <class T, int Size>
+/// The inverse of each diagonal block of `size` x `size`.
+template <class T>
 class BlockJacobi {
  public:
   BlockJacobi() = default;
@@ -19,10 +19,10 @@ class BlockJacobi {
   template <class Matrix>
   BlockJacobi& factorize(const Matrix& matrix) {
     inverses_.clear();
-    for (Eigen::Index first = 0; first < matrix.rows(); first += Size) {
-      Eigen::Matrix<T, Size, Size> tile;
-      for (int i = 0; i < Size; ++i) {
-        for (int j = 0; j < Size; ++j) tile(i, j) = matrix.coeff(first + i, first + j);
+    for (Eigen::Index first = 0; first < matrix.rows(); first += size) {
+      Tile tile(size, size);
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) tile(i, j) = matrix.coeff(first + i, first + j);
       }
       inverses_.push_back(tile.inverse());
     }
@@ -36,15 +36,18 @@ class BlockJacobi {
   Eigen::Matrix<T, Eigen::Dynamic, 1> solve(const Rhs& r) const {
     Eigen::Matrix<T, Eigen::Dynamic, 1> z(r.rows());
     for (std::size_t i = 0; i < inverses_.size(); ++i) {
-      const auto first = static_cast<Eigen::Index>(i) * Size;
-      z.template segment<Size>(first) = inverses_[i] * r.template segment<Size>(first);
+      const auto first = static_cast<Eigen::Index>(i) * size;
+      z.segment(first, size) = inverses_[i] * r.segment(first, size);
     }
     return z;
   }
   Eigen::ComputationInfo info() { return Eigen::Success; }
 
+  Eigen::Index size = 1;
+
  private:
-  std::vector<Eigen::Matrix<T, Size, Size>> inverses_;
+  using Tile = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  std::vector<Tile> inverses_;
 };
 
 /// A given real weight for every component.

@@ -119,7 +119,8 @@ System<E> random_system(Index n, int edges_per_row, double shift, double skew,
   std::vector<double> scale(static_cast<std::size_t>(n));
   for (double& s : scale) s = uniform(generator, 1, 2);
   const auto add = [&](Index i, Index j, const Eigen::MatrixXd& tile) {
-    tiles.at(i, j) += tile * (scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)]);
+    tiles.at(i, j) +=
+        tile * (scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)]);
   };
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(size, size);
   for (Index i = 0; i < n; ++i) {
@@ -176,6 +177,56 @@ System<E> general_system(Index n, Generator& generator) {
   }
 }
 
+/// The sparse matrix of the real numbers of `dense` that are not zero, and of its diagonal.
+template <class S = double>
+CsrMatrix<real<S>> from_dense(const Eigen::MatrixXd& dense) {
+  Tiles<real<S>> tiles(static_cast<Index>(dense.rows()));
+  for (Index i = 0; i < dense.rows(); ++i) {
+    for (Index j = 0; j < dense.cols(); ++j) {
+      if (dense(i, j) != 0) tiles.at(i, j)(0, 0) = dense(i, j);
+    }
+  }
+  return tiles.assemble();
+}
+inline Eigen::MatrixXd random_dense(Index n, Generator& generator) {
+  Eigen::MatrixXd dense(n, n);
+  for (double& value : dense.reshaped()) value = uniform(generator);
+  return dense;
+}
+
+/// Of a connected random graph: sum over edges (i, j) of B* B with B = [1 at i, -u at j], where
+/// u = q_i q_j^-1 makes the entries q_i a null vector. Returned with q, one unit entry a row.
+template <class E>
+std::pair<CsrMatrix<E>, Field<E>> random_laplacian(Index n, int edges_per_row,
+                                                   Generator& generator) {
+  Tiles<E> tiles(n);
+  Field<E> null_vector(n);
+  std::vector<Eigen::MatrixXd> q;
+  for (Index i = 0; i < n; ++i) {
+    q.push_back(random_tile<E>(generator, 1));
+    const E entry = entry_of<E>(q.back());
+    for (int k = 0; k < E::components; ++k) null_vector.view().at(i, k) = entry.component[k];
+  }
+  const auto join = [&](Index i, Index j) {
+    const double weight = uniform(generator, 0.2, 1);
+    const Eigen::MatrixXd u =
+        q[static_cast<std::size_t>(i)] * q[static_cast<std::size_t>(j)].transpose();
+    const auto one = Eigen::MatrixXd::Identity(u.rows(), u.cols());
+    tiles.at(i, i) += weight * one;
+    tiles.at(j, j) += weight * one;
+    tiles.at(i, j) -= weight * u;
+    tiles.at(j, i) -= weight * u.transpose();
+  };
+  for (Index i = 1; i < n; ++i) {
+    join(i, static_cast<Index>(generator() % static_cast<std::uint64_t>(i)));
+    for (int e = 1; e < edges_per_row; ++e) {
+      const auto j = static_cast<Index>(generator() % static_cast<std::uint64_t>(n));
+      if (j != i) join(i, j);
+    }
+  }
+  return {tiles.assemble(), std::move(null_vector)};
+}
+
 /// The real expansion of what is stored, in T.
 template <class T, class E>
 Eigen::SparseMatrix<T, Eigen::RowMajor> expansion(const CsrMatrix<E>& matrix) {
@@ -186,7 +237,8 @@ Eigen::SparseMatrix<T, Eigen::RowMajor> expansion(const CsrMatrix<E>& matrix) {
       const Eigen::MatrixXd tile = tile_of(matrix.entry(i));
       for (int r = 0; r < R; ++r) {
         for (int c = 0; c < C; ++c) {
-          triplets.emplace_back(row * R + r, matrix.column()[i] * C + c, static_cast<T>(tile(r, c)));
+          triplets.emplace_back(row * R + r, matrix.column()[i] * C + c,
+                                static_cast<T>(tile(r, c)));
         }
       }
     }
@@ -209,6 +261,17 @@ Vector<T> components_of(const Field<E>& field) {
     for (int k = 0; k < K; ++k) all[row * K + k] = static_cast<T>(field.view().at(position, k));
   }
   return all;
+}
+
+/// A x, rounded to the scalar of fields.
+template <class E>
+Field<E> image_of(const CsrMatrix<E>& matrix, const Field<E>& x) {
+  const Vector<long double> y = expansion<long double>(matrix) * components_of<long double>(x);
+  Field<E> image(x.size());
+  for (std::size_t i = 0; i < image.scalars().size(); ++i) {
+    image.scalars()[i] = static_cast<typename Field<E>::scalar>(y[static_cast<Eigen::Index>(i)]);
+  }
+  return image;
 }
 
 /// Components uniform in [-scale, scale], the same whatever the layout and basis.

@@ -1,0 +1,208 @@
+// BiCGStab over every entry: the solution is Eigen's on the real expansion, the recurrence that of
+// the textbook on the expansion in its coefficients.
+#include "heddle/bicgstab.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/IterativeLinearSolvers>
+#include <complex>
+
+#include "heddle/jacobi.hpp"
+#include "support/eigen_preconditioners.hpp"
+#include "support/row_weights.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test {
+namespace {
+
+constexpr int steps = 8;  // of recurrences that are compared
+
+template <class E>
+using Expanded = Eigen::SparseMatrix<vector_scalar_t<E>, Eigen::RowMajor>;
+
+/// Both solutions are within what their residuals allow.
+template <class E, class Theirs>
+void compare(const System<E>& system, BiCGStab<vector_scalar_t<E>>& ours, Theirs& theirs,
+             Generator& generator) {
+  using S = vector_scalar_t<E>;
+  const Field<E> b = random_field<E>(system.matrix.rows(), generator);
+  Field<E> x(system.matrix.rows());
+  const Report report = ours.solve(b, x);
+  ASSERT_TRUE(report.converged()) << report;
+
+  const Expanded<E> expanded = expansion<S>(system.matrix);
+  const Vector<S> rhs = components_of<S>(b);
+  theirs.setTolerance(static_cast<S>(default_tolerance<S>));
+  const Vector<S> reference = theirs.compute(expanded).solve(rhs);
+  ASSERT_EQ(theirs.info(), Eigen::Success);
+
+  const double target = default_tolerance<S> * static_cast<double>(rhs.norm());
+  const auto residual = static_cast<double>(true_residual(system.matrix, b, x));
+  EXPECT_TRUE(residual <= target) << residual << " > " << target;
+  const auto of_theirs = static_cast<double>(
+      (rhs.template cast<long double>() -
+       expansion<long double>(system.matrix) * reference.template cast<long double>())
+          .norm());
+  const auto apart = static_cast<double>(
+      (components_of<long double>(x) - reference.template cast<long double>()).norm());
+  EXPECT_TRUE(apart <= system.inverse_norm * (residual + of_theirs) * 1.01)
+      << apart << ", residuals " << residual << " and " << of_theirs;
+  EXPECT_GT(report.iterations, 3);
+}
+
+template <class E>
+class BiCGStabEntries : public ::testing::Test {};
+using Entries = ::testing::Types<
+    real<double>, complex<double>, quaternion<double>, dual_quaternion<double>, block<double, 2, 2>,
+    block<double, 3, 3>, block<double, 4, 4>, block<double, 6, 6>, block<complex<double>, 3, 3>,
+    real<float>, complex<float>, quaternion<float>, dual_quaternion<float>, block<float, 2, 2>,
+    block<float, 3, 3>, block<float, 4, 4>, block<float, 6, 6>, block<complex<float>, 3, 3>>;
+TYPED_TEST_SUITE(BiCGStabEntries, Entries);
+
+TYPED_TEST(BiCGStabEntries, SolvesWhatEigenSolves) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  constexpr int K = vector_entry_t<E>::components;
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Generator generator(seed);
+    const System<E> system = general_system<E>(seed * 100 + 7, generator);
+    for (const char* recurrence : {"recurrence=ring", "recurrence=real"}) {
+      SCOPED_TRACE(recurrence);
+      const Operator<E> A(system.matrix, parse_plan(recurrence));
+      {
+        SCOPED_TRACE("no preconditioner");
+        BiCGStab ours(A);
+        Eigen::BiCGSTAB<Expanded<E>, Eigen::IdentityPreconditioner> theirs;
+        compare(system, ours, theirs, generator);
+      }
+      {
+        SCOPED_TRACE("Jacobi");
+        BiCGStab ours(A, Jacobi(A));
+        Eigen::BiCGSTAB<Expanded<E>, BlockJacobi<S>> theirs;
+        theirs.preconditioner().size = K;
+        compare(system, ours, theirs, generator);
+      }
+      {
+        SCOPED_TRACE("the user's own");
+        std::vector<S> weights(static_cast<std::size_t>(A.rows()));
+        for (S& w : weights) w = static_cast<S>(uniform(generator, 0.3, 1));
+        BiCGStab ours(A, RowWeights<S>(weights));
+        Eigen::BiCGSTAB<Expanded<E>, Weighted<S>> theirs;
+        theirs.preconditioner().weights.resize(A.rows() * K);
+        for (Index i = 0; i < A.rows() * K; ++i) {
+          theirs.preconditioner().weights[i] = weights[static_cast<std::size_t>(i / K)];
+        }
+        compare(system, ours, theirs, generator);
+      }
+    }
+  }
+}
+
+/// van der Vorst 1992, unpreconditioned, shadow vector r0; the residual norms of `steps` steps.
+template <class T>
+std::vector<double> textbook_history(const Eigen::Matrix<T, -1, -1>& A, const Vector<T>& b) {
+  Vector<T> r = b, p = b;
+  const Vector<T> shadow = b;
+  T rho = shadow.dot(r);
+  std::vector<double> history{1};
+  for (int i = 0; i < steps; ++i) {
+    const Vector<T> v = A * p;
+    const T alpha = rho / shadow.dot(v);
+    const Vector<T> s = r - alpha * v;
+    const Vector<T> t = A * s;
+    const T omega = t.dot(s) / t.squaredNorm();
+    r = s - omega * t;
+    history.push_back(static_cast<double>(r.norm() / b.norm()));
+    const T next = shadow.dot(r);
+    const T beta = next / rho * (alpha / omega);
+    p = r + beta * (p - omega * v);
+    rho = next;
+  }
+  return history;
+}
+
+/// Ours may be as far from the textbook in long double (`Exact`) as the textbook in double is, but
+/// for the order of sums: how rounding grows along a recurrence differs from system to system.
+template <class Exact, class T>
+void expect_textbook(const std::vector<double>& ours, const Eigen::Matrix<T, -1, -1>& A,
+                     const Vector<T>& b) {
+  const auto exact =
+      textbook_history<Exact>(A.template cast<Exact>(), b.template cast<Exact>().eval());
+  const auto rounded = textbook_history<T>(A, b);
+  ASSERT_GE(ours.size(), exact.size());
+  double rounding = 1e-13;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    rounding = std::max(rounding, std::abs(rounded[i] / exact[i] - 1));
+    const double apart = std::abs(ours[i] / exact[i] - 1);
+    EXPECT_TRUE(apart <= 16 * rounding)
+        << "step " << i << ": " << ours[i] << " is " << apart << " off the textbook's " << exact[i]
+        << ", rounding " << rounding;
+    EXPECT_TRUE(apart <= 1e-6);
+  }
+}
+
+template <class E>
+std::vector<double> history_of(const CsrMatrix<E>& matrix, const char* plan, const Field<E>& b) {
+  const Operator<E> A(matrix, parse_plan(plan));
+  BiCGStab solver(A, {.tolerance = 1e-14, .max_iterations = steps, .record_history = true});
+  Field<E> x(matrix.rows());
+  solver.solve(b, x);
+  return solver.history();
+}
+
+template <class E>
+class BiCGStabRealForm : public ::testing::Test {};
+TYPED_TEST_SUITE(BiCGStabRealForm, AllEntries<double>);
+
+TYPED_TEST(BiCGStabRealForm, IsTheTextbookOnTheRealExpansion) {
+  using E = TypeParam;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Generator generator(seed);
+    const System<E> system = general_system<E>(31, generator);
+    const Field<E> b = random_field<E>(31, generator);
+    const Eigen::MatrixXd dense = expansion<double>(system.matrix);
+    expect_textbook<long double, double>(history_of(system.matrix, "recurrence=real", b), dense,
+                                         components_of<double>(b));
+  }
+}
+
+/// The complex numbers whose real and imaginary parts these are.
+Eigen::MatrixXcd complex_of(const Eigen::MatrixXd& expansion) {
+  Eigen::MatrixXcd matrix(expansion.rows() / 2, expansion.cols() / 2);
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+      matrix(i, j) = {expansion(2 * i, 2 * j), expansion(2 * i + 1, 2 * j)};
+    }
+  }
+  return matrix;
+}
+template <class E>
+void expect_complex_textbook() {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Generator generator(seed);
+    const System<E> system = general_system<E>(31, generator);
+    const Field<E> b = random_field<E>(31, generator);
+    const Vector<double> flat = components_of<double>(b);
+    Eigen::VectorXcd rhs(flat.size() / 2);
+    for (Eigen::Index i = 0; i < rhs.size(); ++i) rhs[i] = {flat[2 * i], flat[2 * i + 1]};
+    const Eigen::MatrixXd dense = expansion<double>(system.matrix);
+    const auto in_ring = history_of(system.matrix, "recurrence=ring", b);
+    expect_textbook<std::complex<long double>, std::complex<double>>(in_ring, complex_of(dense),
+                                                                     rhs);
+    const auto in_reals = history_of(system.matrix, "recurrence=real", b);
+    EXPECT_FALSE(std::abs(in_reals[4] / in_ring[4] - 1) <= 1e-6)
+        << "the real form is another recurrence";
+  }
+}
+TEST(BiCGStabComplexForm, IsTheTextbookOverComplexNumbers) {
+  expect_complex_textbook<complex<double>>();
+}
+TEST(BiCGStabComplexForm, IsTheTextbookOverComplexNumbersForBlocks) {
+  expect_complex_textbook<block<complex<double>, 3, 3>>();
+}
+
+}  // namespace
+}  // namespace heddle::test

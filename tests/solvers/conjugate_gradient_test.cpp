@@ -1,0 +1,147 @@
+// Conjugate gradient over every entry against Eigen's on the real expansion.
+#include "heddle/conjugate_gradient.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/IterativeLinearSolvers>
+#include <cmath>
+
+#include "heddle/jacobi.hpp"
+#include "support/eigen_preconditioners.hpp"
+#include "support/row_weights.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test {
+namespace {
+
+template <class E>
+class ConjugateGradientTest : public ::testing::Test {
+ protected:
+  using S = vector_scalar_t<E>;
+  using Expanded = Eigen::SparseMatrix<S, Eigen::RowMajor>;
+  static constexpr int K = vector_entry_t<E>::components;
+
+  /// Solves with both and compares: the solution within what the two residuals allow, and the
+  /// number of iterations within 2 or 1%.
+  template <class Solver, class Theirs>
+  void compare(const System<E>& system, Solver& ours, Theirs& theirs, Generator& generator) {
+    const Field<E> b = random_field<E>(system.matrix.rows(), generator);
+    Field<E> x(system.matrix.rows());
+    const Report report = ours.solve(b, x);
+    ASSERT_TRUE(report.converged()) << report;
+
+    const Expanded expanded = expansion<S>(system.matrix);
+    const Vector<S> rhs = components_of<S>(b);
+    theirs.setTolerance(static_cast<S>(default_tolerance<S>));
+    theirs.setMaxIterations(10000);
+    const Vector<S> reference = theirs.compute(expanded).solve(rhs);
+    ASSERT_EQ(theirs.info(), Eigen::Success);
+
+    const double target = default_tolerance<S> * static_cast<double>(rhs.norm());
+    const auto residual = static_cast<double>(true_residual(system.matrix, b, x));
+    EXPECT_TRUE(residual <= target) << residual << " > " << target;
+    // Eigen's residual is that of its recurrence; rounding adds some.
+    const double of_theirs = static_cast<double>(
+        (rhs.template cast<long double>() -
+         expansion<long double>(system.matrix) * reference.template cast<long double>())
+            .norm());
+    const auto apart = static_cast<double>(
+        (components_of<long double>(x) - reference.template cast<long double>()).norm());
+    EXPECT_TRUE(apart <= system.inverse_norm * (residual + of_theirs) * 1.01)
+        << apart << ", residuals " << residual << " and " << of_theirs;
+    // Eigen does not count the iteration in which it stops.
+    const auto expected = static_cast<double>(theirs.iterations() + 1);
+    EXPECT_TRUE(std::abs(static_cast<double>(report.iterations) - expected) <=
+                std::max(2.0, expected / 100))
+        << report.iterations << " iterations, Eigen " << expected;
+    EXPECT_GT(report.iterations, 3);
+  }
+};
+
+struct Shape {
+  Index rows;
+  int edges;
+  double shift;
+};
+constexpr Shape shapes[] = {{40, 2, 0.1}, {257, 3, 0.02}, {700, 2, 0.005}};
+
+using Float = HermitianEntries<float>;
+using Double = HermitianEntries<double>;
+template <class E>
+class ConjugateGradientDouble : public ConjugateGradientTest<E> {};
+template <class E>
+class ConjugateGradientFloat : public ConjugateGradientTest<E> {};
+TYPED_TEST_SUITE(ConjugateGradientDouble, Double);
+TYPED_TEST_SUITE(ConjugateGradientFloat, Float);
+
+template <class E, class Test>
+void for_each_system(Test&& test) {
+  for (unsigned seed = 1; seed <= std::size(shapes); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Generator generator(seed);
+    const Shape& shape = shapes[seed - 1];
+    const System<E> system = random_system<E>(shape.rows, shape.edges, shape.shift, 0, generator);
+    const Operator<E> A(system.matrix, Plan{});
+    test(system, A, generator);
+  }
+}
+
+template <class E>
+using Expanded = Eigen::SparseMatrix<vector_scalar_t<E>, Eigen::RowMajor>;
+constexpr int both = Eigen::Lower | Eigen::Upper;
+
+template <class E, class Suite>
+void unpreconditioned(Suite compare) {
+  for_each_system<E>([&](const System<E>& system, const Operator<E>& A, Generator& generator) {
+    ConjugateGradient ours(A);
+    Eigen::ConjugateGradient<Expanded<E>, both, Eigen::IdentityPreconditioner> theirs;
+    compare(system, ours, theirs, generator);
+  });
+}
+template <class E, class Suite>
+void jacobi(Suite compare) {
+  for_each_system<E>([&](const System<E>& system, const Operator<E>& A, Generator& generator) {
+    ConjugateGradient ours(A, Jacobi(A));
+    Eigen::ConjugateGradient<Expanded<E>, both, BlockJacobi<vector_scalar_t<E>>> theirs;
+    theirs.preconditioner().size = vector_entry_t<E>::components;
+    compare(system, ours, theirs, generator);
+  });
+}
+template <class E, class Suite>
+void own(Suite compare) {
+  for_each_system<E>([&](const System<E>& system, const Operator<E>& A, Generator& generator) {
+    using S = vector_scalar_t<E>;
+    constexpr int K = vector_entry_t<E>::components;
+    std::vector<S> weights(static_cast<std::size_t>(A.rows()));
+    for (S& w : weights) w = static_cast<S>(uniform(generator, 0.2, 1));
+    ConjugateGradient ours(A, RowWeights<S>(weights));
+    Eigen::ConjugateGradient<Expanded<E>, both, Weighted<S>> theirs;
+    theirs.preconditioner().weights.resize(A.rows() * K);
+    for (Index i = 0; i < A.rows() * K; ++i) {
+      theirs.preconditioner().weights[i] = weights[static_cast<std::size_t>(i / K)];
+    }
+    compare(system, ours, theirs, generator);
+  });
+}
+
+TYPED_TEST(ConjugateGradientDouble, EqualsEigen) {
+  unpreconditioned<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+TYPED_TEST(ConjugateGradientDouble, EqualsEigenWithJacobi) {
+  jacobi<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+TYPED_TEST(ConjugateGradientDouble, EqualsEigenWithTheUsersPreconditioner) {
+  own<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+TYPED_TEST(ConjugateGradientFloat, EqualsEigen) {
+  unpreconditioned<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+TYPED_TEST(ConjugateGradientFloat, EqualsEigenWithJacobi) {
+  jacobi<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+TYPED_TEST(ConjugateGradientFloat, EqualsEigenWithTheUsersPreconditioner) {
+  own<TypeParam>([this](auto&&... a) { this->compare(a...); });
+}
+
+}  // namespace
+}  // namespace heddle::test

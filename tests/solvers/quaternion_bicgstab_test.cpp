@@ -1,0 +1,80 @@
+// The quaternion form of BiCGStab ends a dense system of n rows in n steps, the real form in 2n.
+#include <gtest/gtest.h>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/entries/quaternion.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test {
+namespace {
+
+using Q = quaternion<long double>;
+
+/// Rows and columns of quaternions, written out.
+class DenseQuaternions final : public LinearOperator<long double> {
+ public:
+  DenseQuaternions(Index n, Recurrence recurrence, Generator& generator)
+      : n_(n), recurrence_(recurrence), entries_(static_cast<std::size_t>(n) * n) {
+    // The identity and a random part of norm about 1 / 2: singular values within a factor of 3.
+    const double size = 0.25 / std::sqrt(static_cast<double>(n));
+    for (Q& entry : entries_) {
+      for (long double& c : entry.component) c = size * uniform(generator, -1.7, 1.7);
+    }
+    for (Index i = 0; i < n; ++i) entries_[static_cast<std::size_t>(i) * (n + 1)].component[0] += 1;
+  }
+
+  Index rows() const override { return n_; }
+  int row_components() const override { return 4; }
+  Ring ring() const override { return Ring::quaternion; }
+  Recurrence recurrence() const override { return recurrence_; }
+  Device device() const override { return Device::cpu(1); }
+
+  void apply(long double alpha, const FieldView<const long double>& x, long double beta,
+             const FieldView<long double>& y, const Stream&) const override {
+    for (Index i = 0; i < n_; ++i) {
+      Q sum = Q::zero();
+      for (Index j = 0; j < n_; ++j) {
+        const Q at{{x.at(j, 0), x.at(j, 1), x.at(j, 2), x.at(j, 3)}};
+        multiply_add(sum, entries_[static_cast<std::size_t>(i) * n_ + j], at);
+      }
+      for (int k = 0; k < 4; ++k) {
+        y.at(i, k) = alpha * sum.component[k] + (beta == 0 ? 0 : beta * y.at(i, k));
+      }
+    }
+  }
+
+ private:
+  Index n_;
+  Recurrence recurrence_;
+  std::vector<Q> entries_;
+};
+
+long long iterations(Index n, unsigned seed, Recurrence recurrence) {
+  Generator generator(seed);
+  const DenseQuaternions A(n, recurrence, generator);
+  Field<Q> b = random_field<Q>(n, generator), x(n);
+  BiCGStab solver(A, {.tolerance = 1e-15});
+  const Report report = solver.solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_EQ(report.restarts, 0);
+  EXPECT_TRUE(report.residual <= 1e-15);
+  return report.iterations;
+}
+
+TEST(QuaternionBiCGStab, EndsInAsManyStepsAsRows) {
+  for (Index n = 1; n <= 16; ++n) {
+    long long in_reals = 0;
+    constexpr unsigned seeds = 20;
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      SCOPED_TRACE("n " + std::to_string(n) + " seed " + std::to_string(seed));
+      EXPECT_LE(iterations(n, seed, Recurrence::ring), n);
+      const long long real_form = iterations(n, seed, Recurrence::real);
+      EXPECT_LE(real_form, 2 * n);
+      in_reals += real_form;
+    }
+    EXPECT_GT(in_reals, n * seeds) << "n " << n;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,151 @@
+// A repeated solve allocates nothing, neither from the device's memory nor from the heap.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "support/systems.hpp"
+
+namespace {
+
+std::atomic<long long> heap_allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++heap_allocations;
+  void* data = nullptr;
+  if (posix_memalign(&data, std::max(alignment, sizeof(void*)), bytes) != 0) throw std::bad_alloc();
+  return data;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* data) noexcept { std::free(data); }
+void operator delete[](void* data) noexcept { std::free(data); }
+void operator delete(void* data, std::size_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::size_t) noexcept { std::free(data); }
+void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::align_val_t) noexcept { std::free(data); }
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+
+namespace heddle::test {
+namespace {
+
+class CountingMemory final : public std::pmr::memory_resource {
+ public:
+  long long allocations = 0;
+  long long live = 0;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    ++allocations;
+    ++live;
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    --live;
+    std::pmr::new_delete_resource()->deallocate(data, bytes, alignment);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+using E = quaternion<double>;
+constexpr Index n = 5000;
+
+template <class Solve>
+void expect_no_allocation(CountingMemory& memory, const Solve& solve) {
+  const long long from_memory = memory.allocations, from_heap = heap_allocations;
+  solve();
+  EXPECT_EQ(memory.allocations, from_memory);
+  EXPECT_EQ(heap_allocations.load(), from_heap);
+}
+
+template <template <class> class Solver>
+void expect_repeatable() {
+  CountingMemory memory;
+  {
+    const Device device = Device::cpu(2, &memory);
+    Generator generator(1);
+    const auto system = random_system<E>(n, 2, 0.5, 0, generator);
+    for (const char* plan : {"CSR", "K1rs,sigma=256", "CSR,vector=soa,recurrence=real"}) {
+      for (const bool in_basis : {false, true}) {
+        SCOPED_TRACE(std::string(plan) + (in_basis ? " in its basis" : " in the user's order"));
+        Operator<E> A(system.matrix, parse_plan(plan), device);
+        Solver<double> solver(A, Jacobi(A), {.record_history = true});
+        Field<E> b = in_basis ? A.field() : Field<E>(n, device);
+        Field<E> x = in_basis ? A.field() : Field<E>(n, device), first = x;
+        fill_randomly(b, generator);
+        ASSERT_TRUE(solver.solve(b, first).converged());
+        ASSERT_GT(memory.allocations, 0);
+        Report report;
+        expect_no_allocation(memory, [&] { report = solver.solve(b, x); });
+        EXPECT_TRUE(report.converged()) << report;
+        EXPECT_EQ(bits_of(x), bits_of(first));
+
+        // New values for the pattern: products, and Jacobi, are of the new matrix.
+        CsrMatrix<E> changed = system.matrix;
+        for (Index row = 0; row < n; ++row) {
+          for (Offset i = changed.offsets()[row]; i < changed.offsets()[row + 1]; ++i) {
+            const double factor = (1 + row % 7) * (1 + changed.column()[i] % 7) * 0.25;
+            for (int k = 0; k < 4; ++k) changed.values()[4 * i + k] *= factor;
+          }
+        }
+        // A solution of the old is a bad guess of the new.
+        expect_no_allocation(memory, [&] {
+          A.update_values(changed.values().data());
+          fill<double>(0, x, device.stream());
+          report = solver.solve(b, x);
+        });
+        EXPECT_TRUE(report.converged()) << report;
+        EXPECT_TRUE(true_residual(changed, b, x) <=
+                    1e-10 * components_of<double>(b).norm() * 1.001);
+        // As many iterations as with a solver made for the new matrix.
+        const Operator<E> fresh(changed, parse_plan(plan), device);
+        Solver<double> of_fresh(fresh, Jacobi(fresh));
+        Field<E> y = in_basis ? fresh.field() : Field<E>(n, device);
+        const Report expected = of_fresh.solve(b, y);
+        EXPECT_EQ(report.iterations, expected.iterations);
+        EXPECT_EQ(bits_of(x), bits_of(y));
+        A.update_values(system.matrix.values().data());
+      }
+    }
+  }
+  EXPECT_EQ(memory.live, 0);
+}
+
+TEST(RepeatedSolve, ConjugateGradientAllocatesNothing) { expect_repeatable<ConjugateGradient>(); }
+TEST(RepeatedSolve, BiCGStabAllocatesNothing) { expect_repeatable<BiCGStab>(); }
+
+TEST(RepeatedSolve, ValuesWrittenInPlaceAreSeen) {
+  Generator generator(3);
+  const auto system = random_system<E>(300, 3, 0.5, 0, generator);
+  Operator<E> A(system.matrix, parse_plan("C=8,sigma=64,inner=aosoa16"));
+  ConjugateGradient solver(A, Jacobi(A));
+  const Field<E> b = random_field<E>(300, generator);
+  Field<E> x(300);
+  ASSERT_TRUE(solver.solve(b, x).converged());
+  CsrMatrix<E> changed = system.matrix;
+  for (double& value : changed.values()) value *= 3;
+  for (double& value : A.values_in_basis()) value *= 3;
+  A.values_changed();
+  fill<double>(0, x, A.device().stream());
+  ASSERT_TRUE(solver.solve(b, x).converged());
+  EXPECT_TRUE(true_residual(changed, b, x) <= 1e-10 * components_of<double>(b).norm() * 1.001);
+}
+
+}  // namespace
+}  // namespace heddle::test
