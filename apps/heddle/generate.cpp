@@ -1,6 +1,4 @@
 // `heddle generate`: model problems into files that `heddle solve` reads.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <chrono>
@@ -18,6 +16,7 @@
 #include "heddle/npz.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/progress.hpp"
+#include "output_path.hpp"
 
 namespace heddle::cli {
 
@@ -40,29 +39,6 @@ struct Choice {
   const std::optional<double>& given;
   double* into;
 };
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-/// Before minutes of work: can a file appear there at all?
-void check_output(const std::string& path) {
-  namespace fs = std::filesystem;
-  if (path.empty()) throw Error(ErrorKind::usage, "--output is empty; name the file to write");
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    throw Error(ErrorKind::io, path + " is a folder; name a file to write in it");
-  }
-  // Pipes and devices are written to in place, files beside their target.
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;
-  const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
-  if (!fs::is_directory(folder, ignored)) {
-    throw Error(ErrorKind::io, "cannot write " + path + ": there is no folder " + folder);
-  }
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw Error(ErrorKind::io, "cannot write " + path + ": no permission to write in " + folder);
-  }
-}
 
 /// The 4 m x n matrix whose 4 x 1 tiles are the components of the entries.
 CsrMatrix<real<double>> components(const CsrMatrix<quaternion<double>>& matrix) {
@@ -215,7 +191,7 @@ void generate(const Arguments& arguments) {
     throw Error(ErrorKind::usage, "--size is 1 to " + std::to_string(largest_problem) + ", not " +
                                       std::to_string(arguments.size));
   }
-  check_output(arguments.output);
+  check_output("--output", arguments.output);
 
   const auto size = static_cast<Index>(arguments.size);
   const std::uint64_t seed = arguments.seed;

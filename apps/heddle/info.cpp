@@ -88,7 +88,7 @@ int run(const Options& options) {
   if (progress) progress->erase();
   if (options.json) {
     print_json(matrix, f, layouts);
-  } else {
+  } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
   }
   return 0;

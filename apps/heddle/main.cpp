@@ -40,8 +40,10 @@ int fail(int status, const char* what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
+  // What a parent ignores (nohup, jobs in the background of a script) stays ignored.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
   CLI::App app(
       "Sparse linear systems whose entries are complex numbers, quaternions, dual "
       "quaternions or small dense blocks.");

@@ -25,7 +25,7 @@ void MatrixOptions::add_to(CLI::App& command) {
       ->capture_default_str()
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
-  command.add_flag("--quiet", quiet, "no progress, and no report but --json");
+  command.add_flag("-q,--quiet", quiet, "no progress, and no report but --json");
 }
 
 Device MatrixOptions::on() const {

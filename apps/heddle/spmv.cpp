@@ -89,6 +89,7 @@ int run(const Options& options) {
     std::cout << json.dump(2) << "\n";
     return 0;
   }
+  if (options.matrix.quiet) return 0;
   std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
               readable_count(matrix.rows()).c_str(), readable_count(matrix.columns()).c_str(),
               std::string(name(matrix.kind())).c_str(),

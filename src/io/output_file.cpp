@@ -59,11 +59,13 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   std::error_code error;
   fs::path target = fs::absolute(path, error);
   if (path.empty() || error) fail(ENOENT);
-  // Renaming onto a link would replace the link and leave what it points to as it was.
-  if (fs::exists(target, error)) target = fs::canonical(target, error);
-  target_ = target.string();
   struct stat existing{};
-  const bool exists = stat(target_.c_str(), &existing) == 0;
+  const bool exists = stat(target.c_str(), &existing) == 0;
+  // Renaming onto a link would replace the link and leave what it points to as it was. A pipe may
+  // have no name behind its link (/dev/stdout), and needs none.
+  if (exists && S_ISREG(existing.st_mode)) target = fs::canonical(target, error);
+  if (error) fail(error.value());
+  target_ = target.string();
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
   if (exists && !S_ISREG(existing.st_mode)) {
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);

@@ -1,0 +1,13 @@
+// The paths of files that a command will write.
+#pragma once
+
+#include <string>
+
+namespace heddle::cli {
+
+bool ends_with(const std::string& text, const std::string& end);
+
+/// Before minutes of work: can a file appear there at all? Throws `Error` (usage, io).
+void check_output(const std::string& option, const std::string& path);
+
+}  // namespace heddle::cli
