@@ -26,8 +26,9 @@ class KrylovSolver {
   /// Solves A x = b from the guess in x; b is not modified. Fields may be in the user's order or in
   /// the operator's basis. Throws `Error` for fields that do not fit and for what the
   /// preconditioner refuses; what happens while iterating is the report's status, and x is then the
-  /// last iterate or one kept at an earlier tenfold drop of the residual, whichever has the smaller
-  /// true residual. The second and later solves allocate nothing.
+  /// last iterate, one kept at an earlier tenfold drop of the residual, one that a restart began
+  /// from, or the guess, whichever has the smallest true residual. The second and later solves
+  /// allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space
@@ -73,15 +74,14 @@ class KrylovSolver {
   bool fits_in_place(const FieldView<const S>& field) const;
   template <Ring R>
   void project_in(const FieldView<S>& field);
-  template <Ring R>
-  void orthonormalise();
 
   Ring ring_;
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
   std::vector<FieldView<S>> null_space_;
   FieldView<S> residual_;
-  FieldView<S> kept_;  // an earlier iterate, and scratch for its residual
+  FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
+  FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess
   std::optional<FieldView<S>> own_b_;
   std::optional<FieldView<S>> own_x_;
   std::vector<double> history_;

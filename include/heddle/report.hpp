@@ -43,7 +43,7 @@ struct SolverOptions {
   long long max_iterations = 10000;
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
   /// Called after each iteration; false cancels.
-  std::function<bool(const SolveProgress&)> observer;
+  std::function<bool(const SolveProgress&)> observer = {};
   /// Keep the relative residual of every iteration, see the solver's `history()`.
   bool record_history = false;
 };

@@ -65,6 +65,7 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
   set_options(std::move(options));
   residual_ = make_work();
   kept_ = make_work();
+  verified_ = make_work();
 }
 
 template <class S>

@@ -49,7 +49,8 @@ class SolveControl {
       return false;
     }
     if (initial <= target_) return end(Status::converged, "");
-    keep(squared_norm_);
+    kept_squared_ = squared_norm_;
+    set_verified();
     return true;
   }
 
@@ -90,11 +91,12 @@ class SolveControl {
     return true;
   }
 
-  /// The recurrence cannot go on: judge the better of x and the kept iterate by its true residual,
-  /// and begin again from there while that helps. False: the solve has ended, with `otherwise`
-  /// unless x turns out converged.
+  /// The recurrence cannot go on: judge the best iterate by its true residual, and begin again
+  /// from there while that helps. False: the solve has ended, with `otherwise` unless x turns out
+  /// converged.
   bool verify(Status otherwise, std::string_view why) {
-    squared_norm_ = first_squared_ = take_better();
+    squared_norm_ = first_squared_ = take_best();
+    if (squared_norm_ < verified_squared_) set_verified();
     const sum norm = std::sqrt(squared_norm_);
     if (!std::isfinite(norm)) return end(Status::not_finite, "the residual is not finite");
     if (norm <= target_) {
@@ -115,9 +117,9 @@ class SolveControl {
     return false;
   }
 
-  /// Leaves the better iterate in x, and the report's norms.
+  /// Leaves the best iterate in x, and the report's norms.
   void finish() {
-    const sum norm = report_.status == Status::converged ? true_norm_ : std::sqrt(take_better());
+    const sum norm = report_.status == Status::converged ? true_norm_ : std::sqrt(take_best());
     report_.residual_norm = static_cast<double>(norm * unscale_);
     report_.baseline_norm = static_cast<double>(baseline_ * unscale_);
     report_.target_norm = static_cast<double>(target_ * unscale_);
@@ -139,23 +141,40 @@ class SolveControl {
   void record() {
     if (solver_.options_.record_history) solver_.history_.push_back(relative(squared_norm_));
   }
-  /// A copy of the guess and at every tenfold drop from it: few, and never far from the best.
+  /// A copy at every tenfold drop: few, and never far from the best.
   void keep(sum squared_norm) {
     constexpr sum tenfold = 100;
     if (!(squared_norm * tenfold <= kept_squared_)) return;
     copy<S>(x_, solver_.kept_, solver_.stream_);
     kept_squared_ = squared_norm;
+    has_kept_ = true;
   }
-  /// |b - A x|^2, after x became the kept iterate where that has the smaller true residual; r holds
-  /// the residual.
-  sum take_better() {
-    const sum squared = true_residual(x_);
-    const bool has_kept = std::isfinite(kept_squared_);
-    if (!has_kept || squared <= kept_squared_) return squared;
-    kept_squared_ = true_residual(solver_.kept_);  // so far that of the recurrence
-    if (squared <= kept_squared_) return true_residual(x_);
-    copy<S>(solver_.kept_, x_, solver_.stream_);
-    return kept_squared_;
+  void set_verified() {
+    copy<S>(x_, solver_.verified_, solver_.stream_);
+    verified_squared_ = squared_norm_;
+  }
+  /// |b - A x|^2, after x became the kept or the verified iterate where that has the smaller true
+  /// residual: the recurrence is no judge, since it drifts from the truth as x grows. r holds the
+  /// residual.
+  sum take_best() {
+    sum squared = true_residual(x_);
+    const auto take = [&](const FieldView<S>& iterate) {
+      copy<S>(iterate, x_, solver_.stream_);
+      squared = true_residual(x_);
+    };
+    if (has_kept_ && !(squared <= kept_squared_)) {
+      if (squared <= true_residual(solver_.kept_)) {
+        squared = true_residual(x_);
+      } else {
+        take(solver_.kept_);
+      }
+    }
+    if (std::isfinite(verified_squared_) && !(squared <= verified_squared_)) {
+      take(solver_.verified_);
+    }
+    kept_squared_ = squared;
+    has_kept_ = false;
+    return squared;
   }
 
   /// Rounding errors of x are those of its largest residual so far: beyond this growth (of the
@@ -173,8 +192,10 @@ class SolveControl {
   sum baseline_ = 0;
   sum target_ = 0;
   sum true_norm_ = 0;
-  sum first_squared_ = 0;                                    // where the recurrence began, last
-  sum kept_squared_ = std::numeric_limits<sum>::infinity();  // none yet
+  sum first_squared_ = 0;                                        // where the recurrence began, last
+  sum kept_squared_ = 0;                                         // what to drop below tenfold
+  sum verified_squared_ = std::numeric_limits<sum>::infinity();  // none yet
+  bool has_kept_ = false;
   bool ended_ = false;
   int fruitless_ = 0;
 };
