@@ -34,6 +34,12 @@ if(EXISTS ${faulty_entries})
   set_tests_properties(entries.faulty PROPERTIES LABELS entries)
 endif()
 
+# What NVRTC is to compile must not include anything.
+add_test(NAME entries.include_nothing
+  COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -nostdinc -I ${PROJECT_SOURCE_DIR}/include
+    -include heddle/entries.hpp -include heddle/entries/row_product.hpp -x c++ /dev/null)
+set_tests_properties(entries.include_nothing PROPERTIES LABELS entries)
+
 # The inputs that fuzzing starts from, read once each without libFuzzer.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
 foreach(source ${fuzz_sources})
