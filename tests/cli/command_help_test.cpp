@@ -1,0 +1,160 @@
+// --help tells the truth: every option that it shows is accepted, every documented one is shown.
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+class Help : public CommandLine {
+ protected:
+  std::string help(const std::string& command) const {
+    const Result result = run({command, "--help"});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.error, "");
+    return result.out;
+  }
+  static Names options(const std::string& help) {
+    Names found;
+    std::istringstream lines(help);
+    const std::regex shown("^ +(-[a-z],)?(--[a-z-]+).*");
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+      if (!std::regex_match(line, match, shown)) continue;
+      found.insert(match[2]);
+      if (match[1].matched) found.insert(match[1].str().substr(0, 2));
+    }
+    return found;
+  }
+};
+
+const std::vector<std::string> commands = {"solve", "spmv", "info", "generate"};
+
+TEST_F(Help, HasAnExample) {
+  for (const std::string& command : commands) {
+    EXPECT_NE(help(command).find("\nExample: heddle " + command), std::string::npos) << command;
+  }
+  const Result all = run({"--help"});
+  EXPECT_EQ(all.status, 0);
+  for (const std::string& command : commands) {
+    EXPECT_NE(all.out.find("\n  " + command + " "), std::string::npos) << command;
+  }
+}
+
+TEST_F(Help, ExamplesWork) {
+  for (const std::string command : {"generate", "solve", "spmv", "info"}) {
+    std::istringstream lines(help(command));
+    const std::string mark = "Example: heddle ";
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind(mark, 0) != 0) continue;
+      const Result result = shell("$heddle " + line.substr(mark.size()) +
+                                  (command == "spmv" ? " --repetitions 1" : ""));
+      EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
+    }
+  }
+  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "x.mtx"}));
+}
+
+TEST_F(Help, ShowsWhatIsDocumented) {
+  const Names matrix = {"--help", "--entry",   "--precision", "--device",
+                        "--json", "--threads", "--quiet",     "-q"};
+  std::map<std::string, Names> documented = {
+      {"solve",
+       {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
+        "--max-iterations", "--time-limit", "--plan", "--history", "--seed"}},
+      {"spmv", {"--plan", "--repetitions", "--seed"}},
+      {"info", {}}};
+  for (auto& [command, names] : documented) {
+    names.insert(matrix.begin(), matrix.end());
+    names.insert("-h");
+    EXPECT_EQ(options(help(command)), names) << command;
+  }
+  EXPECT_EQ(options(help("generate")),
+            (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
+                   "--contrast", "--points-per-wavelength", "--damping", "--young",
+                   "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
+}
+
+TEST_F(Help, EveryOptionIsAccepted) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const std::map<std::string, std::string> values = {
+      {"--entry", "block3"},
+      {"--precision", "double"},
+      {"--device", "cpu"},
+      {"--threads", "1"},
+      {"--rhs", "ones"},
+      {"--guess", "zero.mtx"},
+      {"--output", "x.mtx"},
+      {"-o", "x.mtx"},
+      {"--solver", "cg"},
+      {"--preconditioner", "none"},
+      {"--tolerance", "1e-3"},
+      {"--max-iterations", "50"},
+      {"--time-limit", "9"},
+      {"--plan", "CSR"},
+      {"--history", "h.csv"},
+      {"--seed", "3"},
+      {"--repetitions", "1"},
+      {"--quiet", ""},
+      {"-q", ""},
+      {"--json", ""},
+      {"--help", ""},
+      {"-h", ""},
+  };
+  folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n12 1 0\n");
+  for (const std::string command : {"solve", "spmv", "info"}) {
+    for (const std::string& option : options(help(command))) {
+      SCOPED_TRACE(command + " " + option);
+      ASSERT_TRUE(values.contains(option));
+      std::vector<std::string> arguments = {command, "a.mtx", option};
+      if (!values.at(option).empty()) arguments.push_back(values.at(option));
+      if (command == "spmv" && option != "--repetitions") {
+        arguments.insert(arguments.end(), {"--repetitions", "1"});
+      }
+      const Result result = run(arguments);
+      EXPECT_EQ(result.status, 0) << result.error;
+    }
+  }
+  const std::map<std::string, std::pair<std::string, std::string>> problems = {
+      {"--size", {"poisson", "50"}},
+      {"--seed", {"poisson", "3"}},
+      {"--quiet", {"poisson", ""}},
+      {"-q", {"poisson", ""}},
+      {"--help", {"poisson", ""}},
+      {"-h", {"poisson", ""}},
+      {"--output", {"poisson", "y.mtx"}},
+      {"-o", {"poisson", "y.mtx"}},
+      {"--contrast", {"helmholtz", "0.2"}},
+      {"--points-per-wavelength", {"helmholtz", "12"}},
+      {"--damping", {"helmholtz", "0.1"}},
+      {"--young", {"elasticity", "2"}},
+      {"--irregularity", {"elasticity", "0.3"}},
+      {"--poisson-ratio", {"elasticity", "0.25"}},
+      {"--potential", {"dirac", "2"}},
+      {"--shift", {"dirac", "3"}},
+  };
+  for (const std::string& option : options(help("generate"))) {
+    SCOPED_TRACE("generate " + option);
+    ASSERT_TRUE(problems.contains(option));
+    const auto& [problem, value] = problems.at(option);
+    std::vector<std::string> arguments = {"generate", problem, option};
+    if (!value.empty()) arguments.push_back(value);
+    if (option != "-o" && option != "--output") {
+      arguments.insert(arguments.end(), {"-o", "y.mtx"});
+    }
+    if (option != "--size") arguments.insert(arguments.end(), {"--size", "100"});
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.error;
+  }
+}
+
+TEST_F(Help, Version) {
+  const Result result = run({"--version"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_TRUE(std::regex_match(result.out, std::regex("heddle [0-9]+\\.[0-9]+\\.[0-9]+\n")))
+      << result.out;
+}
+
+}  // namespace

@@ -1,0 +1,86 @@
+// `heddle info`: features that can be counted by hand.
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+class Info : public CommandLine {
+ protected:
+  nlohmann::json info(const std::string& text, const std::string& entry) const {
+    folder.write("a.mtx", text);
+    const Result result = run({"info", "a.mtx", "--entry", entry, "--json"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    return result.json();
+  }
+};
+
+const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+
+TEST_F(Info, CountsRows) {
+  const auto json = info(general + "4 4 6\n1 1 1\n1 2 1\n1 4 1\n2 2 0\n4 4 1\n4 1 5\n", "real");
+  EXPECT_EQ(json["rows"], 4);
+  EXPECT_EQ(json["columns"], 4);
+  EXPECT_EQ(json["entries"], 6);
+  EXPECT_EQ(json["row_length"]["shortest"], 0);
+  EXPECT_EQ(json["row_length"]["longest"], 3);
+  EXPECT_EQ(json["row_length"]["empty_rows"], 1);
+  EXPECT_DOUBLE_EQ(json["row_length"]["mean"], 1.5);
+  EXPECT_NEAR(json["row_length"]["deviation"].get<double>(), std::sqrt(5.0 / 4), 1e-12);
+  EXPECT_EQ(json["bandwidth"], 3);
+  EXPECT_DOUBLE_EQ(json["mean_distance"], (1 + 3 + 3) / 6.0);
+  EXPECT_EQ(json["symmetric_pattern"], false);
+  EXPECT_TRUE(json["hermitian_defect"].is_null());
+  EXPECT_EQ(json["missing_diagonal"], 1);
+  EXPECT_EQ(json["singular_diagonal"], 1);
+}
+
+TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    const auto json = info(system.text, system.entry);
+    EXPECT_EQ(json["entry"], system.entry);
+    EXPECT_EQ(json["rows"], system.rows);
+    EXPECT_EQ(json["symmetric_pattern"], true);
+    EXPECT_EQ(json["missing_diagonal"], 0);
+    EXPECT_EQ(json["singular_diagonal"], 0);
+    if (system.entry == "dual-quaternion") {
+      EXPECT_TRUE(json["hermitian_defect"].is_null());
+    } else {
+      EXPECT_EQ(json["hermitian_defect"], 0.0);
+    }
+    ASSERT_FALSE(json["layouts"].empty());
+    const double csr = json["layouts"][0]["bytes"];
+    for (const auto& layout : json["layouts"]) {
+      EXPECT_NEAR(layout["of_csr"].get<double>() * csr, layout["bytes"].get<double>(), 1e-6 * csr);
+    }
+  }
+}
+
+TEST_F(Info, MeasuresADefect) {
+  const auto json = info(general + "2 2 4\n1 1 2\n2 2 2\n1 2 1\n2 1 -1\n", "real");
+  EXPECT_EQ(json["symmetric_pattern"], true);
+  EXPECT_GT(json["hermitian_defect"].get<double>(), 0.1);
+}
+
+TEST_F(Info, RectangularMatricesHaveNoSymmetry) {
+  const auto json = info(general + "2 3 2\n1 1 2\n2 3 2\n", "real");
+  EXPECT_EQ(json["columns"], 3);
+  EXPECT_FALSE(json.contains("symmetric_pattern"));
+  EXPECT_FALSE(json["layouts"].empty());
+}
+
+TEST_F(Info, TextForPeople) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const Result result = run({"info", "a.mtx", "--entry", "block3", "--precision", "single"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  for (const char* part : {"4 x 4 block3 entries (single)", "rows ", "columns ",
+                           "symmetry   Hermitian, exactly", "0 missing, 0 singular", "CSR "}) {
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
+  }
+  const Result quiet = run({"info", "a.mtx", "--quiet"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.error, "");
+  EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
+}  // namespace

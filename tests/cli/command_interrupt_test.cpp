@@ -1,0 +1,72 @@
+// Ctrl-C: status 130, no half-written file, and an older file of that name as it was.
+#include <chrono>
+#include <thread>
+
+#include "cli/run.hpp"
+
+namespace {
+
+class Interrupt : public CommandLine {
+ protected:
+  /// Whether `condition` came true before the program ended; at most 60 s.
+  template <class Condition>
+  static bool wait_for(const Process& process, const Condition& condition) {
+    for (int i = 0; i < 60000 && !process.has_ended(); ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  bool is_writing() const {
+    for (const std::string& name : files()) {
+      if (name.ends_with(".part")) return true;
+    }
+    return false;
+  }
+};
+
+TEST_F(Interrupt, WhileWriting) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const char* name : {"a.mtx", "a.mtx.gz", "a.npz"}) {
+      SCOPED_TRACE(std::string(name) + ", signal " + std::to_string(signal));
+      folder.write(name, "old");
+      // Far more than is written before the signal arrives.
+      Process process(HEDDLE_PROGRAM, {"generate", "poisson", "--size", "1000000", "-o", name},
+                      folder / "");
+      ASSERT_TRUE(wait_for(process, [&] { return is_writing(); }));
+      process.signal(signal);
+      const Result result = process.wait();
+      EXPECT_EQ(result.status, 130);
+      EXPECT_EQ(result.out + result.error, "");
+      EXPECT_EQ(files(), Names{name});
+      EXPECT_EQ(text_of(name), "old");
+      std::filesystem::remove(folder / name);
+    }
+  }
+}
+
+TEST_F(Interrupt, WhileIterating) {
+  ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);
+  // A tolerance that is never met: minutes, if nobody ends it.
+  Process process(
+      HEDDLE_PROGRAM,
+      {"solve", "a.mtx", "--tolerance", "0", "--max-iterations", "100000000", "--preconditioner",
+       "none", "--time-limit", "60", "-o", "x.mtx", "--history", "h.csv"},
+      folder / "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.status, 130) << result.out << result.error;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
+TEST_F(Interrupt, IsIgnoredWhereTheParentIgnoresIt) {
+  const Result result = shell(
+      "trap '' INT HUP; $heddle generate poisson --size 300000 -q -o a.mtx & id=$!;"
+      " sleep 0.05; kill -INT $id; kill -HUP $id; wait $id");
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
+}  // namespace

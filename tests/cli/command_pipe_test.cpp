@@ -1,0 +1,61 @@
+// Files that are pipes or links: the shell's way of putting programs together.
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+class Pipes : public CommandLine {
+ protected:
+  void SetUp() override {
+    folder.write("a.mtx", matrix_market(real_matrix(12)));
+    ASSERT_EQ(run({"solve", "a.mtx", "-o", "x.mtx", "-q"}).status, 0);
+  }
+};
+
+TEST_F(Pipes, OutputIntoAPipe) {
+  const Result result = shell("$heddle solve a.mtx --quiet -o /dev/stdout | cat");
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.out, text_of("x.mtx"));
+  const Result made = shell("$heddle generate poisson --size 100 -q -o /dev/stdout | head -n 1");
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.out, "%%MatrixMarket matrix coordinate real symmetric\n");
+  EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx"}));
+}
+
+TEST_F(Pipes, OutputIntoARedirection) {
+  const Result result = shell("$heddle solve a.mtx --quiet -o /dev/stdout > y.mtx");
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(text_of("y.mtx"), text_of("x.mtx"));
+  EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
+}
+
+TEST_F(Pipes, InputFromAPipe) {
+  for (const char* compress : {"cat a.mtx", "gzip -c a.mtx"}) {
+    const Result result = shell(std::string(compress) + " | $heddle solve /dev/stdin -q -o y.mtx");
+    EXPECT_EQ(result.status, 0) << result.error;
+    EXPECT_EQ(text_of("y.mtx"), text_of("x.mtx"));
+  }
+  const Result chain = shell(
+      "$heddle generate dirac --size 200 -q -o /dev/stdout |"
+      " $heddle solve /dev/stdin --entry quaternion --json");
+  EXPECT_EQ(chain.status, 0) << chain.error;
+  EXPECT_EQ(chain.json()["status"], "converged");
+}
+
+TEST_F(Pipes, LinksAreFollowed) {
+  std::filesystem::create_directory(folder / "kept");
+  std::filesystem::create_symlink("kept/y.mtx", folder / "link.mtx");
+  folder.write("kept/y.mtx", "old");
+  const Result result = run({"solve", "a.mtx", "-q", "-o", "link.mtx"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.mtx"));
+  EXPECT_EQ(text_of("kept/y.mtx"), text_of("x.mtx"));
+}
+
+TEST_F(Pipes, ErrorsReplaceNothing) {
+  const std::string before = text_of("x.mtx");
+  EXPECT_EQ(run({"solve", "a.mtx", "--entry", "quaternion", "-o", "x.mtx"}).status, 2);
+  EXPECT_EQ(text_of("x.mtx"), before);
+}
+
+}  // namespace

@@ -1,0 +1,167 @@
+// What the options of `heddle solve` do: output, guess, history, limits, threads, plans, texts.
+#include <map>
+#include <sstream>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+class SolveOptions : public CommandLine {
+ protected:
+  void SetUp() override {
+    const Result made = run({"generate", "dirac", "--size", "300", "-o", "a.mtx", "--quiet"});
+    ASSERT_EQ(made.status, 0) << made.error;
+    EXPECT_EQ(made.out + made.error, "");
+  }
+  Result solve(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"solve", "a.mtx", "--entry", "quaternion"});
+    return run(options);
+  }
+};
+
+TEST_F(SolveOptions, OutputServesAsGuess) {
+  ASSERT_EQ(solve({"--rhs", "ones", "--output", "x.mtx", "--quiet"}).status, 0);
+  const Result again = solve({"--rhs", "ones", "--guess", "x.mtx", "-o", "y.mtx", "--json"});
+  ASSERT_EQ(again.status, 0) << again.error;
+  EXPECT_EQ(again.json()["iterations"], 0);
+  EXPECT_LE(again.json()["residual"].get<double>(), 1e-10);
+  EXPECT_EQ(text_of("x.mtx"), text_of("y.mtx"));
+  EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
+}
+
+TEST_F(SolveOptions, HistoryHasALineAnIteration) {
+  const Result result = solve({"--history", "h.csv", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  std::istringstream lines(text_of("h.csv"));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "iteration,relative_residual");
+  long long iteration = -1;
+  double residual = std::nan("");
+  while (std::getline(lines, line)) {
+    const std::size_t comma = line.find(',');
+    ASSERT_NE(comma, std::string::npos) << line;
+    EXPECT_EQ(std::stoll(line.substr(0, comma)), ++iteration);
+    residual = std::stod(line.substr(comma + 1));
+    if (iteration == 0) {
+      EXPECT_NEAR(residual, 1, 1e-12);
+    }
+  }
+  EXPECT_EQ(iteration, result.json()["iterations"].get<long long>());
+  EXPECT_LE(residual, 1e-10);
+  EXPECT_EQ(files(), (Names{"a.mtx", "h.csv"}));
+}
+
+TEST_F(SolveOptions, IterationLimitStillWrites) {
+  const Result result = solve({"--max-iterations", "1", "--output", "x.mtx", "--json"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.json()["status"], "iteration limit");
+  EXPECT_EQ(result.json()["iterations"], 1);
+  EXPECT_GT(result.json()["residual"].get<double>(), 1e-10);
+  const std::vector<double> x = components_of(text_of("x.mtx"));
+  EXPECT_EQ(x.size(), 4 * result.json()["rows"].get<std::size_t>());
+  for (const double component : x) EXPECT_TRUE(std::isfinite(component));
+}
+
+TEST_F(SolveOptions, TimeLimit) {
+  const Result result = solve({"--time-limit", "0", "--json"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.json()["status"], "time limit");
+}
+
+TEST_F(SolveOptions, ToleranceIsMetAndNotMore) {
+  const auto loose = solve({"--tolerance", "1e-2", "--json"}).json();
+  const auto tight = solve({"--tolerance", "1e-12", "--json"}).json();
+  EXPECT_LE(loose["residual"].get<double>(), 1e-2);
+  EXPECT_LE(tight["residual"].get<double>(), 1e-12);
+  EXPECT_LT(loose["iterations"].get<int>(), tight["iterations"].get<int>());
+}
+
+TEST_F(SolveOptions, ThreadsAndSchedulesChangeNoBit) {
+  std::set<std::string> solutions;
+  for (const char* threads : {"1", "2", "3"}) {
+    for (const char* plan : {"Sl-32", "Sl-32,schedule=dynamic,chunk=1"}) {
+      const Result result =
+          solve({"--threads", threads, "--plan", plan, "--output", "x.mtx", "--quiet"});
+      ASSERT_EQ(result.status, 0) << result.error;
+      solutions.insert(text_of("x.mtx"));
+    }
+  }
+  EXPECT_EQ(solutions.size(), 1u);
+}
+
+TEST_F(SolveOptions, SeedsMakeTheirOwnSystem) {
+  std::map<std::string, std::string> solutions;
+  for (const char* seed : {"1", "2"}) {
+    ASSERT_EQ(solve({"--seed", seed, "--output", "x.mtx", "--quiet"}).status, 0);
+    solutions[seed] = text_of("x.mtx");
+  }
+  EXPECT_NE(solutions["1"], solutions["2"]);
+  ASSERT_EQ(solve({"--output", "x.mtx", "--quiet"}).status, 0);
+  EXPECT_EQ(solutions["1"], text_of("x.mtx"));
+}
+
+TEST_F(SolveOptions, EveryPlanSolves) {
+  for (const char* plan : {"CSR", "ELL", "Sl-16", "Sl-32", "pJDS", "K1", "K1r", "K1rs", "K2", "K2r",
+                           "K2rs", "C=8,sigma=64,inner=soa,vector=soa", "K1rs,order=rcm"}) {
+    SCOPED_TRACE(plan);
+    const Result named = solve({"--plan", plan, "--json", "--output", "x.mtx"});
+    ASSERT_EQ(named.status, 0) << named.error;
+    EXPECT_LE(named.json()["residual"].get<double>(), 1e-10);
+    EXPECT_LE(named.json()["error"].get<double>(), 1e-8);
+    // The report's text is a plan, and the same one.
+    const std::string canonical = named.json()["plan"];
+    const Result again = solve({"--plan", canonical, "--json", "--output", "y.mtx"});
+    ASSERT_EQ(again.status, 0) << again.error;
+    EXPECT_EQ(again.json()["plan"], canonical);
+    EXPECT_EQ(text_of("x.mtx"), text_of("y.mtx"));
+  }
+}
+
+TEST_F(SolveOptions, EverySolverAndPreconditioner) {
+  for (const char* solver : {"cg", "bicgstab"}) {
+    for (const char* preconditioner : {"none", "jacobi"}) {
+      for (const char* recurrence : {"recurrence=ring", "recurrence=real"}) {
+        SCOPED_TRACE(std::string(solver) + " " + preconditioner + " " + recurrence);
+        const Result result = solve({"--solver", solver, "--preconditioner", preconditioner,
+                                     "--plan", recurrence, "--json"});
+        ASSERT_EQ(result.status, 0) << result.out << result.error;
+        EXPECT_LE(result.json()["residual"].get<double>(), 1e-10);
+      }
+    }
+  }
+}
+
+TEST_F(SolveOptions, TextForPeople) {
+  const Result result = solve({"--output", "x.mtx"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.error, "");
+  for (const char* part : {"matrix     a.mtx", "quaternion entries (double)", "plan       C=",
+                           "memory ", "status     converged after", "residual ", "error ", "read ",
+                           "build ", "permute ", "iterate ", "GB/s", "written    x.mtx"}) {
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
+  }
+}
+
+TEST_F(SolveOptions, QuietPrintsNothingButJson) {
+  for (const char* quiet : {"--quiet", "-q"}) {
+    const Result result = solve({quiet});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.out + result.error, "");
+  }
+  EXPECT_EQ(solve({"--quiet", "--json"}).json()["status"], "converged");
+}
+
+TEST_F(SolveOptions, ZeroRightHandSide) {
+  std::string zeros = "%%MatrixMarket matrix coordinate real general\n";
+  const int rows = solve({"--json"}).json()["rows"];
+  folder.write("b.mtx", zeros + std::to_string(rows) + " 4 0\n");
+  const Result result = solve({"--rhs", "b.mtx", "--output", "x.mtx", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.json()["iterations"], 0);
+  for (const double component : components_of(text_of("x.mtx"))) EXPECT_EQ(component, 0);
+}
+
+}  // namespace

@@ -1,0 +1,73 @@
+// `heddle spmv`: what is measured, for every entry and several plans.
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+using Spmv = CommandLine;
+
+TEST_F(Spmv, Json) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    // Every run also measures the triad, a second for all the forms that differ in the file only.
+    if (system.name != "real" && system.name != "complex_block3" && system.name != "block6" &&
+        system.name != "dual_quaternion_components") {
+      continue;
+    }
+    folder.write("a.mtx", system.text);
+    const Result result = run({"spmv", "a.mtx", "--entry", system.entry, "--json", "--repetitions",
+                               "1", "--plan", "CSR", "--plan", "K1", "--plan", "K2rs"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    for (const char* key : {"entry", "precision", "rows", "columns", "entries", "device",
+                            "repetitions", "triad_bandwidth", "products"}) {
+      EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_EQ(json["entry"], system.entry);
+    EXPECT_EQ(json["rows"], system.rows);
+    EXPECT_EQ(json["repetitions"], 1);
+    EXPECT_GT(json["triad_bandwidth"].get<double>(), 0);
+    ASSERT_EQ(json["products"].size(), 3u);
+    for (const auto& product : json["products"]) {
+      const double median = product["seconds"]["median"];
+      EXPECT_GT(median, 0);
+      EXPECT_LE(product["seconds"]["lower_quartile"].get<double>(), median);
+      EXPECT_GE(product["seconds"]["upper_quartile"].get<double>(), median);
+      // What is the same for every layout, and what each layout adds.
+      EXPECT_EQ(product["compulsory_bytes"], json["products"][0]["compulsory_bytes"]);
+      EXPECT_GE(product["moved_bytes"], product["compulsory_bytes"]);
+      const double bandwidth = product["bandwidth"];
+      EXPECT_NEAR(bandwidth * median, product["compulsory_bytes"].get<double>(), 1e-6 * bandwidth);
+      EXPECT_NEAR(product["of_triad"].get<double>() * json["triad_bandwidth"].get<double>(),
+                  bandwidth, 1e-9 * bandwidth);
+    }
+    EXPECT_NE(json["products"][0]["plan"], json["products"][1]["plan"]);
+  }
+}
+
+TEST_F(Spmv, RectangularMatrices) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
+  const Result result = run({"spmv", "a.mtx", "--repetitions", "1", "--json", "--plan", "CSR",
+                             "--plan", "Sl-16", "--plan", "K1"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.json()["rows"], 4);
+  EXPECT_EQ(result.json()["columns"], 6);
+  EXPECT_EQ(result.json()["products"].size(), 3u);
+}
+
+TEST_F(Spmv, TextForPeople) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const Result result = run({"spmv", "a.mtx", "--repetitions", "3"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  for (const char* part : {"matrix  a.mtx", "triad ", "3 interleaved repetitions", "median",
+                           "quartiles", "compulsory", "moved", "% of triad"}) {
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
+  }
+  const Result quiet = run({"spmv", "a.mtx", "--repetitions", "1", "--quiet"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.error, "");
+  EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
+}  // namespace
