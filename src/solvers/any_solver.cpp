@@ -85,7 +85,9 @@ class WorkOver final : public AnyOperator::Work {
   using S = vector_scalar_t<E>;
 
   WorkOver(const Operator<E>& matrix, const AnyField& x)
-      : matrix_(matrix), x_(matrix.field()), y_(matrix.field()) {
+      : matrix_(matrix),
+        x_(matrix.columns(), matrix.device(), matrix.vector_layout(), matrix.column_basis()),
+        y_(matrix.rows(), matrix.device(), matrix.vector_layout(), matrix.row_basis()) {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
   void product() override { matrix_.apply(S(1), x_, S(0), y_, matrix_.device().stream()); }
