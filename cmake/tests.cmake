@@ -11,9 +11,6 @@ foreach(source ${test_sources})
   cmake_path(GET folder FILENAME label)
   add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE
-    HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    HEDDLE_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
   target_link_libraries(${name} PRIVATE
     heddle GTest::gtest_main Eigen3::Eigen nlohmann_json::nlohmann_json ZLIB::ZLIB)
   if(label STREQUAL cli AND TARGET heddle_cli)

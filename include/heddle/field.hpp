@@ -56,7 +56,7 @@ struct FieldView {
   bool is_soa() const { return entry_stride == 1 && (component_stride == size || components == 1); }
 };
 
-/// Throws `Error` (size_mismatch) that names `what`, unless sizes, components and bases agree.
+/// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree.
 template <class S, class U>
 void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   if (a.size != b.size || a.components != b.components) {

@@ -58,7 +58,8 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> basis)
       : Operator(matrix, plan, basis, basis, {}) {}
 
-  /// Rectangular, or with rows and columns numbered apart.
+  /// Rectangular, or with rows and columns numbered apart. Without a row basis the plan's is made;
+  /// without a column basis it is the same for a square matrix, the user's order for others.
   Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> row_basis,
            std::shared_ptr<const Basis> column_basis,
            const std::optional<long long>& memory_limit = {});

@@ -52,8 +52,8 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
   state_->order = matrix.order;
   const PatternView pattern = matrix.pattern();
   check_pattern(pattern, matrix.device.stream());
-  if (!row_basis) {
-    row_basis = Basis::make(pattern, plan, matrix.device);
+  if (!row_basis) row_basis = Basis::make(pattern, plan, matrix.device);
+  if (!column_basis) {
     column_basis = matrix.rows == matrix.columns ? row_basis : Basis::natural(matrix.columns);
   }
   state_->pattern =
@@ -78,6 +78,11 @@ Operator<E>::Operator(const Operator& other, const stored* values)
 template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
   const SlicedPattern& A = pattern();
+  if (A.rows != A.columns) {
+    throw Error(ErrorKind::size_mismatch, "the diagonal of a " + std::to_string(A.rows) + " x " +
+                                              std::to_string(A.columns) +
+                                              " matrix is not asked for");
+  }
   const StridedValues<E> values{state_->values.data(), formula()};
   const bool same = A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis);
 #pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), A.entries))
@@ -147,7 +152,7 @@ sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& 
                                                  Reduction<scalar>& reduction,
                                                  const Stream& stream) const {
   if (x.entry_stride != y.entry_stride || x.component_stride != y.component_stride ||
-      row_basis() != column_basis()) {
+      row_components() != column_components() || row_basis() != column_basis()) {
     return LinearOperator<scalar>::apply_dot(x, y, reduction, stream);
   }
   check_x(x);

@@ -1,6 +1,6 @@
 // Operations on fields, and the fused updates that the solvers are made of. All fields of one call
-// agree in rows, components, layout and basis, or `Error` says which do not; only `axpby`, `copy`
-// and `permute` also take fields of different strides. S is float, double or long double.
+// agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
+// `permute` also take fields of different strides. S is float, double or long double.
 #pragma once
 
 #include <array>

@@ -88,6 +88,11 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
                                                  const Term& term) {
   static_assert(N <= Reduction<S>::width);
   using T = sum_t<S>;
+  if (reduction.groups() != groups_of(field.size)) {
+    throw Error(
+        ErrorKind::size_mismatch,
+        "a reduction over another number of rows than the field's " + std::to_string(field.size));
+  }
   for_each_group(groups_of(field.size), stream, [&](Index group) {
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {

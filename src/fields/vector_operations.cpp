@@ -1,12 +1,23 @@
 #include "heddle/vector_operations.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "groups.hpp"
 
 namespace heddle {
 
 namespace {
+
+template <class S, class U>
+void check_one_basis(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
+  const bool natural_a = !a.basis || a.basis->is_natural();
+  const bool natural_b = !b.basis || b.basis->is_natural();
+  if (natural_a != natural_b || (!natural_a && !same_basis(*a.basis, *b.basis))) {
+    throw Error(ErrorKind::size_mismatch, std::string(what) + ": the fields live in two bases");
+  }
+}
 
 /// Fields that one loop may walk with one index.
 template <class S, class U>
@@ -17,11 +28,7 @@ void check_alike(const FieldView<S>& a, const FieldView<U>& b, const char* what)
     throw Error(ErrorKind::size_mismatch,
                 std::string(what) + ": the fields differ in layout; copy one first");
   }
-  const bool natural_a = !a.basis || a.basis->is_natural();
-  const bool natural_b = !b.basis || b.basis->is_natural();
-  if (natural_a != natural_b || (!natural_a && !same_basis(*a.basis, *b.basis))) {
-    throw Error(ErrorKind::size_mismatch, std::string(what) + ": the fields live in two bases");
-  }
+  check_one_basis(a, b, what);
 }
 
 template <Ring R, class S>
@@ -46,7 +53,9 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
            const Coefficient<R, S>& beta, const FieldView<S>& y, const Stream& stream) {
   check_alike(x, y, "axpby");
   check_ring<R>(x, "axpby");
-  const bool reads_y = squared_norm(beta) != S(0);
+  // Not by the norm: the square of a small coefficient underflows.
+  const bool reads_y = std::any_of(std::begin(beta.component), std::end(beta.component),
+                                   [](S c) { return c != S(0); });
   detail::for_each_element<R>(y, stream, [&](const auto& run, Offset i) {
     Coefficient<R, S> sum = detail::element<R>(x.data, run, i) * alpha;
     if (reads_y) {
@@ -72,6 +81,7 @@ void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
 template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream) {
   check_same_shape(x, y, "copy");
+  check_one_basis(x, y, "copy");
   detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
@@ -84,6 +94,13 @@ void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stre
 template <class S>
 void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const Stream& stream) {
   check_same_shape(x, y, "permute");
+  for (const auto& basis : {x.basis.get(), y.basis.get()}) {
+    if (basis != nullptr && basis->size() != x.size) {
+      throw Error(ErrorKind::size_mismatch, "permute: a field of " + std::to_string(x.size) +
+                                                " rows in a basis of " +
+                                                std::to_string(basis->size()));
+    }
+  }
   detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));

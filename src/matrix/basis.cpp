@@ -59,7 +59,7 @@ void sort_by_length(const PatternView& pattern, Index window, const Stream& stre
                     Array<Index>& order) {
   const Index n = pattern.rows;
   if (window == Plan::all_rows || window > n) window = n;
-  const Index windows = (n + window - 1) / window;
+  const auto windows = static_cast<Index>((Offset(n) + window - 1) / window);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team_size(stream, n))
   for (Index w = 0; w < windows; ++w) {
     Index* begin = order.data() + static_cast<Offset>(w) * window;

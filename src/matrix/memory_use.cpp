@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "heddle/sliced.hpp"
+#include "heddle/team.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {
@@ -12,15 +13,32 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_byt
   check_plan(plan);
   const Array<Index> order = storage_order(pattern, plan, device);
   const bool permuted = plan.use == BasisUse::permuted;
-  return detail::memory_of(pattern, plan, order.span(), entry_bytes,
-                           permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
-                           !permuted && !order.empty());
+  return detail::memory_of(
+      pattern, plan, order.span(), entry_bytes,
+      permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
+      !permuted && !order.empty(),
+      !detail::keeps_order(pattern, plan, order.span(), true, device.stream()));
 }
 
 namespace detail {
 
+bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
+                 bool natural_columns, const Stream& stream) {
+  if (plan.lanes != 1 || !order.empty()) return false;
+  if (plan.columns == ColumnOrder::given) return true;
+  if (!natural_columns) return false;
+  bool sorted = true;
+#pragma omp parallel for schedule(static) reduction(&& : sorted) \
+    num_threads(team_size(stream, pattern.entries()))
+  for (Index row = 0; row < pattern.rows; ++row) {
+    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
+                                      pattern.column + pattern.offsets[row + 1]);
+  }
+  return sorted;
+}
+
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                    int entry_bytes, long long basis_bytes, bool scatters) {
+                    int entry_bytes, long long basis_bytes, bool scatters, bool maps_values) {
   const Index C = lanes_of(pattern, plan);
   Offset slots = 0;
   Offset slices = 0;
@@ -39,7 +57,7 @@ MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<cons
   }
   use.row_lengths = C == 1 ? 0 : rows * static_cast<long long>(sizeof(Index));
   use.permutation = basis_bytes + (scatters ? rows * static_cast<long long>(sizeof(Index)) : 0);
-  use.value_map = SlotMap::bytes(pattern.entries(), slots);
+  use.value_map = maps_values ? SlotMap::bytes(pattern.entries(), slots) : 0;
   return use;
 }
 

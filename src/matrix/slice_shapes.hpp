@@ -57,8 +57,12 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
   }
 }
 
+/// True where sliced storage keeps every entry on its own place, so that no map is needed.
+bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
+                 bool natural_columns, const Stream& stream);
+
 /// The account for a known storage order; `basis_bytes` is what the bases hold.
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                    int entry_bytes, long long basis_bytes, bool scatters);
+                    int entry_bytes, long long basis_bytes, bool scatters, bool maps_values);
 
 }  // namespace heddle::detail

@@ -31,22 +31,6 @@ Index SlicedPattern::slice_of(Index row) const {
 
 namespace {
 
-/// True where sliced storage would keep every entry on its own place: no map is needed.
-bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                 const Basis& column_basis, const Stream& stream) {
-  if (plan.lanes != 1 || !order.empty()) return false;
-  if (plan.columns == ColumnOrder::given) return true;
-  if (!column_basis.is_natural()) return false;
-  bool sorted = true;
-#pragma omp parallel for schedule(static) reduction(&& : sorted) \
-    num_threads(team_size(stream, pattern.entries()))
-  for (Index row = 0; row < pattern.rows; ++row) {
-    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
-                                      pattern.column + pattern.offsets[row + 1]);
-  }
-  return sorted;
-}
-
 /// The stored rows in the order of the row basis, or sorted beyond it when the product scatters.
 Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, const Basis& row_basis,
                               const Device& device) {
@@ -86,10 +70,10 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
       plan.use == BasisUse::scatter && (!order.empty() || !row_basis->is_natural());
   const long long basis_bytes =
       row_basis->bytes() + (column_basis == row_basis ? 0 : column_basis->bytes());
+  const bool identity =
+      detail::keeps_order(pattern, plan, order.span(), column_basis->is_natural(), stream);
   sliced.memory =
-      detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters);
-  const bool identity = keeps_order(pattern, plan, order.span(), *column_basis, stream);
-  if (identity) sliced.memory.value_map = 0;
+      detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters, !identity);
   check_memory(sliced.memory, memory_limit.value_or(device.available_memory()), pattern,
                entry_bytes, device);
 
