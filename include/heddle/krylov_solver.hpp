@@ -58,7 +58,7 @@ class KrylovSolver {
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
-  const FieldView<const S>& precondition(const FieldView<const S>& r, const FieldView<S>& z);
+  FieldView<const S> precondition(const FieldView<const S>& r, const FieldView<S>& z);
   void project(const FieldView<S>& field);
 
   const LinearOperator<S>& matrix_;
@@ -85,7 +85,6 @@ class KrylovSolver {
   std::optional<FieldView<S>> own_b_;
   std::optional<FieldView<S>> own_x_;
   std::vector<double> history_;
-  FieldView<const S> aliased_;
 };
 
 }  // namespace heddle

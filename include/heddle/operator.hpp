@@ -55,7 +55,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
       : Operator(matrix, plan, nullptr, nullptr, memory_limit) {}
 
   /// In a given basis of rows and columns, shared with other operators.
-  Operator(const CsrView<E>& matrix, const Plan& plan, std::shared_ptr<const Basis> basis)
+  Operator(const CsrView<E>& matrix, const Plan& plan, const std::shared_ptr<const Basis>& basis)
       : Operator(matrix, plan, basis, basis, {}) {}
 
   /// Rectangular, or with rows and columns numbered apart. Without a row basis the plan's is made;

@@ -56,7 +56,7 @@ Field<E> field_of(const ScalarField& file, const Device& device = Device::automa
   }
   const Offset numbers = K / parts;  // a row
   const bool by_rows = file.columns == numbers;
-  if (!by_rows && !(file.columns == 1 && file.rows % numbers == 0)) {
+  if (!by_rows && (file.columns != 1 || file.rows % numbers != 0)) {
     throw Error(ErrorKind::size_mismatch,
                 "a " + std::to_string(file.rows) + " x " + std::to_string(file.columns) +
                     (file.is_complex ? " complex" : " real") + " table is no field of " +

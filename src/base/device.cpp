@@ -40,7 +40,7 @@ class HugePageMemory final : public std::pmr::memory_resource {
 std::string proc_value(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind(key, 0) != 0) continue;
+    if (!line.starts_with(key)) continue;
     const std::size_t colon = line.find(':');
     const std::size_t from = line.find_first_not_of(" \t", colon + 1);
     return from == std::string::npos ? "" : line.substr(from);

@@ -39,7 +39,7 @@ void for_each_run(const FieldView<S>& field, Index group, Body& body) {
     body(Run<R, true>{row * field.components, rows * (field.components / size), 1});
   } else {
     for (int element = 0; element < field.components / size; ++element) {
-      body(Run<R, false>{element * size * Offset(field.size) + row, rows, field.size});
+      body(Run<R, false>{Offset(element) * size * field.size + row, rows, field.size});
     }
   }
 }

@@ -88,7 +88,7 @@ class Member {
     std::size_t prefix = 10;
     if (start[6] >= 2) {
       read_bytes(start.data() + 10, 2);
-      length += 65536u * (start[10] + 256u * start[11]);
+      length += std::size_t(65536) * (start[10] + 256u * start[11]);
       prefix = 12;
     }
     constexpr std::size_t longest = 65536;

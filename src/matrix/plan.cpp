@@ -138,9 +138,9 @@ Plan paper_plan(const std::string& name) {
   if (name == "pJDS") return {.lanes = warp, .sort_window = Plan::all_rows};
   // Wong et al. 2015, sections 5.1 to 5.5.
   Plan plan{.lanes = warp, .sort_window = Plan::all_rows};
-  if (name.rfind("K2", 0) == 0) {
+  if (name.starts_with("K2")) {
     plan.threshold = k2_threshold;
-  } else if (name.rfind("K1", 0) != 0) {
+  } else if (!name.starts_with("K1")) {
     refuse("plan: '" + name +
            "' is neither key=value nor one of CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs");
   }

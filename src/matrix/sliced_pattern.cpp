@@ -132,8 +132,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
         }
         for (Index j = 0; j < length; ++j) {
           const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
-          const Offset slot =
-              sliced.offset[s] + static_cast<Offset>(j / T) * sliced.C + r * T + j % T;
+          const Offset slot = sliced.offset[s] + Offset(j / T) * sliced.C + Offset(r) * T + j % T;
           sliced.column[static_cast<std::size_t>(slot)] = column;
           if (!identity) sliced.slot_of_entry.set(entry, slot);
         }

@@ -63,7 +63,7 @@ void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
   for (bool restarted = true; !control.ended();) {
     sum r_z = 0;  // Re <r, z>
     if (restarted) {
-      const FieldView<const S>& z = this->precondition(r, z_);
+      const FieldView<const S> z = this->precondition(r, z_);
       r_z = real_dot<S>(r, z, reduction, stream);
       copy<S>(z, p_, stream);
       squared_norm = control.squared_norm();

@@ -97,13 +97,12 @@ bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
 }
 
 template <class S>
-const FieldView<const S>& KrylovSolver<S>::precondition(const FieldView<const S>& r,
-                                                        const FieldView<S>& z) {
+FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>& r,
+                                                 const FieldView<S>& z) {
   if (!preconditioner_) return r;
   preconditioner_->apply(r, z, stream_);
   project(z);
-  aliased_ = z;
-  return aliased_;
+  return z;
 }
 
 template <class S>
