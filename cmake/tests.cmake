@@ -18,6 +18,8 @@ foreach(source ${test_sources})
     add_dependencies(${name} heddle_cli)
   endif()
   heddle_compiler_options(${name})
+  # A test waits for the library, not for itself: half the time to compile it.
+  target_compile_options(${name} PRIVATE -O1)
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 300)

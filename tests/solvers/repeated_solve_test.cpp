@@ -20,6 +20,8 @@ void* counted(std::size_t bytes, std::size_t alignment) {
   if (posix_memalign(&data, std::max(alignment, sizeof(void*)), bytes) != 0) throw std::bad_alloc();
   return data;
 }
+// Not inlined: g++ would take the pair of our operators for a mismatch of new and free.
+[[gnu::noinline]] void release(void* data) { std::free(data); }
 
 }  // namespace
 
@@ -31,14 +33,14 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete[](void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::size_t) noexcept { std::free(data); }
-void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
-void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+void operator delete(void* data) noexcept { release(data); }
+void operator delete[](void* data) noexcept { release(data); }
+void operator delete(void* data, std::size_t) noexcept { release(data); }
+void operator delete[](void* data, std::size_t) noexcept { release(data); }
+void operator delete(void* data, std::align_val_t) noexcept { release(data); }
+void operator delete[](void* data, std::align_val_t) noexcept { release(data); }
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept { release(data); }
+void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { release(data); }
 
 namespace heddle::test {
 namespace {
