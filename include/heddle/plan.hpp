@@ -37,8 +37,8 @@ struct Plan {
   // Schedule.
   ScheduleKind schedule = ScheduleKind::fixed;
   Index chunk = 16;              // groups of 256 rows that a thread takes at a time when dynamic
-  Index prefetch_x = 24;         // entries ahead whose part of x is prefetched; 0 = off
-  Index prefetch_matrix = 2048;  // bytes ahead at which the entries themselves are; 0 = off
+  Index prefetch_x = 48;         // entries ahead whose part of x is prefetched; 0 = off
+  Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are; 0 = off
 
   // Solve.
   LoopForm loop = LoopForm::stepped;

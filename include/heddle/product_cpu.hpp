@@ -13,27 +13,29 @@
 
 namespace heddle::detail {
 
-/// The cache lines that will be wanted next: x by the columns of the entries ahead, the entries by
-/// their address. Addresses past the end are harmless: a prefetch never faults.
+/// How far ahead the next cache lines are asked for: x in entries, the entries themselves in bytes.
+/// Addresses past the end are harmless: a prefetch never faults.
 struct Prefetch {
-  static constexpr Offset line = 64;
+  Index x;
+  Offset matrix;
+};
 
+/// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
+/// the lines of the entry that lies as far behind this one. Small entries ask for a line several
+/// times; counting lines instead costs more than it saves.
+template <class E, class Vector>
+struct PrefetchAhead {
   const Index* column;
-  const char* x;
-  Offset x_stride;  // bytes from row to row
-  Index x_distance;
-  const char* matrix;
-  Offset entry_bytes;
-  Offset matrix_distance;
+  Vector x;
+  const char* entries;
+  Prefetch distance;
 
   HEDDLE_INLINE void operator()(Offset slot) const {
-    __builtin_prefetch(x + column[slot + x_distance] * x_stride);
-  }
-  HEDDLE_INLINE void entries(Offset slot, Offset count) const {
-    if (matrix_distance == 0) return;
-    const char* begin = matrix + slot * entry_bytes + matrix_distance;
-    for (Offset byte = 0; byte < count * entry_bytes; byte += line)
-      __builtin_prefetch(begin + byte);
+    constexpr Offset line = 64;
+    constexpr Offset bytes = sizeof(E);
+    __builtin_prefetch(x.address(column[slot + distance.x]));
+    const char* begin = entries + slot * bytes + distance.matrix;
+    for (Offset byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
   }
 };
 
@@ -58,22 +60,24 @@ HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const I
   return sums[0];
 }
 
-/// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields.
+/// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields, and is returned. All
+/// comes by value: a store to y could change what a reference reads, and would cost reloads.
 template <class E, class Values, class Vector, class Finish>
-HEDDLE_INLINE void product_rows(const SlicedPattern& A, const Values& values, const Vector& x,
-                                const Prefetch& ahead, Index begin, Index end, Finish& finish) {
+HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, const Vector x,
+                                  const Prefetch distance, Index begin, Index end, Finish finish) {
   const Index* column = A.column.data();
+  const PrefetchAhead<E, Vector> ahead{column, x, reinterpret_cast<const char*>(values.data),
+                                       distance};
   const Offset* offset = A.offset.data();
   const Index* target = A.target.empty() ? nullptr : A.target.data();
   if (A.C == 1) {
     for (Index row = begin; row < end; ++row) {
       const Offset first = offset[row];
       const int length = static_cast<int>(offset[row + 1] - first);
-      ahead.entries(first, length);
       finish(target != nullptr ? target[row] : row,
              row_product<E>(values, column, x, first, 1, 0, length, ahead));
     }
-    return;
+    return finish;
   }
   const Index* row_length = A.row_length.data();
   Index slice = A.slice_of(begin);
@@ -82,30 +86,29 @@ HEDDLE_INLINE void product_rows(const SlicedPattern& A, const Values& values, co
     const Index first_row = A.first_row_of(slice);
     const Index last_row = std::min(end, A.first_row_of(slice + 1));
     const Offset step = offset[slice];
-    const Offset share = (offset[slice + 1] - step) / (A.C / T);
     for (; row < last_row; ++row) {
       const int lane = (row - first_row) * T;
-      ahead.entries(step + (row - first_row) * share, share);
       finish(target != nullptr ? target[row] : row,
              T == 1 ? row_product<E>(values, column, x, step, A.C, lane, row_length[row], ahead)
                     : shared_row_product<E>(values, column, x, step, A.C, lane, row_length[row], T,
                                             ahead));
     }
   }
+  return finish;
 }
 
 // One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class E, class Values, class Vector, class Finish>
-__attribute__((flatten)) void product_rows_baseline(const SlicedPattern& A, const Values& values,
-                                                    const Vector& x, const Prefetch& ahead,
-                                                    Index begin, Index end, Finish& finish) {
-  product_rows<E>(A, values, x, ahead, begin, end, finish);
+__attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Values& values,
+                                                      const Vector& x, const Prefetch& distance,
+                                                      Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 template <class E, class Values, class Vector, class Finish>
-__attribute__((target("avx2,fma"), flatten)) void product_rows_avx2(
-    const SlicedPattern& A, const Values& values, const Vector& x, const Prefetch& ahead,
-    Index begin, Index end, Finish& finish) {
-  product_rows<E>(A, values, x, ahead, begin, end, finish);
+__attribute__((target("avx2,fma"), flatten)) Finish
+product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
+                  const Prefetch& distance, Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 
 inline bool has_avx2() {
@@ -141,9 +144,13 @@ struct StoreScaled {  // y = alpha A x + beta y
   template <class V>
   HEDDLE_INLINE void operator()(Index row, const V& sum) {
     S* at = y + row * entry_stride;
-    for (int k = 0; k < V::components; ++k) {
-      S& value = at[k * component_stride];
-      value = beta == S(0) ? alpha * sum.component[k] : alpha * sum.component[k] + beta * value;
+    if (beta == S(0)) {
+      for (int k = 0; k < V::components; ++k) at[k * component_stride] = alpha * sum.component[k];
+    } else {
+      for (int k = 0; k < V::components; ++k) {
+        S& value = at[k * component_stride];
+        value = alpha * sum.component[k] + beta * value;
+      }
     }
   }
   static sum_t<S> partial() { return 0; }
@@ -199,13 +206,7 @@ void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const
       plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
   const bool packed = (plan.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
   const bool one_stream = plan.inner != InnerLayout::soa;
-  const Prefetch ahead{A.column.data(),
-                       reinterpret_cast<const char*>(x.data),
-                       x.entry_stride * static_cast<Offset>(sizeof(S)),
-                       plan.prefetch_x,
-                       reinterpret_cast<const char*>(values),
-                       static_cast<Offset>(sizeof(E)),
-                       one_stream ? plan.prefetch_matrix : 0};
+  const Prefetch distance{plan.prefetch_x, one_stream ? plan.prefetch_matrix : 0};
   const auto run = [&](const auto& values_of, const auto& vector_of) {
     using Values = std::decay_t<decltype(values_of)>;
     using Vector = std::decay_t<decltype(vector_of)>;
@@ -214,8 +215,7 @@ void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const
     for_each_product_group(groups_of(A.rows), A.entries, plan, stream, [&](Index group) {
       const Index begin = group * rows_of_group;
       const Index end = static_cast<Index>(std::min<Offset>(A.rows, Offset(begin) + rows_of_group));
-      Finish of_group = finish;
-      rows(A, values_of, vector_of, ahead, begin, end, of_group);
+      const Finish of_group = rows(A, values_of, vector_of, distance, begin, end, finish);
       if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
     });
   };

@@ -92,12 +92,12 @@ TEST(Plan, PapersNames) {
 TEST(Plan, CanonicalTextOfTheDefault) {
   EXPECT_EQ(to_string(Plan{}),
             "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-            "vector=aos,schedule=static,chunk=16,prefetch-x=24,prefetch-matrix=2048,loop=stepped,"
+            "vector=aos,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,loop=stepped,"
             "recurrence=ring");
   EXPECT_EQ(to_string(parse_plan("ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
                                  "vector=soa,schedule=dynamic,recurrence=real")),
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-            "vector=soa,schedule=dynamic,chunk=16,prefetch-x=24,prefetch-matrix=2048,loop=stepped,"
+            "vector=soa,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,loop=stepped,"
             "recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);

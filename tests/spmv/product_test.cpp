@@ -104,13 +104,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
   using V = vector_entry_t<E>;
   const SlicedPattern& A = matrix.pattern();
   const stored_scalar_t<E>* values = matrix.values_in_basis().data();
-  const detail::Prefetch ahead{A.column.data(),
-                               reinterpret_cast<const char*>(x.data),
-                               x.entry_stride * Offset(sizeof(S)),
-                               matrix.plan().prefetch_x,
-                               reinterpret_cast<const char*>(values),
-                               Offset(sizeof(E)),
-                               0};
+  const detail::Prefetch ahead{matrix.plan().prefetch_x, 0};
   detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   // Any range of rows may be asked for: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {

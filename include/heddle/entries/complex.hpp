@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/entries/entry.hpp"
+#include "heddle/entries/lanes.hpp"
 
 namespace heddle {
 
@@ -29,6 +30,17 @@ struct complex {
     y.component[0] -= a.component[1] * x.component[1];
     y.component[1] += a.component[1] * x.component[0];
   }
+  /// Of a row: a_re (b_re, b_im) and a_im (b_re, b_im), apart until the end.
+  struct row_sum {
+    Lanes<S, 2> outer[2];
+  };
+  friend HEDDLE_INLINE void multiply_add(row_sum& sum, const complex& a, const complex& b) {
+    for (int i = 0; i < 2; ++i) sum.outer[i].add(a.component[i], b.component);
+  }
+  friend HEDDLE_INLINE complex result_of(const row_sum& sum) {
+    return {{sum.outer[0][0] - sum.outer[1][1], sum.outer[0][1] + sum.outer[1][0]}};
+  }
+
   friend HEDDLE_HD constexpr complex add(const complex& a, const complex& b) {
     return {{a.re() + b.re(), a.im() + b.im()}};
   }

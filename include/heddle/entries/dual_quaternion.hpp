@@ -43,6 +43,21 @@ struct dual_quaternion {
     multiply_add(dual, a.dual(), b.standard());
     r = from(standard, dual);
   }
+  /// As for quaternions; both products of the dual part share one sum.
+  struct row_sum {
+    typename quaternion<S>::row_sum standard;
+    typename quaternion<S>::row_sum dual;
+  };
+  friend HEDDLE_INLINE void multiply_add(row_sum& sum, const dual_quaternion& a,
+                                         const dual_quaternion& b) {
+    multiply_add(sum.standard, a.standard(), b.standard());
+    multiply_add(sum.dual, a.standard(), b.dual());
+    multiply_add(sum.dual, a.dual(), b.standard());
+  }
+  friend HEDDLE_INLINE dual_quaternion result_of(const row_sum& sum) {
+    return from(result_of(sum.standard), result_of(sum.dual));
+  }
+
   friend HEDDLE_HD dual_quaternion add(const dual_quaternion& a, const dual_quaternion& b) {
     return add_components(a, b);
   }

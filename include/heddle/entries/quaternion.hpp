@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heddle/entries/entry.hpp"
+#include "heddle/entries/lanes.hpp"
 
 namespace heddle {
 
@@ -25,7 +26,7 @@ struct quaternion {
 
   HEDDLE_HD static constexpr quaternion zero() { return {{S(0), S(0), S(0), S(0)}}; }
 
-  /// One broadcast component of a against a signed permutation of x at a time: four lanes each.
+  /// One component of a against a signed permutation of b at a time.
   friend HEDDLE_INLINE void multiply_add(quaternion& r, const quaternion& a, const quaternion& b) {
     const S* p = a.component;
     const S* q = b.component;
@@ -41,6 +42,21 @@ struct quaternion {
     y[2] = u2 + p[3] * q[1];
     y[3] = u3 + p[3] * q[0];
   }
+  /// The products of a row before they are put together: the sum of a_i b_k for each pair of
+  /// components. An entry then adds four lanes to each of four sums that wait neither for a shuffle
+  /// nor for one another, where `multiply_add` above is one chain through all four.
+  struct row_sum {
+    Lanes<S, 4> outer[4];
+  };
+  friend HEDDLE_INLINE void multiply_add(row_sum& sum, const quaternion& a, const quaternion& b) {
+    for (int i = 0; i < 4; ++i) sum.outer[i].add(a.component[i], b.component);
+  }
+  friend HEDDLE_INLINE quaternion result_of(const row_sum& sum) {
+    const auto& p = sum.outer;
+    return {{p[0][0] - p[1][1] - p[2][2] - p[3][3], p[0][1] + p[1][0] + p[2][3] - p[3][2],
+             p[0][2] - p[1][3] + p[2][0] + p[3][1], p[0][3] + p[1][2] - p[2][1] + p[3][0]}};
+  }
+
   friend HEDDLE_HD constexpr quaternion add(const quaternion& a, const quaternion& b) {
     return {{a.w() + b.w(), a.x() + b.x(), a.y() + b.y(), a.z() + b.z()}};
   }

@@ -11,17 +11,49 @@ struct NothingAhead {
   HEDDLE_INLINE void operator()(Offset) const {}
 };
 
+/// A result as its own sum, for entries that state no other.
+template <class V>
+struct DirectSum {
+  V value;
+};
+template <class V, class A, class X>
+HEDDLE_INLINE void multiply_add(DirectSum<V>& sum, const A& a, const X& x) {
+  multiply_add(sum.value, a, x);
+}
+template <class V>
+HEDDLE_INLINE V result_of(const DirectSum<V>& sum) {
+  return sum.value;
+}
+
+namespace detail {
+
+template <class A>
+struct row_sum_of {
+  using type = DirectSum<typename result_entry_of<A>::type>;
+};
+template <class A>
+  requires requires { typename A::row_sum; }
+struct row_sum_of<A> {
+  using type = typename A::row_sum;
+};
+
+}  // namespace detail
+
+/// What a row of E is summed in; `result_of` makes the result of it.
+template <class E>
+using row_sum_t = typename detail::row_sum_of<arithmetic_t<E>>::type;
+
 /// Sum over j < count of a_j * x(column_j), with entry j on slot `step + j * C + lane`.
 template <class E, class Values, class Vector, class Ahead = NothingAhead>
 HEDDLE_INLINE result_entry_t<E> row_product(const Values& values, const Index* columns,
                                             const Vector& x, Offset step, Offset C, int lane,
                                             int count, const Ahead& ahead = {}) {
-  result_entry_t<E> sum = zero_vector<result_entry_t<E>>();
+  row_sum_t<E> sum{};
   for (int j = 0; j < count; ++j, step += C) {
     ahead(step + lane);
     multiply_add(sum, load(values(step, lane)), x(columns[step + lane]));
   }
-  return sum;
+  return result_of(sum);
 }
 
 /// Entries that thread t of T takes of a row of `length`: t, t + T, t + 2T, ...

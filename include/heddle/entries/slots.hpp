@@ -60,6 +60,8 @@ template <class V, class M = typename V::scalar>
 struct PackedVector {
   const M* data;
 
+  HEDDLE_INLINE const M* address(Offset row) const { return data + row * V::components; }
+
   HEDDLE_INLINE V operator()(Offset row) const {
     V v;
     for (int k = 0; k < V::components; ++k) {
@@ -75,6 +77,8 @@ struct StridedVector {
   const M* data;
   Offset entry_stride;
   Offset component_stride;
+
+  HEDDLE_INLINE const M* address(Offset row) const { return data + row * entry_stride; }
 
   HEDDLE_INLINE V operator()(Offset row) const {
     V v;
