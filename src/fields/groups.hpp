@@ -51,23 +51,50 @@ void for_each_group(Index groups, const Stream& stream, const Body& body) {
   for (Index group = 0; group < groups; ++group) body(group);
 }
 
-template <Ring R, class S, class Body>
-void for_each_element(const FieldView<S>& field, const Stream& stream, Body body) {
+/// Asks for the lines of every array that hold the elements some way behind place i: a core follows
+/// its streams with too few lines in flight by itself, see docs/performance-notes.md.
+template <int elements, class Run, class... Data>
+void prefetch_behind(const Run& run, Offset i, const Data*... data) {
+  constexpr Offset distance = 4096;
+  constexpr Offset line = 64;
+  [[maybe_unused]] const auto prefetch = [&](const auto* array) {
+    constexpr Offset bytes = sizeof(*array) * Run::size * elements;
+    const char* begin = reinterpret_cast<const char*>(array + run.at(i, 0)) + distance;
+    for (Offset byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
+  };
+  (prefetch(data), ...);
+}
+
+/// Calls `body(run, i)` for every element, with the arrays that it walks over prefetched.
+template <Ring R, class S, class Body, class... Data>
+void for_each_element(const FieldView<S>& field, const Stream& stream, Body body,
+                      const Data*... data) {
+  constexpr int block = 8;
   for_each_group(groups_of(field.size), stream, [&](Index group) {
     const auto over_run = [&](const auto& run) {
-      for (Offset i = 0; i < run.count; ++i) body(run, i);
+      Offset i = 0;
+      for (; i + block <= run.count; i += block) {
+        prefetch_behind<block>(run, i, data...);
+        for (int k = 0; k < block; ++k) body(run, i + k);
+      }
+      for (; i < run.count; ++i) body(run, i);
     };
     for_each_run<R>(field, group, over_run);
   });
 }
 
-/// Adds what `term(i, sums)` adds for i < count, in independent lanes joined by a tree.
-template <class T, int N, class Term>
-std::array<T, N> sum_over(Offset count, const Term& term) {
-  constexpr int lanes = N <= 2 ? 8 : 2;
+/// Adds what `term(i, sums)` adds for i < count, in independent lanes joined by a tree; `ahead(i)`
+/// is called before each `lanes_of_sums<N>` terms.
+template <int N>
+inline constexpr int lanes_of_sums = N <= 2 ? 8 : 2;
+
+template <class T, int N, class Term, class Ahead>
+std::array<T, N> sum_over(Offset count, const Term& term, const Ahead& ahead) {
+  constexpr int lanes = lanes_of_sums<N>;
   T sums[lanes][N] = {};
   Offset i = 0;
   for (; i + lanes <= count; i += lanes) {
+    ahead(i);
     for (int lane = 0; lane < lanes; ++lane) term(i + lane, sums[lane]);
   }
   for (int lane = 0; i + lane < count; ++lane) term(i + lane, sums[lane]);
@@ -81,11 +108,12 @@ std::array<T, N> sum_over(Offset count, const Term& term) {
   return total;
 }
 
-/// N sums over all elements of a field; `term(run, i, sums)` may also update what it reads.
-template <Ring R, int N, class S, class Field, class Term>
+/// N sums over all elements of a field; `term(run, i, sums)` may also update what it reads. `data`
+/// are the arrays that it walks over.
+template <Ring R, int N, class S, class Field, class Term, class... Data>
 std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
                                                  Reduction<S>& reduction, const Stream& stream,
-                                                 const Term& term) {
+                                                 const Term& term, const Data*... data) {
   static_assert(N <= Reduction<S>::width);
   using T = sum_t<S>;
   if (reduction.groups() != groups_of(field.size)) {
@@ -96,9 +124,12 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
   for_each_group(groups_of(field.size), stream, [&](Index group) {
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {
-      const auto of_run = sum_over<T, N>(run.count, [&](Offset i, T* into) { term(run, i, into); });
-      for (int v = 0; v < N; ++v)
+      const auto of_run = sum_over<T, N>(
+          run.count, [&](Offset i, T* into) { term(run, i, into); },
+          [&](Offset i) { prefetch_behind<lanes_of_sums<N>>(run, i, data...); });
+      for (int v = 0; v < N; ++v) {
         sums[static_cast<std::size_t>(v)] += of_run[static_cast<std::size_t>(v)];
+      }
     };
     for_each_run<R>(field, group, over_run);
     std::copy(sums.begin(), sums.end(), reduction.partials(group));

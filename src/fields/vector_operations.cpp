@@ -118,11 +118,13 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
   check_alike(x, y, "dot");
   check_ring<R>(x, "dot");
   constexpr int size = ring_size(R);
-  const auto sums =
-      detail::reduce<R, size>(x, reduction, stream, [&](const auto& run, Offset i, sum_t<S>* into) {
+  const auto sums = detail::reduce<R, size>(
+      x, reduction, stream,
+      [&](const auto& run, Offset i, sum_t<S>* into) {
         detail::add_conjugate_product<R>(detail::element<R>(x.data, run, i),
                                          detail::element<R>(y.data, run, i), into);
-      });
+      },
+      x.data, y.data);
   Coefficient<R, sum_t<S>> result;
   std::copy(sums.begin(), sums.begin() + size, result.component);
   return result;
@@ -149,13 +151,15 @@ template <class S>
 sum_t<S> update_residual(S alpha, const FieldView<const S>& q, const FieldView<S>& r,
                          Reduction<S>& reduction, const Stream& stream) {
   check_alike(q, r, "update_residual");
-  return detail::reduce<Ring::real, 1>(r, reduction, stream,
-                                       [&](const auto& run, Offset i, sum_t<S>* into) {
-                                         const Offset at = run.at(i, 0);
-                                         const S value = r.data[at] - alpha * q.data[at];
-                                         r.data[at] = value;
-                                         into[0] += sum_t<S>(value) * value;
-                                       })[0];
+  return detail::reduce<Ring::real, 1>(
+      r, reduction, stream,
+      [&](const auto& run, Offset i, sum_t<S>* into) {
+        const Offset at = run.at(i, 0);
+        const S value = r.data[at] - alpha * q.data[at];
+        r.data[at] = value;
+        into[0] += sum_t<S>(value) * value;
+      },
+      q.data, r.data)[0];
 }
 
 template <class S>
@@ -164,12 +168,15 @@ void update_solution_and_direction(S alpha, const FieldView<S>& x, S beta,
                                    const Stream& stream) {
   check_alike(x, p, "update_solution_and_direction");
   check_alike(z, p, "update_solution_and_direction");
-  detail::for_each_element<Ring::real>(p, stream, [&](const auto& run, Offset i) {
-    const Offset at = run.at(i, 0);
-    const S direction = p.data[at];
-    x.data[at] += alpha * direction;
-    p.data[at] = z.data[at] + beta * direction;
-  });
+  detail::for_each_element<Ring::real>(
+      p, stream,
+      [&](const auto& run, Offset i) {
+        const Offset at = run.at(i, 0);
+        const S direction = p.data[at];
+        x.data[at] += alpha * direction;
+        p.data[at] = z.data[at] + beta * direction;
+      },
+      x.data, z.data, p.data);
 }
 
 template <Ring R, class S>
@@ -180,14 +187,17 @@ void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
   check_alike(v, p, "update_direction");
   check_ring<R>(p, "update_direction");
   const Coefficient<R, S> minus_omega_beta = -(omega * beta);
-  detail::for_each_element<R>(p, stream, [&](const auto& run, Offset i) {
-    Coefficient<R, S> sum = detail::element<R>(r.data, run, i);
-    const auto old = detail::element<R>(p.data, run, i);
-    const auto image = detail::element<R>(v.data, run, i);
-    multiply_add_at<R>(sum.component, old.component, beta.component);
-    multiply_add_at<R>(sum.component, image.component, minus_omega_beta.component);
-    detail::set_element<R>(p.data, run, i, sum);
-  });
+  detail::for_each_element<R>(
+      p, stream,
+      [&](const auto& run, Offset i) {
+        Coefficient<R, S> sum = detail::element<R>(r.data, run, i);
+        const auto old = detail::element<R>(p.data, run, i);
+        const auto image = detail::element<R>(v.data, run, i);
+        multiply_add_at<R>(sum.component, old.component, beta.component);
+        multiply_add_at<R>(sum.component, image.component, minus_omega_beta.component);
+        detail::set_element<R>(p.data, run, i, sum);
+      },
+      r.data, v.data, p.data);
 }
 
 template <Ring R, class S>
@@ -196,13 +206,16 @@ sum_t<S> half_step(const FieldView<const S>& v, const Coefficient<R, S>& alpha,
   check_alike(v, r, "half_step");
   check_ring<R>(r, "half_step");
   const Coefficient<R, S> minus_alpha = -alpha;
-  return detail::reduce<R, 1>(r, reduction, stream, [&](const auto& run, Offset i, sum_t<S>* into) {
-    Coefficient<R, S> s = detail::element<R>(r.data, run, i);
-    const auto image = detail::element<R>(v.data, run, i);
-    multiply_add_at<R>(s.component, image.component, minus_alpha.component);
-    detail::set_element<R>(r.data, run, i, s);
-    for (S c : s.component) into[0] += sum_t<S>(c) * c;
-  })[0];
+  return detail::reduce<R, 1>(
+      r, reduction, stream,
+      [&](const auto& run, Offset i, sum_t<S>* into) {
+        Coefficient<R, S> s = detail::element<R>(r.data, run, i);
+        const auto image = detail::element<R>(v.data, run, i);
+        multiply_add_at<R>(s.component, image.component, minus_alpha.component);
+        detail::set_element<R>(r.data, run, i, s);
+        for (S c : s.component) into[0] += sum_t<S>(c) * c;
+      },
+      v.data, r.data)[0];
 }
 
 template <Ring R, class S>
@@ -214,11 +227,13 @@ std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const
   check_ring<R>(s, "dot_and_norm");
   constexpr int size = ring_size(R);
   const auto sums = detail::reduce<R, size + 1>(
-      s, reduction, stream, [&](const auto& run, Offset i, sum_t<S>* into) {
+      s, reduction, stream,
+      [&](const auto& run, Offset i, sum_t<S>* into) {
         const auto image = detail::element<R>(t.data, run, i);
         detail::add_conjugate_product<R>(image, detail::element<R>(s.data, run, i), into);
         for (S c : image.component) into[size] += sum_t<S>(c) * c;
-      });
+      },
+      t.data, s.data);
   Coefficient<R, sum_t<S>> product;
   std::copy(sums.begin(), sums.begin() + size, product.component);
   return {product, sums[size]};
@@ -235,7 +250,8 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   constexpr int size = ring_size(R);
   const Coefficient<R, S> minus_omega = -omega;
   const auto sums = detail::reduce<R, size + 1>(
-      r, reduction, stream, [&](const auto& run, Offset i, sum_t<S>* into) {
+      r, reduction, stream,
+      [&](const auto& run, Offset i, sum_t<S>* into) {
         Coefficient<R, S> solution = detail::element<R>(x.data, run, i);
         const auto along_p = detail::element<R>(p.data, run, i);
         const auto along_s = detail::element<R>(s.data, run, i);
@@ -249,7 +265,8 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
         for (S c : residual.component) into[0] += sum_t<S>(c) * c;
         detail::add_conjugate_product<R>(detail::element<R>(shadow.data, run, i), residual,
                                          into + 1);
-      });
+      },
+      p.data, s.data, t.data, shadow.data, x.data, r.data);
   Coefficient<R, sum_t<S>> product;
   std::copy(sums.begin() + 1, sums.begin() + 1 + size, product.component);
   return {sums[0], product};
