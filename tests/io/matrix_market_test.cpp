@@ -280,7 +280,7 @@ TEST(MatrixMarket, CompressedFilesAreOnePlainGzipMember) {
 
 TEST(MatrixMarket, ReadsRealFiles) {
   const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  const std::string data = folder != nullptr ? folder : "../shared/data";
+  const std::string data = folder != nullptr ? folder : HEDDLE_SOURCE_DIR "/../shared/data";
   if (!std::filesystem::exists(data + "/complex/mhd1280b.mtx.gz")) {
     GTEST_SKIP() << "no real files; HEDDLE_SHARED_DATA names their folder";
   }
