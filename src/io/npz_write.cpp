@@ -115,7 +115,7 @@ void write_members(const std::string& path, const std::vector<Member>& members,
     if (zip_set_file_compression(archive, place, method, 0) != 0) fail(zip_get_error(archive));
   }
   if (zip_close(archive) != 0) fail(zip_get_error(archive));
-  static_cast<void>(discard.release());
+  [[maybe_unused]] const auto* closed = discard.release();
   target.file.commit();
 }
 

@@ -25,7 +25,7 @@ namespace detail {
 
 template <class S>
 struct Vector16 {
-  typedef S type __attribute__((vector_size(16)));
+  using type __attribute__((vector_size(16))) = S;
 };
 
 /// N / (16 / sizeof(S)) registers.
