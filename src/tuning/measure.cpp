@@ -58,7 +58,7 @@ void Triad::run() {
   const double* b = arrays_->b.data();
   const double* c = arrays_->c.data();
   const auto n = static_cast<long long>(arrays_->a.size());
-#pragma omp parallel for simd schedule(static) num_threads(arrays_->stream.threads)
+#pragma omp parallel for schedule(static) num_threads(arrays_->stream.threads)
   for (long long i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
 }
 
