@@ -26,6 +26,10 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
+// std::stable_sort asks for its buffer this way.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, alignof(std::max_align_t));
+}
 void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
