@@ -15,8 +15,8 @@
 namespace heddle::test {
 namespace {
 
-// Of recurrences that are compared: rounding grows tenfold in a step or two, and with it the spread of
-// equally good results, which differ by how a row is summed and by the compiler.
+// Of recurrences that are compared: rounding grows tenfold in a step or two, and with it the spread
+// of equally good results, which differ by how a row is summed and by the compiler.
 constexpr int steps = 6;
 
 template <class E>
