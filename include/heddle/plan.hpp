@@ -23,7 +23,7 @@ struct Plan {
   static constexpr Index all_rows = 0;
   static constexpr Index furthest_prefetch_x = 256;
 
-  // Layout (DESIGN names in brackets: the keys of the text).
+  // Layout; behind each member its letter in the literature.
   Index lanes = 1;        // C: lanes of a slice, 1 to 64, or all_rows
   Index sort_window = 1;  // sigma: rows are sorted by length within windows of so many, or all_rows
   int threads_per_row = 1;  // T: divides C
@@ -37,8 +37,8 @@ struct Plan {
   // Schedule.
   ScheduleKind schedule = ScheduleKind::fixed;
   Index chunk = 16;              // groups of 256 rows that a thread takes at a time when dynamic
-  Index prefetch_x = 48;         // entries ahead whose part of x is prefetched; 0 = off
-  Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are; 0 = off
+  Index prefetch_x = 48;         // entries ahead whose part of x is prefetched
+  Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are
 
   // Solve.
   LoopForm loop = LoopForm::stepped;

@@ -34,7 +34,7 @@ void expect_permutation(const Basis& basis, Index size) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), size);
 }
 
-/// The sort of DESIGN by insertion: slow, stable, longest first.
+/// The sort by insertion: slow, stable, longest first.
 std::vector<Index> sorted_within_windows(const Pattern& pattern, std::vector<Index> order,
                                          Index window) {
   if (window == Plan::all_rows) window = pattern.rows;

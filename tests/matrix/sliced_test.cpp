@@ -300,7 +300,7 @@ TEST(SlicedPattern, AllLanesAreEllpack) {
 }
 
 TEST(SlicedPattern, ALongRowAmongShortOnesGetsAWarp) {
-  // DESIGN's example: a row of 250 among rows of 5.
+  // A row of 250 among rows of 5.
   Pattern pattern{64, 300, {0}, {}};
   for (Index row = 0; row < 64; ++row) {
     const Index length = row == 40 ? 250 : 5;
