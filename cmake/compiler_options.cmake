@@ -6,11 +6,14 @@ function(heddle_compiler_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   # g++ 12 sees overlapping copies in std::string where there are none; its std::stable_sort, under
   # clang, warns of what it calls itself.
-  target_compile_options(${target} PRIVATE -Wall -Wextra
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+    $<$<CXX_COMPILER_ID:GNU>:$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>>
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
   if(HEDDLE_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE -Werror)
+    target_compile_options(${target} PRIVATE
+      $<IF:$<COMPILE_LANGUAGE:CUDA>,-Werror=all-warnings,-Werror>)
   endif()
   if(HEDDLE_SANITIZE)
     list(JOIN HEDDLE_SANITIZE "," sanitizers)

@@ -20,7 +20,7 @@ class AnyMatrix {
 
   /// As `read_matrix<E>` with the entry that kind and precision name.
   static AnyMatrix read(const std::string& path, EntryKind kind, Precision precision,
-                        const Device& device = Device::automatic(), Progress* progress = nullptr);
+                        const Device& device = Device::cpu(), Progress* progress = nullptr);
 
   /// Calls `f(const CsrMatrix<E>&)` with the matrix.
   template <class F>

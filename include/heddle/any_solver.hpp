@@ -23,7 +23,7 @@ class AnyField {
 
   /// As `read_field<E>` with the entry that kind and precision name.
   static AnyField read(const std::string& path, EntryKind kind, Precision precision,
-                       const Device& device = Device::automatic(), Progress* progress = nullptr);
+                       const Device& device = Device::cpu(), Progress* progress = nullptr);
   /// An array file of one entry a row; complex numbers where the entries are over them.
   void write(const std::string& path, EntryKind kind, Progress* progress = nullptr) const;
 

@@ -2,21 +2,23 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
-#include <memory_resource>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "heddle/device.hpp"
 
 namespace heddle {
 
 namespace detail {
+/// On a GPU's stream from or to host or device; the host's side is free when this returns.
+void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream);
 /// memset by the team that will use the pages, so that each is placed near its thread.
 void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
+/// Elements can be read and written one by one only where the memory is the host's.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -26,14 +28,15 @@ class Array {
 
   /// `size` values, all bytes zero.
   explicit Array(std::size_t size, const Device& device = Device::cpu())
-      : memory_(device.memory()), size_(size) {
+      : device_(device), size_(size) {
+    allocate();
     if (size_ == 0) return;
-    data_ = static_cast<T*>(memory_->allocate(size_ * sizeof(T), alignment));
     detail::fill_bytes(data_, 0, size_ * sizeof(T), device.stream());
   }
   Array(std::span<const T> values, const Device& device = Device::cpu())
-      : Array(values.size(), device) {
-    if (size_ != 0) std::memcpy(data_, values.data(), size_ * sizeof(T));
+      : device_(device), size_(values.size()) {
+    allocate();
+    detail::copy_bytes(data_, values.data(), size_ * sizeof(T), device_.stream());
   }
 
   Array(Array&& other) noexcept { swap(other); }
@@ -42,18 +45,22 @@ class Array {
     swap(taken);
     return *this;
   }
-  Array(const Array& other) : memory_(other.memory_), size_(other.size_) {
-    if (size_ == 0) return;
-    data_ = static_cast<T*>(memory_->allocate(size_ * sizeof(T), alignment));
-    std::memcpy(data_, other.data_, size_ * sizeof(T));
-  }
+  Array(const Array& other) : Array(other.span(), other.device_) {}
   Array& operator=(const Array& other) {
     Array copied(other);
     swap(copied);
     return *this;
   }
   ~Array() {
-    if (data_ != nullptr) memory_->deallocate(data_, size_ * sizeof(T), alignment);
+    if (data_ != nullptr) device_.memory()->deallocate(data_, size_ * sizeof(T), alignment);
+  }
+
+  const Device& device() const { return device_; }
+  /// A copy in the host's memory.
+  std::vector<T> to_host() const {
+    std::vector<T> values(size_);
+    detail::copy_bytes(values.data(), data_, size_ * sizeof(T), device_.stream());
+    return values;
   }
 
   T* data() { return data_; }
@@ -72,13 +79,17 @@ class Array {
  private:
   static constexpr std::size_t alignment = 64;
 
+  void allocate() {
+    if (size_ == 0) return;
+    data_ = static_cast<T*>(device_.memory()->allocate(size_ * sizeof(T), alignment));
+  }
   void swap(Array& other) noexcept {
-    std::swap(memory_, other.memory_);
+    std::swap(device_, other.device_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
   }
 
-  std::pmr::memory_resource* memory_ = nullptr;
+  Device device_;
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -20,7 +20,7 @@ class Basis {
   /// What `plan` asks for on this pattern: its order, then the sort by length within windows
   /// (stable, longest first). Square patterns only, unless that order is natural and unsorted.
   static std::shared_ptr<const Basis> make(const PatternView& pattern, const Plan& plan,
-                                           const Device& device = Device::automatic());
+                                           const Device& device = Device::cpu());
   template <class E>
   static std::shared_ptr<const Basis> make(const CsrView<E>& view, const Plan& plan) {
     return make(view.pattern(), plan, view.device);
@@ -37,14 +37,28 @@ class Basis {
     return is_natural() ? user_row : position_[static_cast<std::size_t>(user_row)];
   }
 
+  /// The same two arrays where kernels of `device` can read them, copied at the first call for a
+  /// GPU; null for the natural order.
+  const Index* user_rows_on(const Device& device) const { return on(device).user_row; }
+  const Index* positions_on(const Device& device) const { return on(device).position; }
+
   long long bytes() const {
     return static_cast<long long>((user_row_.size() + position_.size()) * sizeof(Index));
   }
 
  private:
+  struct Arrays {
+    const Index* user_row;
+    const Index* position;
+  };
+  struct OnGpus;
+
+  Arrays on(const Device& device) const;
+
   Index size_ = 0;
   Array<Index> user_row_;  // both empty for the natural order
   Array<Index> position_;
+  std::shared_ptr<OnGpus> on_gpus_;  // made with the order; null for the natural one
 };
 
 /// True where both number rows alike.

@@ -11,11 +11,11 @@ namespace heddle {
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device);
 
 template <class E>
-Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::automatic()) {
+Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu()) {
   return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device);
 }
 template <class E>
-Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::automatic()) {
+Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::cpu()) {
   return choose_plan(matrix.view(), device);
 }
 

@@ -59,7 +59,7 @@ struct CsrView {
   const Index* column = nullptr;
   const stored_scalar_t<E>* values = nullptr;
   ComponentOrder order = ComponentOrder::row_major;
-  Device device = Device::automatic();
+  Device device = Device::cpu();
 
   PatternView pattern() const { return {rows, columns, offsets, column}; }
   Offset entries() const { return pattern().entries(); }

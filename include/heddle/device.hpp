@@ -4,29 +4,52 @@
 #include <memory_resource>
 #include <string>
 
+struct CUstream_st;  // what a cudaStream_t points to
+
 namespace heddle {
 
-/// The queue that work is ordered on. On the CPU that is the calling thread and the team it leads.
+/// The queue that work is ordered on. On the CPU that is the calling thread and the team it leads,
+/// on a GPU a CUDA stream: calls return before their work is done unless they return a number.
 struct Stream {
-  int threads = 1;
+  int threads = 1;               // of the team, for work on the CPU
+  int gpu = -1;                  // CUDA's number of the GPU; -1 for the CPU
+  CUstream_st* queue = nullptr;  // the stream on that GPU
+
+  bool on_gpu() const { return gpu >= 0; }
 };
 
 /// A handle, cheap to copy: a backend, its stream and the memory its arrays come from.
 class Device {
  public:
-  /// The best device of this machine: today the CPU with every core that OpenMP may use.
-  static Device automatic() { return cpu(); }
+  /// The first GPU that works here, or else the CPU with every core that OpenMP may use.
+  /// `description()` says which it became, `why_no_gpu()` why not a GPU.
+  static Device automatic();
 
   /// `threads` = 0 takes OpenMP's number; `memory` = nullptr takes `default_memory()`. The resource
   /// must outlive every array made on the device.
   static Device cpu(int threads = 0, std::pmr::memory_resource* memory = nullptr);
 
+  /// A GPU by CUDA's number. All work goes to `stream`, or to one stream of the library's own per
+  /// GPU; nothing to the default stream. `memory` = nullptr takes a stream-ordered pool of the
+  /// library's own; another resource gives device memory that is ready when `allocate` returns.
+  /// Stream and resource must outlive every array made on the device. Throws `Error` (no_device) in
+  /// one line where there is no GPU, no driver, or too old a one.
+  static Device cuda(int ordinal = 0, CUstream_st* stream = nullptr,
+                     std::pmr::memory_resource* memory = nullptr);
+
+  /// One line; empty where `cuda(0)` works.
+  static std::string why_no_gpu();
+
+  bool on_gpu() const { return stream_.on_gpu(); }
   int threads() const { return stream_.threads; }
-  Stream stream() const { return stream_; }
+  const Stream& stream() const { return stream_; }
   std::pmr::memory_resource* memory() const { return memory_; }
 
-  /// Bytes that can still be allocated without swapping.
+  /// Bytes that can still be allocated; on the CPU, without swapping.
   long long available_memory() const;
+
+  /// Returns when all work queued so far is done. Throws for an error of that work.
+  void synchronize() const;
 
   /// For reports: model, cores in use, vector instructions.
   std::string description() const;

@@ -154,8 +154,7 @@ Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex> csr_to_eigen(const CsrMatr
 /// `Error`.
 template <class E, class T, int Options, class StorageIndex>
 CsrMatrix<E> from_eigen(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
-                        Tiling tiling = Tiling::automatic,
-                        const Device& device = Device::automatic()) {
+                        Tiling tiling = Tiling::automatic, const Device& device = Device::cpu()) {
   if constexpr ((Options & Eigen::RowMajorBit) != 0) {
     return fold<E>(detail::csr_from_eigen(m, device), tiling, device);
   } else {

@@ -17,6 +17,7 @@ enum class ErrorKind {
   unsupported,     // an entry or operator that a method cannot take
   bad_plan,        // a plan or profile that does not parse or does not fit
   memory,          // a layout that does not fit, with what each part needs
+  no_device,       // a GPU, its driver or its compiler is not there
   io,              // a file that cannot be opened, read or written
   internal         // a broken invariant of ours
 };

@@ -274,7 +274,7 @@ CsrMatrix<E> fold(const CsrView<X>& matrix, Tiling tiling = Tiling::automatic) {
 }
 template <class E, ScalarEntry X>
 CsrMatrix<E> fold(const CsrMatrix<X>& matrix, Tiling tiling = Tiling::automatic,
-                  const Device& device = Device::automatic()) {
+                  const Device& device = Device::cpu()) {
   CsrView<X> view = matrix.view();
   view.device = device;
   return fold<E>(view, tiling);

@@ -77,7 +77,7 @@ class Field {
   using scalar = typename entry::scalar;
 
   Field() = default;
-  explicit Field(Index rows, const Device& device = Device::automatic(),
+  explicit Field(Index rows, const Device& device = Device::cpu(),
                  VectorLayout layout = VectorLayout::aos,
                  std::shared_ptr<const Basis> basis = nullptr)
       : scalars_(static_cast<std::size_t>(rows) * entry::components, device),

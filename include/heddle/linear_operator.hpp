@@ -28,7 +28,7 @@ class LinearOperator {
   virtual VectorLayout vector_layout() const { return VectorLayout::aos; }
   virtual std::shared_ptr<const Basis> row_basis() const { return nullptr; }
   virtual std::shared_ptr<const Basis> column_basis() const { return row_basis(); }
-  virtual Device device() const { return Device::automatic(); }
+  virtual Device device() const { return Device::cpu(); }
 
   /// The coefficients that commute with it from the right, and those that BiCGStab should take.
   virtual Ring ring() const { return Ring::real; }

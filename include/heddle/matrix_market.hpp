@@ -41,7 +41,7 @@ enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 /// Reads Matrix Market coordinate files and SciPy `.npz` files, told apart by how they begin.
 /// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
 /// with "path:line: " or "path: " in front of what is wrong.
-ScalarMatrix read_scalar_matrix(const std::string& path, const Device& device = Device::automatic(),
+ScalarMatrix read_scalar_matrix(const std::string& path, const Device& device = Device::cpu(),
                                 Progress* progress = nullptr);
 
 /// Writes by the end of the name: `.npz` (then `symmetry` must be general), `.gz` (Matrix Market,
@@ -78,7 +78,7 @@ struct ScalarFieldView {
 
 /// Reads a general Matrix Market array, or a coordinate file, whose absent numbers are zero.
 /// Errors as `read_scalar_matrix`.
-ScalarField read_scalar_field(const std::string& path, const Device& device = Device::automatic(),
+ScalarField read_scalar_field(const std::string& path, const Device& device = Device::cpu(),
                               Progress* progress = nullptr);
 
 /// Writes a Matrix Market array, compressed where the name ends in `.gz`.

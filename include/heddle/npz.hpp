@@ -33,11 +33,11 @@ struct BlockMatrixView {
 /// Reads a CSR or BSR file as it stands: indices of 32 or 64 bits; numbers in single or double
 /// precision, real or complex, or integers; members stored or deflated. Unsorted columns are
 /// sorted and duplicates summed. Throws `Error` as `read_scalar_matrix` does.
-BlockMatrix read_npz(const std::string& path, const Device& device = Device::automatic(),
+BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
                      Progress* progress = nullptr);
 
 /// The blocks taken apart into numbers; keeps the block shape.
-ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device = Device::automatic());
+ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device = Device::cpu());
 
 enum class NpzCompression { stored, deflated };
 

@@ -68,7 +68,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// values of the matrix that `other` was made of.
   Operator(const Operator& other, const stored* values);
 
-  Operator(const CsrMatrix<E>& matrix, const Plan& plan, const Device& device = Device::automatic())
+  Operator(const CsrMatrix<E>& matrix, const Plan& plan, const Device& device = Device::cpu())
       : Operator(on_device(matrix.view(), device), plan) {}
 
   /// New values for the same pattern, in the user's order; no allocation, no analysis.

@@ -18,7 +18,7 @@ namespace heddle {
 /// its representation or of the column of its components. Throws `Error`.
 template <class E>
 CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
-                  const Device& device = Device::automatic()) {
+                  const Device& device = Device::cpu()) {
   const int parts = file.is_complex() ? 2 : 1;
   if (tiling == Tiling::automatic && file.block_rows * file.block_columns > 1) {
     if (file.block_rows * parts == E::components && file.block_columns == 1) {
@@ -44,7 +44,7 @@ CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
 /// numbers, of which K / 2 are a row, make fields of entries over complex numbers only. Throws
 /// `Error` (size_mismatch, unsupported).
 template <class E>
-Field<E> field_of(const ScalarField& file, const Device& device = Device::automatic()) {
+Field<E> field_of(const ScalarField& file, const Device& device = Device::cpu()) {
   constexpr int K = vector_entry_t<E>::components;
   const int parts = file.is_complex ? 2 : 1;
   if (file.is_complex && !(arithmetic_t<E>::ring == Ring::complex && K % 2 == 0)) {
@@ -93,7 +93,7 @@ auto naming_file(const std::string& path, F&& make) {
 /// Reads a Matrix Market or SciPy `.npz` file into a matrix of entries. Throws `Error`, with the
 /// file's name in front: what `read_scalar_matrix` says of the file, and `fold` of the entries.
 template <class E>
-CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device::automatic(),
+CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device::cpu(),
                          Tiling tiling = Tiling::automatic, Progress* progress = nullptr) {
   ScalarMatrix file = read_scalar_matrix(path, device, progress);
   return detail::naming_file(path, [&] { return fold<E>(std::move(file), tiling, device); });
@@ -102,7 +102,7 @@ CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device:
 /// Reads a field in the user's order from a Matrix Market file. Throws `Error`, with the file's
 /// name in front: what `read_scalar_field` says of the file, and `field_of` of its shape.
 template <class E>
-Field<E> read_field(const std::string& path, const Device& device = Device::automatic(),
+Field<E> read_field(const std::string& path, const Device& device = Device::cpu(),
                     Progress* progress = nullptr) {
   const ScalarField file = read_scalar_field(path, device, progress);
   return detail::naming_file(path, [&] { return field_of<E>(file, device); });

@@ -36,6 +36,16 @@ class SlotMap {
   }
   static long long bytes(Offset entries, Offset slots);
 
+  SlotMap on(const Device& device) const {
+    SlotMap copy;
+    copy.narrow_ = Array<unsigned>(narrow_.span(), device);
+    copy.wide_ = Array<Offset>(wide_.span(), device);
+    return copy;
+  }
+  /// Of the two, the one that is not empty.
+  const unsigned* narrow() const { return narrow_.data(); }
+  const Offset* wide() const { return wide_.data(); }
+
  private:
   Array<unsigned> narrow_;
   Array<Offset> wide_;
@@ -80,6 +90,9 @@ class SlicedPattern {
                                                     std::shared_ptr<const Basis> column_basis,
                                                     int entry_bytes, const Device& device,
                                                     std::optional<long long> memory_limit = {});
+
+  /// The same with its arrays copied to a device.
+  std::shared_ptr<const SlicedPattern> on(const Device& device) const;
 
   Index rows = 0;
   Index columns = 0;

@@ -147,7 +147,7 @@ Assembled<E> assemble_ordered(Index rows, Index columns, OrderedTriplets ordered
 /// have no sum, and duplicates among them are refused. Throws `Error` if an index is out of range.
 template <class E>
 Assembled<E> assemble(Index rows, Index columns, std::span<const Triplet<E>> triplets,
-                      const Device& device = Device::automatic()) {
+                      const Device& device = Device::cpu()) {
   static_assert(check_entry<E>());
   // No triplets, no address to take.
   const Triplet<E>* first = triplets.data();
@@ -164,7 +164,7 @@ Assembled<E> assemble(Index rows, Index columns, std::span<const Triplet<E>> tri
 template <class E>
 Assembled<E> assemble(Index rows, Index columns, std::span<const Index> row,
                       std::span<const Index> column, std::span<const stored_scalar_t<E>> values,
-                      const Device& device = Device::automatic()) {
+                      const Device& device = Device::cpu()) {
   static_assert(check_entry<E>());
   if (row.size() != column.size() || values.size() != row.size() * E::components) {
     throw Error(ErrorKind::size_mismatch, "triplets of " + std::to_string(row.size()) + " rows, " +

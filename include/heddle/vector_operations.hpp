@@ -60,17 +60,16 @@ sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Str
 
 template <class E>
 void axpby(vector_scalar_t<E> alpha, const Field<E>& x, vector_scalar_t<E> beta, Field<E>& y,
-           const Stream& stream = Device::automatic().stream()) {
+           const Stream& stream = Device::cpu().stream()) {
   axpby<vector_scalar_t<E>>(alpha, x.view(), beta, y.view(), stream);
 }
 template <class E>
 sum_t<vector_scalar_t<E>> dot(const Field<E>& x, const Field<E>& y,
-                              const Stream& stream = Device::automatic().stream()) {
+                              const Stream& stream = Device::cpu().stream()) {
   return dot<vector_scalar_t<E>>(x.view(), y.view(), stream);
 }
 template <class E>
-sum_t<vector_scalar_t<E>> norm(const Field<E>& x,
-                               const Stream& stream = Device::automatic().stream()) {
+sum_t<vector_scalar_t<E>> norm(const Field<E>& x, const Stream& stream = Device::cpu().stream()) {
   return norm<vector_scalar_t<E>>(x.view(), stream);
 }
 

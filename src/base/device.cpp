@@ -12,7 +12,9 @@
 #include <new>
 #include <sstream>
 
+#include "device_cuda.hpp"
 #include "heddle/array.hpp"
+#include "heddle/config.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle {
@@ -80,7 +82,38 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
   return device;
 }
 
+Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource* memory) {
+  if constexpr (has_cuda) {
+    Device device;
+    device.stream_ = {omp_get_max_threads(), ordinal, cuda::open_stream(ordinal, stream)};
+    device.memory_ = memory != nullptr ? memory : cuda::stream_memory(device.stream_);
+    return device;
+  } else {
+    throw Error(ErrorKind::no_device, "this heddle was built without CUDA");
+  }
+}
+
+Device Device::automatic() { return why_no_gpu().empty() ? cuda(0) : cpu(); }
+
+std::string Device::why_no_gpu() {
+  try {
+    static_cast<void>(cuda(0));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void Device::synchronize() const {
+  if constexpr (has_cuda) {
+    if (on_gpu()) cuda::synchronize(stream_);
+  }
+}
+
 long long Device::available_memory() const {
+  if constexpr (has_cuda) {
+    if (on_gpu()) return cuda::available_memory(stream_);
+  }
   std::istringstream kibibytes(proc_value("/proc/meminfo", "MemAvailable"));
   long long amount = 0;
   if (kibibytes >> amount) return amount * 1024;
@@ -88,6 +121,9 @@ long long Device::available_memory() const {
 }
 
 std::string Device::description() const {
+  if constexpr (has_cuda) {
+    if (on_gpu()) return cuda::description(stream_);
+  }
   const std::string model = proc_value("/proc/cpuinfo", "model name");
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return (model.empty() ? std::string("CPU") : model) + ", " + std::to_string(threads()) +
@@ -96,7 +132,18 @@ std::string Device::description() const {
 
 namespace detail {
 
+void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {
+  if (bytes == 0) return;
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) return cuda::copy(to, from, bytes, stream);
+  }
+  std::memcpy(to, from, bytes);
+}
+
 void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) return cuda::fill(data, byte, bytes, stream);
+  }
   constexpr std::size_t worth_a_team = std::size_t(1) << 20;
   if (bytes < worth_a_team || stream.threads == 1) {
     std::memset(data, byte, bytes);

@@ -165,7 +165,7 @@ void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix, Sy
 }
 
 void write_scalar_field(const std::string& path, const ScalarFieldView& field, Progress* progress) {
-  io::TextWriter writer(path, team_size(Device::automatic().stream(), field.rows * field.columns),
+  io::TextWriter writer(path, team_size(Device::cpu().stream(), field.rows * field.columns),
                         progress);
   writer.write(banner("array", field.is_complex, Symmetry::general) + std::to_string(field.rows) +
                ' ' + std::to_string(field.columns) + '\n');

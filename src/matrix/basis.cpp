@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/cuthill_mckee_ordering.hpp>
+#include <map>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -91,6 +93,16 @@ Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const D
   return order;
 }
 
+/// A basis is immutable: each GPU's copy is made once.
+struct Basis::OnGpus {
+  struct Copy {
+    Array<Index> user_row;
+    Array<Index> position;
+  };
+  std::mutex mutex;
+  std::map<int, Copy> copies;
+};
+
 std::shared_ptr<const Basis> Basis::natural(Index size) {
   auto basis = std::make_shared<Basis>();
   basis->size_ = size;
@@ -115,6 +127,7 @@ std::shared_ptr<const Basis> Basis::from_order(Array<Index> user_row, const Devi
     basis->position_[static_cast<std::size_t>(row)] = static_cast<Index>(i);
   }
   basis->user_row_ = std::move(user_row);
+  basis->on_gpus_ = std::make_shared<OnGpus>();
   return basis;
 }
 
@@ -131,6 +144,18 @@ std::shared_ptr<const Basis> Basis::make(const PatternView& pattern, const Plan&
                     " matrix cannot be permuted alike; use=scatter takes rectangular ones");
   }
   return from_order(std::move(order), device);
+}
+
+Basis::Arrays Basis::on(const Device& device) const {
+  if (is_natural()) return {nullptr, nullptr};
+  if (!device.on_gpu()) return {user_row_.data(), position_.data()};
+  const std::lock_guard lock(on_gpus_->mutex);
+  auto [copy, is_new] = on_gpus_->copies.try_emplace(device.stream().gpu);
+  if (is_new) {
+    copy->second.user_row = Array<Index>(user_row_.span(), device);
+    copy->second.position = Array<Index>(position_.span(), device);
+  }
+  return {copy->second.user_row.data(), copy->second.position.data()};
 }
 
 bool same_basis(const Basis& a, const Basis& b) {

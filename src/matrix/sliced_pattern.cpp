@@ -52,6 +52,11 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
                                                           int entry_bytes, const Device& device,
                                                           std::optional<long long> memory_limit) {
   check_plan(plan);
+  if (device.on_gpu()) {
+    return build(pattern, plan, std::move(row_basis), std::move(column_basis), entry_bytes,
+                 Device::cpu(device.threads()), memory_limit.value_or(device.available_memory()))
+        ->on(device);
+  }
   const Stream stream = device.stream();
   if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) + " x " +
@@ -144,6 +149,27 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
     }
   }
   return built;
+}
+
+std::shared_ptr<const SlicedPattern> SlicedPattern::on(const Device& device) const {
+  auto copied = std::make_shared<SlicedPattern>();
+  copied->rows = rows;
+  copied->columns = columns;
+  copied->entries = entries;
+  copied->slots = slots;
+  copied->C = C;
+  copied->T = T;
+  copied->row_basis = row_basis;
+  copied->column_basis = column_basis;
+  copied->offset = Array<Offset>(offset.span(), device);
+  copied->first_row = Array<Index>(first_row.span(), device);
+  copied->threads = Array<unsigned char>(threads.span(), device);
+  copied->row_length = Array<Index>(row_length.span(), device);
+  copied->column = Array<Index>(column.span(), device);
+  copied->target = Array<Index>(target.span(), device);
+  copied->slot_of_entry = slot_of_entry.on(device);
+  copied->memory = memory;
+  return copied;
 }
 
 }  // namespace heddle

@@ -209,7 +209,7 @@ TEST(TypedFront, ReadsAsTheDesignWritesIt) {
   Generator generator(7);
   const auto matrix = random_system<E>(120, 3, 0.1, 0, generator).matrix;
   const auto b = random_field<E>(matrix.rows(), generator);
-  auto device = heddle::Device::automatic();
+  auto device = heddle::Device::cpu();
   heddle::Operator<E> A(matrix, heddle::parse_plan("K1rs"), device);
   heddle::ConjugateGradient cg(A, heddle::Jacobi(A), {.tolerance = 1e-10});
   heddle::Field<E> x(matrix.rows());

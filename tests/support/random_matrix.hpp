@@ -249,7 +249,7 @@ CsrMatrix<E> random_positive_definite_matrix(Index rows, Index per_row, Generato
 template <class E>
 Field<E> random_field(Index rows, Generator& generator, VectorLayout layout = VectorLayout::aos,
                       std::shared_ptr<const Basis> basis = nullptr,
-                      const Device& device = Device::automatic()) {
+                      const Device& device = Device::cpu()) {
   Field<E> field(rows, device, layout, std::move(basis));
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (auto& value : field.scalars()) {

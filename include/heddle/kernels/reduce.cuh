@@ -1,0 +1,124 @@
+// Sums on a GPU with repeatable bits. Threads are counted in groups of 256: the sum of a group is a
+// binary tree over its threads, that of all groups a fixed tree over 1024 strided sums. Neither the
+// size of blocks nor their number or order changes a bit.
+#pragma once
+
+namespace heddle::device {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+constexpr int threads_of_group = 256;
+
+/// Room for the partial sums of a launch: N for each group, or part of a group, and a counter of
+/// finished blocks that is zero between launches.
+struct SumSpace {
+  double* partials;
+  unsigned* finished;
+};
+
+/// Partial sums that blocks of `block` threads leave, each.
+constexpr int partials_of_block(int block) {
+  return block > threads_of_group ? block / threads_of_group : 1;
+}
+
+template <int N>
+__device__ __forceinline__ void add_over_lanes(double (&sum)[N], int lanes = 32) {
+  for (int distance = 1; distance < lanes; distance *= 2) {
+#pragma unroll
+    for (int v = 0; v < N; ++v) sum[v] += __shfl_xor_sync(all_lanes, sum[v], distance);
+  }
+}
+
+/// Leaves in the first warp's lane w the sum of the warps of w's group of `width` warps.
+template <int N, int Block>
+__device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
+  constexpr int warps = Block / 32;
+  __shared__ double of_warp[N][warps];
+  add_over_lanes(sum);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+#pragma unroll
+    for (int v = 0; v < N; ++v) of_warp[v][threadIdx.x / 32] = sum[v];
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+#pragma unroll
+    for (int v = 0; v < N; ++v) sum[v] = threadIdx.x < warps ? of_warp[v][threadIdx.x] : 0.0;
+    add_over_lanes(sum, width < warps ? width : warps);
+  }
+}
+
+/// The sums of `Block` threads, number `block` of the launch, into their partials.
+template <int N, int Block>
+__device__ __forceinline__ void store_partials(const SumSpace& space, double (&sum)[N],
+                                               unsigned block) {
+  constexpr int warps_of_group = threads_of_group / 32;
+  add_over_warps<N, Block>(sum, warps_of_group);
+  if (threadIdx.x < Block / 32 && threadIdx.x % warps_of_group == 0) {
+    const unsigned long long at =
+        static_cast<unsigned long long>(block) * partials_of_block(Block) +
+        threadIdx.x / warps_of_group;
+#pragma unroll
+    for (int v = 0; v < N; ++v) space.partials[at * N + v] = sum[v];
+    __threadfence();
+  }
+}
+
+/// After a block's last `store_partials`: true in the last block of the grid to come here, in whose
+/// thread 0 `total` then holds the sums of all `blocks` numbered blocks.
+template <int N, int Block>
+__device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned blocks,
+                                            double (&total)[N]) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(space.finished, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return false;
+  __threadfence();
+  constexpr unsigned strides = 1024;
+  constexpr unsigned parts = Block < threads_of_group ? threads_of_group / Block : 1;
+  constexpr unsigned per_thread = strides / Block;
+  const unsigned partials = blocks * partials_of_block(Block);
+  const unsigned groups = (partials + parts - 1) / parts;
+  double sums[per_thread][N] = {};
+#pragma unroll 4
+  for (unsigned first = threadIdx.x * per_thread; first < groups; first += strides) {
+#pragma unroll
+    for (unsigned s = 0; s < per_thread; ++s) {
+#pragma unroll
+      for (int v = 0; v < N; ++v) {
+        double part[parts];
+#pragma unroll
+        for (unsigned p = 0; p < parts; ++p) {
+          const unsigned at = (first + s) * parts + p;
+          part[p] = at < partials
+                        ? __ldcg(space.partials + static_cast<unsigned long long>(at) * N + v)
+                        : 0.0;
+        }
+#pragma unroll
+        for (unsigned half = 1; half < parts; half *= 2) {
+#pragma unroll
+          for (unsigned p = 0; p + half < parts; p += 2 * half) part[p] += part[p + half];
+        }
+        sums[s][v] += part[0];
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned half = 1; half < per_thread; half *= 2) {
+#pragma unroll
+    for (unsigned s = 0; s + half < per_thread; s += 2 * half) {
+#pragma unroll
+      for (int v = 0; v < N; ++v) sums[s][v] += sums[s + half][v];
+    }
+  }
+  add_over_warps<N, Block>(sums[0], 32);
+#pragma unroll
+  for (int v = 0; v < N; ++v) total[v] = sums[0][v];
+  if (threadIdx.x == 0) *space.finished = 0;
+  return true;
+}
+
+}  // namespace heddle::device

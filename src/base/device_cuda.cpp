@@ -1,0 +1,155 @@
+#include "device_cuda.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "cuda_call.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle::cuda {
+
+void check(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // so that the next call does not report it again
+  const std::string what = std::string(call) + ": " + cudaGetErrorString(status);
+  switch (status) {
+    case cudaErrorMemoryAllocation:
+      throw Error(ErrorKind::memory, "the GPU's memory does not suffice (" + what + ")");
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInvalidDevice:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorDevicesUnavailable:
+      throw Error(ErrorKind::no_device, "no GPU can be used (" + what + ")");
+    default:
+      throw Error(ErrorKind::internal, "CUDA failed in " + what);
+  }
+}
+
+OnGpu::OnGpu(const Stream& stream) {
+  check(cudaGetDevice(&before_), "cudaGetDevice");
+  changed_ = before_ != stream.gpu;
+  if (changed_) check(cudaSetDevice(stream.gpu), "cudaSetDevice");
+}
+OnGpu::~OnGpu() {
+  if (changed_) cudaSetDevice(before_);
+}
+
+namespace {
+
+/// One pool a GPU, apart from the pool of the program's own cudaMallocAsync.
+cudaMemPool_t pool_of(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(mutex);
+  cudaMemPool_t& pool = pools[ordinal];
+  if (pool == nullptr) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, ordinal};
+    check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+    // A solver that is made and destroyed again should find the memory where it left it.
+    unsigned long long kept = 64ULL << 20;
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept),
+          "cudaMemPoolSetAttribute");
+  }
+  return pool;
+}
+
+class StreamMemory final : public std::pmr::memory_resource {
+ public:
+  explicit StreamMemory(const Stream& stream) : stream_(stream) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    const OnGpu here(stream_);
+    void* data = nullptr;
+    check(cudaMallocFromPoolAsync(&data, bytes, pool_of(stream_.gpu), stream_.queue),
+          "cudaMallocFromPoolAsync");
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t, std::size_t) override {
+    cudaFreeAsync(data, stream_.queue);  // an error of earlier work is not the destructor's
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  Stream stream_;
+};
+
+}  // namespace
+
+std::pmr::memory_resource* stream_memory(const Stream& stream) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, CUstream_st*>, StreamMemory> resources;
+  const std::lock_guard lock(mutex);
+  return &resources.try_emplace({stream.gpu, stream.queue}, stream).first->second;
+}
+
+CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+  if (ordinal < 0 || ordinal >= count) {
+    throw Error(ErrorKind::no_device, "there is no GPU " + std::to_string(ordinal) +
+                                          "; there are " + std::to_string(count) +
+                                          ", counted from 0");
+  }
+  if (stream != nullptr) return stream;
+  static std::mutex mutex;
+  static std::map<int, cudaStream_t> own;
+  const std::lock_guard lock(mutex);
+  cudaStream_t& opened = own[ordinal];
+  if (opened == nullptr) {
+    const OnGpu here({1, ordinal, nullptr});
+    check(cudaStreamCreateWithFlags(&opened, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  return opened;
+}
+
+long long available_memory(const Stream& stream) {
+  const OnGpu here(stream);
+  std::size_t available = 0, total = 0;
+  check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  unsigned long long reserved = 0, used = 0;
+  check(cudaMemPoolGetAttribute(pool_of(stream.gpu), cudaMemPoolAttrReservedMemCurrent, &reserved),
+        "cudaMemPoolGetAttribute");
+  check(cudaMemPoolGetAttribute(pool_of(stream.gpu), cudaMemPoolAttrUsedMemCurrent, &used),
+        "cudaMemPoolGetAttribute");
+  return static_cast<long long>(available + (reserved - used));
+}
+
+void synchronize(const Stream& stream) {
+  const OnGpu here(stream);
+  check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");
+}
+
+std::string description(const Stream& stream) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, stream.gpu), "cudaGetDeviceProperties");
+  return std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) +
+         " multiprocessors, " + std::to_string(properties.totalGlobalMem >> 30) + " GiB, GPU " +
+         std::to_string(stream.gpu);
+}
+
+void copy(void* to, const void* from, std::size_t bytes, const Stream& stream) {
+  const OnGpu here(stream);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.queue), "cudaMemcpyAsync");
+  // Memory of the host may be read or written until then; between two places of a device there is
+  // no need to wait.
+  if (!is_device_memory(to) || !is_device_memory(from)) synchronize(stream);
+}
+
+void fill(void* data, int byte, std::size_t bytes, const Stream& stream) {
+  const OnGpu here(stream);
+  check(cudaMemsetAsync(data, byte, bytes, stream.queue), "cudaMemsetAsync");
+}
+
+bool is_device_memory(const void* data) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+}  // namespace heddle::cuda

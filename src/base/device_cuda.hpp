@@ -1,0 +1,28 @@
+// What a Device needs of CUDA; defined in builds that have it.
+#pragma once
+
+#include <memory_resource>
+#include <string>
+
+#include "heddle/device.hpp"
+
+namespace heddle::cuda {
+
+/// `stream`, or the library's own on that GPU; throws `Error` (no_device) if it cannot be used.
+CUstream_st* open_stream(int ordinal, CUstream_st* stream);
+
+/// Memory that is allocated and freed in the order of the stream.
+std::pmr::memory_resource* stream_memory(const Stream& stream);
+
+long long available_memory(const Stream& stream);
+void synchronize(const Stream& stream);
+std::string description(const Stream& stream);
+
+/// Between host and device in any direction; the host's side is free when this returns.
+void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);
+void fill(void* data, int byte, std::size_t bytes, const Stream& stream);
+
+/// True for memory that kernels on a GPU can read: a GPU's own, managed, or pinned and mapped.
+bool is_device_memory(const void* data);
+
+}  // namespace heddle::cuda
