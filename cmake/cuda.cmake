@@ -40,7 +40,6 @@ function(heddle_cuda_sources list)
 endfunction()
 
 function(heddle_link_cuda target)
-  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   if(NOT HEDDLE_HAS_CUDA)
     return()
   endif()

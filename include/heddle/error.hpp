@@ -6,7 +6,8 @@
 
 namespace heddle {
 
-/// What a caller may want to tell apart; the command line maps the last three to exit status 3.
+/// What a caller may want to tell apart; the command line maps `memory` and `internal` to exit
+/// status 3.
 enum class ErrorKind {
   usage,           // an argument or a combination of arguments that has no meaning
   malformed_file,  // what a file says, with file:line
@@ -16,8 +17,8 @@ enum class ErrorKind {
   singular,        // a diagonal entry without inverse, its row named
   unsupported,     // an entry or operator that a method cannot take
   bad_plan,        // a plan or profile that does not parse or does not fit
+  no_device,       // a GPU, its driver or compiler is not there
   memory,          // a layout that does not fit, with what each part needs
-  no_device,       // a GPU, its driver or its compiler is not there
   io,              // a file that cannot be opened, read or written
   internal         // a broken invariant of ours
 };
