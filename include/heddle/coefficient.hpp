@@ -14,12 +14,12 @@ struct Coefficient {
   static constexpr int size = ring_size(R);
   S component[size];
 
-  static Coefficient from_real(S value) {
+  HEDDLE_HD static Coefficient from_real(S value) {
     Coefficient c{};
     c.component[0] = value;
     return c;
   }
-  S real() const { return component[0]; }
+  HEDDLE_HD S real() const { return component[0]; }
 };
 
 namespace detail {
@@ -28,7 +28,7 @@ template <Ring R, class S>
 using ring_number = std::conditional_t<R == Ring::quaternion, quaternion<S>, complex<S>>;
 
 template <class N, class C>
-N as_number(const C& c) {
+HEDDLE_HD N as_number(const C& c) {
   N n;
   for (int k = 0; k < C::size; ++k) n.component[k] = c.component[k];
   return n;
@@ -55,36 +55,48 @@ HEDDLE_INLINE void multiply_add_at(S* r, const S* a, const S* b) {
 }
 
 template <Ring R, class S>
-Coefficient<R, S> operator*(const Coefficient<R, S>& a, const Coefficient<R, S>& b) {
+HEDDLE_HD Coefficient<R, S> operator*(const Coefficient<R, S>& a, const Coefficient<R, S>& b) {
   Coefficient<R, S> product{};
   multiply_add_at<R>(product.component, a.component, b.component);
   return product;
 }
 
 template <Ring R, class S>
-Coefficient<R, S> operator-(const Coefficient<R, S>& a) {
+HEDDLE_HD Coefficient<R, S> operator-(const Coefficient<R, S>& a) {
   Coefficient<R, S> negated = a;
   for (S& c : negated.component) c = -c;
   return negated;
 }
 
 template <Ring R, class S>
-Coefficient<R, S> conj(const Coefficient<R, S>& a) {
+HEDDLE_HD Coefficient<R, S> conj(const Coefficient<R, S>& a) {
   Coefficient<R, S> conjugate = a;
   for (int k = 1; k < Coefficient<R, S>::size; ++k) conjugate.component[k] = -a.component[k];
   return conjugate;
 }
 
 template <Ring R, class S>
-S squared_norm(const Coefficient<R, S>& a) {
+HEDDLE_HD S squared_norm(const Coefficient<R, S>& a) {
   S sum = 0;
   for (S c : a.component) sum += c * c;
   return sum;
 }
 
+/// sums[0..size) += conj(a) b, in the scalar of the sums.
+template <Ring R, class S, class T>
+HEDDLE_INLINE void add_conjugate_product(const Coefficient<R, S>& a, const Coefficient<R, S>& b,
+                                         T* sums) {
+  Coefficient<R, T> left, right;
+  for (int c = 0; c < left.size; ++c) {
+    left.component[c] = c == 0 ? T(a.component[c]) : -T(a.component[c]);
+    right.component[c] = b.component[c];
+  }
+  multiply_add_at<R>(sums, left.component, right.component);
+}
+
 /// Zero has no inverse: its components are then not finite.
 template <Ring R, class S>
-Coefficient<R, S> inverse(const Coefficient<R, S>& a) {
+HEDDLE_HD Coefficient<R, S> inverse(const Coefficient<R, S>& a) {
   if constexpr (R == Ring::real) {
     return {{S(1) / a.component[0]}};
   } else {

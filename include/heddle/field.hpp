@@ -36,16 +36,17 @@ struct FieldView {
         component_stride(layout == VectorLayout::aos ? 1 : size),
         basis(std::move(basis)) {}
 
-  operator FieldView<const S>() const
-    requires(!std::is_const_v<S>)
-  {
-    FieldView<const S> view(data, size, components);
-    view.entry_stride = entry_stride;
-    view.component_stride = component_stride;
-    view.basis = basis;
-    view.keep_alive = keep_alive;
-    return view;
-  }
+  /// A field that may be written is one that may be read.
+  template <class U>
+    requires(std::is_const_v<S> && std::is_same_v<const U, S>)
+  FieldView(const FieldView<U>& view)
+      : data(view.data),
+        size(view.size),
+        components(view.components),
+        entry_stride(view.entry_stride),
+        component_stride(view.component_stride),
+        basis(view.basis),
+        keep_alive(view.keep_alive) {}
 
   Offset scalars() const { return Offset(size) * components; }
   S& at(Index row, int component) const {
@@ -97,16 +98,31 @@ class Field {
   Array<scalar>& scalars() { return scalars_; }
   const Array<scalar>& scalars() const { return scalars_; }
 
+  /// One row; on a GPU each is a copy to or from the host, for tests and a few boundary rows only.
   entry operator[](Index row) const {
     const auto from = view();
     entry value;
-    for (int k = 0; k < entry::components; ++k) value.component[k] = from.at(row, k);
+    for (int k = 0; k < entry::components; ++k) {
+      move_scalar(&value.component[k], &from.at(row, k));
+    }
     return value;
   }
   void set(Index row, const entry& value) {
     const auto to = view();
-    for (int k = 0; k < entry::components; ++k) to.at(row, k) = value.component[k];
+    for (int k = 0; k < entry::components; ++k) {
+      move_scalar(&to.at(row, k), &value.component[k]);
+    }
   }
+  /// The same field, layout and basis in the host's memory.
+  Field to_host() const {
+    Field copied(rows_, Device::cpu(), layout_, basis_);
+    detail::copy_bytes(copied.scalars_.data(), scalars_.data(), scalars_.size() * sizeof(scalar),
+                       stream());
+    return copied;
+  }
+
+  const Device& device() const { return scalars_.device(); }
+  const Stream& stream() const { return device().stream(); }
 
   FieldView<scalar> view() { return {scalars_.data(), rows_, entry::components, layout_, basis_}; }
   FieldView<const scalar> view() const {
@@ -116,6 +132,14 @@ class Field {
   operator FieldView<const scalar>() const { return view(); }
 
  private:
+  void move_scalar(scalar* to, const scalar* from) const {
+    if (device().on_gpu()) {
+      detail::copy_bytes(to, from, sizeof(scalar), stream());
+    } else {
+      *to = *from;
+    }
+  }
+
   Array<scalar> scalars_;
   Index rows_ = 0;
   VectorLayout layout_ = VectorLayout::aos;

@@ -1,12 +1,16 @@
-// Sums with repeatable bits: partial sums belong to fixed groups of 256 rows and are added in a
-// fixed tree, so that neither thread count nor schedule changes the result.
+// Sums with repeatable bits: partial sums belong to fixed groups of 256 rows (on a GPU: of 256
+// threads of a launch whose shape follows from the field's) and are added in a fixed tree, so that
+// neither thread count nor schedule changes the result.
 #pragma once
 
 #include <array>
+#include <memory>
+#include <string>
 #include <type_traits>
 
 #include "heddle/array.hpp"
 #include "heddle/entries/slots.hpp"
+#include "heddle/error.hpp"
 
 namespace heddle {
 
@@ -20,38 +24,94 @@ inline Index groups_of(Index rows) {
 template <class S>
 using sum_t = std::conditional_t<std::is_same_v<S, long double>, long double, double>;
 
-/// Room for up to `width` sums over the groups of a field, kept so that a solve allocates nothing.
+/// Where kernels leave sums. Two launches may share it on one stream only.
+struct DeviceSums {
+  double* partials = nullptr;    // on the device: of each group of a launch, all its sums together
+  unsigned* finished = nullptr;  // on the device: blocks that are done; zero between launches
+  double* results = nullptr;     // on the device, or memory of the host that it can write to
+};
+
+namespace detail {
+/// Pinned memory of the host that every GPU can write to, kept for reuse when it is given back.
+using PinnedSums = std::unique_ptr<double[], void (*)(double*)>;
+PinnedSums take_pinned_sums();
+inline constexpr int pinned_sums = 8;
+}  // namespace detail
+
+/// Room for up to `width` sums over a field, kept so that a solve allocates nothing.
 template <class S>
 class Reduction {
  public:
   using sum = sum_t<S>;
-  static constexpr int width = 8;
+  static constexpr int width = detail::pinned_sums;
 
+  /// On a GPU, S is float or double, or `Error` (unsupported) says so.
   explicit Reduction(Index rows, const Device& device = Device::cpu())
-      : groups_(groups_of(rows)), partials_(static_cast<std::size_t>(groups_) * width, device) {}
+      : rows_(rows), device_(device) {
+    if (!device.on_gpu()) {
+      partials_ = Array<sum>(static_cast<std::size_t>(groups_of(rows)) * width, device);
+      return;
+    }
+    if (!std::is_same_v<sum, double>) {
+      throw Error(ErrorKind::unsupported, "a GPU sums in double: solve in float or double there");
+    }
+    finished_ = Array<unsigned>(1, device);
+    results_ = detail::take_pinned_sums();
+    reserve(1);
+  }
 
-  Index groups() const { return groups_; }
+  Index rows() const { return rows_; }
+  Index groups() const { return groups_of(rows_); }
+  const Device& device() const { return device_; }
 
-  /// The partial sums of one group; whoever computes the group sets all that are finished later.
+  /// CPU: the partial sums of one group; whoever computes the group sets all that are finished
+  /// later.
   sum* partials(Offset group) { return partials_.data() + group * width; }
 
-  /// The first `count` sums, groups added pairwise. Destroys the partials. This is the one place
+  /// GPU: makes room for so many partials of `width` sums; waits for the stream if it has to grow.
+  void reserve(Offset partials) {
+    const auto sums = static_cast<std::size_t>(partials) * width;
+    if (sums <= partials_.size()) return;
+    device_.synchronize();
+    partials_ = Array<sum>();
+    partials_ = Array<sum>(sums, device_);
+  }
+  /// GPU: what a kernel on the device's stream writes to, with room for `partials`; `finish` then
+  /// returns what it left in `results`.
+  DeviceSums space(Offset partials)
+    requires std::is_same_v<sum, double>
+  {
+    reserve(partials);
+    return {partials_.data(), finished_.data(), results_.get()};
+  }
+
+  /// The first `count` sums: on the CPU of all partials, groups added pairwise, which destroys
+  /// them; on a GPU those that its last kernel left, when the stream is done. This is the one place
   /// where sums become whole: sums over several processes would be joined here.
   std::array<sum, width> finish(int count) {
-    for (Offset half = 1; half < groups_; half *= 2) {
-      for (Offset g = 0; g + half < groups_; g += 2 * half) {
+    std::array<sum, width> sums{};
+    if (device_.on_gpu()) {
+      device_.synchronize();
+      for (int v = 0; v < count; ++v) sums[static_cast<std::size_t>(v)] = results_[v];
+      return sums;
+    }
+    const Offset groups = groups_of(rows_);
+    for (Offset half = 1; half < groups; half *= 2) {
+      for (Offset g = 0; g + half < groups; g += 2 * half) {
         for (int v = 0; v < count; ++v) partials(g)[v] += partials(g + half)[v];
       }
     }
-    std::array<sum, width> sums{};
-    for (int v = 0; v < count && groups_ > 0; ++v)
+    for (int v = 0; v < count && groups > 0; ++v)
       sums[static_cast<std::size_t>(v)] = partials(0)[v];
     return sums;
   }
 
  private:
-  Index groups_ = 0;
+  Index rows_ = 0;
+  Device device_;
   Array<sum> partials_;
+  Array<unsigned> finished_;
+  detail::PinnedSums results_{nullptr, nullptr};
 };
 
 }  // namespace heddle

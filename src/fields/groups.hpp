@@ -150,15 +150,4 @@ void set_element(S* data, const Run& run, Offset i, const Coefficient<R, S>& val
   for (int c = 0; c < value.size; ++c) data[run.at(i, c)] = value.component[c];
 }
 
-/// sums[0..size) += conj(a) b, in the scalar of the sums.
-template <Ring R, class S, class T>
-void add_conjugate_product(const Coefficient<R, S>& a, const Coefficient<R, S>& b, T* sums) {
-  Coefficient<R, T> left, right;
-  for (int c = 0; c < left.size; ++c) {
-    left.component[c] = c == 0 ? T(a.component[c]) : -T(a.component[c]);
-    right.component[c] = b.component[c];
-  }
-  multiply_add_at<R>(sums, left.component, right.component);
-}
-
 }  // namespace heddle::detail

@@ -121,8 +121,8 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
   const auto sums = detail::reduce<R, size>(
       x, reduction, stream,
       [&](const auto& run, Offset i, sum_t<S>* into) {
-        detail::add_conjugate_product<R>(detail::element<R>(x.data, run, i),
-                                         detail::element<R>(y.data, run, i), into);
+        add_conjugate_product<R>(detail::element<R>(x.data, run, i),
+                                 detail::element<R>(y.data, run, i), into);
       },
       x.data, y.data);
   Coefficient<R, sum_t<S>> result;
@@ -230,7 +230,7 @@ std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const
       s, reduction, stream,
       [&](const auto& run, Offset i, sum_t<S>* into) {
         const auto image = detail::element<R>(t.data, run, i);
-        detail::add_conjugate_product<R>(image, detail::element<R>(s.data, run, i), into);
+        add_conjugate_product<R>(image, detail::element<R>(s.data, run, i), into);
         for (S c : image.component) into[size] += sum_t<S>(c) * c;
       },
       t.data, s.data);
@@ -263,8 +263,7 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
         multiply_add_at<R>(residual.component, image.component, minus_omega.component);
         detail::set_element<R>(r.data, run, i, residual);
         for (S c : residual.component) into[0] += sum_t<S>(c) * c;
-        detail::add_conjugate_product<R>(detail::element<R>(shadow.data, run, i), residual,
-                                         into + 1);
+        add_conjugate_product<R>(detail::element<R>(shadow.data, run, i), residual, into + 1);
       },
       p.data, s.data, t.data, shadow.data, x.data, r.data);
   Coefficient<R, sum_t<S>> product;

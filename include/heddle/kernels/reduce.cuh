@@ -16,7 +16,7 @@ struct SumSpace {
 };
 
 /// Partial sums that blocks of `block` threads leave, each.
-constexpr int partials_of_block(int block) {
+__host__ __device__ constexpr int partials_of_block(int block) {
   return block > threads_of_group ? block / threads_of_group : 1;
 }
 

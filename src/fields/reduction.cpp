@@ -1,0 +1,16 @@
+#include "heddle/reduction.hpp"
+
+#include "heddle/config.hpp"
+#include "reduction_cuda.hpp"
+
+namespace heddle::detail {
+
+PinnedSums take_pinned_sums() {
+  if constexpr (has_cuda) {
+    return {cuda::take_pinned_sums(), cuda::give_back_pinned_sums};
+  } else {
+    throw Error(ErrorKind::no_device, "this heddle was built without CUDA");
+  }
+}
+
+}  // namespace heddle::detail
