@@ -19,7 +19,7 @@ struct Options {
 void print_json(const AnyMatrix& matrix, const Features& f,
                 const std::vector<LayoutMemory>& layouts) {
   nlohmann::ordered_json json;
-  json["entry"] = name(matrix.kind());
+  json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
   json["rows"] = f.rows;
   json["columns"] = f.columns;
@@ -50,7 +50,7 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
            const std::vector<LayoutMemory>& layouts) {
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", path.c_str(),
               readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
-              std::string(name(matrix.kind())).c_str(),
+              std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(), readable_count(f.entries).c_str());
   std::printf("rows       %d to %d entries, mean %.2f, standard deviation %.2f, %s empty\n",
               f.shortest_row, f.longest_row, f.mean_row, f.deviation_of_rows,

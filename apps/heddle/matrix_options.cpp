@@ -11,12 +11,16 @@ void MatrixOptions::add_to(CLI::App& command) {
   command.add_option("matrix", path, "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file")
       ->required()
       ->type_name("FILE");
+  CLI::Option* const kind = command.add_option(
+      "--entry", entry,
+      "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
+      "complex-block3: what the file's numbers are folded into");
+  kind->capture_default_str()->type_name("KIND");
   command
-      .add_option("--entry", entry,
-                  "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
-                  "complex-block3: what the file's numbers are folded into")
-      ->capture_default_str()
-      ->type_name("KIND");
+      .add_option("--entry-definition", entry_definition,
+                  "an entry of your own instead: a JSON file, see docs/adding-an-entry.md")
+      ->type_name("FILE")
+      ->excludes(kind);
   command.add_option("--precision", precision, "double or single")
       ->capture_default_str()
       ->type_name("P");
@@ -35,8 +39,13 @@ Device MatrixOptions::on() const {
   return Device::cpu(threads);
 }
 
+AnyEntry MatrixOptions::chosen_entry() const {
+  if (entry_definition.empty()) return parse_entry_kind(entry);
+  return std::make_shared<const EntryDefinition>(read_entry_definition(entry_definition));
+}
+
 AnyMatrix MatrixOptions::read(Progress* progress) const {
-  return AnyMatrix::read(path, kind(), scalar(), on(), progress);
+  return AnyMatrix::read(path, chosen_entry(), scalar(), on(), progress);
 }
 
 std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {

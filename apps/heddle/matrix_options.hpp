@@ -14,6 +14,7 @@ namespace heddle::cli {
 struct MatrixOptions {
   std::string path;
   std::string entry = "real";
+  std::string entry_definition;
   std::string precision = "double";
   std::string device = "cpu";
   int threads = 0;
@@ -21,7 +22,8 @@ struct MatrixOptions {
 
   void add_to(CLI::App& command);
 
-  EntryKind kind() const { return parse_entry_kind(entry); }
+  /// Reads the definition where there is one.
+  AnyEntry chosen_entry() const;
   Precision scalar() const { return parse_precision(precision); }
   Device on() const;
   AnyMatrix read(Progress* progress) const;

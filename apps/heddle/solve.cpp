@@ -33,7 +33,7 @@ struct Options {
 
 /// What the report is made of.
 struct Outcome {
-  EntryKind kind;
+  AnyEntry entry = EntryKind::real;
   Precision precision;
   Index rows;
   Offset entries;
@@ -50,7 +50,7 @@ struct Outcome {
 /// A file given with an option has the rows that the matrix has.
 AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
                         const std::string& path, const Device& device, Progress* progress) {
-  AnyField field = AnyField::read(path, matrix.kind(), matrix.precision(), device, progress);
+  AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
   if (field.rows() != matrix.rows()) {
     throw Error(ErrorKind::size_mismatch,
                 option + " " + path + " has " + std::to_string(field.rows()) +
@@ -60,8 +60,9 @@ AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
 }
 
 /// Scalars of one number in a field: the first of them is 1 in the number 1.
-int scalars_of_number(EntryKind kind) {
-  switch (kind) {
+int scalars_of_number(const AnyEntry& entry) {
+  if (entry.definition()) return entry.definition()->vector_size();
+  switch (entry.kind()) {
     case EntryKind::complex:
     case EntryKind::complex_block3:
       return 2;
@@ -108,7 +109,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["residual"] = number(report.residual);
   json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
   json["plan"] = to_string(outcome.plan);
-  json["entry"] = name(outcome.kind);
+  json["entry"] = outcome.entry.name();
   json["precision"] = name(outcome.precision);
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
@@ -128,7 +129,8 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   const Report& report = outcome.report;
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
               readable_count(outcome.rows).c_str(), readable_count(outcome.rows).c_str(),
-              std::string(name(outcome.kind)).c_str(), std::string(name(outcome.precision)).c_str(),
+              std::string(outcome.entry.name()).c_str(),
+              std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", to_string(outcome.plan).c_str());
@@ -192,7 +194,7 @@ int run(const Options& options) {
                 options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
                     std::to_string(matrix.columns()) + " entries; a solve needs a square matrix");
   }
-  outcome.kind = matrix.kind();
+  outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
@@ -229,7 +231,7 @@ int run(const Options& options) {
     outcome.right_hand_side =
         "A x* with x* uniform in [-1, 1), seed " + std::to_string(options.seed);
   } else if (options.rhs == "ones") {
-    const int scalars = scalars_of_number(matrix.kind());
+    const int scalars = scalars_of_number(matrix.entry());
     for (Offset i = 0; i < Offset(b.rows()) * b.components(); i += scalars) b.set(i, 1);
     outcome.right_hand_side = "ones";
   } else {
@@ -246,7 +248,7 @@ int run(const Options& options) {
   if (exact) outcome.error = relative_error(x, *exact);
 
   Stopwatch writing;
-  if (options.output) x.write(*options.output, matrix.kind(), progress.get());
+  if (options.output) x.write(*options.output, matrix.entry(), progress.get());
   if (options.history) write_history(*options.history, solver.history());
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();

@@ -65,7 +65,7 @@ int run(const Options& options) {
 
   if (options.json) {
     nlohmann::ordered_json json;
-    json["entry"] = name(matrix.kind());
+    json["entry"] = matrix.entry().name();
     json["precision"] = name(matrix.precision());
     json["rows"] = matrix.rows();
     json["columns"] = matrix.columns();
@@ -92,7 +92,7 @@ int run(const Options& options) {
   if (options.matrix.quiet) return 0;
   std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
               readable_count(matrix.rows()).c_str(), readable_count(matrix.columns()).c_str(),
-              std::string(name(matrix.kind())).c_str(),
+              std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(),
               readable_count(matrix.entries()).c_str());
   std::printf("device  %s\n", device.description().c_str());

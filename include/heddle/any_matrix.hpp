@@ -6,8 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "heddle/any_entry.hpp"
 #include "heddle/csr.hpp"
-#include "heddle/entry_kind.hpp"
+#include "heddle/defined_matrix.hpp"
 #include "heddle/progress.hpp"
 
 namespace heddle {
@@ -17,21 +18,41 @@ class AnyMatrix {
   /// Of a type that `EntryKind` names.
   template <class E>
   explicit AnyMatrix(CsrMatrix<E> matrix) : matrix_(std::move(matrix)) {}
+  /// Of a definition.
+  template <class S>
+  explicit AnyMatrix(DefinedMatrix<S> matrix) : defined_(std::move(matrix)) {}
 
-  /// As `read_matrix<E>` with the entry that kind and precision name.
-  static AnyMatrix read(const std::string& path, EntryKind kind, Precision precision,
+  /// As `read_matrix<E>` with the entry and precision that are named.
+  static AnyMatrix read(const std::string& path, const AnyEntry& entry, Precision precision,
                         const Device& device = Device::cpu(), Progress* progress = nullptr);
 
-  /// Calls `f(const CsrMatrix<E>&)` with the matrix.
+  /// True where the entry is a definition: then `visit_defined` takes the place of `visit`.
+  bool is_defined() const { return defined_.index() != 0; }
+
+  /// Calls `f(const CsrMatrix<E>&)` with the matrix. Throws `Error` (unsupported) where the entry
+  /// is a definition.
   template <class F>
   decltype(auto) visit(F&& f) const {
+    kind();
     return std::visit(std::forward<F>(f), matrix_);
   }
+  /// Calls `f(const DefinedMatrix<S>&)` with the matrix, whose entry must be a definition.
+  template <class F>
+  decltype(auto) visit_defined(F&& f) const {
+    return defined_.index() == 1 ? f(std::get<1>(defined_)) : f(std::get<2>(defined_));
+  }
 
-  EntryKind kind() const {
+  AnyEntry entry() const {
+    if (is_defined()) {
+      return visit_defined([](const auto& matrix) { return AnyEntry(matrix.definition()); });
+    }
     return static_cast<EntryKind>(matrix_.index() % entry_kind_names.size());
   }
+  EntryKind kind() const { return entry().kind(); }
   Precision precision() const {
+    if (is_defined()) {
+      return defined_.index() == 1 ? Precision::single_precision : Precision::double_precision;
+    }
     return matrix_.index() < entry_kind_names.size() ? Precision::single_precision
                                                      : Precision::double_precision;
   }
@@ -39,9 +60,11 @@ class AnyMatrix {
   Index columns() const { return pattern().columns; }
   Offset entries() const { return pattern().entries(); }
   PatternView pattern() const {
+    if (is_defined()) return visit_defined([](const auto& matrix) { return matrix.pattern(); });
     return visit([](const auto& matrix) { return matrix.view().pattern(); });
   }
   int entry_bytes() const {
+    if (is_defined()) return visit_defined([](const auto& m) { return m.entry_bytes(); });
     return visit([]<class E>(const CsrMatrix<E>&) { return static_cast<int>(sizeof(E)); });
   }
 
@@ -58,6 +81,7 @@ class AnyMatrix {
                CsrMatrix<block<double, 3, 3>>, CsrMatrix<block<double, 4, 4>>,
                CsrMatrix<block<double, 6, 6>>, CsrMatrix<Square3<double>>>
       matrix_;
+  std::variant<std::monostate, DefinedMatrix<float>, DefinedMatrix<double>> defined_;
 };
 
 }  // namespace heddle

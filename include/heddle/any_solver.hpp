@@ -21,11 +21,12 @@ class AnyField {
  public:
   AnyField(Index rows, int components, Precision precision, const Device& device);
 
-  /// As `read_field<E>` with the entry that kind and precision name.
-  static AnyField read(const std::string& path, EntryKind kind, Precision precision,
+  /// As `read_field<E>` with the entry and precision that are named.
+  static AnyField read(const std::string& path, const AnyEntry& entry, Precision precision,
                        const Device& device = Device::cpu(), Progress* progress = nullptr);
-  /// An array file of one entry a row; complex numbers where the entries are over them.
-  void write(const std::string& path, EntryKind kind, Progress* progress = nullptr) const;
+  /// An array file of one entry a row; complex numbers where the entries are built-in ones over
+  /// them.
+  void write(const std::string& path, const AnyEntry& entry, Progress* progress = nullptr) const;
 
   Index rows() const { return rows_; }
   int components() const { return components_; }
@@ -60,7 +61,8 @@ class AnyOperator {
  public:
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
 
-  EntryKind kind() const;
+  AnyEntry entry() const;
+  EntryKind kind() const { return entry().kind(); }
   Precision precision() const;
   Index rows() const;
   Index columns() const;

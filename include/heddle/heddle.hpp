@@ -1,6 +1,7 @@
 // Everything but the conversions to and from Eigen, which are in heddle/eigen.hpp.
 #pragma once
 
+#include "heddle/any_entry.hpp"
 #include "heddle/any_matrix.hpp"
 #include "heddle/any_solver.hpp"
 #include "heddle/basis.hpp"
@@ -8,12 +9,17 @@
 #include "heddle/choose_plan.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/csr.hpp"
+#include "heddle/defined_jacobi.hpp"
+#include "heddle/defined_matrix.hpp"
+#include "heddle/defined_operator.hpp"
 #include "heddle/device.hpp"
 #include "heddle/entries.hpp"
+#include "heddle/entry_definition.hpp"
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/features.hpp"
 #include "heddle/field.hpp"
+#include "heddle/formula.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/measure.hpp"

@@ -145,9 +145,9 @@ struct StoreScaled {  // y = alpha A x + beta y
   HEDDLE_INLINE void operator()(Index row, const V& sum) {
     S* at = y + row * entry_stride;
     if (beta == S(0)) {
-      for (int k = 0; k < V::components; ++k) at[k * component_stride] = alpha * sum.component[k];
+      for (int k = 0; k < sum.components; ++k) at[k * component_stride] = alpha * sum.component[k];
     } else {
-      for (int k = 0; k < V::components; ++k) {
+      for (int k = 0; k < sum.components; ++k) {
         S& value = at[k * component_stride];
         value = alpha * sum.component[k] + beta * value;
       }
@@ -167,7 +167,7 @@ struct StoreAndDot {  // y = A x, and Re <x, y>
   HEDDLE_INLINE void operator()(Index row, const V& sum) {
     S* at = y + row * entry_stride;
     const S* with = x + row * entry_stride;
-    for (int k = 0; k < V::components; ++k) {
+    for (int k = 0; k < sum.components; ++k) {
       at[k * component_stride] = sum.component[k];
       dot += sum_t<S>(sum.component[k]) * with[k * component_stride];
     }
@@ -186,7 +186,7 @@ struct StoreResidual {  // r = b - A x, and |r|^2
   HEDDLE_INLINE void operator()(Index row, const V& sum) {
     S* at = r + row * entry_stride;
     const S* from = b + row * entry_stride;
-    for (int k = 0; k < V::components; ++k) {
+    for (int k = 0; k < sum.components; ++k) {
       const auto difference =
           static_cast<typename V::scalar>(from[k * component_stride]) - sum.component[k];
       at[k * component_stride] = static_cast<S>(difference);

@@ -13,21 +13,59 @@
 
 namespace heddle {
 
+namespace detail {
+
+/// What the blocks of a file say of it, where `tiling` leaves it open: entries are columns of
+/// `components`, or tiles of `rows` x `columns`.
+inline Tiling tiling_of_blocks(const ScalarMatrix& file, Tiling tiling, int components, int rows,
+                               int columns) {
+  const int parts = file.is_complex() ? 2 : 1;
+  if (tiling != Tiling::automatic || file.block_rows * file.block_columns == 1) return tiling;
+  if (file.block_rows * parts == rows && file.block_columns * parts == columns) {
+    return Tiling::expansion;
+  }
+  const bool is_column = file.block_rows * parts == components && file.block_columns == 1;
+  return is_column ? Tiling::components : tiling;
+}
+
+/// The rows of the field that a table of numbers is, with `components` real numbers a row. Throws
+/// as `field_of`.
+inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
+  const int parts = file.is_complex ? 2 : 1;
+  if (file.is_complex && !(ring == Ring::complex && components % 2 == 0)) {
+    throw Error(ErrorKind::unsupported,
+                "a field of complex numbers does not fit entries that are not over complex "
+                "numbers; write their " +
+                    std::to_string(components) + (components == 1 ? " component" : " components") +
+                    " a row as real numbers");
+  }
+  const Offset numbers = components / parts;  // a row
+  const bool by_rows = file.columns == numbers;
+  if (!by_rows && (file.columns != 1 || file.rows % numbers != 0)) {
+    throw Error(ErrorKind::size_mismatch,
+                "a " + std::to_string(file.rows) + " x " + std::to_string(file.columns) +
+                    (file.is_complex ? " complex" : " real") + " table is no field of " +
+                    std::to_string(numbers) + " numbers a row; it must have " +
+                    std::to_string(numbers) + " columns, or one and a multiple of " +
+                    std::to_string(numbers) + " rows");
+  }
+  const Offset rows = by_rows ? file.rows : file.rows / numbers;
+  if (rows > std::numeric_limits<Index>::max()) {
+    throw Error(ErrorKind::size_mismatch,
+                std::to_string(rows) + " rows do not fit one field, which takes 2147483647");
+  }
+  return static_cast<Index>(rows);
+}
+
+}  // namespace detail
+
 /// The entries behind what a file holds, as `fold` finds them. Where `tiling` is automatic and the
 /// file is one of blocks (BSR), the shape of its blocks decides, if it is that of an entry E: of
 /// its representation or of the column of its components. Throws `Error`.
 template <class E>
 CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
                   const Device& device = Device::cpu()) {
-  const int parts = file.is_complex() ? 2 : 1;
-  if (tiling == Tiling::automatic && file.block_rows * file.block_columns > 1) {
-    if (file.block_rows * parts == E::components && file.block_columns == 1) {
-      tiling = Tiling::components;
-    }
-    if (file.block_rows * parts == tile_rows<E> && file.block_columns * parts == tile_columns<E>) {
-      tiling = Tiling::expansion;
-    }
-  }
+  tiling = detail::tiling_of_blocks(file, tiling, E::components, tile_rows<E>, tile_columns<E>);
   return std::visit(
       [&]<class X>(CsrMatrix<X>& numbers) -> CsrMatrix<E> {
         if constexpr (std::is_same_v<E, X>) {
@@ -46,30 +84,8 @@ CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
 template <class E>
 Field<E> field_of(const ScalarField& file, const Device& device = Device::cpu()) {
   constexpr int K = vector_entry_t<E>::components;
-  const int parts = file.is_complex ? 2 : 1;
-  if (file.is_complex && !(arithmetic_t<E>::ring == Ring::complex && K % 2 == 0)) {
-    throw Error(ErrorKind::unsupported,
-                "a field of complex numbers does not fit entries that are not over complex "
-                "numbers; write their " +
-                    std::to_string(K) + (K == 1 ? " component" : " components") +
-                    " a row as real numbers");
-  }
-  const Offset numbers = K / parts;  // a row
-  const bool by_rows = file.columns == numbers;
-  if (!by_rows && (file.columns != 1 || file.rows % numbers != 0)) {
-    throw Error(ErrorKind::size_mismatch,
-                "a " + std::to_string(file.rows) + " x " + std::to_string(file.columns) +
-                    (file.is_complex ? " complex" : " real") + " table is no field of " +
-                    std::to_string(numbers) + " numbers a row; it must have " +
-                    std::to_string(numbers) + " columns, or one and a multiple of " +
-                    std::to_string(numbers) + " rows");
-  }
-  const Offset rows = by_rows ? file.rows : file.rows / numbers;
-  if (rows > std::numeric_limits<Index>::max()) {
-    throw Error(ErrorKind::size_mismatch,
-                std::to_string(rows) + " rows do not fit one field, which takes 2147483647");
-  }
-  Field<E> field(static_cast<Index>(rows), device);
+  const Index rows = detail::rows_of_field(file, K, arithmetic_t<E>::ring);
+  Field<E> field(rows, device);
   using S = vector_scalar_t<E>;
   auto& scalars = field.scalars();
   for (std::size_t i = 0; i < scalars.size(); ++i) scalars[i] = static_cast<S>(file.values[i]);

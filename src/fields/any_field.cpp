@@ -11,6 +11,19 @@ template <class S>
 constexpr Precision precision_of =
     std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
 
+AnyField read_defined(const std::string& path, const EntryDefinition& definition,
+                      Precision precision, const Device& device, Progress* progress) {
+  const ScalarField file = read_scalar_field(path, device, progress);
+  const int components = definition.vector_size();
+  const Index rows = detail::naming_file(
+      path, [&] { return detail::rows_of_field(file, components, definition.ring); });
+  AnyField field(rows, components, precision, device);
+  for (std::size_t i = 0; i < file.values.size(); ++i) {
+    field.set(static_cast<Offset>(i), file.values[i]);
+  }
+  return field;
+}
+
 }  // namespace
 
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)
@@ -55,9 +68,12 @@ template FieldView<double> AnyField::view();
 template FieldView<const float> AnyField::view() const;
 template FieldView<const double> AnyField::view() const;
 
-AnyField AnyField::read(const std::string& path, EntryKind kind, Precision precision,
+AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precision precision,
                         const Device& device, Progress* progress) {
-  return visit_entry(kind, precision, [&]<class E>() {
+  if (entry.definition()) {
+    return read_defined(path, *entry.definition(), precision, device, progress);
+  }
+  return visit_entry(entry.kind(), precision, [&]<class E>() {
     const Field<E> field = read_field<E>(path, device, progress);
     AnyField any(field.size(), vector_entry_t<E>::components, precision, device);
     copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(), device.stream());
@@ -65,8 +81,9 @@ AnyField AnyField::read(const std::string& path, EntryKind kind, Precision preci
   });
 }
 
-void AnyField::write(const std::string& path, EntryKind kind, Progress* progress) const {
-  const bool is_complex = kind == EntryKind::complex || kind == EntryKind::complex_block3;
+void AnyField::write(const std::string& path, const AnyEntry& entry, Progress* progress) const {
+  const bool is_complex = !entry.definition() && (entry.kind() == EntryKind::complex ||
+                                                  entry.kind() == EntryKind::complex_block3);
   const Offset scalars = Offset(rows_) * components_;
   Array<double> values(static_cast<std::size_t>(scalars));
   for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);

@@ -1,17 +1,12 @@
 #include "heddle/any_solver.hpp"
 
-#include "heddle/bicgstab.hpp"
-#include "heddle/conjugate_gradient.hpp"
+#include "any_implementation.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
 
 namespace heddle {
 
 namespace {
-
-template <class S>
-constexpr Precision precision_of =
-    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
 
 template <class Names>
 [[noreturn]] void refuse_name(std::string_view what, std::string_view text, const Names& names) {
@@ -35,49 +30,7 @@ PreconditionerKind parse_preconditioner(std::string_view text) {
   refuse_name("preconditioner", text, std::initializer_list<const char*>{"none", "jacobi"});
 }
 
-class AnySolver::Implementation {
- public:
-  virtual ~Implementation() = default;
-  virtual Report solve(const AnyField& b, AnyField& x) = 0;
-  virtual const std::vector<double>& history() const = 0;
-};
-
-class AnyOperator::Implementation {
- public:
-  EntryKind kind = EntryKind::real;
-  Precision precision = Precision::double_precision;
-  Index rows = 0;
-  Index columns = 0;
-  int row_components = 1;
-  int column_components = 1;
-  Device device;
-  Plan plan;
-  MemoryUse memory;
-  long long compulsory_bytes = 0;
-  long long bytes_of_product = 0;
-
-  virtual ~Implementation() = default;
-  virtual void apply(const AnyField& x, AnyField& y) const = 0;
-  virtual std::unique_ptr<Work> work(const AnyField& x) const = 0;
-  virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
-                                                            PreconditionerKind preconditioner,
-                                                            const SolverOptions& options) const = 0;
-};
-
 namespace {
-
-template <class S>
-class SolverOver final : public AnySolver::Implementation {
- public:
-  explicit SolverOver(std::unique_ptr<KrylovSolver<S>> solver) : solver_(std::move(solver)) {}
-  Report solve(const AnyField& b, AnyField& x) override {
-    return solver_->solve(b.view<S>(), x.view<S>());
-  }
-  const std::vector<double>& history() const override { return solver_->history(); }
-
- private:
-  std::unique_ptr<KrylovSolver<S>> solver_;
-};
 
 template <class E>
 class WorkOver final : public AnyOperator::Work {
@@ -114,7 +67,7 @@ class OperatorOver final : public AnyOperator::Implementation {
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
     bytes_of_product = matrix_.bytes_of_product();
-    precision = precision_of<S>;
+    precision = detail::precision_of<S>;
   }
 
   void apply(const AnyField& x, AnyField& y) const override {
@@ -136,13 +89,7 @@ class OperatorOver final : public AnyOperator::Implementation {
     std::shared_ptr<Preconditioner<S>> applied;
     if (preconditioner == PreconditionerKind::jacobi)
       applied = std::make_shared<Jacobi<E>>(matrix_);
-    std::unique_ptr<KrylovSolver<S>> made;
-    if (method == Method::conjugate_gradient) {
-      made = std::make_unique<ConjugateGradient<S>>(matrix_, applied, options);
-    } else {
-      made = std::make_unique<BiCGStab<S>>(matrix_, applied, options);
-    }
-    return std::make_unique<SolverOver<S>>(std::move(made));
+    return detail::solver_over<S>(matrix_, method, std::move(applied), options);
   }
 
  private:
@@ -152,14 +99,21 @@ class OperatorOver final : public AnyOperator::Implementation {
 }  // namespace
 
 AnyOperator::AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device) {
-  auto made = matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> std::shared_ptr<Implementation> {
-    return std::make_shared<OperatorOver<E>>(m, plan, device);
-  });
-  made->kind = matrix.kind();
+  std::shared_ptr<Implementation> made;
+  if (matrix.is_defined()) {
+    made = matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+      return detail::make_defined_operator(m, plan, device);
+    });
+  } else {
+    made = matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> std::shared_ptr<Implementation> {
+      return std::make_shared<OperatorOver<E>>(m, plan, device);
+    });
+  }
+  made->entry = matrix.entry();
   implementation_ = std::move(made);
 }
 
-EntryKind AnyOperator::kind() const { return implementation_->kind; }
+AnyEntry AnyOperator::entry() const { return implementation_->entry; }
 Precision AnyOperator::precision() const { return implementation_->precision; }
 Index AnyOperator::rows() const { return implementation_->rows; }
 Index AnyOperator::columns() const { return implementation_->columns; }

@@ -3,9 +3,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
+#include "heddle/defined_jacobi.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/jacobi.hpp"
 
@@ -53,10 +55,70 @@ void look_at_pattern(const PatternView& pattern, const Stream& stream, Features&
   f.mean_distance = f.entries > 0 ? distance / static_cast<double>(f.entries) : 0;
 }
 
+/// What is asked of the entries of a matrix, by their place in it.
 template <class E>
-void look_at_entries(const CsrMatrix<E>& matrix, const Stream& stream, Features& f) {
-  const PatternView pattern = matrix.view().pattern();
-  f.has_adjoint = has_adjoint<E>;
+struct TypedEntries {
+  const CsrMatrix<E>& matrix;
+
+  bool has_adjoint() const { return heddle::has_adjoint<E>; }
+  double magnitude(Offset i) const { return detail::magnitude(load(matrix.entry(i))); }
+  bool is_singular(Offset i) const {
+    if constexpr (has_inverse<E>) {
+      const auto a = load(matrix.entry(i));
+      return detail::is_singular(a, inverse(a));
+    }
+    return false;
+  }
+  /// |a_i - adjoint(a_j)|; 0 where there is none.
+  double hermitian_defect(Offset i, Offset j) const {
+    if constexpr (heddle::has_adjoint<E>) {
+      const auto a = load(matrix.entry(i));
+      auto difference = adjoint(load(matrix.entry(j)));
+      for (int k = 0; k < E::components; ++k) difference.component[k] -= a.component[k];
+      return detail::magnitude(difference);
+    }
+    return 0;
+  }
+};
+
+template <class S>
+struct DefinedEntries {
+  const DefinedMatrix<S>& matrix;
+  using Components = std::array<S, EntryDefinition::most_components>;
+
+  const EntryDefinition& definition() const { return *matrix.definition(); }
+  bool has_adjoint() const { return definition().has_adjoint(); }
+  double magnitude(Offset i) const { return norm(matrix.entry(i)); }
+  bool is_singular(Offset i) const {
+    if (!definition().has_inverse()) return false;
+    Components inverse;
+    std::vector<S> registers;
+    invert(definition(), matrix.entry(i), inverse.data(), registers);
+    return heddle::is_singular(definition(), matrix.entry(i), inverse.data());
+  }
+  double hermitian_defect(Offset i, Offset j) const {
+    if (!has_adjoint()) return 0;
+    Components difference;
+    std::vector<S> registers;
+    evaluate<S>(definition().adjoint, matrix.entry(j), nullptr, difference.data(), registers);
+    for (int k = 0; k < definition().size(); ++k) difference[k] -= matrix.entry(i)[k];
+    return norm(difference.data());
+  }
+
+ private:
+  double norm(const S* component) const {
+    double sum = 0;
+    for (int k = 0; k < definition().size(); ++k) {
+      sum = std::hypot(sum, static_cast<double>(component[k]));
+    }
+    return sum;
+  }
+};
+
+template <class Entries>
+void look_at_entries(const PatternView& pattern, const Entries& entries, const Stream& stream,
+                     Features& f) {
+  f.has_adjoint = entries.has_adjoint();
   Index missing = 0, singular = 0;
   bool symmetric = true;
   double largest = 0, defect = 0;
@@ -65,22 +127,17 @@ void look_at_entries(const CsrMatrix<E>& matrix, const Stream& stream, Features&
   for (Index row = 0; row < f.rows; ++row) {
     bool on_diagonal = false;
     for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
-      const auto a = load(matrix.entry(i));
-      largest = std::max(largest, detail::magnitude(a));
+      largest = std::max(largest, entries.magnitude(i));
       if (pattern.column[i] == row) {
         on_diagonal = true;
-        if constexpr (has_inverse<E>) singular += detail::is_singular(a, inverse(a));
+        singular += entries.is_singular(i);
       }
       const Offset mirrored = find(pattern, pattern.column[i], row);
       if (mirrored < 0) {
         symmetric = false;
         continue;
       }
-      if constexpr (has_adjoint<E>) {
-        auto difference = adjoint(load(matrix.entry(mirrored)));
-        for (int k = 0; k < E::components; ++k) difference.component[k] -= a.component[k];
-        defect = std::max(defect, detail::magnitude(difference));
-      }
+      defect = std::max(defect, entries.hermitian_defect(i, mirrored));
     }
     missing += !on_diagonal;
   }
@@ -95,8 +152,15 @@ void look_at_entries(const CsrMatrix<E>& matrix, const Stream& stream, Features&
 Features features(const AnyMatrix& matrix, const Device& device) {
   Features f;
   look_at_pattern(matrix.pattern(), device.stream(), f);
-  if (f.square) {
-    matrix.visit([&](const auto& m) { look_at_entries(m, device.stream(), f); });
+  if (!f.square) return f;
+  const auto look_at = [&](const auto& entries) {
+    look_at_entries(matrix.pattern(), entries, device.stream(), f);
+  };
+  if (matrix.is_defined()) {
+    matrix.visit_defined(
+        [&]<class S>(const DefinedMatrix<S>& m) { look_at(DefinedEntries<S>{m}); });
+  } else {
+    matrix.visit([&]<class E>(const CsrMatrix<E>& m) { look_at(TypedEntries<E>{m}); });
   }
   return f;
 }
@@ -114,14 +178,22 @@ std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& d
   }
   // What a library of real numbers would hold: a tile of scalars for each entry, a column each.
   MemoryUse expanded = layouts.front().use;
-  matrix.visit([&]<class E>(const CsrMatrix<E>&) {
-    const long long scalars =
-        static_cast<long long>(pattern.entries()) * tile_rows<E> * tile_columns<E>;
-    expanded.values = scalars * static_cast<long long>(sizeof(stored_scalar_t<E>));
+  const auto expand = [&](int rows, int columns, std::size_t scalar_bytes) {
+    const long long scalars = static_cast<long long>(pattern.entries()) * rows * columns;
+    expanded.values = scalars * static_cast<long long>(scalar_bytes);
     expanded.columns = scalars * static_cast<long long>(sizeof(Index));
-    expanded.slices = (static_cast<long long>(pattern.rows) * tile_rows<E> + 1) *
-                      static_cast<long long>(sizeof(Offset));
-  });
+    expanded.slices =
+        (static_cast<long long>(pattern.rows) * rows + 1) * static_cast<long long>(sizeof(Offset));
+  };
+  if (matrix.is_defined()) {
+    matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+      expand(m.definition()->vector_size(), m.definition()->vector_size(), sizeof(S));
+    });
+  } else {
+    matrix.visit([&]<class E>(const CsrMatrix<E>&) {
+      expand(tile_rows<E>, tile_columns<E>, sizeof(stored_scalar_t<E>));
+    });
+  }
   layouts.push_back({"real CSR", expanded, 1});
   const auto csr = static_cast<double>(layouts.front().use.product());
   for (LayoutMemory& layout : layouts) {

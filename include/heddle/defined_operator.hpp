@@ -1,0 +1,80 @@
+// A matrix of entries from a definition as an operator on the CPU. Rows stay in the user's order
+// and entries in CSR: definitions are for trying entries; a C++ type runs under every plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "heddle/defined_matrix.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle {
+
+/// A handle: copies share the matrix. May be used from several threads at once. S is float or
+/// double.
+template <class S>
+class DefinedOperator final : public LinearOperator<S> {
+ public:
+  /// The matrix's arrays are copied. Throws `Error`: bad_plan for a plan that asks for more than
+  /// CSR in the user's order with all components together; memory as `Operator<E>`.
+  DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan, const Device& device);
+
+  const EntryDefinition& definition() const { return *state_->definition; }
+  const Plan& plan() const { return state_->plan; }
+  const MemoryUse& memory() const { return state_->memory; }
+
+  /// The components of the entry on the diagonal of `row`; null where there is none.
+  const S* diagonal(Index row) const;
+
+  Index rows() const override { return state_->rows; }
+  Index columns() const override { return state_->columns; }
+  int row_components() const override { return definition().vector_size(); }
+  std::shared_ptr<const Basis> row_basis() const override { return state_->row_basis; }
+  std::shared_ptr<const Basis> column_basis() const override { return state_->column_basis; }
+  Device device() const override { return state_->device; }
+  Ring ring() const override { return definition().ring; }
+  Recurrence recurrence() const override { return state_->plan.recurrence; }
+  bool has_adjoint() const override { return definition().has_adjoint(); }
+
+  /// Entries, columns and row offsets, x and y once.
+  long long compulsory_bytes() const;
+  long long bytes_of_product() const override;
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override;
+  sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
+                     const Stream& stream) const override;
+  /// Multiplied and summed in double also where entries and fields are single.
+  sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
+                    Reduction<S>& reduction, const Stream& stream) const override;
+
+ private:
+  struct State {
+    std::shared_ptr<const EntryDefinition> definition;
+    Device device;
+    Plan plan;
+    MemoryUse memory;
+    Index rows = 0;
+    Index columns = 0;
+    Offset entries = 0;
+    std::shared_ptr<const Basis> row_basis;
+    std::shared_ptr<const Basis> column_basis;
+    Array<Offset> offsets;
+    Array<Index> column;  // with slack for prefetches
+    Array<S> values;
+  };
+
+  template <class T, class Finish>
+  void product(const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
+               const Stream& stream) const;
+  template <class U>
+  void check(const FieldView<U>& field, Index rows, const char* name) const;
+
+  std::shared_ptr<const State> state_;
+};
+
+extern template class DefinedOperator<float>;
+extern template class DefinedOperator<double>;
+
+}  // namespace heddle

@@ -1,0 +1,272 @@
+#include "heddle/entry_definition.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "entry_definition_checks.hpp"
+#include "expression.hpp"
+#include "heddle/entry_kind.hpp"
+#include "strict_json.hpp"
+
+namespace heddle {
+
+namespace {
+
+using detail::in_quotes;
+using detail::Member;
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::malformed_file, what); }
+
+/// Runs `f`, and puts `where` in front of what it finds wrong.
+template <class F>
+decltype(auto) within(const std::string& where, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Error(error.kind(), where + error.what());
+  }
+}
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
+
+std::string text_at(const json& object, const std::string& key) {
+  if (!object.contains(key)) refuse(key + ": is missing");
+  if (!object[key].is_string()) refuse(key + ": must be a string");
+  return object[key].get<std::string>();
+}
+
+/// Names a C++ type and stands in reports: words of letters and digits, joined by single hyphens.
+std::string read_name(const json& object) {
+  constexpr std::size_t longest = 40;
+  const std::string name = text_at(object, "name");
+  bool good = !name.empty() && name.size() <= longest && is_letter(name[0]) && is_word(name.back());
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    good = good && (is_word(name[i]) || (name[i] == '-' && name[i - 1] != '-'));
+  }
+  if (!good) {
+    refuse("name: " + in_quotes(name) +
+           " must be words of letters and digits joined by single "
+           "hyphens, at most " +
+           std::to_string(longest) + " characters, the first a letter");
+  }
+  const auto& kinds = entry_kind_names;
+  if (std::find(kinds.begin(), kinds.end(), name) != kinds.end()) {
+    refuse("name: " + in_quotes(name) + " is that of a built-in entry; choose another");
+  }
+  return name;
+}
+
+bool is_member_name(const std::string& name) {
+  constexpr std::size_t longest = 40;
+  return !name.empty() && name.size() <= longest && (is_letter(name[0]) || name[0] == '_') &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '_'; });
+}
+
+void check_keys(const json& object, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string message = in_quotes(key) + ": no such key; there are";
+    for (const std::string& name : known) message += " " + name;
+    refuse(message);
+  }
+}
+
+Member read_member(const json& item) {
+  if (item.is_string()) return {item.get<std::string>()};
+  if (!item.is_object()) refuse("must be a name or an object with name and type");
+  check_keys(item, {"name", "type"});
+  const std::string name = text_at(item, "name"), type = text_at(item, "type");
+  if (type != "real" && type != "complex")
+    refuse("type: " + in_quotes(type) + " is none of real complex");
+  return {name, type == "complex"};
+}
+
+std::vector<Member> read_members(const json& list) {
+  if (!list.is_array() || list.empty()) refuse(": must be a list of members, at least one");
+  std::vector<Member> members;
+  int components = 0;
+  for (const json& item : list) {
+    within("[" + std::to_string(members.size()) + "]: ", [&] {
+      Member member = read_member(item);
+      if (!is_member_name(member.name)) {
+        refuse(in_quotes(member.name) +
+               " must be letters, digits and _, not beginning with a digit");
+      }
+      for (const Member& other : members) {
+        if (other.name == member.name) refuse(in_quotes(member.name) + " is there already");
+      }
+      member.first = components;
+      components += member.is_complex ? 2 : 1;
+      if (components > EntryDefinition::most_components) {
+        refuse("more than " + std::to_string(EntryDefinition::most_components) + " components");
+      }
+      members.push_back(std::move(member));
+    });
+  }
+  return members;
+}
+
+std::vector<std::string> component_names(const std::vector<Member>& members) {
+  std::vector<std::string> names;
+  for (const Member& member : members) {
+    if (member.is_complex) {
+      names.push_back(member.name + ".re");
+      names.push_back(member.name + ".im");
+    } else {
+      names.push_back(member.name);
+    }
+  }
+  return names;
+}
+
+Ring read_ring(const json& object, int components) {
+  const std::string text = text_at(object, "ring");
+  const Ring ring =
+      text == "real"      ? Ring::real
+      : text == "complex" ? Ring::complex
+      : text == "quaternion"
+          ? Ring::quaternion
+          : throw Error(ErrorKind::malformed_file,
+                        "ring: " + in_quotes(text) + " is none of real complex quaternion");
+  if (components % ring_size(ring) != 0) {
+    refuse("ring: " + std::to_string(components) + " components are no whole number of groups of " +
+           std::to_string(ring_size(ring)) + ", as ring " + text + " needs");
+  }
+  return ring;
+}
+
+/// One expression for each of `results`.
+Formula read_operator(const json& object, const std::vector<Member>& results,
+                      const std::vector<detail::Operand>& operands) {
+  if (!object.is_object()) refuse(": must be an object of one expression a member");
+  std::vector<std::string> known;
+  for (const Member& member : results) known.push_back(member.name);
+  within(".", [&] { check_keys(object, known); });
+  detail::FormulaBuilder builder;
+  for (const Member& member : results) {
+    within(".", [&] {
+      const std::string text = text_at(object, member.name);
+      within(member.name + ": ", [&] {
+        const detail::Value value = detail::parse_expression(text, operands, builder);
+        if (value.is_complex() && !member.is_complex) {
+          refuse("the expression is complex, the member is real");
+        }
+        builder.store(value, member.is_complex);
+      });
+    });
+  }
+  return builder.take();
+}
+
+EntryDefinition read_definition(const json& object) {
+  if (!object.is_object()) refuse("must be one JSON object");
+  check_keys(object, {"name", "description", "members", "vector_members", "ring", "multiply", "add",
+                      "inverse", "adjoint"});
+  EntryDefinition definition;
+  definition.name = read_name(object);
+  if (object.contains("description")) text_at(object, "description");
+  for (const char* key : {"members", "multiply"}) {
+    if (!object.contains(key)) refuse(std::string(key) + ": is missing");
+  }
+  const auto members = within("members", [&] { return read_members(object["members"]); });
+  const auto vector_members =
+      object.contains("vector_members")
+          ? within("vector_members", [&] { return read_members(object["vector_members"]); })
+          : members;
+  definition.components = component_names(members);
+  definition.vector_components = component_names(vector_members);
+  if (object.contains("ring")) definition.ring = read_ring(object, definition.vector_size());
+
+  const auto formula = [&](const std::string& key, const std::vector<Member>& results,
+                           const std::vector<detail::Operand>& operands) {
+    return within(key, [&] { return read_operator(object[key], results, operands); });
+  };
+  const detail::Operand a{"a", &members, Operation::first};
+  const detail::Operand b{"b", &members, Operation::second};
+  const detail::Operand x{"x", &vector_members, Operation::second};
+  definition.product =
+      detail::product_terms(definition, formula("multiply", vector_members, {a, x}));
+  if (object.contains("add")) detail::check_add(definition, formula("add", members, {a, b}));
+  if (object.contains("inverse")) definition.inverse = formula("inverse", members, {a});
+  if (object.contains("adjoint")) definition.adjoint = formula("adjoint", members, {a});
+  detail::check_operators(definition);
+  return definition;
+}
+
+}  // namespace
+
+EntryDefinition parse_entry_definition(std::string_view text, const std::string& source) {
+  constexpr int most_levels = 3;
+  return within(source + ": ",
+                [&] { return read_definition(detail::parse_strict_json(text, most_levels)); });
+}
+
+EntryDefinition read_entry_definition(const std::string& path) {
+  constexpr std::size_t largest = 1 << 20;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  std::string text(largest + 1, '\0');
+  errno = 0;
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || errno != 0) {
+    throw Error(ErrorKind::io, path + ": cannot be read: " + std::strerror(errno));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > largest) {
+    throw Error(ErrorKind::malformed_file, path + ": over 1 MiB; this is no entry definition");
+  }
+  return parse_entry_definition(text, path);
+}
+
+std::vector<double> real_representation(const EntryDefinition& definition, const double* entry) {
+  const int n = definition.vector_size();
+  std::vector<double> matrix(static_cast<std::size_t>(n * n));
+  for (const ProductTerm& term : definition.product) {
+    matrix[static_cast<std::size_t>(term.result * n + term.right)] +=
+        term.coefficient * entry[term.left];
+  }
+  return matrix;
+}
+
+detail::Arrangement arrangement(const EntryDefinition& definition) {
+  const int n = definition.vector_size();
+  detail::Arrangement arranged{n, n, definition.size(),
+                               definition.ring == Ring::complex && definition.size() % 2 == 0,
+                               std::vector<detail::Position>(static_cast<std::size_t>(n * n))};
+  for (const ProductTerm& term : definition.product) {
+    detail::Position& position =
+        arranged.at[static_cast<std::size_t>(term.result * n + term.right)];
+    if (position.sign != 0 || std::abs(term.coefficient) != 1) {
+      throw Error(ErrorKind::unsupported,
+                  "the real representation of entry " + definition.name +
+                      " holds more than components and their negatives, so that its tiles are not "
+                      "read; write the components, " +
+                      std::to_string(definition.size()) + " rows an entry");
+    }
+    position = {term.left, term.coefficient > 0 ? 1 : -1};
+  }
+  return arranged;
+}
+
+template <class S>
+void invert(const EntryDefinition& definition, const S* entry, S* inverse,
+            std::vector<S>& registers) {
+  // An inverse is homogeneous of degree -1: that of a / s, divided by s, is that of a.
+  S scaled[EntryDefinition::most_components] = {};
+  const auto K = static_cast<std::size_t>(definition.size());
+  S largest = 0;
+  for (std::size_t k = 0; k < K; ++k) largest = std::max(largest, std::abs(entry[k]));
+  for (std::size_t k = 0; k < K; ++k) scaled[k] = entry[k] / largest;
+  evaluate<S>(definition.inverse, scaled, nullptr, inverse, registers);
+  for (std::size_t k = 0; k < K; ++k) inverse[k] /= largest;
+}
+template void invert(const EntryDefinition&, const float*, float*, std::vector<float>&);
+template void invert(const EntryDefinition&, const double*, double*, std::vector<double>&);
+
+}  // namespace heddle

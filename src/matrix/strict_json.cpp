@@ -1,0 +1,60 @@
+#include "strict_json.hpp"
+
+#include <set>
+#include <vector>
+
+#include "expression.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+using nlohmann::json;
+
+/// "[json.exception.parse_error.101] parse error at ...", whose first words help nobody.
+std::string one_line(std::string message) {
+  const auto behind = message.find("] ");
+  if (behind != std::string::npos) message.erase(0, behind + 2);
+  for (char& c : message) c = c >= ' ' && c <= '~' ? c : '?';
+  constexpr std::size_t longest = 200;
+  return message.size() > longest ? message.substr(0, longest) + "..." : message;
+}
+
+}  // namespace
+
+json parse_strict_json(std::string_view text, int most_levels) {
+  std::vector<std::set<std::string>> keys;  // of each level that is open
+  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+      case json::parse_event_t::array_start:
+        keys.emplace_back();
+        if (keys.size() > static_cast<std::size_t>(most_levels)) {
+          throw Error(ErrorKind::malformed_file,
+                      "more than " + std::to_string(most_levels) + " levels of nesting");
+        }
+        break;
+      case json::parse_event_t::object_end:
+      case json::parse_event_t::array_end:
+        keys.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!keys.back().insert(parsed.get<std::string>()).second) {
+          throw Error(ErrorKind::malformed_file,
+                      "the key " + in_quotes(parsed.get<std::string>()) + " stands twice");
+        }
+        break;
+      case json::parse_event_t::value:
+        break;
+    }
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::malformed_file, one_line(error.what()));
+  }
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,81 @@
+// What AnyOperator and AnySolver hand their calls to: one implementation for built-in entries, one
+// for definitions.
+#pragma once
+
+#include "heddle/any_solver.hpp"
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+
+namespace heddle {
+
+class AnySolver::Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual Report solve(const AnyField& b, AnyField& x) = 0;
+  virtual const std::vector<double>& history() const = 0;
+};
+
+class AnyOperator::Implementation {
+ public:
+  AnyEntry entry = EntryKind::real;
+  Precision precision = Precision::double_precision;
+  Index rows = 0;
+  Index columns = 0;
+  int row_components = 1;
+  int column_components = 1;
+  Device device;
+  Plan plan;
+  MemoryUse memory;
+  long long compulsory_bytes = 0;
+  long long bytes_of_product = 0;
+
+  virtual ~Implementation() = default;
+  virtual void apply(const AnyField& x, AnyField& y) const = 0;
+  virtual std::unique_ptr<Work> work(const AnyField& x) const = 0;
+  virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
+                                                            PreconditionerKind preconditioner,
+                                                            const SolverOptions& options) const = 0;
+};
+
+namespace detail {
+
+template <class S>
+constexpr Precision precision_of =
+    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
+
+template <class S>
+class SolverOver final : public AnySolver::Implementation {
+ public:
+  explicit SolverOver(std::unique_ptr<KrylovSolver<S>> solver) : solver_(std::move(solver)) {}
+  Report solve(const AnyField& b, AnyField& x) override {
+    return solver_->solve(b.view<S>(), x.view<S>());
+  }
+  const std::vector<double>& history() const override { return solver_->history(); }
+
+ private:
+  std::unique_ptr<KrylovSolver<S>> solver_;
+};
+
+/// The method on `matrix`, which must outlive it; without a preconditioner where that is null.
+template <class S>
+std::unique_ptr<AnySolver::Implementation> solver_over(
+    const LinearOperator<S>& matrix, Method method,
+    std::shared_ptr<Preconditioner<S>> preconditioner, const SolverOptions& options) {
+  std::unique_ptr<KrylovSolver<S>> made;
+  if (method == Method::conjugate_gradient) {
+    made = std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
+  } else {
+    made = std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
+  }
+  return std::make_unique<SolverOver<S>>(std::move(made));
+}
+
+/// Of a matrix whose entry is a definition. S is float or double.
+template <class S>
+std::shared_ptr<AnyOperator::Implementation> make_defined_operator(const DefinedMatrix<S>& matrix,
+                                                                   const Plan& plan,
+                                                                   const Device& device);
+
+}  // namespace detail
+
+}  // namespace heddle

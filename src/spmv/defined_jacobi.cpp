@@ -1,0 +1,98 @@
+#include "heddle/defined_jacobi.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "entry_batch.hpp"
+#include "heddle/product_cpu.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class S>
+double magnitude(const S* component, int count) {
+  double sum = 0;
+  for (int k = 0; k < count; ++k) sum = std::hypot(sum, static_cast<double>(component[k]));
+  return sum;
+}
+
+}  // namespace
+
+template <class S>
+bool is_singular(const EntryDefinition& definition, const S* entry, const S* inverse) {
+  const int K = definition.size();
+  const double condition = magnitude(entry, K) * magnitude(inverse, K);
+  return !(condition * static_cast<double>(std::numeric_limits<S>::epsilon()) < 1);
+}
+
+template <class S>
+DefinedJacobi<S>::DefinedJacobi(const DefinedOperator<S>& matrix)
+    : matrix_(matrix),
+      inverses_(static_cast<std::size_t>(matrix.rows()) *
+                    static_cast<std::size_t>(matrix.definition().size()),
+                matrix.device()) {
+  const EntryDefinition& definition = matrix.definition();
+  if (!definition.has_inverse()) {
+    throw Error(ErrorKind::unsupported, "Jacobi: entry " + definition.name +
+                                            " defines no inverse; add one to its definition, or "
+                                            "take the preconditioner none");
+  }
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
+                                              std::to_string(matrix.rows()) + " x " +
+                                              std::to_string(matrix.columns()));
+  }
+  Index first_singular = matrix.rows();
+#pragma omp parallel num_threads(team_size(matrix.device().stream(), matrix.rows())) \
+    reduction(min : first_singular)
+  {
+    std::vector<S> registers;
+#pragma omp for schedule(static)
+    for (Index row = 0; row < matrix.rows(); ++row) {
+      const S* const entry = matrix_.diagonal(row);
+      S* const inverse = inverses_.data() + Offset(row) * definition.size();
+      if (entry != nullptr) invert(definition, entry, inverse, registers);
+      if (entry == nullptr || is_singular(definition, entry, inverse)) {
+        first_singular = std::min(first_singular, row);
+      }
+    }
+  }
+  if (first_singular < matrix.rows()) {
+    throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
+                                         std::to_string(first_singular) +
+                                         " (counted from 0) is missing or singular");
+  }
+}
+
+template <class S>
+void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
+                             const Stream& stream) const {
+  using Batch = detail::EntryBatch<S>;
+  const EntryDefinition& definition = matrix_.definition();
+  const int K = definition.size(), V = definition.vector_size();
+  detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
+    const Offset end = std::min<Offset>(r.size, Offset(group + 1) * rows_of_group);
+    Batch batch{};
+    for (Offset first = Offset(group) * rows_of_group; first < end; first += Batch::width) {
+      const int filled = static_cast<int>(std::min<Offset>(Batch::width, end - first));
+      for (int w = 0; w < filled; ++w) {
+        batch.set_entry(w, inverses_.data() + (first + w) * K, K);
+        batch.set_vector(w, r.data + (first + w) * r.entry_stride, r.component_stride, V);
+      }
+      batch.multiply(definition);
+      for (int w = 0; w < filled; ++w) {
+        S* const to = z.data + (first + w) * z.entry_stride;
+        for (int i = 0; i < V; ++i) to[i * z.component_stride] = batch.y[i][w];
+      }
+    }
+  });
+}
+
+template bool is_singular(const EntryDefinition&, const float*, const float*);
+template bool is_singular(const EntryDefinition&, const double*, const double*);
+template class DefinedJacobi<float>;
+template class DefinedJacobi<double>;
+
+}  // namespace heddle
