@@ -5,6 +5,11 @@
 
 namespace heddle {
 
+namespace cuda {
+template <class S>
+class ConjugateGradientLoop;
+}
+
 /// Its coefficients are real for every entry. Refuses operators whose entries have no adjoint.
 template <class S>
 class ConjugateGradient final : public KrylovSolver<S> {
@@ -26,11 +31,15 @@ class ConjugateGradient final : public KrylovSolver<S> {
 
  private:
   void iterate(detail::SolveControl<S>& control) override;
+  void iterate_on_gpu(detail::SolveControl<S>& control);
+  void make_loop();
+  bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);
   typename KrylovSolver<S>::Cost cost() const override;
 
-  FieldView<S> z_;  // preconditioned residual
-  FieldView<S> p_;  // direction
-  FieldView<S> q_;  // its image
+  FieldView<S> z_;                                        // preconditioned residual
+  FieldView<S> p_;                                        // direction
+  FieldView<S> q_;                                        // its image
+  std::shared_ptr<cuda::ConjugateGradientLoop<S>> loop_;  // the plan's, where one runs on a GPU
 };
 
 extern template class ConjugateGradient<float>;

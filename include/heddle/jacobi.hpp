@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "heddle/diagonal_cuda.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/preconditioner.hpp"
 
@@ -40,13 +41,19 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
 
   /// Keeps a handle of the operator; throws `Error` (singular) that names the first row, counted
   /// from 0 in the user's order, whose diagonal entry is missing or has no inverse.
-  explicit Jacobi(const Operator<E>& matrix)
-      : matrix_(matrix), inverses_(static_cast<std::size_t>(matrix.rows()), matrix.device()) {
+  explicit Jacobi(const Operator<E>& matrix) : matrix_(matrix) {
     if (matrix.rows() != matrix.columns()) {
       throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
                                                 std::to_string(matrix.rows()) + " x " +
                                                 std::to_string(matrix.columns()));
     }
+    if constexpr (detail::runs_on_gpu<E>) {
+      if (const cuda::Product* product = matrix.product_on_gpu()) {
+        on_gpu_ = std::make_unique<cuda::Diagonal>(
+            *product, A::components, static_cast<int>(sizeof(stored_scalar_t<A>)), matrix.device());
+      }
+    }
+    if (!on_gpu_) inverses_ = Array<A>(static_cast<std::size_t>(matrix.rows()), matrix.device());
     invert();
   }
 
@@ -55,11 +62,15 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   }
 
   long long bytes_of_application() const override {
-    return static_cast<long long>(inverses_.size() * sizeof(A));
+    return static_cast<long long>(matrix_.rows()) * static_cast<long long>(sizeof(A));
   }
+  const cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
 
   void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
              const Stream& stream) const override {
+    if constexpr (detail::runs_on_gpu<E>) {
+      if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
+    }
     for_each_row(r, stream, [&](Index row, const V& residual, sum_t<scalar>*) {
       write(z, row, times(inverses_[static_cast<std::size_t>(row)], residual));
     });
@@ -71,6 +82,14 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
                                                            const FieldView<scalar>& z,
                                                            Reduction<scalar>& reduction,
                                                            const Stream& stream) const override {
+    if constexpr (detail::runs_on_gpu<E>) {
+      if (on_gpu_) {
+        on_gpu_->update(static_cast<double>(alpha), q.data, r.data, z.data,
+                        reduction.space(on_gpu_->partials()), nullptr, stream);
+        const auto sums = reduction.finish(2);
+        return {sums[0], sums[1]};
+      }
+    }
     // A core follows its streams with too few lines in flight by itself.
     constexpr Offset bytes_ahead = 4096;
     const auto prefetch = [](const auto* at) {
@@ -128,7 +147,11 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
     });
   }
 
-  void invert() {
+  /// In place; the user's first row whose entry has no inverse, or the number of rows.
+  Index invert_entries() {
+    if constexpr (detail::runs_on_gpu<E>) {
+      if (on_gpu_) return on_gpu_->invert(matrix_.device().stream());
+    }
     matrix_.diagonal(inverses_.data());
     Index first_singular = matrix_.rows();
 #pragma omp parallel for schedule(static)                             \
@@ -142,6 +165,11 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
       }
       entry = inverted;
     }
+    return first_singular;
+  }
+
+  void invert() {
+    const Index first_singular = invert_entries();
     if (first_singular < matrix_.rows()) {
       throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
                                            std::to_string(first_singular) +
@@ -152,6 +180,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
 
   Operator<E> matrix_;
   Array<A> inverses_;
+  std::unique_ptr<cuda::Diagonal> on_gpu_;
   long long generation_ = -1;
 };
 

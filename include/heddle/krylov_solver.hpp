@@ -55,6 +55,7 @@ class KrylovSolver {
   };
   virtual Cost cost() const = 0;
 
+  bool has_null_space() const { return !null_space_.empty(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.

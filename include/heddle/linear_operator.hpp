@@ -11,6 +11,10 @@
 
 namespace heddle {
 
+namespace cuda {
+class Product;
+}
+
 /// A linear map between fields of scalar S. Only `rows` and `apply` have to be written; the fused
 /// forms exist for operators that save a pass over memory with them.
 template <class S>
@@ -38,6 +42,9 @@ class LinearOperator {
   virtual bool has_adjoint() const { return true; }
   /// Bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
+
+  /// Sliced storage on a GPU, for loops that run there; null for any other operator.
+  virtual const cuda::Product* product_on_gpu() const { return nullptr; }
 
   /// y = alpha A x + beta y; y is not read when beta = 0. x and y do not overlap.
   virtual void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,

@@ -6,12 +6,14 @@
 #include <span>
 #include <string>
 
+#include "heddle/config.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/product_cpu.hpp"
+#include "heddle/product_cuda.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle {
@@ -125,6 +127,8 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// What this layout reads and writes.
   long long bytes_of_product() const override { return memory().product() + bytes_of_fields(); }
 
+  const cuda::Product* product_on_gpu() const override { return state_->product.get(); }
+
   void apply(scalar alpha, const FieldView<const scalar>& x, scalar beta,
              const FieldView<scalar>& y, const Stream& stream) const override;
   sum_t<scalar> apply_dot(const FieldView<const scalar>& x, const FieldView<scalar>& y,
@@ -141,8 +145,12 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
     ComponentOrder order = ComponentOrder::row_major;
     std::shared_ptr<const SlicedPattern> pattern;
     Array<stored> values;
+    std::unique_ptr<cuda::Product> product;  // on a GPU
     long long generation = 0;
   };
+
+  /// What the matrix is on a GPU; nothing on the CPU.
+  void make_product();
 
   static CsrView<E> on_device(CsrView<E> view, const Device& device) {
     view.device = device;

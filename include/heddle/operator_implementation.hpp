@@ -39,7 +39,38 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
   }
 }
 
+/// Entries that a GPU can run: their text is known, and it has their scalars.
+template <class E>
+inline constexpr bool runs_on_gpu =
+    has_cuda && has_entry_text<E> && !std::is_same_v<vector_scalar_t<E>, long double>;
+
+/// One product with its sum waited for.
+template <class S>
+sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
+                const Stream& stream) {
+  call.sums = reduction.space(product.partials());
+  product.launch(call, stream);
+  return reduction.finish(1)[0];
+}
+
 }  // namespace detail
+
+template <class E>
+void Operator<E>::make_product() {
+  if (!state_->device.on_gpu()) return;
+  if constexpr (detail::runs_on_gpu<E>) {
+    using P = typename detail::promoted<E>::type;
+    const cuda::EntryShape shape{E::components,       sizeof(stored),
+                                 column_components(), row_components(),
+                                 sizeof(scalar),      ring_size(arithmetic_t<E>::ring)};
+    state_->product = std::make_unique<cuda::Product>(
+        detail::entry_text_of<E>::text(), detail::entry_text_of<P>::text(), shape, state_->pattern,
+        state_->plan, state_->values.data(), state_->device);
+  } else {
+    throw Error(ErrorKind::unsupported,
+                "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
+  }
+}
 
 template <class E>
 Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
@@ -61,6 +92,7 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
                            matrix.device, memory_limit);
   state_->values = Array<stored>(static_cast<std::size_t>(state_->pattern->slots) * E::components,
                                  matrix.device);
+  make_product();
   update_values(matrix.values);
 }
 
@@ -72,6 +104,7 @@ Operator<E>::Operator(const Operator& other, const stored* values)
   state_->order = other.state_->order;
   state_->pattern = other.state_->pattern;
   state_->values = Array<stored>(other.state_->values.size(), state_->device);
+  make_product();
   update_values(values);
 }
 
@@ -141,6 +174,16 @@ void Operator<E>::apply(scalar alpha, const FieldView<const scalar>& x, scalar b
                         const FieldView<scalar>& y, const Stream& stream) const {
   check_x(x);
   check_y(y);
+  if constexpr (detail::runs_on_gpu<E>) {
+    if (state_->product) {
+      state_->product->launch({.x = x.data,
+                               .y = y.data,
+                               .alpha = static_cast<double>(alpha),
+                               .beta = static_cast<double>(beta)},
+                              stream);
+      return;
+    }
+  }
   const detail::StoreScaled<scalar> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, nullptr,
                                  stream);
@@ -157,6 +200,14 @@ sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& 
   }
   check_x(x);
   check_y(y);
+  if constexpr (detail::runs_on_gpu<E>) {
+    if (state_->product) {
+      return detail::sum_of<scalar>(
+          *state_->product,
+          {.epilogue = device::store_and_dot, .x = x.data, .y = y.data, .with = x.data}, reduction,
+          stream);
+    }
+  }
   const detail::StoreAndDot<scalar> store{y.data, x.data, y.entry_stride, y.component_stride};
   detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, &reduction,
                                  stream);
@@ -174,6 +225,14 @@ sum_t<vector_scalar_t<E>> Operator<E>::residual(const FieldView<const scalar>& b
   check_y(r);
   if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+  }
+  if constexpr (detail::runs_on_gpu<E>) {
+    if (state_->product) {
+      return detail::sum_of<scalar>(
+          *state_->product,
+          {.epilogue = device::store_residual, .x = x.data, .y = r.data, .with = b.data}, reduction,
+          stream);
+    }
   }
   using P = typename detail::promoted<E>::type;
   const detail::StoreResidual<scalar> store{r.data, b.data, r.entry_stride, r.component_stride};

@@ -14,8 +14,9 @@ enum class ColumnOrder { sorted, given };
 enum class BasisUse { permuted, scatter };
 enum class InnerLayout { aos, soa, aosoa_component, aosoa_16 };
 enum class VectorLayout { aos, soa };
-enum class ScheduleKind { fixed, dynamic };
-enum class LoopForm { stepped };
+enum class ScheduleKind { fixed, dynamic, full };
+enum class LoadHint { normal, streaming, no_allocate, evict_first };
+enum class LoopForm { stepped, graph, persistent };
 enum class Recurrence { ring, real };
 
 struct Plan {
@@ -39,6 +40,12 @@ struct Plan {
   Index chunk = 16;              // groups of 256 rows that a thread takes at a time when dynamic
   Index prefetch_x = 48;         // entries ahead whose part of x is prefetched
   Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are
+
+  // On a GPU.
+  int threads = 256;  // n_t: threads of a block, a power of two from 64 to 1024
+  int blocks = 0;     // n_b: blocks a multiprocessor holds unless the grid is full; 0 = all it can
+  int unroll = 2;     // entries of a row that a thread loads before it needs the first, 1 to 8
+  LoadHint load = LoadHint::normal;  // how the matrix is loaded
 
   // Solve.
   LoopForm loop = LoopForm::stepped;

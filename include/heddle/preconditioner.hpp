@@ -10,6 +10,10 @@
 
 namespace heddle {
 
+namespace cuda {
+class Diagonal;
+}
+
 template <class S>
 class Preconditioner {
  public:
@@ -25,6 +29,9 @@ class Preconditioner {
 
   /// Bytes that one application moves beyond r and z, for models.
   virtual long long bytes_of_application() const { return 0; }
+
+  /// The inverses of a diagonal on a GPU, for loops that run there; null for any other.
+  virtual const cuda::Diagonal* diagonal_on_gpu() const { return nullptr; }
 
   /// r -= alpha q, z = M^-1 r; returns |r|^2 and Re <r, z>. One pass where M is diagonal.
   virtual std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,

@@ -1,6 +1,7 @@
 #include "heddle/plan.hpp"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -29,8 +30,15 @@ const Names<InnerLayout> inner_names = {{"aos", InnerLayout::aos},
                                         {"aosoa16", InnerLayout::aosoa_16}};
 const Names<VectorLayout> vector_names = {{"aos", VectorLayout::aos}, {"soa", VectorLayout::soa}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
-                                            {"dynamic", ScheduleKind::dynamic}};
-const Names<LoopForm> loop_names = {{"stepped", LoopForm::stepped}};
+                                            {"dynamic", ScheduleKind::dynamic},
+                                            {"full", ScheduleKind::full}};
+const Names<LoadHint> load_names = {{"default", LoadHint::normal},
+                                    {"streaming", LoadHint::streaming},
+                                    {"no-allocate", LoadHint::no_allocate},
+                                    {"evict-first", LoadHint::evict_first}};
+const Names<LoopForm> loop_names = {{"stepped", LoopForm::stepped},
+                                    {"graph", LoopForm::graph},
+                                    {"persistent", LoopForm::persistent}};
 const Names<Recurrence> recurrence_names = {{"ring", Recurrence::ring}, {"real", Recurrence::real}};
 
 template <class T>
@@ -77,7 +85,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 15> keys = {{
+const std::array<Key, 19> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -110,6 +118,14 @@ const std::array<Key, 15> keys = {{
        p.prefetch_matrix = read_number("prefetch-matrix", t, 0);
      },
      [](const Plan& p) { return std::to_string(p.prefetch_matrix); }},
+    {"threads", [](Plan& p, const std::string& t) { p.threads = read_number("threads", t, 64); },
+     [](const Plan& p) { return std::to_string(p.threads); }},
+    {"blocks", [](Plan& p, const std::string& t) { p.blocks = read_number("blocks", t, 0); },
+     [](const Plan& p) { return std::to_string(p.blocks); }},
+    {"unroll", [](Plan& p, const std::string& t) { p.unroll = read_number("unroll", t, 1); },
+     [](const Plan& p) { return std::to_string(p.unroll); }},
+    {"load", [](Plan& p, const std::string& t) { read("load", t, load_names, p.load); },
+     [](const Plan& p) { return written(load_names, p.load); }},
     {"loop", [](Plan& p, const std::string& t) { read("loop", t, loop_names, p.loop); },
      [](const Plan& p) { return written(loop_names, p.loop); }},
     {"recurrence",
@@ -176,8 +192,16 @@ void check_plan(const Plan& plan) {
            std::to_string(Plan::furthest_prefetch_x));
   }
   if (plan.sort_window < 0 || plan.threshold < 0 || plan.chunk < 1 || plan.prefetch_x < 0 ||
-      plan.prefetch_matrix < 0) {
-    refuse("plan: sigma, threshold, chunk and the prefetch distances are not negative");
+      plan.prefetch_matrix < 0 || plan.blocks < 0) {
+    refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative");
+  }
+  if (plan.threads < 64 || plan.threads > 1024 ||
+      !std::has_single_bit(static_cast<unsigned>(plan.threads))) {
+    refuse("plan: threads=" + std::to_string(plan.threads) +
+           " is no power of two from 64 to 1024");
+  }
+  if (plan.unroll < 1 || plan.unroll > 8) {
+    refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");
   }
 }
 

@@ -46,13 +46,14 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
     return;
   }
   // K2 (Wong et al. 2015, section 5.4): the C rows of a K1 slice share its threads out until none
-  // holds more than the threshold; a row never leaves its C lanes.
+  // holds more than the threshold; a row leaves neither its C lanes nor the 32 threads of a warp.
+  constexpr int warp = 32;
   for (Offset begin = 0; begin < pattern.rows; begin += C) {
     const auto first = static_cast<Index>(begin);
     const auto last = static_cast<Index>(std::min<Offset>(pattern.rows, begin + C));
     const Index length = longest(first, last);
     int T = 1;
-    while (C % (2 * T) == 0 && (length + T - 1) / T > plan.threshold) T *= 2;
+    while (C % (2 * T) == 0 && 2 * T <= warp && (length + T - 1) / T > plan.threshold) T *= 2;
     cut(first, last, T);
   }
 }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "conjugate_gradient_cuda.hpp"
+#include "heddle/config.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -21,6 +23,24 @@ ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
   if (this->preconditioner_) z_ = this->make_work();
   p_ = this->make_work();
   q_ = this->make_work();
+  make_loop();
+}
+
+template <class S>
+void ConjugateGradient<S>::make_loop() {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = this->matrix_.product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
+    const cuda::Diagonal* diagonal =
+        this->preconditioner_ ? this->preconditioner_->diagonal_on_gpu() : nullptr;
+    if (this->preconditioner_ && diagonal == nullptr) {
+      throw Error(ErrorKind::unsupported,
+                  "a preconditioner of the user's own runs under loop=stepped only");
+    }
+    loop_ = product->plan().loop == LoopForm::graph
+                ? cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_)
+                : cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_);
+  }
 }
 
 // Passes over a field in one iteration, beside the product's own p and q:
@@ -52,8 +72,49 @@ sum_t<S> estimated_norm(const LinearOperator<S>& matrix, const FieldView<S>& v,
 
 }  // namespace
 
+/// p* A p is not positive: true if that ends the solve, false if it may begin again.
+template <class S>
+bool ConjugateGradient<S>::ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q) {
+  // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
+  const sum_t<S> squared_p = real_dot<S>(p_, p_, this->reduction_, this->stream_);
+  const sum_t<S> rounding = 32 * std::numeric_limits<S>::epsilon() * squared_p;
+  if (p_q < -rounding *
+                estimated_norm<S>(this->matrix_, p_, q_, this->reduction_, this->stream_)) {
+    control.end(Status::indefinite, "p* A p is negative: the matrix is not positive definite");
+    return true;
+  }
+  return !control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular");
+}
+
+template <class S>
+void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const FieldView<S>& r = control.r();
+    while (!control.ended()) {
+      const cuda::RunResult run = loop_->run(
+          {control.x(), r, p_, q_, this->preconditioner_ ? z_ : r}, control.run_limits());
+      if (!control.take_run(run)) return;
+      if (run.end == device::loop_not_definite) {
+        control.end(Status::indefinite,
+                    "r* M^-1 r is not positive: the preconditioner is not positive definite");
+      } else if (run.end == device::loop_not_positive) {
+        // The direction along which it is not: that of r, where the next run would begin too.
+        copy<S>(this->precondition(r, z_), p_, this->stream_);
+        const sum_t<S> p_q = this->matrix_.apply_dot(p_, q_, this->reduction_, this->stream_);
+        if (p_q > 0) {
+          if (!control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular")) return;
+        } else if (ends_singular(control, p_q)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
 template <class S>
 void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
+  // A null space is projected out of z between the kernels.
+  if (loop_ && !this->has_null_space()) return iterate_on_gpu(control);
   using sum = sum_t<S>;
   const Stream& stream = this->stream_;
   Reduction<S>& reduction = this->reduction_;
@@ -80,15 +141,7 @@ void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
           control.end(Status::not_finite, "p* A p is not finite");
           return;
         }
-        // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
-        const sum squared_p = real_dot<S>(p_, p_, reduction, stream);
-        const sum rounding = 32 * std::numeric_limits<S>::epsilon() * squared_p;
-        if (p_q < -rounding * estimated_norm<S>(this->matrix_, p_, q_, reduction, stream)) {
-          control.end(Status::indefinite,
-                      "p* A p is negative: the matrix is not positive definite");
-          return;
-        }
-        if (!control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular")) return;
+        if (ends_singular(control, p_q)) return;
         restarted = true;
         continue;
       }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "heddle/krylov_solver.hpp"
+#include "run.hpp"
 
 namespace heddle::detail {
 
@@ -89,6 +90,50 @@ class SolveControl {
       return end(Status::cancelled, "");
     }
     return true;
+  }
+
+  /// What a run on a device may take; `observe` speaks of the iterations of that run.
+  cuda::RunLimits run_limits() const {
+    cuda::RunLimits limits;
+    limits.target = static_cast<double>(target_ * target_);
+    limits.growth = static_cast<double>(first_squared_ * most_growth);
+    limits.iterations = solver_.options_.max_iterations - report_.iterations;
+    limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    if (solver_.options_.observer) {
+      limits.observe = [this](long long iteration, double squared_norm) {
+        return solver_.options_.observer({report_.iterations + iteration,
+                                          relative(static_cast<sum>(squared_norm)), elapsed()});
+      };
+    }
+    return limits;
+  }
+
+  /// After a run on a device that left x and the residual r of its recurrence. False: stop. True:
+  /// the method begins again from r and `squared_norm()`, or deals with how the run ended.
+  bool take_run(const cuda::RunResult& run) {
+    for (const double squared_norm : run.history) {
+      squared_norm_ = static_cast<sum>(squared_norm);
+      record();
+    }
+    report_.iterations += run.iterations;
+    if (run.iterations > 0) squared_norm_ = static_cast<sum>(run.squared_norm);
+    switch (run.end) {
+      case device::loop_reached:
+        return verify(Status::stagnated, "the true residual does not follow the recurrence");
+      case device::loop_grew:
+        return verify(Status::stagnated, "the residual grew until rounding left no digit of x");
+      case device::loop_not_finite:
+        return end(Status::not_finite, "the iteration overflowed");
+      case device::loop_time:
+        return end(Status::time_limit, "");
+      case device::loop_cancelled:
+        return end(Status::cancelled, "");
+      case device::loop_limit:
+        return report_.iterations < solver_.options_.max_iterations ||
+               end(Status::iteration_limit, "");
+      default:
+        return true;
+    }
   }
 
   /// The recurrence cannot go on: judge the best iterate by its true residual, and begin again

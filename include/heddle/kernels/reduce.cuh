@@ -3,17 +3,11 @@
 // size of blocks nor their number or order changes a bit.
 #pragma once
 
+#include "heddle/kernels/arguments.hpp"
+
 namespace heddle::device {
 
 constexpr unsigned all_lanes = 0xffffffffu;
-constexpr int threads_of_group = 256;
-
-/// Room for the partial sums of a launch: N for each group, or part of a group, and a counter of
-/// finished blocks that is zero between launches.
-struct SumSpace {
-  double* partials;
-  unsigned* finished;
-};
 
 /// Partial sums that blocks of `block` threads leave, each.
 __host__ __device__ constexpr int partials_of_block(int block) {

@@ -1,0 +1,49 @@
+// Inverses of diagonal entries on a GPU: the Jacobi preconditioner below the entry's type.
+#pragma once
+
+#include <memory>
+
+#include "heddle/array.hpp"
+#include "heddle/product_cuda.hpp"
+
+namespace heddle::device {
+struct LoopState;
+}
+
+namespace heddle::cuda {
+
+class Diagonal {
+ public:
+  /// `components` and `scalar_bytes` of the entry in the form in which it computes.
+  Diagonal(const Product& product, int components, int scalar_bytes, const Device& device);
+  ~Diagonal();
+
+  /// Throws nothing for singular entries: returns the first user's row that has no inverse, or the
+  /// number of rows. Waits for the stream.
+  Index invert(const Stream& stream);
+
+  /// z = M^-1 r.
+  void apply(const void* r, void* z, const Stream& stream) const;
+
+  /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed. With `state`, of a loop on the
+  /// GPU, alpha comes from there and the sums set its beta.
+  void update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
+              device::LoopState* state, const Stream& stream) const;
+
+  /// Partial sums that an update leaves, as `Product::partials`.
+  Offset partials() const;
+  /// Component k of row i is at [k * rows + i], in the entry's arithmetic.
+  const void* inverses() const { return inverses_.data(); }
+  long long bytes() const { return static_cast<long long>(inverses_.size()); }
+
+ private:
+  struct Kernels;
+
+  const Product& product_;
+  int scalar_bytes_;
+  Device device_;
+  Array<char> inverses_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+}  // namespace heddle::cuda

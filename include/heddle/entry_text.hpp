@@ -1,0 +1,100 @@
+// An entry as text: what the run-time compiler of a GPU is given in place of the type.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "heddle/entries.hpp"
+
+namespace heddle {
+
+/// The C++ name of a type, and the headers that a program has to include to use it.
+struct EntryText {
+  std::string type;
+  std::vector<std::string> headers;
+};
+
+/// The text of a header of the user's own, by the name that `HEDDLE_ENTRY` gives it. CMake's
+/// `heddle_embed_entry(target file.hpp)` writes the calls.
+bool register_entry_header(const char* name, std::string_view text);
+
+/// Throws `Error` (unsupported) if no such header was registered.
+std::string_view entry_header(const std::string& name);
+
+namespace detail {
+
+template <class E>
+struct entry_text_of;  // not defined: the entry has no text, see HEDDLE_ENTRY
+
+template <class S>
+std::string scalar_name() {
+  return std::is_same_v<S, float> ? "float" : "double";
+}
+template <class S, int K>
+struct entry_text_of<real<S, K>> {
+  static EntryText text() {
+    return {"heddle::real<" + scalar_name<S>() + ", " + std::to_string(K) + ">",
+            {"heddle/entries/real.hpp"}};
+  }
+};
+template <class S>
+struct entry_text_of<complex<S>> {
+  static EntryText text() {
+    return {"heddle::complex<" + scalar_name<S>() + ">", {"heddle/entries/complex.hpp"}};
+  }
+};
+template <class S>
+struct entry_text_of<quaternion<S>> {
+  static EntryText text() {
+    return {"heddle::quaternion<" + scalar_name<S>() + ">", {"heddle/entries/quaternion.hpp"}};
+  }
+};
+template <class S>
+struct entry_text_of<dual_quaternion<S>> {
+  static EntryText text() {
+    return {"heddle::dual_quaternion<" + scalar_name<S>() + ">",
+            {"heddle/entries/dual_quaternion.hpp"}};
+  }
+};
+template <class T, int R, int C>
+struct entry_text_of<block<T, R, C>> {
+  static EntryText text() {
+    std::string element = "float";
+    if constexpr (!std::is_same_v<T, float>) {
+      if constexpr (std::is_same_v<T, double>) {
+        element = "double";
+      } else {
+        element = entry_text_of<T>::text().type;
+      }
+    }
+    return {"heddle::block<" + element + ", " + std::to_string(R) + ", " + std::to_string(C) + ">",
+            {"heddle/entries/complex.hpp", "heddle/entries/block.hpp"}};
+  }
+};
+template <class Stored, class A>
+struct entry_text_of<stored_as<Stored, A>> {
+  static EntryText text() {
+    EntryText text = entry_text_of<A>::text();
+    text.type = "heddle::stored_as<" + scalar_name<Stored>() + ", " + text.type + ">";
+    text.headers.push_back("heddle/entries/stored_as.hpp");
+    return text;
+  }
+};
+
+}  // namespace detail
+
+/// True where the entry's text is known, so that a GPU can run it.
+template <class E>
+concept has_entry_text = requires { detail::entry_text_of<E>::text(); };
+
+}  // namespace heddle
+
+/// States the text of a user's entry: HEDDLE_ENTRY(my::split<double>, "split.hpp"), at namespace
+/// scope outside of any namespace. The header must include only headers of heddle/entries/.
+#define HEDDLE_ENTRY(Type, header)                                \
+  template <>                                                     \
+  struct heddle::detail::entry_text_of<Type> {                    \
+    static heddle::EntryText text() { return {#Type, {header}}; } \
+  };

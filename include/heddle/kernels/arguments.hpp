@@ -1,0 +1,68 @@
+// What kernels are given: plain structs that the host fills in. Includes nothing but slots.hpp.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::device {
+
+/// The arrays of a matrix; see sliced.hpp. `first_row` and `threads` are null where T is one
+/// number, `row_length` for C = 1, `target` where rows are stored in the order of y.
+template <class S>
+struct Matrix {
+  const S* values;
+  const Index* column;
+  const Offset* offset;
+  const Index* row_length;
+  const Index* first_row;
+  const unsigned char* threads;
+  const Index* target;
+  Offset slots;
+  Index rows;
+  Index slices;
+  Index lanes;  // C
+};
+
+/// Threads whose sums make one partial sum.
+inline constexpr int threads_of_group = 256;
+
+/// Room for the partial sums of a launch: N for each group of 256 threads, or part of a group, and
+/// a counter of finished blocks that is zero between launches.
+struct SumSpace {
+  double* partials;
+  unsigned* finished;
+};
+
+/// What is done to the sum of a row, before it is stored as y.
+enum Epilogue {
+  store_scaled,    // y = alpha A x + beta y
+  store_and_dot,   // y = A x, Re <with, y>
+  store_and_dots,  // y = A x, <with, y> in the ring, and |y|^2
+  store_residual   // y = with - A x, |y|^2
+};
+
+/// Sums that an epilogue leaves, over a ring of `ring` components.
+HEDDLE_HD constexpr int sums_of(int epilogue, int ring) {
+  return epilogue == store_and_dot || epilogue == store_residual ? 1
+         : epilogue == store_and_dots                            ? ring + 1
+                                                                 : 0;
+}
+
+/// S: stored scalars, M: scalars of fields, T: scalars of the sums of a row.
+template <class S, class M, class T>
+struct ProductArguments {
+  Matrix<S> A;
+  const M* x;
+  Offset x_component_stride;
+  M* y;
+  const M* with;
+  Offset y_component_stride;  // of y and `with`
+  T alpha, beta;
+  SumSpace sums;
+  double* results;   // where the sums go
+  void* state;       // of a solver's loop, for its actions
+  unsigned* ticket;  // two of a dynamic schedule; zero between launches
+  unsigned blocks;   // that the lanes make, whatever the grid
+  int chunk;         // blocks' worth of lanes taken at a time when dynamic
+};
+
+}  // namespace heddle::device

@@ -1,0 +1,117 @@
+// Loads and stores of a GPU thread, in the widest pieces that alignment allows.
+#pragma once
+
+namespace heddle::device {
+
+/// How matrix data is loaded: it is read once, and should not drive x out of the caches.
+enum Load {
+  load_default,      // read-only, cached in L1 and L2
+  load_streaming,    // evicted first from both
+  load_no_allocate,  // not kept in L1
+  load_evict_first,  // not kept in L1, first to leave L2
+  load_coherent      // written by other blocks of the running kernel, or in shared memory
+};
+
+__device__ __forceinline__ unsigned long long evict_first_policy() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+template <int How>
+__device__ __forceinline__ void load_piece(uint4& v, const uint4* p) {
+  if constexpr (How == load_default) {
+    v = __ldg(p);
+  } else if constexpr (How == load_streaming) {
+    v = __ldcs(p);
+  } else if constexpr (How == load_no_allocate) {
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(p));
+  } else if constexpr (How == load_evict_first) {
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
+        : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+        : "l"(p), "l"(evict_first_policy()));
+  } else {
+    v = *p;
+  }
+}
+template <int How>
+__device__ __forceinline__ void load_piece(uint2& v, const uint2* p) {
+  if constexpr (How == load_default) {
+    v = __ldg(p);
+  } else if constexpr (How == load_streaming) {
+    v = __ldcs(p);
+  } else if constexpr (How == load_no_allocate) {
+    asm("ld.global.nc.L1::no_allocate.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+  } else if constexpr (How == load_evict_first) {
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;"
+        : "=r"(v.x), "=r"(v.y)
+        : "l"(p), "l"(evict_first_policy()));
+  } else {
+    v = *p;
+  }
+}
+template <int How>
+__device__ __forceinline__ void load_piece(unsigned& v, const unsigned* p) {
+  if constexpr (How == load_default) {
+    v = __ldg(p);
+  } else if constexpr (How == load_streaming) {
+    v = __ldcs(p);
+  } else if constexpr (How == load_no_allocate) {
+    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  } else if constexpr (How == load_evict_first) {
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;"
+        : "=r"(v)
+        : "l"(p), "l"(evict_first_policy()));
+  } else {
+    v = *p;
+  }
+}
+
+template <int Bytes>
+struct Piece;
+template <>
+struct Piece<16> {
+  using type = uint4;
+};
+template <>
+struct Piece<8> {
+  using type = uint2;
+};
+template <>
+struct Piece<4> {
+  using type = unsigned;
+};
+
+/// The widest of 16, 8 and 4 bytes that divides `bytes`.
+constexpr int piece_bytes(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : 4; }
+
+/// `Count` scalars at an address aligned to `Align` bytes.
+template <int How, int Count, int Align, class S>
+__device__ __forceinline__ void load_scalars(S* to, const S* from) {
+  constexpr int bytes = Count * int(sizeof(S));
+  constexpr int wide = piece_bytes(bytes) < Align ? piece_bytes(bytes) : Align;
+  using P = typename Piece<wide>::type;
+#pragma unroll
+  for (int i = 0; i < bytes / wide; ++i) {
+    P piece;
+    load_piece<How>(piece, reinterpret_cast<const P*>(from) + i);
+    memcpy(reinterpret_cast<char*>(to) + i * wide, &piece, wide);
+  }
+}
+
+template <int Count, class S>
+__device__ __forceinline__ void store_scalars(S* to, const S* from) {
+  constexpr int bytes = Count * int(sizeof(S));
+  constexpr int wide = piece_bytes(bytes);
+  using P = typename Piece<wide>::type;
+#pragma unroll
+  for (int i = 0; i < bytes / wide; ++i) {
+    P piece;
+    memcpy(&piece, reinterpret_cast<const char*>(from) + i * wide, wide);
+    reinterpret_cast<P*>(to)[i] = piece;
+  }
+}
+
+}  // namespace heddle::device

@@ -1,0 +1,79 @@
+// What loops on a GPU share: clocks, the decision to stop, and exchange between all blocks.
+#pragma once
+
+#include "heddle/kernels/loop_state.hpp"
+#include "heddle/kernels/persistent_arguments.hpp"
+
+namespace heddle::device {
+
+__device__ __forceinline__ unsigned long long nanoseconds() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+__device__ __forceinline__ bool is_finite(double value) { return value - value == 0; }
+
+/// What the host or the clock asks for; the host's flag is far away, so not in every iteration.
+__device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
+                                             long long iteration) {
+  constexpr long long between = 16;
+  if (iteration % between != 0) return loop_runs;
+  if (state.watch->cancel != 0) return loop_cancelled;
+  if (deadline != 0 && nanoseconds() >= deadline) return loop_time;
+  return loop_runs;
+}
+
+/// After `iteration` iterations that left a residual of this squared norm.
+__device__ __forceinline__ int judged(const LoopLimits& limits, double squared_norm,
+                                      long long iteration) {
+  if (!is_finite(squared_norm)) return loop_not_finite;
+  if (squared_norm <= limits.target) return loop_reached;
+  if (squared_norm > limits.growth) return loop_grew;
+  if (iteration >= limits.iterations) return loop_limit;
+  return loop_runs;
+}
+
+__device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {
+  asm volatile(
+      "{\n\t.reg .b128 packet;\n\tmov.b128 packet, {%1, %2};\n\t"
+      "st.relaxed.gpu.global.b128 [%0], packet;\n\t}"
+      :
+      : "l"(to), "l"(__double_as_longlong(value)), "l"(round)
+      : "memory");
+}
+__device__ __forceinline__ double receive(const Packet* from, unsigned long long round) {
+  unsigned long long value, seen;
+  do {
+    asm volatile(
+        "{\n\t.reg .b128 packet;\n\tld.relaxed.gpu.global.b128 packet, [%2];\n\t"
+        "mov.b128 {%0, %1}, packet;\n\t}"
+        : "=l"(value), "=l"(seen)
+        : "l"(from)
+        : "memory");
+  } while (seen != round);
+  return __longlong_as_double(value);
+}
+
+__device__ __forceinline__ void announce(unsigned long long* flag, unsigned long long round) {
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(flag), "l"(round) : "memory");
+}
+__device__ __forceinline__ void await(const unsigned long long* flag, unsigned long long round) {
+  unsigned long long seen;
+  do {
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(seen) : "l"(flag) : "memory");
+  } while (seen != round);
+}
+
+/// What all blocks wrote before is visible to all of them after. One thread a block announces, as
+/// many as there are blocks wait.
+__device__ __forceinline__ void barrier(unsigned long long* flags, unsigned long long round) {
+  __syncthreads();
+  if (threadIdx.x == 0) announce(flags + blockIdx.x, round);
+  for (unsigned block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
+    await(flags + block, round);
+  }
+  __syncthreads();
+}
+
+}  // namespace heddle::device

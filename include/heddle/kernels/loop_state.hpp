@@ -1,0 +1,53 @@
+// The scalars of a solve that runs on a GPU: the host sets the limits, kernels write the rest.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::device {
+
+/// Why a run on the device came to its end.
+enum LoopEnd {
+  loop_runs,
+  loop_reached,  // the residual of the recurrence is within the target
+  loop_grew,     // beyond what rounding leaves any digit of
+  loop_limit,    // of iterations, or of the room for the history
+  loop_time,
+  loop_cancelled,
+  loop_not_finite,
+  loop_not_positive,  // p* A p is not positive
+  loop_not_definite,  // r* M^-1 r is not positive
+  loop_lost,          // BiCGStab: <r^, A p> or <r^, r> vanishes
+  loop_orthogonal     // BiCGStab: A s is orthogonal to s
+};
+
+/// What the host can read and write while kernels run: mapped memory.
+struct LoopWatch {
+  volatile long long iteration;
+  volatile double squared_norm;
+  volatile int cancel;
+};
+
+struct LoopLimits {
+  double target;                // |r|^2 that is small enough
+  double growth;                // |r|^2 that is too much
+  long long iterations;         // of this run
+  unsigned long long deadline;  // in nanoseconds of the GPU's clock, 0 for none
+  unsigned long long patience;  // nanoseconds; the deadline is set from it by the first kernel
+};
+
+struct LoopState {
+  LoopLimits limits;
+  LoopWatch* watch;
+  double* history;  // |r|^2 after each iteration of this run
+  double squared_norm;
+  long long iteration;  // of this run
+  int end;              // a LoopEnd; x and r are complete when the run is over
+  int over;             // graph loops: nothing of this run is left to do
+  // Conjugate gradient, for real coefficients.
+  double r_z, alpha, beta;
+  // BiCGStab, in a ring of up to 4 components.
+  double rho[4], sigma[4], ring_alpha[4], omega[4], ring_beta[4];
+  int half;  // the second half of the iteration is left out
+};
+
+}  // namespace heddle::device

@@ -1,0 +1,140 @@
+// The product of sliced storage as a kernel, with what is done to each row's sum.
+#pragma once
+
+#include "heddle/kernels/reduce.cuh"
+#include "heddle/kernels/slices.cuh"
+
+namespace heddle::device {
+
+template <class Plan>
+using ArgumentsOf = ProductArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
+                                     typename result_entry_t<typename Plan::entry>::scalar>;
+
+/// What follows the sums: nothing beyond keeping them. A solver's loop has others, see the loops.
+struct KeepSums {
+  template <class Arguments>
+  static __device__ bool skip(const Arguments&) {
+    return false;
+  }
+  template <class Arguments, int N>
+  static __device__ void finish(const Arguments& arguments, const double (&total)[N]) {
+    for (int v = 0; v < N; ++v) arguments.results[v] = total[v];
+  }
+};
+
+/// conj(a) b in a ring of R components, added to `sum`; Hamilton's product for 4.
+template <int R, class V>
+__device__ __forceinline__ void add_inner_product(double* sum, const V& a, const V& b) {
+#pragma unroll
+  for (int k = 0; k < V::components; k += R) {
+    double p[R], q[R];
+#pragma unroll
+    for (int c = 0; c < R; ++c) {
+      p[c] = a.component[k + c];
+      q[c] = b.component[k + c];
+    }
+    if constexpr (R == 1) {
+      sum[0] += p[0] * q[0];
+    } else if constexpr (R == 2) {
+      sum[0] += p[0] * q[0] + p[1] * q[1];
+      sum[1] += p[0] * q[1] - p[1] * q[0];
+    } else {
+      sum[0] += p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
+      sum[1] += p[0] * q[1] - p[1] * q[0] - p[2] * q[3] + p[3] * q[2];
+      sum[2] += p[0] * q[2] + p[1] * q[3] - p[2] * q[0] - p[3] * q[1];
+      sum[3] += p[0] * q[3] - p[1] * q[2] + p[2] * q[1] - p[3] * q[0];
+    }
+  }
+}
+
+template <class Plan, int N>
+__device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, Offset g,
+                                                double (&sums)[N]) {
+  using E = typename Plan::entry;
+  using R = result_entry_t<E>;
+  const Share share = share_of<Plan>(a.A, g);
+  R sum = zero_vector<R>();
+  if (share.row < a.A.rows) {
+    sum = product_of_share<Plan, Plan::load, load_default>(a.A.values, a.A.column,
+                                                           lanes_of<Plan>(a.A.lanes), a.A.slots,
+                                                           share, a.x, a.x_component_stride);
+  }
+  add_parts<Plan>(sum, share.threads);
+  if (share.row >= a.A.rows || share.thread != 0) return;
+  const Index row = a.A.target != nullptr ? __ldg(a.A.target + share.row) : share.row;
+  if constexpr (Plan::epilogue == store_scaled) {
+#pragma unroll
+    for (int k = 0; k < R::components; ++k) sum.component[k] *= a.alpha;
+    if (a.beta != 0) {
+      const R old = load_row<Plan, load_coherent, R>(a.y, a.y_component_stride, row);
+#pragma unroll
+      for (int k = 0; k < R::components; ++k) sum.component[k] += a.beta * old.component[k];
+    }
+  } else {
+    const R with = load_row<Plan, load_coherent, R>(a.with, a.y_component_stride, row);
+    if constexpr (Plan::epilogue == store_residual) {
+#pragma unroll
+      for (int k = 0; k < R::components; ++k) {
+        sum.component[k] = with.component[k] - sum.component[k];
+        sums[0] += double(sum.component[k]) * double(sum.component[k]);
+      }
+    } else if constexpr (Plan::epilogue == store_and_dot) {
+      add_inner_product<1>(sums, with, sum);
+    } else {
+      add_inner_product<Plan::ring>(sums, with, sum);
+#pragma unroll
+      for (int k = 0; k < R::components; ++k) {
+        sums[Plan::ring] += double(sum.component[k]) * double(sum.component[k]);
+      }
+    }
+  }
+  store_row<Plan>(a.y, a.y_component_stride, row, sum);
+}
+
+/// Lanes [block * Plan::block, ...) of the whole matrix.
+template <class Plan>
+__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block) {
+  constexpr int N = sums_of(Plan::epilogue, Plan::ring);
+  double sums[N == 0 ? 1 : N] = {};
+  product_of_lane<Plan>(a, static_cast<Offset>(block) * Plan::block + threadIdx.x, sums);
+  if constexpr (N != 0) store_partials<N, Plan::block>(a.sums, sums, block);
+}
+
+/// `Plan::schedule`: 0 a block of the grid for each block of lanes, 1 static strides, 2 dynamic.
+template <class Plan>
+__device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
+  using Action = typename Plan::action;
+  if (Action::skip(a)) return;
+  if constexpr (Plan::schedule == 0) {
+    product_of_block<Plan>(a, blockIdx.x);
+  } else if constexpr (Plan::schedule == 1) {
+    for (unsigned block = blockIdx.x; block < a.blocks; block += gridDim.x) {
+      product_of_block<Plan>(a, block);
+    }
+  } else {
+    __shared__ unsigned taken;
+    for (;;) {
+      __syncthreads();
+      if (threadIdx.x == 0) taken = atomicAdd(a.ticket, unsigned(a.chunk));
+      __syncthreads();
+      const unsigned first = taken;
+      if (first >= a.blocks) break;
+      const unsigned last = min(a.blocks, first + unsigned(a.chunk));
+      for (unsigned block = first; block < last; ++block) product_of_block<Plan>(a, block);
+    }
+    // The last block to leave sets the counters back.
+    if (threadIdx.x == 0 && atomicAdd(a.ticket + 1, 1u) == gridDim.x - 1) {
+      a.ticket[0] = 0;
+      a.ticket[1] = 0;
+    }
+  }
+  constexpr int N = sums_of(Plan::epilogue, Plan::ring);
+  if constexpr (N != 0) {
+    double total[N];
+    if (finish_sums<N, Plan::block>(a.sums, a.blocks, total)) {
+      if (threadIdx.x == 0) Action::finish(a, total);
+    }
+  }
+}
+
+}  // namespace heddle::device

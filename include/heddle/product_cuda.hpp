@@ -1,0 +1,86 @@
+// The product on a GPU: a program is written for exactly this entry, layout and schedule, and
+// compiled when it is first needed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "heddle/entry_text.hpp"
+#include "heddle/kernels/arguments.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/reduction.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle::cuda {
+
+/// Sizes of an entry, for code that does not know its type.
+struct EntryShape {
+  int components;         // of the matrix entry
+  int stored_bytes;       // of a stored scalar
+  int vector_components;  // of a row of x
+  int result_components;  // of a row of y
+  int scalar_bytes;       // of a scalar of fields
+  int ring;               // components of a Krylov coefficient
+};
+
+/// One matrix on one GPU as the kernels see it. May be used from several threads at once.
+class Product {
+ public:
+  /// `text` for products, `exact` for residuals: the same entry computing in double. The pattern's
+  /// arrays are on the device.
+  Product(EntryText text, EntryText exact, const EntryShape& shape,
+          std::shared_ptr<const SlicedPattern> pattern, const Plan& plan, const void* values,
+          const Device& device);
+  ~Product();
+
+  /// Fields as the plan lays them out, with 16-byte aligned data. `sums` has room for `partials()`.
+  struct Call {
+    device::Epilogue epilogue = device::store_scaled;
+    const void* x = nullptr;
+    void* y = nullptr;
+    const void* with = nullptr;  // of the epilogue
+    double alpha = 1;
+    double beta = 0;
+    DeviceSums sums = {};
+    const char* action = nullptr;         // what the last block does with the sums, by default keep
+    const char* action_header = nullptr;  // where that is
+    void* state = nullptr;                // of a solver's loop
+    bool dependent = false;               // programmatic dependent launch
+  };
+  void launch(const Call& call, const Stream& stream) const;
+
+  /// Compiles what `call` needs, so that no launch has to wait for it later.
+  void prepare(const Call& call) const;
+
+  /// Partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
+  Offset partials() const;
+
+  const EntryShape& shape() const { return shape_; }
+  const SlicedPattern& pattern() const { return *pattern_; }
+  const Plan& plan() const { return plan_; }
+
+  // For loops that write a program of their own around the product.
+
+  /// `struct Plan { ... };` for the kernels, with what they include.
+  std::string plan_text(device::Epilogue epilogue, const char* action,
+                        const char* action_header) const;
+  EntryText text_of(device::Epilogue epilogue) const;
+  device::Matrix<char> matrix() const;
+
+ private:
+  struct Kernels;
+
+  EntryText text_;
+  EntryText exact_;
+  EntryShape shape_;
+  std::shared_ptr<const SlicedPattern> pattern_;
+  Plan plan_;
+  const void* values_;
+  Device device_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+/// Throws `Error` (bad_plan) for what warps cannot do: T that is no power of two, or beyond 32.
+void check_plan_for_gpu(const Plan& plan);
+
+}  // namespace heddle::cuda

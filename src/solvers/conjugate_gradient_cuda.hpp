@@ -1,0 +1,43 @@
+// Conjugate gradient that runs on a GPU from the first iteration to the last.
+#pragma once
+
+#include <memory>
+
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/field.hpp"
+#include "heddle/product_cuda.hpp"
+#include "run.hpp"
+
+namespace heddle::cuda {
+
+/// Fields of the operator's basis and layout, all alike.
+template <class S>
+struct ConjugateGradientFields {
+  FieldView<S> x, r, p, q;
+  FieldView<S> z;  // as r without a preconditioner
+};
+
+template <class S>
+class ConjugateGradientLoop {
+ public:
+  virtual ~ConjugateGradientLoop() = default;
+
+  /// From r = b - A x. `diagonal` is null without a preconditioner; its inverses must be up to
+  /// date.
+  virtual RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) = 0;
+};
+
+/// Three kernels an iteration under a WHILE node: matrices of any size.
+template <class S>
+std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
+                                                                   const Diagonal* diagonal,
+                                                                   const Device& device);
+
+/// One kernel for the whole run: for matrices that fill a GPU only for microseconds. Throws `Error`
+/// (bad_plan) if the plan's slices or the GPU do not allow it.
+template <class S>
+std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_persistent(const Product& product,
+                                                                        const Diagonal* diagonal,
+                                                                        const Device& device);
+
+}  // namespace heddle::cuda

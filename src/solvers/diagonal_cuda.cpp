@@ -1,0 +1,121 @@
+#include "heddle/diagonal_cuda.hpp"
+
+#include <utility>
+
+#include "../base/cuda_call.hpp"
+#include "../spmv/kernel_library_cuda.hpp"
+#include "heddle/kernels/diagonal_arguments.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr int block = 256;
+
+}  // namespace
+
+struct Diagonal::Kernels {
+  cudaKernel_t invert = nullptr;
+  cudaKernel_t apply = nullptr;
+  cudaKernel_t update = nullptr;
+};
+
+Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
+    : product_(product),
+      scalar_bytes_(scalar_bytes),
+      device_(device),
+      inverses_(static_cast<std::size_t>(product.pattern().rows) *
+                    static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),
+                device),
+      kernels_(std::make_unique<Kernels>()) {
+  // The block size of rows and lanes is this file's, whatever the product's.
+  std::string text = product.plan_text(device::store_scaled, nullptr, nullptr);
+  text +=
+      "#include \"heddle/kernels/diagonal.cuh\"\n"
+      "struct DiagonalPlan : Plan {\n"
+      "  static constexpr int block = 256;\n"
+      "  static constexpr double epsilon = ";
+  text += scalar_bytes == 4 ? "1.2e-7" : "2.3e-16";
+  text +=
+      ";\n};\n"
+      "using Stored = heddle::stored_scalar_t<Plan::entry>;\n"
+      "using Inverse = heddle::stored_scalar_t<heddle::arithmetic_t<Plan::entry>>;\n"
+      "extern \"C\" __global__ void __launch_bounds__(256) heddle_invert(\n"
+      "    const __grid_constant__ heddle::device::InvertArguments<Stored, Inverse> a) {\n"
+      "  heddle::device::invert_diagonal<DiagonalPlan>(a);\n"
+      "}\n"
+      "extern \"C\" __global__ void __launch_bounds__(256) heddle_apply(\n"
+      "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
+      "  heddle::device::apply_diagonal<DiagonalPlan>(a);\n"
+      "}\n"
+      "extern \"C\" __global__ void __launch_bounds__(256) heddle_update(\n"
+      "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
+      "  heddle::device::update_with_diagonal<DiagonalPlan>(a);\n"
+      "}\n";
+  const EntryText entry = product.text_of(device::store_scaled);
+  const KernelSource source = program_over(entry, "diagonal of " + entry.type, text);
+  const Stream& stream = device_.stream();
+  kernels_->invert = load_kernel(source, "heddle_invert", stream);
+  kernels_->apply = load_kernel(source, "heddle_apply", stream);
+  kernels_->update = load_kernel(source, "heddle_update", stream);
+}
+
+Diagonal::~Diagonal() = default;
+
+namespace {
+
+LaunchShape shape_for(Offset threads) {
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>((threads + block - 1) / block);
+  shape.threads = block;
+  return shape;
+}
+
+}  // namespace
+
+Index Diagonal::invert(const Stream& stream) {
+  const SlicedPattern& A = product_.pattern();
+  if (A.rows == 0) return 0;
+  const OnGpu here(stream);
+  const Array<Index> first(std::span<const Index>(&A.rows, 1), device_);
+  device::InvertArguments<char, char> arguments{product_.matrix(), inverses_.data(),
+                                                A.row_basis->user_rows_on(device_),
+                                                const_cast<Index*>(first.data())};
+  void* pointers[] = {&arguments};
+  launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C), stream, pointers);
+  Index result = 0;
+  detail::copy_bytes(&result, first.data(), sizeof result, stream);
+  return result;
+}
+
+void Diagonal::apply(const void* r, void* z, const Stream& stream) const {
+  if (product_.pattern().rows == 0) return;
+  const OnGpu here(stream);
+  device::DiagonalArguments<char, char> arguments{};
+  arguments.inverses = inverses_.data();
+  arguments.r = static_cast<char*>(const_cast<void*>(r));
+  arguments.z = static_cast<char*>(z);
+  arguments.rows = product_.pattern().rows;
+  void* pointers[] = {&arguments};
+  launch(kernels_->apply, shape_for(arguments.rows), stream, pointers);
+}
+
+void Diagonal::update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
+                      device::LoopState* state, const Stream& stream) const {
+  if (product_.pattern().rows == 0) return;
+  const OnGpu here(stream);
+  device::DiagonalArguments<char, char> arguments{inverses_.data(),
+                                                  static_cast<const char*>(q),
+                                                  static_cast<char*>(r),
+                                                  static_cast<char*>(z),
+                                                  product_.pattern().rows,
+                                                  alpha,
+                                                  state,
+                                                  {sums.partials, sums.finished}, sums.results};
+  void* pointers[] = {&arguments};
+  launch(kernels_->update, shape_for(arguments.rows), stream, pointers);
+}
+
+Offset Diagonal::partials() const { return (product_.pattern().rows + block - 1) / block; }
+
+}  // namespace heddle::cuda

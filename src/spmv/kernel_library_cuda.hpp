@@ -1,0 +1,30 @@
+// Compiled programs, loaded once per process and architecture.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "heddle/device.hpp"
+#include "heddle/entry_text.hpp"
+#include "kernel_compiler.hpp"
+
+namespace heddle::cuda {
+
+/// The kernel of that name in a program, for the GPU of `stream`.
+cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream);
+
+/// A program that begins with the headers of an entry, the user's own text among them.
+KernelSource program_over(const EntryText& entry, std::string name, const std::string& text);
+
+struct LaunchShape {
+  unsigned blocks = 1;
+  unsigned threads = 1;
+  unsigned shared_bytes = 0;
+  bool dependent = false;    // may start before the kernel before it has ended: it waits itself
+  bool cooperative = false;  // all blocks run at once
+};
+void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);
+
+int multiprocessors(const Stream& stream);
+int architecture(const Stream& stream);  // 90 for sm_90
+
+}  // namespace heddle::cuda
