@@ -31,10 +31,11 @@ std::string age(std::filesystem::file_time_type since) {
   const auto now = std::filesystem::file_time_type::clock::now();
   const long long s =
       std::max<long long>(0, std::chrono::duration_cast<seconds>(now - since).count());
-  if (s < 2 * 60) return std::to_string(s) + " s";
-  if (s < 2 * 3600) return std::to_string(s / 60) + " min";
-  if (s < 2 * 86400) return std::to_string(s / 3600) + " h";
-  return std::to_string(s / 86400) + " days";
+  constexpr long long minute = 60, hour = 60 * minute, day = 24 * hour;
+  if (s < 2 * minute) return std::to_string(s) + " s";
+  if (s < 2 * hour) return std::to_string(s / minute) + " min";
+  if (s < 2 * day) return std::to_string(s / hour) + " h";
+  return std::to_string(s / day) + " days";
 }
 
 std::string total(std::size_t files, std::uintmax_t bytes) {

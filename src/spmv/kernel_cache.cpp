@@ -170,7 +170,7 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
     file.write(view(image));
     file.commit();
   } catch (const Error&) {
-    // Not writable, or full.
+    return;  // not writable, or full
   }
 }
 

@@ -102,8 +102,8 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   int compile(const std::vector<std::string>& options) {
-    std::vector<const char*> texts;
-    for (const std::string& option : options) texts.push_back(option.c_str());
+    std::vector<const char*> texts(options.size());
+    std::ranges::transform(options, texts.begin(), &std::string::c_str);
     return nvrtc().compile_program(program_, static_cast<int>(texts.size()), texts.data());
   }
   std::vector<char> image(bool machine_code) const {
@@ -196,6 +196,18 @@ KernelCache& disk_cache() {
   return cache;
 }
 
+/// `count` threads that run `work`, or as many as the system has left.
+template <class F>
+std::vector<std::jthread> start(std::size_t count, const F& work) {
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() < count) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    return threads;
+  }
+  return threads;
+}
+
 class Stopwatch {
  public:
   double seconds() const {
@@ -242,14 +254,9 @@ std::vector<KernelImage> compile_kernels(std::span<const KernelSource> sources, 
       }
     }
   };
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
   {
-    std::vector<std::jthread> others;
-    try {
-      while (others.size() + 1 < std::min(cores, missing.size())) others.emplace_back(work);
-    } catch (const std::system_error&) {
-      // No more threads: those that there are do all of it.
-    }
+    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const auto others = start(std::max<std::size_t>(1, std::min(cores, missing.size())) - 1, work);
     work();
   }
   for (const std::exception_ptr& error : errors) {

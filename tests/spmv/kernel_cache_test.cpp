@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -273,6 +274,7 @@ TEST_F(KernelCacheTest, ProcessesShareAFolder) {
         KernelCache cache(path, 20000);
         right = use(cache, seed + i);
       } catch (...) {
+        right = false;
       }
       _exit(right ? 0 : 1);
     }
