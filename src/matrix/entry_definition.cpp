@@ -145,8 +145,9 @@ Ring read_ring(const json& object, int components) {
 Formula read_operator(const json& object, const std::vector<Member>& results,
                       const std::vector<detail::Operand>& operands) {
   if (!object.is_object()) refuse(": must be an object of one expression a member");
-  std::vector<std::string> known;
-  for (const Member& member : results) known.push_back(member.name);
+  std::vector<std::string> known(results.size());
+  std::transform(results.begin(), results.end(), known.begin(),
+                 [](const Member& member) { return member.name; });
   within(".", [&] { check_keys(object, known); });
   detail::FormulaBuilder builder;
   for (const Member& member : results) {
@@ -201,10 +202,10 @@ EntryDefinition read_definition(const json& object) {
 
 }  // namespace
 
-EntryDefinition parse_entry_definition(std::string_view text, const std::string& source) {
+EntryDefinition parse_entry_definition(std::string_view json, const std::string& source) {
   constexpr int most_levels = 3;
   return within(source + ": ",
-                [&] { return read_definition(detail::parse_strict_json(text, most_levels)); });
+                [&] { return read_definition(detail::parse_strict_json(json, most_levels)); });
 }
 
 EntryDefinition read_entry_definition(const std::string& path) {

@@ -50,7 +50,7 @@ HEDDLE_INLINE Finish product_rows(const Rows<S>& A, const FieldView<const S>& x,
   detail::DefinedSum<T> sum{V, {}};
   Index row = begin;
   const auto finish_row = [&] {
-    finish(row++, sum);
+    finish(row, sum);
     std::fill(sum.component, sum.component + V, T(0));
   };
   const Offset last = A.offsets[end];
@@ -65,11 +65,11 @@ HEDDLE_INLINE Finish product_rows(const Rows<S>& A, const FieldView<const S>& x,
     }
     batch.multiply(*A.definition);
     for (int w = 0; w < filled; ++w) {
-      while (first + w == A.offsets[row + 1]) finish_row();
+      for (; first + w == A.offsets[row + 1]; ++row) finish_row();
       for (int i = 0; i < V; ++i) sum.component[i] += batch.y[i][w];
     }
   }
-  while (row < end) finish_row();
+  for (; row < end; ++row) finish_row();
   return finish;
 }
 

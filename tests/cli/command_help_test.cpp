@@ -58,8 +58,9 @@ TEST_F(Help, ExamplesWork) {
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
-  const Names matrix = {"--help", "--entry",   "--precision", "--device",
-                        "--json", "--threads", "--quiet",     "-q"};
+  const Names matrix = {"--help",      "--entry",  "--entry-definition",
+                        "--precision", "--device", "--json",
+                        "--threads",   "--quiet",  "-q"};
   std::map<std::string, Names> documented = {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
@@ -81,6 +82,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const std::map<std::string, std::string> values = {
       {"--entry", "block3"},
+      {"--entry-definition", "number.json"},
       {"--precision", "double"},
       {"--device", "cpu"},
       {"--threads", "1"},
@@ -103,6 +105,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--help", ""},
       {"-h", ""},
   };
+  folder.write("number.json",
+               R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"},
+                        "inverse": {"x": "1 / a.x"}, "adjoint": {"x": "a.x"}})json");
   folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n12 1 0\n");
   for (const std::string command : {"solve", "spmv", "info"}) {
     for (const std::string& option : options(help(command))) {

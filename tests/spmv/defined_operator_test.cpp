@@ -1,0 +1,278 @@
+// Products and Jacobi of entries from a definition, against the same entry as a C++ type.
+#include "heddle/defined_operator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "entries/dual_complex.hpp"
+#include "entries/printed/symmetric_block.hpp"
+#include "heddle/defined_jacobi.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+std::shared_ptr<const EntryDefinition> definition_of(const std::string& json) {
+  return std::make_shared<const EntryDefinition>(parse_entry_definition(json, "test"));
+}
+
+const auto dual = definition_of(R"json({
+  "name": "dual-complex", "ring": "complex",
+  "members": [{"name": "a", "type": "complex"}, {"name": "b", "type": "complex"}],
+  "multiply": {"a": "a.a * x.a", "b": "a.a * x.b + a.b * x.a"},
+  "inverse": {"a": "1 / a.a", "b": "-a.b / (a.a * a.a)"}})json");
+
+const auto symmetric = definition_of(R"json({
+  "name": "symmetric-block", "members": ["xx", "yy", "xy"], "vector_members": ["x", "y"],
+  "multiply": {"x": "a.xx * x.x + a.xy * x.y", "y": "a.xy * x.x + a.yy * x.y"},
+  "inverse": {"xx": "a.yy / (a.xx * a.yy - a.xy * a.xy)",
+              "yy": "a.xx / (a.xx * a.yy - a.xy * a.xy)",
+              "xy": "-a.xy / (a.xx * a.yy - a.xy * a.xy)"},
+  "adjoint": {"xx": "a.xx", "yy": "a.yy", "xy": "a.xy"}})json");
+
+template <class E>
+DefinedMatrix<stored_scalar_t<E>> as_defined(const CsrMatrix<E>& matrix,
+                                             std::shared_ptr<const EntryDefinition> definition) {
+  return {std::move(definition), matrix.rows(),   matrix.columns(),
+          matrix.offsets(),      matrix.column(), matrix.values()};
+}
+
+/// Both relative to the longest row's worth of rounding.
+template <class S>
+void expect_close(const FieldView<const S>& expected, const FieldView<const S>& actual,
+                  double largest) {
+  const double tolerance = 32 * static_cast<double>(std::numeric_limits<S>::epsilon()) * largest;
+  for (Index row = 0; row < expected.size; ++row) {
+    for (int k = 0; k < expected.components; ++k) {
+      const double difference = std::abs(static_cast<double>(expected.at(row, k)) -
+                                         static_cast<double>(actual.at(row, k)));
+      ASSERT_TRUE(difference <= tolerance) << "row " << row << ", component " << k;
+    }
+  }
+}
+
+/// Rows of entries in [-1, 1] against x in [-1, 1]: no sum is larger.
+template <class E>
+double largest_sum(const CsrMatrix<E>& matrix) {
+  Index longest = 1;
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    longest = std::max(longest, matrix.view().pattern().length(row));
+  }
+  return static_cast<double>(longest) * E::components;
+}
+
+template <class E>
+void check_products(const std::shared_ptr<const EntryDefinition>& definition) {
+  using S = stored_scalar_t<E>;
+  std::vector<PatternRequest> requests = odd_patterns();
+  for (const PatternRequest& request : odd_rectangular_patterns()) requests.push_back(request);
+  requests.push_back({.name = "many groups", .rows = 5000, .columns = 5000, .per_row = 9});
+  std::uint64_t number = 1;
+  for (const PatternRequest& request : requests) {
+    SCOPED_TRACE(request.name);
+    Seed seed(number++);
+    const CsrMatrix<E> matrix = random_matrix<E>(request, seed.generator);
+    const Device device = Device::cpu(3);
+    const Operator<E> typed(matrix, Plan{}, device);
+    const Plan plan = parse_plan("CSR,schedule=dynamic,chunk=1,prefetch-x=256");
+    const DefinedOperator<S> defined(as_defined(matrix, definition), plan, device);
+    EXPECT_EQ(defined.has_adjoint(), has_adjoint<E>);
+    EXPECT_EQ(defined.compulsory_bytes(), typed.compulsory_bytes());
+    const double largest = largest_sum(matrix);
+    const Field<E> x = random_field<E>(matrix.columns(), seed.generator);
+    Field<E> expected = random_field<E>(matrix.rows(), seed.generator), y = expected;
+    typed.apply(S(0.5), x, S(-2), expected, device.stream());
+    defined.apply(S(0.5), x, S(-2), y, device.stream());
+    expect_close<S>(expected, y, largest + 2);
+
+    const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+    Reduction<S> reduction(matrix.rows());
+    Field<E> r(matrix.rows()), expected_r(matrix.rows());
+    const double expected_norm = typed.residual(b, x, expected_r, reduction, device.stream());
+    const double norm = defined.residual(b, x, r, reduction, device.stream());
+    expect_close<S>(expected_r, r, largest);
+    EXPECT_TRUE(std::abs(norm - expected_norm) <= 1e-12 * expected_norm) << norm;
+    if (matrix.rows() != matrix.columns()) continue;
+
+    // The same bits from one thread and from three; y that is not read may hold anything.
+    Field<E> one(matrix.rows()), three(matrix.rows());
+    for (S& value : three.scalars()) value = std::numeric_limits<S>::quiet_NaN();
+    const double dot_one = defined.apply_dot(x, one, reduction, Device::cpu(1).stream());
+    const double dot_three = defined.apply_dot(x, three, reduction, device.stream());
+    EXPECT_EQ(dot_one, dot_three);
+    for (std::size_t i = 0; i < one.scalars().size(); ++i) {
+      ASSERT_EQ(one.scalars()[i], three.scalars()[i]) << i;
+    }
+  }
+}
+
+TEST(DefinedOperator, MultipliesAsTheTypeDoes) {
+  check_products<dual_complex<double>>(dual);
+  check_products<heddle_user::symmetric_block_entry<double>>(symmetric);
+}
+TEST(DefinedOperator, MultipliesInSinglePrecision) {
+  check_products<dual_complex<float>>(dual);
+  check_products<heddle_user::symmetric_block_entry<float>>(symmetric);
+}
+
+TEST(DefinedOperator, NotANumberReachesOnlyRowsThatReadIt) {
+  Seed seed(5);
+  const CsrMatrix<dual_complex<double>> matrix = random_matrix<dual_complex<double>>(
+      {.rows = 300, .columns = 300, .per_row = 3}, seed.generator);
+  const DefinedOperator<double> A(as_defined(matrix, dual), Plan{}, Device::cpu(2));
+  Field<dual_complex<double>> x = random_field<dual_complex<double>>(300, seed.generator), y(300);
+  for (int k = 0; k < 4; ++k) x.view().at(17, k) = std::nan("");
+  A.apply(1, x, 0, y, Device::cpu(2).stream());
+  for (Index row = 0; row < 300; ++row) {
+    bool reads = false;
+    for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {
+      reads = reads || matrix.column()[i] == 17;
+    }
+    EXPECT_EQ(std::isnan(y[row].component[0]), reads) << row;
+  }
+}
+
+template <class E>
+void check_jacobi(const std::shared_ptr<const EntryDefinition>& definition, E one) {
+  using S = stored_scalar_t<E>;
+  Seed seed(11);
+  Pattern pattern =
+      random_pattern({.rows = 601, .columns = 601, .per_row = 3, .diagonal = true}, seed.generator);
+  CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {
+      if (matrix.column()[i] != row) continue;
+      for (int k = 0; k < E::components; ++k) {
+        matrix.values()[i * E::components + k] += 3 * one.component[k];
+      }
+    }
+  }
+  const Device device = Device::cpu(2);
+  const Operator<E> typed(matrix, Plan{}, device);
+  const DefinedOperator<S> defined(as_defined(matrix, definition), Plan{}, device);
+  const Field<E> r = random_field<E>(matrix.rows(), seed.generator);
+  Field<E> expected(matrix.rows()), z(matrix.rows());
+  Jacobi<E>(typed).apply(r, expected, device.stream());
+  DefinedJacobi<S>(defined).apply(r, z, device.stream());
+  expect_close<S>(expected, z, 4);
+}
+
+TEST(DefinedJacobi, AppliesTheInversesOfTheType) {
+  check_jacobi<dual_complex<double>>(dual, {{1, 0, 0, 0}});
+  check_jacobi<dual_complex<float>>(dual, {{1, 0, 0, 0}});
+  check_jacobi<heddle_user::symmetric_block_entry<double>>(symmetric, {{1, 1, 0}});
+}
+
+TEST(DefinedJacobi, NamesTheFirstSingularRow) {
+  using E = dual_complex<double>;
+  const Pattern diagonal{4, 4, {0, 1, 2, 3, 4}, {0, 1, 2, 3}};
+  const Pattern hole{3, 3, {0, 1, 2, 3}, {0, 2, 1}};
+  // b eps alone divides zero.
+  const std::vector<E> entries = {{{1, 0, 0, 0}}, {{1, 2, 0, 0}}, {{0, 0, 1, 0}}, {{0, 0, 0, 0}}};
+  const auto message_of = [&](const Pattern& pattern, const std::vector<E>& values) {
+    const DefinedOperator<double> A(as_defined(matrix_of(pattern, values), dual), Plan{},
+                                    Device::cpu(1));
+    try {
+      const DefinedJacobi<double> jacobi(A);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::singular);
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(message_of(diagonal, entries).find("row 2 "), std::string::npos);
+  EXPECT_NE(message_of(hole, {entries[0], entries[0], entries[0]}).find("row 1 "),
+            std::string::npos);
+}
+
+TEST(DefinedOperator, RefusesPlansThatMoveEntries) {
+  const Pattern pattern{2, 2, {0, 1, 2}, {0, 1}};
+  const auto matrix =
+      as_defined(matrix_of<dual_complex<double>>(pattern, {{{1, 0, 0, 0}}, {{1, 0, 0, 0}}}), dual);
+  for (const std::string setting :
+       {"C=4", "sigma=8", "C=4,T=2", "C=8,threshold=2", "order=rcm", "inner=soa", "vector=soa"}) {
+    SCOPED_TRACE(setting);
+    try {
+      DefinedOperator<double>(matrix, parse_plan(setting), Device::cpu(1));
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
+      const std::string key = setting.substr(0, setting.find('='));
+      EXPECT_NE(std::string(error.what()).find("leave out " + key + " "), std::string::npos)
+          << error.what();
+    }
+  }
+  EXPECT_NO_THROW(DefinedOperator<double>(
+      matrix, parse_plan("CSR,schedule=dynamic,use=scatter,recurrence=real"), Device::cpu(1)));
+}
+
+ScalarMatrix numbers(Index rows, Index columns, const std::vector<double>& dense) {
+  Pattern pattern{rows, columns, {0}, {}};
+  std::vector<real<double>> values;
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      const double value = dense[static_cast<std::size_t>(i * columns + j)];
+      if (value == 0) continue;
+      pattern.column.push_back(j);
+      values.push_back({{value}});
+    }
+    pattern.offsets.push_back(static_cast<Offset>(values.size()));
+  }
+  return {matrix_of(pattern, values)};
+}
+
+std::vector<double> values_of(const DefinedMatrix<double>& matrix) {
+  return {matrix.values().begin(), matrix.values().end()};
+}
+
+TEST(DefinedMatrix, FoldsComponentsAndRepresentations) {
+  const std::vector<double> entries = {1, 2, 3, 4, 5, 6};  // xx yy xy, twice on the diagonal
+  const auto components = numbers(6, 2, {1, 0, 2, 0, 3, 0, 0, 4, 0, 5, 0, 6});
+  const auto tiles = numbers(4, 4, {1, 3, 0, 0, 3, 2, 0, 0, 0, 0, 4, 6, 0, 0, 6, 5});
+  EXPECT_EQ(values_of(fold<double>(components, symmetric)), entries);
+  EXPECT_EQ(values_of(fold<double>(tiles, symmetric)), entries);
+  const auto bad = numbers(4, 4, {1, 3, 0, 0, 3, 2, 0, 0, 0, 0, 4, 6, 0, 0, 6.001, 5});
+  try {
+    fold<double>(bad, symmetric);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("tile (1, 1) is not the 2 x 2"), 0u) << error.what();
+  }
+}
+
+TEST(DefinedMatrix, FoldsComplexNumbersWhereTheRingIsComplex) {
+  const Pattern pattern{2, 2, {0, 1, 3}, {0, 0, 1}};  // [a 0; b a]
+  const ScalarMatrix file{
+      matrix_of<heddle::complex<double>>(pattern, {{{1, 2}}, {{3, 4}}, {{1, 2}}})};
+  EXPECT_EQ(values_of(fold<double>(file, dual)), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_THROW(fold<double>(file, symmetric), Error);
+}
+
+TEST(DefinedMatrix, ReadsOnlyComponentsWhereTheRepresentationMixesThem) {
+  const auto golden = definition_of(R"json({
+    "name": "golden", "members": ["a", "b"],
+    "multiply": {"a": "a.a * x.a + a.b * x.b", "b": "a.a * x.b + a.b * (x.a + x.b)"}})json");
+  EXPECT_EQ(values_of(fold<double>(numbers(2, 1, {2, 3}), golden)), (std::vector<double>{2, 3}));
+  EXPECT_THROW(fold<double>(numbers(2, 2, {2, 3, 3, 5}), golden), Error);
+}
+
+TEST(DefinedMatrix, RefusesArraysThatDoNotFit) {
+  const auto make = [](std::vector<double> values, std::vector<Index> column) {
+    const std::vector<Offset> offsets = {0, 1, 2};
+    return DefinedMatrix<double>(dual, 2, 2, Array<Offset>(std::span<const Offset>(offsets)),
+                                 Array<Index>(std::span<const Index>(column)),
+                                 Array<double>(std::span<const double>(values)));
+  };
+  EXPECT_NO_THROW(make(std::vector<double>(8), {0, 1}));
+  EXPECT_THROW(make(std::vector<double>(7), {0, 1}), Error);
+  EXPECT_THROW(make(std::vector<double>(8), {0, 2}), Error);
+  EXPECT_THROW(make(std::vector<double>(8), {0}), Error);
+}
+
+}  // namespace
