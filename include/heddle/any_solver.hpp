@@ -34,6 +34,7 @@ class AnyField {
     return scalars_.index() == 0 ? Precision::single_precision : Precision::double_precision;
   }
 
+  /// On a GPU each is a copy to or from the host.
   double get(Offset scalar) const;
   void set(Offset scalar, double value);
 

@@ -24,11 +24,11 @@ class KrylovSolver {
   virtual ~KrylovSolver() = default;
 
   /// Solves A x = b from the guess in x; b is not modified. Fields may be in the user's order or in
-  /// the operator's basis. Throws `Error` for fields that do not fit and for what the
-  /// preconditioner refuses; what happens while iterating is the report's status, and x is then the
-  /// last iterate, one kept at an earlier tenfold drop of the residual, one that a restart began
-  /// from, or the guess, whichever has the smallest true residual. The second and later solves
-  /// allocate nothing.
+  /// the operator's basis, for an operator on a GPU in the GPU's memory or the host's. Throws
+  /// `Error` for fields that do not fit and for what the preconditioner refuses; what happens while
+  /// iterating is the report's status, and x is then the last iterate, one kept at an earlier
+  /// tenfold drop of the residual, one that a restart began from, or the guess, whichever has the
+  /// smallest true residual. The second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space

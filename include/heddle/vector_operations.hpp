@@ -1,6 +1,9 @@
 // Operations on fields, and the fused updates that the solvers are made of. All fields of one call
 // agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
 // `permute` also take fields of different strides. S is float, double or long double.
+//
+// On the stream of a GPU, S is float or double, fields lie in the GPU's memory (`copy` and
+// `permute` also take the host's), and what returns no number returns before it is done.
 #pragma once
 
 #include <array>
@@ -29,12 +32,13 @@ void fill(S value, const FieldView<S>& y, const Stream& stream);
 template <class S>
 void scale(S alpha, const FieldView<S>& y, const Stream& stream);
 
-/// y = x, row by row, whatever the strides; x and y must share a basis.
+/// y = x, row by row, whatever the strides; x and y must share a basis. On a GPU's stream also
+/// between host and GPU: the host's side is then free when this returns.
 template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream);
 
 /// y = scale * x, where x and y may live in different bases of the same rows: into or out of a
-/// basis.
+/// basis. On a GPU's stream also between host and GPU, as `copy`.
 template <class S>
 void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const Stream& stream);
 
@@ -56,21 +60,41 @@ sum_t<S> norm(const FieldView<const S>& x, const Stream& stream);
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream);
 
-// The same on owned fields, by the team of `stream`.
+/// The largest |component|; NaN if one is.
+template <class S>
+sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
+                           const Stream& stream);
+
+/// y = 1 or -1 in every component, without pattern and the same at every call.
+template <class S>
+void fill_signs(const FieldView<S>& y, const Stream& stream);
+
+// The same on owned fields, by the stream of y's device unless another is given.
 
 template <class E>
 void axpby(vector_scalar_t<E> alpha, const Field<E>& x, vector_scalar_t<E> beta, Field<E>& y,
-           const Stream& stream = Device::cpu().stream()) {
+           const Stream& stream) {
   axpby<vector_scalar_t<E>>(alpha, x.view(), beta, y.view(), stream);
 }
 template <class E>
-sum_t<vector_scalar_t<E>> dot(const Field<E>& x, const Field<E>& y,
-                              const Stream& stream = Device::cpu().stream()) {
+void axpby(vector_scalar_t<E> alpha, const Field<E>& x, vector_scalar_t<E> beta, Field<E>& y) {
+  axpby<E>(alpha, x, beta, y, y.stream());
+}
+template <class E>
+sum_t<vector_scalar_t<E>> dot(const Field<E>& x, const Field<E>& y, const Stream& stream) {
   return dot<vector_scalar_t<E>>(x.view(), y.view(), stream);
 }
 template <class E>
-sum_t<vector_scalar_t<E>> norm(const Field<E>& x, const Stream& stream = Device::cpu().stream()) {
+sum_t<vector_scalar_t<E>> dot(const Field<E>& x, const Field<E>& y) {
+  return dot<E>(x, y, y.stream());
+}
+template <class E>
+sum_t<vector_scalar_t<E>> norm(const Field<E>& x, const Stream& stream) {
   return norm<vector_scalar_t<E>>(x.view(), stream);
+}
+template <class E>
+sum_t<vector_scalar_t<E>> norm(const Field<E>& x) {
+  return norm<E>(x, x.stream());
 }
 
 // Conjugate gradient (Saad, Iterative Methods for Sparse Linear Systems, algorithm 9.1).

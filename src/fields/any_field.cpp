@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "heddle/any_solver.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/read.hpp"
@@ -38,14 +40,19 @@ AnyField::AnyField(Index rows, int components, Precision precision, const Device
 
 double AnyField::get(Offset scalar) const {
   return std::visit(
-      [&](const auto& s) { return static_cast<double>(s[static_cast<std::size_t>(scalar)]); },
+      [&](const auto& s) {
+        std::decay_t<decltype(s[0])> value;
+        detail::copy_bytes(&value, s.data() + scalar, sizeof(value), s.device().stream());
+        return static_cast<double>(value);
+      },
       scalars_);
 }
 
 void AnyField::set(Offset scalar, double value) {
   std::visit(
       [&](auto& s) {
-        s[static_cast<std::size_t>(scalar)] = static_cast<std::decay_t<decltype(s[0])>>(value);
+        const auto rounded = static_cast<std::decay_t<decltype(s[0])>>(value);
+        detail::copy_bytes(s.data() + scalar, &rounded, sizeof(rounded), s.device().stream());
       },
       scalars_);
 }
@@ -74,7 +81,7 @@ AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precisio
     return read_defined(path, *entry.definition(), precision, device, progress);
   }
   return visit_entry(entry.kind(), precision, [&]<class E>() {
-    const Field<E> field = read_field<E>(path, device, progress);
+    const Field<E> field = read_field<E>(path, Device::cpu(device.threads()), progress);
     AnyField any(field.size(), vector_entry_t<E>::components, precision, device);
     copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(), device.stream());
     return any;
@@ -86,7 +93,12 @@ void AnyField::write(const std::string& path, const AnyEntry& entry, Progress* p
                                                   entry.kind() == EntryKind::complex_block3);
   const Offset scalars = Offset(rows_) * components_;
   Array<double> values(static_cast<std::size_t>(scalars));
-  for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);
+  std::visit(
+      [&](const auto& s) {
+        const auto on_host = s.to_host();
+        std::copy(on_host.begin(), on_host.end(), values.begin());
+      },
+      scalars_);
   write_scalar_field(path, {rows_, components_ / (is_complex ? 2 : 1), is_complex, values.data()},
                      progress);
 }

@@ -44,8 +44,13 @@ void for_each_run(const FieldView<S>& field, Index group, Body& body) {
   }
 }
 
+/// Throws `Error` (unsupported) for a GPU: what comes here has no kernels.
 template <class Body>
 void for_each_group(Index groups, const Stream& stream, const Body& body) {
+  if (stream.on_gpu()) {
+    throw Error(ErrorKind::unsupported,
+                "fields on a GPU are of float or double, in a heddle that was built with CUDA");
+  }
 #pragma omp parallel for schedule(static) \
     num_threads(team_size(stream, Offset(groups) * rows_of_group))
   for (Index group = 0; group < groups; ++group) body(group);
@@ -108,6 +113,20 @@ std::array<T, N> sum_over(Offset count, const Term& term, const Ahead& ahead) {
   return total;
 }
 
+template <class S, class Field>
+void check_reduction(const Reduction<S>& reduction, const FieldView<Field>& field,
+                     const Stream& stream) {
+  if (reduction.groups() != groups_of(field.size)) {
+    throw Error(
+        ErrorKind::size_mismatch,
+        "a reduction over another number of rows than the field's " + std::to_string(field.size));
+  }
+  const Stream& own = reduction.device().stream();
+  if (own.gpu != stream.gpu || own.queue != stream.queue) {
+    throw Error(ErrorKind::usage, "a reduction made for another device or stream than the fields'");
+  }
+}
+
 /// N sums over all elements of a field; `term(run, i, sums)` may also update what it reads. `data`
 /// are the arrays that it walks over.
 template <Ring R, int N, class S, class Field, class Term, class... Data>
@@ -116,11 +135,7 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
                                                  const Term& term, const Data*... data) {
   static_assert(N <= Reduction<S>::width);
   using T = sum_t<S>;
-  if (reduction.groups() != groups_of(field.size)) {
-    throw Error(
-        ErrorKind::size_mismatch,
-        "a reduction over another number of rows than the field's " + std::to_string(field.size));
-  }
+  check_reduction(reduction, field, stream);
   for_each_group(groups_of(field.size), stream, [&](Index group) {
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {

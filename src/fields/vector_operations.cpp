@@ -4,7 +4,12 @@
 #include <cmath>
 #include <iterator>
 
+#include "../base/device_cuda.hpp"
 #include "groups.hpp"
+#include "heddle/config.hpp"
+#include "sign.hpp"
+#include "transfer_cuda.hpp"
+#include "vector_operations_cuda.hpp"
 
 namespace heddle {
 
@@ -40,6 +45,39 @@ void check_ring(const FieldView<S>& field, const char* what) {
   }
 }
 
+template <class S>
+inline constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
+
+/// A kernel that reads the host's memory would end the process's use of the GPU.
+template <class... Fields>
+void check_on_gpu(const char* what, const Fields&... fields) {
+  const auto check = [&](const auto& field) {
+    if (field.scalars() > 0 && !cuda::is_device_memory(field.data)) {
+      throw Error(ErrorKind::usage, std::string(what) +
+                                        ": a field in the host's memory meets a GPU's stream; "
+                                        "copy it there first");
+    }
+  };
+  (check(fields), ...);
+}
+
+/// The first `count` of the sums that `launch(space)` leaves.
+template <Ring R, class S, class Field, class Launch>
+auto sums_on_gpu(const FieldView<Field>& field, Reduction<S>& reduction, int count,
+                 const Stream& stream, const Launch& launch) {
+  detail::check_reduction(reduction, field, stream);
+  launch(reduction.space(cuda::partials_of<R>(field)));
+  return reduction.finish(count);
+}
+
+/// Sums from `at` on as a number of the ring.
+template <Ring R, class Sums>
+auto coefficient_at(const Sums& sums, int at) {
+  Coefficient<R, typename Sums::value_type> c;
+  std::copy_n(sums.begin() + at, c.size, c.component);
+  return c;
+}
+
 }  // namespace
 
 template <class S>
@@ -53,6 +91,12 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
            const Coefficient<R, S>& beta, const FieldView<S>& y, const Stream& stream) {
   check_alike(x, y, "axpby");
   check_ring<R>(x, "axpby");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("axpby", x, y);
+      return cuda::axpby<R, S>(alpha, x, beta, y, stream);
+    }
+  }
   // Not by the norm: the square of a small coefficient underflows.
   const bool reads_y = std::any_of(std::begin(beta.component), std::end(beta.component),
                                    [](S c) { return c != S(0); });
@@ -68,12 +112,26 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
 
 template <class S>
 void fill(S value, const FieldView<S>& y, const Stream& stream) {
+  check_alike(y, y, "fill");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("fill", y);
+      return cuda::fill<S>(value, y, stream);
+    }
+  }
   detail::for_each_element<Ring::real>(
       y, stream, [&](const auto& run, Offset i) { y.data[run.at(i, 0)] = value; });
 }
 
 template <class S>
 void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
+  check_alike(y, y, "scale");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("scale", y);
+      return cuda::scale<S>(alpha, y, stream);
+    }
+  }
   detail::for_each_element<Ring::real>(
       y, stream, [&](const auto& run, Offset i) { y.data[run.at(i, 0)] *= alpha; });
 }
@@ -82,6 +140,9 @@ template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream) {
   check_same_shape(x, y, "copy");
   check_one_basis(x, y, "copy");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) return cuda::transfer<S>(x, y, S(1), stream);
+  }
   detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
@@ -101,6 +162,9 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
                                                 std::to_string(basis->size()));
     }
   }
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) return cuda::transfer<S>(x, y, scale, stream);
+  }
   detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
@@ -118,6 +182,15 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
   check_alike(x, y, "dot");
   check_ring<R>(x, "dot");
   constexpr int size = ring_size(R);
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("dot", x, y);
+      const auto sums = sums_on_gpu<R>(x, reduction, size, stream, [&](const DeviceSums& to) {
+        cuda::dot<R, S>(x, y, to, stream);
+      });
+      return coefficient_at<R>(sums, 0);
+    }
+  }
   const auto sums = detail::reduce<R, size>(
       x, reduction, stream,
       [&](const auto& run, Offset i, sum_t<S>* into) {
@@ -125,9 +198,7 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
                                  detail::element<R>(y.data, run, i), into);
       },
       x.data, y.data);
-  Coefficient<R, sum_t<S>> result;
-  std::copy(sums.begin(), sums.begin() + size, result.component);
-  return result;
+  return coefficient_at<R>(sums, 0);
 }
 
 template <class S>
@@ -138,7 +209,8 @@ sum_t<S> real_dot(const FieldView<const S>& x, const FieldView<const S>& y, Redu
 
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream) {
-  Reduction<S> reduction(x.size);
+  Reduction<S> reduction(x.size,
+                         stream.on_gpu() ? Device::cuda(stream.gpu, stream.queue) : Device::cpu());
   return real_dot(x, y, reduction, stream);
 }
 
@@ -148,9 +220,53 @@ sum_t<S> norm(const FieldView<const S>& x, const Stream& stream) {
 }
 
 template <class S>
+sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
+                           const Stream& stream) {
+  check_alike(x, x, "largest_magnitude");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("largest_magnitude", x);
+      return sums_on_gpu<Ring::real>(x, reduction, 1, stream, [&](const DeviceSums& to) {
+        cuda::largest_magnitude<S>(x, to, stream);
+      })[0];
+    }
+  }
+  sum_t<S> largest = 0;
+  for (Offset i = 0; i < x.scalars(); ++i) {
+    const sum_t<S> magnitude = std::abs(static_cast<sum_t<S>>(x.data[i]));
+    if (std::isnan(magnitude)) return magnitude;
+    largest = std::max(largest, magnitude);
+  }
+  return largest;
+}
+
+template <class S>
+void fill_signs(const FieldView<S>& y, const Stream& stream) {
+  check_alike(y, y, "fill_signs");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("fill_signs", y);
+      return cuda::fill_signs<S>(y, stream);
+    }
+  }
+  detail::for_each_element<Ring::real>(y, stream, [&](const auto& run, Offset i) {
+    const Offset at = run.at(i, 0);
+    y.data[at] = detail::is_negative_at(static_cast<unsigned long long>(at)) ? S(-1) : S(1);
+  });
+}
+
+template <class S>
 sum_t<S> update_residual(S alpha, const FieldView<const S>& q, const FieldView<S>& r,
                          Reduction<S>& reduction, const Stream& stream) {
   check_alike(q, r, "update_residual");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("update_residual", q, r);
+      return sums_on_gpu<Ring::real>(r, reduction, 1, stream, [&](const DeviceSums& to) {
+        cuda::update_residual<S>(alpha, q, r, to, stream);
+      })[0];
+    }
+  }
   return detail::reduce<Ring::real, 1>(
       r, reduction, stream,
       [&](const auto& run, Offset i, sum_t<S>* into) {
@@ -168,6 +284,12 @@ void update_solution_and_direction(S alpha, const FieldView<S>& x, S beta,
                                    const Stream& stream) {
   check_alike(x, p, "update_solution_and_direction");
   check_alike(z, p, "update_solution_and_direction");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("update_solution_and_direction", x, z, p);
+      return cuda::update_solution_and_direction<S>(alpha, x, beta, z, p, stream);
+    }
+  }
   detail::for_each_element<Ring::real>(
       p, stream,
       [&](const auto& run, Offset i) {
@@ -186,6 +308,12 @@ void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
   check_alike(r, p, "update_direction");
   check_alike(v, p, "update_direction");
   check_ring<R>(p, "update_direction");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("update_direction", r, v, p);
+      return cuda::update_direction<R, S>(r, v, omega, beta, p, stream);
+    }
+  }
   const Coefficient<R, S> minus_omega_beta = -(omega * beta);
   detail::for_each_element<R>(
       p, stream,
@@ -205,6 +333,14 @@ sum_t<S> half_step(const FieldView<const S>& v, const Coefficient<R, S>& alpha,
                    const FieldView<S>& r, Reduction<S>& reduction, const Stream& stream) {
   check_alike(v, r, "half_step");
   check_ring<R>(r, "half_step");
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("half_step", v, r);
+      return sums_on_gpu<R>(r, reduction, 1, stream, [&](const DeviceSums& to) {
+        cuda::half_step<R, S>(v, alpha, r, to, stream);
+      })[0];
+    }
+  }
   const Coefficient<R, S> minus_alpha = -alpha;
   return detail::reduce<R, 1>(
       r, reduction, stream,
@@ -226,6 +362,15 @@ std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const
   check_alike(t, s, "dot_and_norm");
   check_ring<R>(s, "dot_and_norm");
   constexpr int size = ring_size(R);
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("dot_and_norm", t, s);
+      const auto sums = sums_on_gpu<R>(s, reduction, size + 1, stream, [&](const DeviceSums& to) {
+        cuda::dot_and_norm<R, S>(t, s, to, stream);
+      });
+      return {coefficient_at<R>(sums, 0), sums[size]};
+    }
+  }
   const auto sums = detail::reduce<R, size + 1>(
       s, reduction, stream,
       [&](const auto& run, Offset i, sum_t<S>* into) {
@@ -234,9 +379,7 @@ std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const
         for (S c : image.component) into[size] += sum_t<S>(c) * c;
       },
       t.data, s.data);
-  Coefficient<R, sum_t<S>> product;
-  std::copy(sums.begin(), sums.begin() + size, product.component);
-  return {product, sums[size]};
+  return {coefficient_at<R>(sums, 0), sums[size]};
 }
 
 template <Ring R, class S>
@@ -248,6 +391,15 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   check_alike(x, r, "full_step");
   check_ring<R>(r, "full_step");
   constexpr int size = ring_size(R);
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu("full_step", p, s, t, shadow, x, r);
+      const auto sums = sums_on_gpu<R>(r, reduction, size + 1, stream, [&](const DeviceSums& to) {
+        cuda::full_step<R, S>(p, alpha, s, omega, t, shadow, x, r, to, stream);
+      });
+      return {sums[0], coefficient_at<R>(sums, 1)};
+    }
+  }
   const Coefficient<R, S> minus_omega = -omega;
   const auto sums = detail::reduce<R, size + 1>(
       r, reduction, stream,
@@ -266,9 +418,7 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
         add_conjugate_product<R>(detail::element<R>(shadow.data, run, i), residual, into + 1);
       },
       p.data, s.data, t.data, shadow.data, x.data, r.data);
-  Coefficient<R, sum_t<S>> product;
-  std::copy(sums.begin() + 1, sums.begin() + 1 + size, product.component);
-  return {sums[0], product};
+  return {sums[0], coefficient_at<R>(sums, 1)};
 }
 
 // Real coefficients serve every field; rings where solvers ask for them.
@@ -298,6 +448,8 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
                              const Stream&);                                                      \
   template sum_t<S> dot(const FieldView<const S>&, const FieldView<const S>&, const Stream&);     \
   template sum_t<S> norm(const FieldView<const S>&, const Stream&);                               \
+  template sum_t<S> largest_magnitude(const FieldView<const S>&, Reduction<S>&, const Stream&);   \
+  template void fill_signs(const FieldView<S>&, const Stream&);                                   \
   template sum_t<S> update_residual(S, const FieldView<const S>&, const FieldView<S>&,            \
                                     Reduction<S>&, const Stream&);                                \
   template void update_solution_and_direction(                                                    \

@@ -1,6 +1,5 @@
 #include "heddle/conjugate_gradient.hpp"
 
-#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -58,13 +57,7 @@ namespace {
 template <class S>
 sum_t<S> estimated_norm(const LinearOperator<S>& matrix, const FieldView<S>& v,
                         const FieldView<S>& image, Reduction<S>& reduction, const Stream& stream) {
-  std::uint32_t state = 1;
-  for (Index row = 0; row < v.size; ++row) {
-    for (int k = 0; k < v.components; ++k) {
-      state = state * 1664525u + 1013904223u;  // a linear congruence; only its high bit is used
-      v.at(row, k) = (state >> 31) == 0 ? S(1) : S(-1);
-    }
-  }
+  fill_signs<S>(v, stream);
   matrix.apply(S(1), v, S(0), image, stream);
   return std::sqrt(real_dot<S>(image, image, reduction, stream) /
                    static_cast<sum_t<S>>(v.scalars()));

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "../base/device_cuda.hpp"
+#include "heddle/config.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -22,18 +25,12 @@ bool in_basis(const std::shared_ptr<const Basis>& of_field,
 /// A power of two that brings the largest component near 1, where squares would leave the range of
 /// a double; 1 otherwise.
 template <class S>
-S scale_for(const FieldView<const S>& b, sum_t<S> squared_norm) {
+S scale_for(const FieldView<const S>& b, sum_t<S> squared_norm, Reduction<S>& reduction,
+            const Stream& stream) {
   constexpr sum_t<S> least = 1e-200, most = 1e200;
   if (squared_norm > least && squared_norm < most) return S(1);
-  sum_t<S> largest = 0;
-  for (Index row = 0; row < b.size; ++row) {
-    for (int k = 0; k < b.components; ++k) {
-      const sum_t<S> magnitude = std::abs(static_cast<sum_t<S>>(b.at(row, k)));
-      if (!std::isfinite(magnitude)) return S(1);
-      largest = std::max(largest, magnitude);
-    }
-  }
-  if (largest == 0) return S(1);
+  const sum_t<S> largest = largest_magnitude<S>(b, reduction, stream);
+  if (!std::isfinite(largest) || largest == 0) return S(1);
   return static_cast<S>(
       std::exp2(-std::clamp<sum_t<S>>(std::floor(std::log2(largest)), -1000, 1000)));
 }
@@ -92,6 +89,11 @@ FieldView<S> KrylovSolver<S>::make_work() {
 
 template <class S>
 bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
+  if constexpr (has_cuda) {
+    // Kernels read 16 bytes at a time, of memory that the GPU has.
+    const bool aligned = reinterpret_cast<std::uintptr_t>(field.data) % 16 == 0;
+    if (device_.on_gpu() && (!aligned || !cuda::is_device_memory(field.data))) return false;
+  }
   return in_basis(field.basis, basis_) && field.entry_stride == residual_.entry_stride &&
          field.component_stride == residual_.component_stride;
 }
@@ -167,7 +169,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
     b_in = *own_b_;
   }
   sum_t<S> squared_b = real_dot<S>(b_in, b_in, reduction_, stream_);
-  const S factor = scale_for<S>(b_in, squared_b);
+  const S factor = scale_for<S>(b_in, squared_b, reduction_, stream_);
   if (factor != S(1)) {
     permute<S>(b, own(own_b_), factor, stream_);
     project(*own_b_);
@@ -208,6 +210,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
 
   const auto left = Clock::now();
   if (!x_in_place) permute<S>(x_in, x, S(1) / factor, stream_);
+  device_.synchronize();
   report.permute_seconds += std::chrono::duration<double>(Clock::now() - left).count();
   return report;
 }

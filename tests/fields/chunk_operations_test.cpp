@@ -1,0 +1,192 @@
+// What the threads of a GPU do to fields, without a GPU: every element is met once, and operations
+// over chunks agree with those of the CPU.
+#include "../../src/fields/chunk_operations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "heddle/vector_operations.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// Calls `body(chunk)` for every thread of a launch, in the order of their numbers.
+template <class Chunk, class Body>
+void for_each_chunk(const cuda::Walk& walk, const Body& body) {
+  for (unsigned b = 0; b < walk.blocks(); ++b) {
+    for (int step = 0; step < walk.steps; ++step) {
+      for (int thread = 0; thread < cuda::threads_of_block; ++thread) {
+        const Offset chunk = walk.chunk(b % walk.blocks_of_plane, step, thread);
+        if (chunk * Chunk::elements >= walk.elements) continue;
+        body(Chunk(walk, b / walk.blocks_of_plane, chunk));
+      }
+    }
+  }
+}
+
+/// Does `operation` as a launch would; returns its sums.
+template <Ring R, class S, class Operation>
+std::array<double, 8> run(const Operation& operation, const FieldView<S>& shape, int steps) {
+  std::array<double, 8> sums{};
+  cuda::Walk walk = cuda::walk_over<R>(shape, 1);
+  walk.steps = steps;
+  walk.blocks_of_plane =
+      (walk.blocks_of_plane + static_cast<unsigned>(steps) - 1) / static_cast<unsigned>(steps);
+  const auto one = [&](const auto& chunk) { operation(chunk, sums.data()); };
+  if (!cuda::is_contiguous<R>(shape)) {
+    for_each_chunk<cuda::PlanarChunk<R, S>>(walk, one);
+  } else if (reinterpret_cast<std::uintptr_t>(shape.data) % 16 == 0) {
+    for_each_chunk<cuda::ContiguousChunk<R, S, true>>(walk, one);
+  } else {
+    for_each_chunk<cuda::ContiguousChunk<R, S, false>>(walk, one);
+  }
+  return sums;
+}
+
+template <class T, Ring R>
+struct Over {
+  using S = T;
+  static constexpr Ring ring = R;
+};
+
+template <class Case>
+class Chunks : public testing::Test {
+ protected:
+  using S = typename Case::S;
+  static constexpr Ring R = Case::ring;
+
+  /// Calls `test(shape, steps)` with a field of zeros, aligned to 16 bytes and not.
+  template <class Test>
+  void for_each_shape(const Test& test) {
+    for (const Index rows : {0, 1, 31, 257, 1000, 5003}) {
+      for (const int components : {1, 2, 3, 4, 8, 9}) {
+        if (components % ring_size(R) != 0) continue;
+        for (const VectorLayout layout : {VectorLayout::aos, VectorLayout::soa}) {
+          for (const int shift : {0, 1}) {
+            for (const int steps : {1, 3}) {
+              SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(components) +
+                           (layout == VectorLayout::aos ? " AoS" : " SoA") + ", shift " +
+                           std::to_string(shift) + ", steps " + std::to_string(steps));
+              Array<S> memory(static_cast<std::size_t>(rows) * components + 4);
+              test(FieldView<S>(memory.data() + shift, rows, components, layout), steps);
+              if (this->HasFailure()) return;
+            }
+          }
+        }
+      }
+    }
+  }
+};
+using Cases = testing::Types<Over<float, Ring::real>, Over<float, Ring::complex>,
+                             Over<float, Ring::quaternion>, Over<double, Ring::real>,
+                             Over<double, Ring::complex>, Over<double, Ring::quaternion>>;
+TYPED_TEST_SUITE(Chunks, Cases);
+
+/// y += 1, and the number of elements.
+template <Ring R, class S>
+struct Count {
+  S* y;
+
+  template <class Chunk>
+  void operator()(const Chunk& chunk, double* sum) const {
+    auto values = chunk.load(y);
+    for (auto& element : values.at) {
+      for (S& c : element.component) c += 1;
+    }
+    chunk.store(y, values);
+    sum[0] += chunk.count;
+  }
+};
+
+TYPED_TEST(Chunks, MeetEveryElementOnce) {
+  using S = typename TestFixture::S;
+  this->for_each_shape([&](const FieldView<S>& y, int steps) {
+    const auto sums = run<TestFixture::R>(Count<TestFixture::R, S>{y.data}, y, steps);
+    EXPECT_EQ(sums[0], static_cast<double>(y.scalars() / ring_size(TestFixture::R)));
+    for (Offset i = 0; i < y.scalars(); ++i) ASSERT_EQ(y.data[i], S(1)) << i;
+    // Nothing beyond: the array has room, and was zero.
+    EXPECT_EQ(y.data[y.scalars()], S(0));
+    EXPECT_EQ(y.data[y.scalars() + 1], S(0));
+  });
+}
+
+TYPED_TEST(Chunks, AgreeWithTheCpu) {
+  using S = typename TestFixture::S;
+  constexpr Ring R = TestFixture::R;
+  constexpr int size = ring_size(R);
+  using C = Coefficient<R, S>;
+  Seed seed(641);
+  const Stream stream;
+  this->for_each_shape([&](const FieldView<S>& p, int steps) {
+    const auto scalars = static_cast<std::size_t>(p.scalars());
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<std::vector<S>> start(6, std::vector<S>(scalars));
+    for (auto& values : start) {
+      for (S& value : values) value = static_cast<S>(uniform(seed.generator));
+    }
+    const auto alpha = random_components<C>(seed.generator),
+               omega = random_components<C>(seed.generator),
+               beta = random_components<C>(seed.generator);
+    auto mine = start, theirs = start;
+    const auto at = [&](auto& fields, std::size_t i) {
+      FieldView<S> view = p;
+      view.data = fields[i].data();
+      return view;
+    };
+    const auto read = [&](auto& fields, std::size_t i) {
+      return FieldView<const S>(at(fields, i));
+    };
+    const auto expect_sum = [&](double computed, double expected, double magnitude) {
+      const double bound = magnitude * (static_cast<double>(scalars) + 8) * 1e-15;
+      EXPECT_FALSE(!(std::abs(computed - expected) <= bound)) << computed << " != " << expected;
+    };
+    // Numbers below 32, each of at most 16 roundings.
+    const auto expect_same_fields = [&] {
+      const double bound = 32 * 16 * static_cast<double>(std::numeric_limits<S>::epsilon());
+      for (std::size_t f = 0; f < mine.size(); ++f) {
+        for (std::size_t i = 0; i < scalars; ++i) {
+          ASSERT_FALSE(!(std::abs(mine[f][i] - theirs[f][i]) <= bound)) << f << ", " << i;
+        }
+      }
+    };
+    Reduction<S> reduction(p.size);
+    using cuda::Operand;
+
+    const auto full = run<R>(
+        cuda::FullStep<R, S>{mine[0].data(), Operand<C>(alpha), mine[5].data(), Operand<C>(&omega),
+                             mine[2].data(), mine[3].data(), mine[4].data(), mine[5].data()},
+        p, steps);
+    full_step<R, S>(read(theirs, 0), alpha, read(theirs, 5), omega, read(theirs, 2),
+                    read(theirs, 3), at(theirs, 4), at(theirs, 5), reduction, stream);
+    expect_same_fields();
+    // Of what was stored.
+    const double squared = real_dot<S>(read(mine, 5), read(mine, 5), reduction, stream);
+    expect_sum(full[0], squared, squared);
+    const double of_shadow = real_dot<S>(read(mine, 3), read(mine, 3), reduction, stream);
+    const auto product = dot<R, S>(read(mine, 3), read(mine, 5), reduction, stream);
+    for (int c = 0; c < size; ++c) {
+      expect_sum(full[static_cast<std::size_t>(1 + c)], product.component[c],
+                 std::sqrt(squared * of_shadow));
+    }
+
+    run<R>(cuda::UpdateDirection<R, S>{mine[0].data(), mine[1].data(), Operand<C>(omega),
+                                       Operand<C>(&beta), mine[2].data()},
+           p, steps);
+    update_direction<R, S>(read(theirs, 0), read(theirs, 1), omega, beta, at(theirs, 2), stream);
+    run<R>(cuda::Axpby<R, S>{Operand<C>(alpha), mine[0].data(), Operand<C>(beta), mine[3].data()},
+           p, steps);
+    axpby<S, R>(alpha, read(theirs, 0), beta, at(theirs, 3), stream);
+    run<Ring::real>(cuda::FillSigns<S>{mine[1].data()}, p, steps);
+    fill_signs<S>(at(theirs, 1), stream);
+    expect_same_fields();
+  });
+}
+
+}  // namespace
