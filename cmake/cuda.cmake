@@ -45,6 +45,7 @@ function(heddle_link_cuda target)
   endif()
   target_link_libraries(${target} PRIVATE CUDA::cudart_static)
   # By option: CMake 3.25 leaves out the flag of CUDA_STANDARD.
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20> $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
 endfunction()

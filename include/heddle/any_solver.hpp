@@ -16,7 +16,8 @@
 
 namespace heddle {
 
-/// An AoS field in the user's order, in single or double precision.
+/// An AoS field in the user's order and the host's memory, in single or double precision; `device`
+/// says how many threads make it.
 class AnyField {
  public:
   AnyField(Index rows, int components, Precision precision, const Device& device);

@@ -64,8 +64,8 @@ class Basis {
 /// True where both number rows alike.
 bool same_basis(const Basis& a, const Basis& b);
 
-/// The user's rows in the order in which `plan` stores them: what `Basis::make` and a scattering
-/// matrix share. Empty for the natural order.
+/// The user's rows in the order in which `plan` stores them, in the memory of `device`: what
+/// `Basis::make` and a scattering matrix share. Empty for the natural order.
 Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const Device& device);
 
 }  // namespace heddle

@@ -11,7 +11,8 @@
 
 namespace heddle {
 
-/// Row offsets of 32 or 64 bits, read alike.
+/// Row offsets of 32 or 64 bits, read alike: by the host where they lie in its memory, by kernels
+/// where they lie in a GPU's.
 class OffsetsView {
  public:
   OffsetsView() = default;
@@ -19,8 +20,14 @@ class OffsetsView {
   OffsetsView(const std::int64_t* wide) : wide_(reinterpret_cast<const Offset*>(wide)) {}
   OffsetsView(const Offset* wide) : wide_(wide) {}
 
-  Offset operator[](Offset row) const { return wide_ != nullptr ? wide_[row] : narrow_[row]; }
+  HEDDLE_HD Offset operator[](Offset row) const {
+    return wide_ != nullptr ? wide_[row] : narrow_[row];
+  }
   explicit operator bool() const { return wide_ != nullptr || narrow_ != nullptr; }
+
+  /// Of the two, the one that is there.
+  const std::int32_t* narrow() const { return narrow_; }
+  const Offset* wide() const { return wide_; }
 
  private:
   static_assert(sizeof(Offset) == sizeof(std::int64_t));
@@ -29,6 +36,7 @@ class OffsetsView {
 };
 
 /// Where the entries are, without what they are: `rows + 1` offsets from 0, and one column each.
+/// The members below read the offsets where they lie.
 struct PatternView {
   Index rows = 0;
   Index columns = 0;
@@ -36,12 +44,16 @@ struct PatternView {
   const Index* column = nullptr;
 
   Offset entries() const { return rows == 0 ? 0 : offsets[rows]; }
-  Index length(Index row) const { return static_cast<Index>(offsets[row + 1] - offsets[row]); }
+  HEDDLE_HD Index length(Index row) const {
+    return static_cast<Index>(offsets[Offset(row) + 1] - offsets[row]);
+  }
 };
 
 /// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
 /// Columns need not be sorted.
 void check_pattern(const PatternView& pattern, const Stream& stream);
+/// The same where the arrays may lie in the memory of a GPU, which then does the work.
+void check_pattern(const PatternView& pattern, const Device& device);
 
 /// The order of a block's components in the caller's array; other entries have only one order.
 enum class ComponentOrder { row_major, column_major };

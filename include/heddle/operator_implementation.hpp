@@ -1,7 +1,9 @@
 // Bodies of `Operator<E>`: compiled once for the built-in entries, by the user for their own.
 #pragma once
 
+#include "heddle/config.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/place_values.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -15,19 +17,34 @@ constexpr int component_in(ComponentOrder order, int k) {
   if constexpr (requires { A::block_rows; }) {
     if (order == ComponentOrder::column_major) {
       constexpr int size = A::components / (A::block_rows * A::block_columns);
-      const int element = k / size;
-      const int row = element / A::block_columns;
-      const int column = element % A::block_columns;
-      return (column * A::block_rows + row) * size + k % size;
+      return transposed_component(k, A::block_rows, A::block_columns, size);
     }
   }
   return k;
 }
 
 template <class E>
+EntryShape entry_shape(ComponentOrder order) {
+  using A = arithmetic_t<E>;
+  EntryShape shape{E::components, sizeof(stored_scalar_t<E>)};
+  if constexpr (requires { A::block_rows; }) {
+    if (order == ComponentOrder::column_major) {
+      shape.block_rows = A::block_rows;
+      shape.block_columns = A::block_columns;
+    }
+  }
+  return shape;
+}
+
+template <class E>
 void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
                   const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream) {
   constexpr int K = E::components;
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) {
+      return place_values_on_gpu(pattern, inner, entry_shape<E>(order), from, to, stream);
+    }
+  }
   const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
 #pragma omp parallel for schedule(static) num_threads(team_size(stream, pattern.entries))
   for (Offset entry = 0; entry < pattern.entries; ++entry) {
@@ -82,7 +99,7 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
   state_->plan = plan;
   state_->order = matrix.order;
   const PatternView pattern = matrix.pattern();
-  check_pattern(pattern, matrix.device.stream());
+  check_pattern(pattern, matrix.device);
   if (!row_basis) row_basis = Basis::make(pattern, plan, matrix.device);
   if (!column_basis) {
     column_basis = matrix.rows == matrix.columns ? row_basis : Basis::natural(matrix.columns);
@@ -110,33 +127,13 @@ Operator<E>::Operator(const Operator& other, const stored* values)
 
 template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
-  const SlicedPattern& A = pattern();
-  if (A.rows != A.columns) {
-    throw Error(ErrorKind::size_mismatch, "the diagonal of a " + std::to_string(A.rows) + " x " +
-                                              std::to_string(A.columns) +
-                                              " matrix is not asked for");
-  }
+  const Array<Offset> slots = diagonal_slots(pattern());
   const StridedValues<E> values{state_->values.data(), formula()};
-  const bool same = A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis);
-#pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), A.entries))
-  for (Index slice = 0; slice < A.slices(); ++slice) {
-    const int T = A.threads_of(slice);
-    for (Index row = A.first_row_of(slice); row < std::min(A.rows, A.first_row_of(slice + 1));
-         ++row) {
-      const auto at = static_cast<std::size_t>(slice);
-      const Index y = A.target.empty() ? row : A.target[static_cast<std::size_t>(row)];
-      const Index x = same ? y : A.column_basis->position(A.row_basis->user_row(y));
-      const Index length = A.C == 1 ? static_cast<Index>(A.offset[at + 1] - A.offset[at])
-                                    : A.row_length[static_cast<std::size_t>(row)];
-      entries[y] = arithmetic_t<E>::zero();
-      for (Index j = 0; j < length; ++j) {
-        const Offset step = A.offset[at] + Offset(j / T) * A.C;
-        const int lane = (row - A.first_row_of(slice)) * T + j % T;
-        if (A.column[static_cast<std::size_t>(step + lane)] != x) continue;
-        entries[y] = load(values(step, lane));
-        break;
-      }
-    }
+#pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), rows()))
+  for (Index row = 0; row < rows(); ++row) {
+    const Offset slot = slots[static_cast<std::size_t>(row)];
+    const int lane = static_cast<int>(slot % pattern().C);
+    entries[row] = slot < 0 ? arithmetic_t<E>::zero() : load(values(slot - lane, lane));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "heddle/basis.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/plan.hpp"
+#include "heddle/slice_arithmetic.hpp"
 
 namespace heddle {
 
@@ -36,15 +37,11 @@ class SlotMap {
   }
   static long long bytes(Offset entries, Offset slots);
 
-  SlotMap on(const Device& device) const {
-    SlotMap copy;
-    copy.narrow_ = Array<unsigned>(narrow_.span(), device);
-    copy.wide_ = Array<Offset>(wide_.span(), device);
-    return copy;
-  }
   /// Of the two, the one that is not empty.
   const unsigned* narrow() const { return narrow_.data(); }
   const Offset* wide() const { return wide_.data(); }
+  unsigned* narrow() { return narrow_.data(); }
+  Offset* wide() { return wide_.data(); }
 
  private:
   Array<unsigned> narrow_;
@@ -59,22 +56,26 @@ struct MemoryUse {
   long long row_lengths = 0;  // none for C = 1, where the offsets say it
   long long permutation = 0;  // the basis, or the rows that a scatter stores to
   long long value_map = 0;    // for update_values; none where the user's order is kept
+  long long building = 0;     // beside the columns while they are built, on a GPU; then free again
   Offset slots = 0;           // entries with padding
 
   /// What a product reads.
   long long product() const { return values + columns + slices + row_lengths; }
   long long total() const { return product() + permutation + value_map; }
+  /// At any time; values come after the building.
+  long long peak() const { return total() + std::max(0LL, building - values); }
 };
 
-/// Exact, in one pass over the row lengths. `entry_bytes` = sizeof the stored entry.
+/// Exact, in one pass over the row lengths, on the host; a pattern in a GPU's memory is copied.
+/// `entry_bytes` = sizeof the stored entry.
 MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
                      const Device& device);
 
 /// One line: the parts in readable units.
 std::string to_string(const MemoryUse& use);
 
-/// Throws (kind memory) where `use` exceeds `limit` bytes: says what each part needs, and which of
-/// the plans CSR, Sl-32, pJDS would fit.
+/// Throws (kind memory) where the peak of `use` exceeds `limit` bytes: says what each part needs,
+/// and which of the plans CSR, Sl-32, pJDS would fit.
 void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
                   int entry_bytes, const Device& device);
 
@@ -90,9 +91,6 @@ class SlicedPattern {
                                                     std::shared_ptr<const Basis> column_basis,
                                                     int entry_bytes, const Device& device,
                                                     std::optional<long long> memory_limit = {});
-
-  /// The same with its arrays copied to a device.
-  std::shared_ptr<const SlicedPattern> on(const Device& device) const;
 
   Index rows = 0;
   Index columns = 0;
@@ -123,9 +121,18 @@ class SlicedPattern {
   /// The slice that holds a stored row.
   Index slice_of(Index row) const;
 
+  /// For index arithmetic where the arrays lie.
+  SlicesView view() const {
+    return {C, T, slices(), offset.data(), first_row.data(), threads.data()};
+  }
+
   /// Columns readable past the last slot, so that a prefetch may look ahead without a test.
   static constexpr Index column_slack = Plan::furthest_prefetch_x;
 };
+
+/// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis
+/// numbers them, in the memory in which the pattern lies. Throws where the pattern is not square.
+Array<Offset> diagonal_slots(const SlicedPattern& pattern);
 
 /// P of the slot formula: components that lie together in one lane.
 inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {
@@ -135,21 +142,20 @@ inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {
   return 1;
 }
 
-/// Constants of the slot formula for entries of K scalars of S, see entries/slots.hpp.
+/// The slot formula of entries of K scalars, see entries/slots.hpp.
+inline SlotRule slot_rule(InnerLayout inner, int K, Index C, Offset slots, int scalar_bytes) {
+  return {K, components_of_piece(inner, K, scalar_bytes), C, inner == InnerLayout::soa, slots};
+}
+
+/// Its constants, in a table.
 template <int K>
 SlotFormula<K> slot_formula(InnerLayout inner, Index C, Offset slots, int scalar_bytes) {
+  const SlotRule rule = slot_rule(inner, K, C, slots, scalar_bytes);
   SlotFormula<K> formula{};
-  formula.step_scale = inner == InnerLayout::soa ? 1 : K;
-  const int piece = components_of_piece(inner, K, scalar_bytes);
+  formula.step_scale = rule.step_scale();
   for (int k = 0; k < K; ++k) {
-    const int q = k / piece;
-    if (inner == InnerLayout::soa) {
-      formula.lane_scale[k] = 1;
-      formula.base[k] = k * slots;
-    } else {
-      formula.lane_scale[k] = std::min(piece, K - q * piece);
-      formula.base[k] = Offset(q) * piece * C + (k - q * piece);
-    }
+    formula.lane_scale[k] = rule.lane_scale(k);
+    formula.base[k] = rule.base(k);
   }
   return formula;
 }

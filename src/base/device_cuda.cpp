@@ -147,6 +147,7 @@ void fill(void* data, int byte, std::size_t bytes, const Stream& stream) {
 }
 
 bool is_device_memory(const void* data) {
+  if (data == nullptr) return false;
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;

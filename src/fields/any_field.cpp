@@ -31,28 +31,24 @@ AnyField read_defined(const std::string& path, const EntryDefinition& definition
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)
     : rows_(rows), components_(components) {
   const auto scalars = static_cast<std::size_t>(rows) * static_cast<std::size_t>(components);
+  const Device host = Device::cpu(device.threads());
   if (precision == Precision::single_precision) {
-    scalars_ = Array<float>(scalars, device);
+    scalars_ = Array<float>(scalars, host);
   } else {
-    scalars_ = Array<double>(scalars, device);
+    scalars_ = Array<double>(scalars, host);
   }
 }
 
 double AnyField::get(Offset scalar) const {
   return std::visit(
-      [&](const auto& s) {
-        std::decay_t<decltype(s[0])> value;
-        detail::copy_bytes(&value, s.data() + scalar, sizeof(value), s.device().stream());
-        return static_cast<double>(value);
-      },
+      [&](const auto& s) { return static_cast<double>(s[static_cast<std::size_t>(scalar)]); },
       scalars_);
 }
 
 void AnyField::set(Offset scalar, double value) {
   std::visit(
       [&](auto& s) {
-        const auto rounded = static_cast<std::decay_t<decltype(s[0])>>(value);
-        detail::copy_bytes(s.data() + scalar, &rounded, sizeof(rounded), s.device().stream());
+        s[static_cast<std::size_t>(scalar)] = static_cast<std::decay_t<decltype(s[0])>>(value);
       },
       scalars_);
 }
@@ -83,7 +79,8 @@ AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precisio
   return visit_entry(entry.kind(), precision, [&]<class E>() {
     const Field<E> field = read_field<E>(path, Device::cpu(device.threads()), progress);
     AnyField any(field.size(), vector_entry_t<E>::components, precision, device);
-    copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(), device.stream());
+    copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(),
+                             Device::cpu(device.threads()).stream());
     return any;
   });
 }
@@ -93,12 +90,7 @@ void AnyField::write(const std::string& path, const AnyEntry& entry, Progress* p
                                                   entry.kind() == EntryKind::complex_block3);
   const Offset scalars = Offset(rows_) * components_;
   Array<double> values(static_cast<std::size_t>(scalars));
-  std::visit(
-      [&](const auto& s) {
-        const auto on_host = s.to_host();
-        std::copy(on_host.begin(), on_host.end(), values.begin());
-      },
-      scalars_);
+  for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);
   write_scalar_field(path, {rows_, components_ / (is_complex ? 2 : 1), is_complex, values.data()},
                      progress);
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -77,12 +79,23 @@ Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const D
   const bool sorts = plan.sort_window != 1;
   if (pattern.rows == 0 || (!sorts && plan.order == RowOrder::natural)) return {};
   Array<Index> order;
-  if (plan.order == RowOrder::reverse_cuthill_mckee) {
-    if (pattern.rows != pattern.columns) {
-      throw Error(ErrorKind::bad_plan, "plan: order=rcm needs a square matrix, this one is " +
-                                           std::to_string(pattern.rows) + " x " +
-                                           std::to_string(pattern.columns));
+  const bool renumbers = plan.order == RowOrder::reverse_cuthill_mckee;
+  if (renumbers && pattern.rows != pattern.columns) {
+    throw Error(ErrorKind::bad_plan, "plan: order=rcm needs a square matrix, this one is " +
+                                         std::to_string(pattern.rows) + " x " +
+                                         std::to_string(pattern.columns));
+  }
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      if (renumbers) {
+        const cuda::HostPattern host(pattern, device.stream());
+        order = Array<Index>(
+            reverse_cuthill_mckee(host.view(), Device::cpu(device.threads())).span(), device);
+      }
+      return cuda::sorted_by_length(pattern, plan.sort_window, std::move(order), device);
     }
+  }
+  if (renumbers) {
     order = reverse_cuthill_mckee(pattern, device);
   } else {
     order = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
@@ -110,6 +123,11 @@ std::shared_ptr<const Basis> Basis::natural(Index size) {
 }
 
 std::shared_ptr<const Basis> Basis::from_order(Array<Index> user_row, const Device& device) {
+  if (device.on_gpu()) {  // a basis lives on the host, and is copied to GPUs on demand
+    const std::vector<Index> rows = user_row.to_host();
+    const Device host = Device::cpu(device.threads());
+    return from_order(Array<Index>(std::span<const Index>(rows), host), host);
+  }
   auto basis = std::make_shared<Basis>();
   basis->size_ = static_cast<Index>(user_row.size());
   basis->position_ = Array<Index>(user_row.size(), device);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -77,6 +79,16 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
   }
   throw Error(ErrorKind::malformed_file, where + "names column " + std::to_string(column) +
                                              " twice; assemble from triplets to sum duplicates");
+}
+
+void check_pattern(const PatternView& pattern, const Device& device) {
+  if constexpr (has_cuda) {
+    // Arrays of the host are looked at where they are.
+    if (device.on_gpu() && pattern.rows > 0 && pattern.columns >= 0 && cuda::is_on_gpu(pattern)) {
+      return cuda::check_pattern(pattern, device);
+    }
+  }
+  check_pattern(pattern, device.stream());
 }
 
 }  // namespace heddle

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
 #include "heddle/sliced.hpp"
 #include "heddle/team.hpp"
 #include "slice_shapes.hpp"
@@ -11,6 +13,15 @@ namespace heddle {
 MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
                      const Device& device) {
   check_plan(plan);
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      const cuda::HostPattern host(pattern, device.stream());
+      MemoryUse use = memory_use(host.view(), plan, entry_bytes, Device::cpu(device.threads()));
+      const long long order_bytes = plan.use == BasisUse::scatter ? use.permutation : 0;
+      use.building = cuda::building_bytes(pattern, host.view(), order_bytes, device.stream());
+      return use;
+    }
+  }
   const Array<Index> order = storage_order(pattern, plan, device);
   const bool permuted = plan.use == BasisUse::permuted;
   return detail::memory_of(
@@ -46,7 +57,14 @@ MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<cons
     slots += static_cast<Offset>(slice.steps) * C;
     ++slices;
   });
-  const long long rows = pattern.rows;
+  return account_of(pattern.rows, pattern.entries(), plan, C, slices, slots, entry_bytes,
+                    basis_bytes, scatters, maps_values);
+}
+
+MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,
+                     Offset slots, int entry_bytes, long long basis_bytes, bool scatters,
+                     bool maps_values) {
+  const long long bytes_a_row = rows * static_cast<long long>(sizeof(Index));
   MemoryUse use;
   use.slots = slots;
   use.values = slots * entry_bytes;
@@ -55,9 +73,9 @@ MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<cons
   if (plan.threshold != 0) {
     use.slices += (slices + 1) * static_cast<long long>(sizeof(Index)) + slices;
   }
-  use.row_lengths = C == 1 ? 0 : rows * static_cast<long long>(sizeof(Index));
-  use.permutation = basis_bytes + (scatters ? rows * static_cast<long long>(sizeof(Index)) : 0);
-  use.value_map = maps_values ? SlotMap::bytes(pattern.entries(), slots) : 0;
+  use.row_lengths = C == 1 ? 0 : bytes_a_row;
+  use.permutation = basis_bytes + (scatters ? bytes_a_row : 0);
+  use.value_map = maps_values ? SlotMap::bytes(entries, slots) : 0;
   return use;
 }
 
@@ -81,17 +99,20 @@ std::string to_string(const MemoryUse& use) {
   return readable(use.total()) + " (values " + readable(use.values) + ", columns " +
          readable(use.columns) + ", slices " + readable(use.slices) + ", row lengths " +
          readable(use.row_lengths) + ", permutation " + readable(use.permutation) + ", value map " +
-         readable(use.value_map) + ")";
+         readable(use.value_map) + ")" +
+         (use.peak() > use.total()
+              ? " and " + readable(use.peak() - use.total()) + " more while it is built"
+              : "");
 }
 
 void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
                   int entry_bytes, const Device& device) {
-  if (use.total() <= limit) return;
+  if (use.peak() <= limit) return;
   std::string fitting;
   for (const char* name : {"CSR", "Sl-32", "pJDS"}) {
     if (pattern.rows != pattern.columns && std::string(name) == "pJDS") continue;
     const MemoryUse other = memory_use(pattern, parse_plan(name), entry_bytes, device);
-    if (other.total() <= limit) {
+    if (other.peak() <= limit) {
       fitting +=
           std::string(fitting.empty() ? "" : ", ") + name + " (" + readable(other.total()) + ")";
     }

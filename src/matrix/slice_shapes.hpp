@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "heddle/slice_arithmetic.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle::detail {
@@ -37,7 +38,7 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
     const Index rows_of_slice = C / T;
     for (Index row = begin; row < end;) {
       const Index rows = std::min(rows_of_slice, end - row);
-      visit(SliceShape{row, rows, T, (longest(row, row + rows) + T - 1) / T});
+      visit(SliceShape{row, rows, T, steps_of_row(longest(row, row + rows), T)});
       row += rows;
     }
   };
@@ -45,16 +46,10 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
     cut(0, pattern.rows, plan.threads_per_row);
     return;
   }
-  // K2 (Wong et al. 2015, section 5.4): the C rows of a K1 slice share its threads out until none
-  // holds more than the threshold; a row leaves neither its C lanes nor the 32 threads of a warp.
-  constexpr int warp = 32;
   for (Offset begin = 0; begin < pattern.rows; begin += C) {
     const auto first = static_cast<Index>(begin);
     const auto last = static_cast<Index>(std::min<Offset>(pattern.rows, begin + C));
-    const Index length = longest(first, last);
-    int T = 1;
-    while (C % (2 * T) == 0 && 2 * T <= warp && (length + T - 1) / T > plan.threshold) T *= 2;
-    cut(first, last, T);
+    cut(first, last, threads_of_block(longest(first, last), C, plan.threshold));
   }
 }
 
@@ -62,7 +57,12 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
 bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
                  bool natural_columns, const Stream& stream);
 
-/// The account for a known storage order; `basis_bytes` is what the bases hold.
+/// The account of a layout of so many slices and slots. `basis_bytes` is what the bases hold.
+MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,
+                     Offset slots, int entry_bytes, long long basis_bytes, bool scatters,
+                     bool maps_values);
+
+/// The same for a known storage order.
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
                     int entry_bytes, long long basis_bytes, bool scatters, bool maps_values);
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
 #include "heddle/sliced.hpp"
 #include "heddle/team.hpp"
 #include "slice_shapes.hpp"
@@ -25,8 +27,7 @@ long long SlotMap::bytes(Offset entries, Offset slots) {
 
 Index SlicedPattern::slice_of(Index row) const {
   if (first_row.empty()) return row / (C / T);
-  const auto after = std::upper_bound(first_row.begin(), first_row.end(), row);
-  return static_cast<Index>(after - first_row.begin()) - 1;
+  return last_not_above(first_row.data(), slices(), row);
 }
 
 namespace {
@@ -52,18 +53,20 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
                                                           int entry_bytes, const Device& device,
                                                           std::optional<long long> memory_limit) {
   check_plan(plan);
-  if (device.on_gpu()) {
-    return build(pattern, plan, std::move(row_basis), std::move(column_basis), entry_bytes,
-                 Device::cpu(device.threads()), memory_limit.value_or(device.available_memory()))
-        ->on(device);
-  }
-  const Stream stream = device.stream();
   if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) + " x " +
                                               std::to_string(pattern.columns) + " in bases of " +
                                               std::to_string(row_basis->size()) + " and " +
                                               std::to_string(column_basis->size()));
   }
+  const long long limit = memory_limit.value_or(device.available_memory());
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      return cuda::build_sliced(pattern, plan, std::move(row_basis), std::move(column_basis),
+                                entry_bytes, device, limit);
+    }
+  }
+  const Stream stream = device.stream();
   const Array<Index> order = order_of_storage(pattern, plan, *row_basis, device);
   const auto user_row = [&](Index stored) {
     return order.empty() ? stored : order[static_cast<std::size_t>(stored)];
@@ -79,8 +82,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
       detail::keeps_order(pattern, plan, order.span(), column_basis->is_natural(), stream);
   sliced.memory =
       detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters, !identity);
-  check_memory(sliced.memory, memory_limit.value_or(device.available_memory()), pattern,
-               entry_bytes, device);
+  check_memory(sliced.memory, limit, pattern, entry_bytes, device);
 
   sliced.rows = pattern.rows;
   sliced.columns = pattern.columns;
@@ -137,7 +139,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
         }
         for (Index j = 0; j < length; ++j) {
           const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
-          const Offset slot = sliced.offset[s] + Offset(j / T) * sliced.C + Offset(r) * T + j % T;
+          const Offset slot = slot_of(sliced.offset[s], sliced.C, T, r, j);
           sliced.column[static_cast<std::size_t>(slot)] = column;
           if (!identity) sliced.slot_of_entry.set(entry, slot);
         }
@@ -149,27 +151,6 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
     }
   }
   return built;
-}
-
-std::shared_ptr<const SlicedPattern> SlicedPattern::on(const Device& device) const {
-  auto copied = std::make_shared<SlicedPattern>();
-  copied->rows = rows;
-  copied->columns = columns;
-  copied->entries = entries;
-  copied->slots = slots;
-  copied->C = C;
-  copied->T = T;
-  copied->row_basis = row_basis;
-  copied->column_basis = column_basis;
-  copied->offset = Array<Offset>(offset.span(), device);
-  copied->first_row = Array<Index>(first_row.span(), device);
-  copied->threads = Array<unsigned char>(threads.span(), device);
-  copied->row_length = Array<Index>(row_length.span(), device);
-  copied->column = Array<Index>(column.span(), device);
-  copied->target = Array<Index>(target.span(), device);
-  copied->slot_of_entry = slot_of_entry.on(device);
-  copied->memory = memory;
-  return copied;
 }
 
 }  // namespace heddle

@@ -30,6 +30,25 @@ struct PackedValues {
   }
 };
 
+/// The formula above for entries whose components are counted at run time.
+struct SlotRule {
+  int components;  // K
+  int piece;       // P
+  Index C;
+  bool planes;   // SoA
+  Offset slots;  // of a plane
+
+  HEDDLE_INLINE Offset step_scale() const { return planes ? 1 : components; }
+  HEDDLE_INLINE int lane_scale(int k) const {
+    const int rest = components - k / piece * piece;
+    return planes ? 1 : rest < piece ? rest : piece;
+  }
+  HEDDLE_INLINE Offset base(int k) const {
+    const int first = k / piece * piece;
+    return planes ? k * slots : Offset(first) * C + (k - first);
+  }
+};
+
 /// The formula above, for an entry of K components.
 template <int K>
 struct SlotFormula {

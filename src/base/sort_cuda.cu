@@ -1,0 +1,62 @@
+#include "sort_cuda.hpp"
+
+#include <cstddef>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "cuda_call.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// Without `work`, only says how many bytes of it are needed.
+std::size_t sort(void* work, std::size_t bytes, cub::DoubleBuffer<unsigned long long>& key,
+                 cub::DoubleBuffer<Index>& value, Offset count, int key_bits,
+                 const Stream& stream) {
+  check(cub::DeviceRadixSort::SortPairs(work, bytes, key, value, static_cast<unsigned>(count), 0,
+                                        key_bits, stream.queue),
+        "cub::DeviceRadixSort::SortPairs");
+  return bytes;
+}
+
+std::size_t sum(void* work, std::size_t bytes, Offset* values, Offset count, const Stream& stream) {
+  check(cub::DeviceScan::ExclusiveSum(work, bytes, values, values, static_cast<unsigned>(count),
+                                      stream.queue),
+        "cub::DeviceScan::ExclusiveSum");
+  return bytes;
+}
+
+}  // namespace
+
+void sort_by_key(SortBuffers& buffers, Offset count, int key_bits, const Device& device) {
+  if (count == 0) return;
+  const OnGpu here(device.stream());
+  const int current = buffers.current;
+  cub::DoubleBuffer<unsigned long long> key(buffers.key[current].data(),
+                                            buffers.key[1 - current].data());
+  cub::DoubleBuffer<Index> value(buffers.value[current].data(), buffers.value[1 - current].data());
+  Array<std::byte> work(sort(nullptr, 0, key, value, count, key_bits, device.stream()), device);
+  sort(work.data(), work.size(), key, value, count, key_bits, device.stream());
+  if (key.selector != 0) buffers.current = 1 - current;
+}
+
+long long sort_bytes(Offset count, const Stream& stream) {
+  if (count == 0) return 0;
+  const OnGpu here(stream);
+  cub::DoubleBuffer<unsigned long long> key;
+  cub::DoubleBuffer<Index> value;
+  constexpr int all_bits = 64;
+  const auto buffers = 2 * (sizeof(unsigned long long) + sizeof(Index));
+  return count * static_cast<long long>(buffers) +
+         static_cast<long long>(sort(nullptr, 0, key, value, count, all_bits, stream));
+}
+
+void exclusive_sum(Offset* values, Offset count, const Device& device) {
+  if (count == 0) return;
+  const OnGpu here(device.stream());
+  Array<std::byte> work(sum(nullptr, 0, values, count, device.stream()), device);
+  sum(work.data(), work.size(), values, count, device.stream());
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,29 @@
+// Sorts and sums over arrays in a GPU's memory; the one place that compiles CUB.
+#pragma once
+
+#include "heddle/array.hpp"
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::cuda {
+
+/// Keys with values, and room for the same once more; `current` says which of the two holds them.
+struct SortBuffers {
+  SortBuffers(std::size_t most, const Device& device)
+      : key{Array<unsigned long long>(most, device), Array<unsigned long long>(most, device)},
+        value{Array<Index>(most, device), Array<Index>(most, device)} {}
+
+  Array<unsigned long long> key[2];
+  Array<Index> value[2];
+  int current = 0;
+};
+
+/// Sorts the first `count` (below 2^31) by the lowest `key_bits` of their keys; stable.
+void sort_by_key(SortBuffers& buffers, Offset count, int key_bits, const Device& device);
+
+/// Bytes of the buffers for `count`, and of what sorting them takes beside.
+long long sort_bytes(Offset count, const Stream& stream);
+
+/// Each of `count` (below 2^32) values becomes the sum of those before it.
+void exclusive_sum(Offset* values, Offset count, const Device& device);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,42 @@
+#include "diagonal_slots.hpp"
+
+#include <omp.h>
+
+#include <string>
+
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
+#include "heddle/team.hpp"
+
+namespace heddle {
+
+Array<Offset> diagonal_slots(const SlicedPattern& A) {
+  if (A.rows != A.columns) {
+    throw Error(ErrorKind::size_mismatch, "the diagonal of a " + std::to_string(A.rows) + " x " +
+                                              std::to_string(A.columns) +
+                                              " matrix is not asked for");
+  }
+  const Device& device = A.offset.device();
+  Array<Offset> slots(static_cast<std::size_t>(A.rows), device);
+  const detail::DiagonalSearch search{
+      A.view(),
+      A.row_length.data(),
+      A.column.data(),
+      A.target.data(),
+      A.row_basis->user_rows_on(device),
+      A.column_basis->positions_on(device),
+      A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis)};
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      cuda::find_diagonal(search, A.rows, slots.data(), device.stream());
+      return slots;
+    }
+  }
+#pragma omp parallel for schedule(static) num_threads(team_size(device.stream(), A.entries))
+  for (Index stored = 0; stored < A.rows; ++stored) {
+    slots[static_cast<std::size_t>(search.row_of(stored))] = search.slot_among(stored, 0, 1);
+  }
+  return slots;
+}
+
+}  // namespace heddle

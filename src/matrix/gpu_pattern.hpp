@@ -1,0 +1,72 @@
+// What sliced storage needs of a GPU: defined in builds that have CUDA.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "diagonal_slots.hpp"
+#include "heddle/sliced.hpp"
+
+namespace heddle::cuda {
+
+/// True for arrays that a GPU's kernels can read; false for none.
+bool is_on_gpu(const PatternView& pattern);
+
+/// A pattern where the host can read it: copies of those of its arrays that lie on a GPU.
+class HostPattern {
+ public:
+  HostPattern(const PatternView& pattern, const Stream& stream, bool with_columns = true);
+  const PatternView& view() const { return view_; }
+
+ private:
+  PatternView view_;
+  std::vector<Offset> wide_;
+  std::vector<Index> narrow_;
+  std::vector<Index> column_;
+};
+
+/// A pattern where kernels can read it: copies of those of its arrays that lie in the host's
+/// memory, of the columns only when they are asked for.
+class StagedPattern {
+ public:
+  StagedPattern(const PatternView& pattern, const Device& device);
+  void stage_columns();
+
+  const PatternView& view() const { return view_; }
+  Offset entries() const { return entries_; }
+  /// What staging all of it takes.
+  static long long bytes(const PatternView& pattern, Offset entries);
+
+ private:
+  Device device_;
+  PatternView view_;
+  Offset entries_ = 0;
+  Array<Offset> wide_;
+  Array<Index> narrow_;
+  Array<Index> column_;
+};
+
+/// Throws what the CPU's `check_pattern` throws.
+void check_pattern(const PatternView& pattern, const Device& device);
+
+/// `order` (on the GPU; empty for the natural one) sorted by length, stable and longest first,
+/// within windows of so many rows. Empty if that is the natural order.
+Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<Index> order,
+                              const Device& device);
+
+/// As `SlicedPattern::build`, with its arrays on the GPU.
+std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& pattern, const Plan& plan,
+                                                  std::shared_ptr<const Basis> row_basis,
+                                                  std::shared_ptr<const Basis> column_basis,
+                                                  int entry_bytes, const Device& device,
+                                                  long long memory_limit);
+
+/// MemoryUse::building; `on_host` is the pattern where the host can read it, `order_bytes` what a
+/// storage order of its own takes.
+long long building_bytes(const PatternView& pattern, const PatternView& on_host,
+                         long long order_bytes, const Stream& stream);
+
+void find_diagonal(const detail::DiagonalSearch& search, Index rows, Offset* slots,
+                   const Stream& stream);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,48 @@
+#include <bit>
+#include <utility>
+
+#include "../base/launch_cuda.cuh"
+#include "../base/sort_cuda.hpp"
+#include "gpu_pattern.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+bool is_natural(const Array<Index>& order, const Device& device) {
+  Array<int> moved(1, device);
+  for_each_index(device.stream(), static_cast<Offset>(order.size()),
+                 [row = order.data(), moved = moved.data()] __device__(Offset i) {
+                   if (row[i] != i) *moved = 1;
+                 });
+  return moved.to_host()[0] == 0;
+}
+
+}  // namespace
+
+Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<Index> order,
+                              const Device& device) {
+  const Index n = pattern.rows;
+  if (window == Plan::all_rows || window > n) window = n;
+  if (window != 1) {
+    const StagedPattern staged(pattern, device);
+    SortBuffers buffers(static_cast<std::size_t>(n), device);
+    for_each_index(device.stream(), n,
+                   [window, rows = staged.view(), from = order.data(), key = buffers.key[0].data(),
+                    value = buffers.value[0].data()] __device__(Offset i) {
+                     const auto row = from != nullptr ? from[i] : static_cast<Index>(i);
+                     const auto length = static_cast<unsigned>(rows.length(row));
+                     key[i] = static_cast<unsigned long long>(i / window) << 32 | ~length;
+                     value[i] = row;
+                   });
+    const auto last_window = static_cast<unsigned>((n - 1) / window);
+    sort_by_key(buffers, n, 32 + static_cast<int>(std::bit_width(last_window)), device);
+    order = std::move(buffers.value[buffers.current]);
+    // The buffers go back when this returns, and not every memory resource waits for the stream.
+    device.synchronize();
+  }
+  if (is_natural(order, device)) return {};
+  return order;
+}
+
+}  // namespace heddle::cuda
