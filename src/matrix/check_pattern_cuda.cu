@@ -39,6 +39,7 @@ void find_duplicates(const PatternView& pattern, int* bad, const Stream& stream)
 
 void find_duplicates_in_long_rows(const PatternView& pattern, int* bad, const Device& device) {
   const RowStatistics statistics = row_statistics(pattern, device);
+  if (statistics.long_rows == 0) return;
   LongRowBatches batches(pattern, nullptr, nullptr, true, statistics, device);
   for (LongRows batch = batches.next(); batch.count > 0; batch = batches.next()) {
     for_each_index(device.stream(), batch.count - 1, [=] __device__(Offset i) {

@@ -74,20 +74,22 @@ void place_units(const Placement& placement, Offset first, Offset count, const v
         const auto units =
             static_cast<unsigned>(left < entries_of_block ? left : entries_of_block) * K;
         for (unsigned next = thread; next < units; next += units_of_block) {
+          // All loads before the first use of one: a thread waits in the order of its instructions.
           Unit value[on_the_way];
-          Offset place[on_the_way];
+          Offset slot[on_the_way];
 #pragma unroll
           for (unsigned u = 0; u < on_the_way; ++u) {
             const unsigned n = next + u * cuda::block_size;
             if (n >= units) continue;
             value[u] = from[begin * K + n];
-            const unsigned entry = placement.by_components.divide(n);
-            place[u] = placement.place(placement.slot_of_entry(first + begin + entry),
-                                       static_cast<int>(n - entry * K));
+            slot[u] = placement.slot_of_entry(first + begin + placement.by_components.divide(n));
           }
 #pragma unroll
           for (unsigned u = 0; u < on_the_way; ++u) {
-            if (next + u * cuda::block_size < units) to[place[u]] = value[u];
+            const unsigned n = next + u * cuda::block_size;
+            if (n >= units) continue;
+            const unsigned k = n - placement.by_components.divide(n) * K;
+            to[placement.place(slot[u], static_cast<int>(k))] = value[u];
           }
         }
       });
