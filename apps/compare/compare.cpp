@@ -112,7 +112,7 @@ void compare(CsrMatrix<E> matrix, const Options& options, int block) {
   };
 
   std::vector<std::function<void()>> works = {
-      [&] { triad.run(); },
+      [&] { triad.run(device.stream()); },
       [&] { A.apply(S(1), x_in, S(0), y_in, stream); },
   };
   if (options.iterations) {

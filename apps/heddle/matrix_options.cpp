@@ -1,6 +1,8 @@
 #include "matrix_options.hpp"
 
+#include <charconv>
 #include <cstdio>
+#include <string_view>
 
 #include "heddle/choose_plan.hpp"
 #include "heddle/random_field.hpp"
@@ -24,7 +26,11 @@ void MatrixOptions::add_to(CLI::App& command) {
   command.add_option("--precision", precision, "double or single")
       ->capture_default_str()
       ->type_name("P");
-  command.add_option("--device", device, "cpu")->capture_default_str()->type_name("DEVICE");
+  command
+      .add_option("--device", device,
+                  "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
+      ->capture_default_str()
+      ->type_name("DEVICE");
   command.add_option("--threads", threads, "threads to use; 0 takes every core")
       ->capture_default_str()
       ->check(CLI::Range(0, 4096))
@@ -33,10 +39,26 @@ void MatrixOptions::add_to(CLI::App& command) {
 }
 
 Device MatrixOptions::on() const {
-  if (device != "cpu") {
-    throw Error(ErrorKind::usage, "no device is named '" + device + "'; there is: cpu");
+  if (device == "cpu") return Device::cpu(threads);
+  if (device == "cuda") return Device::cuda(0);
+  if (device == "auto") {
+    const std::string why = Device::why_no_gpu();
+    if (!quiet) {
+      std::fprintf(stderr, "heddle: --device auto takes %s\n",
+                   why.empty() ? "the GPU" : ("the CPU: " + why).c_str());
+    }
+    return why.empty() ? Device::cuda(0) : Device::cpu(threads);
   }
-  return Device::cpu(threads);
+  constexpr std::string_view prefix = "cuda:";
+  if (device.starts_with(prefix)) {
+    const char* begin = device.data() + prefix.size();
+    const char* end = device.data() + device.size();
+    int ordinal = 0;
+    const auto [stop, failed] = std::from_chars(begin, end, ordinal);
+    if (failed == std::errc() && stop == end && ordinal >= 0) return Device::cuda(ordinal);
+  }
+  throw Error(ErrorKind::usage,
+              "no device is named '" + device + "'; there are: cpu, cuda, cuda:N, auto");
 }
 
 AnyEntry MatrixOptions::chosen_entry() const {
@@ -45,7 +67,7 @@ AnyEntry MatrixOptions::chosen_entry() const {
 }
 
 AnyMatrix MatrixOptions::read(Progress* progress) const {
-  return AnyMatrix::read(path, chosen_entry(), scalar(), on(), progress);
+  return AnyMatrix::read(path, chosen_entry(), scalar(), Device::cpu(threads), progress);
 }
 
 std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {

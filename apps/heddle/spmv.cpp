@@ -42,7 +42,8 @@ int run(const Options& options) {
   std::vector<Measured> measured;
   std::vector<std::unique_ptr<AnyOperator::Work>> works;
   Triad triad(device);
-  std::vector<std::function<void()>> timed = {[&triad] { triad.run(); }};
+  std::vector<std::function<void(const Stream&)>> timed = {
+      [&triad](const Stream& stream) { triad.run(stream); }};
   int done = 0;
   for (const std::string& text : plans) {
     const AnyOperator A(matrix, plan_for(text, matrix, device), device);
@@ -53,12 +54,12 @@ int run(const Options& options) {
   }
   const int total = (options.repetitions + 1) * static_cast<int>(works.size());
   for (const auto& work : works) {
-    timed.emplace_back([&, product = work.get()] {
-      product->product();
+    timed.emplace_back([&, product = work.get()](const Stream& stream) {
+      product->product(stream);
       if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
     });
   }
-  const std::vector<Timing> timings = measure(timed, options.repetitions);
+  const std::vector<Timing> timings = measure(timed, options.repetitions, device);
   if (progress) progress->erase();
   const double limit = gigabytes_a_second(triad.bytes(), timings[0].median);
   for (std::size_t i = 0; i < measured.size(); ++i) measured[i].timing = timings[i + 1];
@@ -96,7 +97,8 @@ int run(const Options& options) {
               std::string(name(matrix.precision())).c_str(),
               readable_count(matrix.entries()).c_str());
   std::printf("device  %s\n", device.description().c_str());
-  std::printf("triad   %.1f GB/s, %d interleaved repetitions\n", limit, options.repetitions);
+  std::printf("%-6s  %.1f GB/s, %d interleaved repetitions\n", std::string(triad.name()).c_str(),
+              limit, options.repetitions);
   for (const Measured& m : measured) {
     const double reached = gigabytes_a_second(m.compulsory, m.timing.median);
     std::printf("\nplan        %s\n", to_string(m.plan).c_str());
@@ -104,12 +106,13 @@ int run(const Options& options) {
                 readable_seconds(m.timing.median).c_str(),
                 readable_seconds(m.timing.lower_quartile).c_str(),
                 readable_seconds(m.timing.upper_quartile).c_str());
-    std::printf("compulsory  %s: %.1f GB/s, %.0f%% of triad\n",
+    std::printf("compulsory  %s: %.1f GB/s, %.0f%% of %s\n",
                 readable_bytes(static_cast<double>(m.compulsory)).c_str(), reached,
-                100 * reached / limit);
+                100 * reached / limit, std::string(triad.name()).c_str());
     const double moving = gigabytes_a_second(m.moved, m.timing.median);
-    std::printf("moved       %s: %.1f GB/s, %.0f%% of triad\n",
-                readable_bytes(static_cast<double>(m.moved)).c_str(), moving, 100 * moving / limit);
+    std::printf("moved       %s: %.1f GB/s, %.0f%% of %s\n",
+                readable_bytes(static_cast<double>(m.moved)).c_str(), moving, 100 * moving / limit,
+                std::string(triad.name()).c_str());
   }
   return 0;
 }

@@ -84,7 +84,7 @@ class AnyOperator {
   class Work {
    public:
     virtual ~Work() = default;
-    virtual void product() = 0;
+    virtual void product(const Stream& stream) = 0;
   };
   /// With x = `x`, given in the user's order.
   std::unique_ptr<Work> work(const AnyField& x) const;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "heddle/device.hpp"
@@ -20,18 +21,31 @@ struct Timing {
 /// of the machine's speed meets all alike.
 std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int repetitions);
 
-/// STREAM's triad a = b + s c over arrays of its own, with ordinary stores (McCalpin 1995).
+/// The same for works that only queue on the stream that they are given, one of `device`. On a GPU
+/// each is replayed from a graph and timed by events there, with warm caches; capturable work only.
+std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
+                            int repetitions, const Device& device);
+
+namespace detail {
+/// Sorts them.
+Timing timing_of(std::vector<double>& seconds);
+}  // namespace detail
+
+/// What a bandwidth is held against: on the CPU STREAM's triad a = b + s c over arrays of its own,
+/// with ordinary stores (McCalpin 1995); on a GPU a copy, 16 bytes a thread, a grid that covers it
+/// all.
 class Triad {
  public:
   /// `elements` of double an array; the default is far over any last-level cache.
-  explicit Triad(const Device& device, long long elements = 40'000'000);
+  explicit Triad(const Device& device, long long elements = 64'000'000);
   ~Triad();
   Triad(const Triad&) = delete;
   Triad& operator=(const Triad&) = delete;
 
-  void run();
-  /// 24 bytes an element, as STREAM counts.
+  void run(const Stream& stream);
+  /// 24 bytes an element, as STREAM counts; 16 where it is a copy.
   long long bytes() const;
+  std::string_view name() const;  // "triad" or "copy"
 
  private:
   struct Arrays;

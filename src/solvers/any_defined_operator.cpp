@@ -13,8 +13,8 @@ class DefinedWork final : public AnyOperator::Work {
       : matrix_(matrix),
         x_(x),
         y_(matrix.rows(), matrix.row_components(), precision_of<S>, matrix.device()) {}
-  void product() override {
-    matrix_.apply(S(1), x_.view<S>(), S(0), y_.view<S>(), matrix_.device().stream());
+  void product(const Stream& stream) override {
+    matrix_.apply(S(1), x_.view<S>(), S(0), y_.view<S>(), stream);
   }
 
  private:

@@ -43,7 +43,7 @@ class WorkOver final : public AnyOperator::Work {
         y_(matrix.rows(), matrix.device(), matrix.vector_layout(), matrix.row_basis()) {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
-  void product() override { matrix_.apply(S(1), x_, S(0), y_, matrix_.device().stream()); }
+  void product(const Stream& stream) override { matrix_.apply(S(1), x_, S(0), y_, stream); }
 
  private:
   Operator<E> matrix_;

@@ -1,10 +1,92 @@
 #include "heddle/choose_plan.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace heddle {
+
+namespace {
+
+/// How the lengths of rows are spread.
+struct Lengths {
+  double mean = 0;
+  Index longest = 0;
+};
+
+Lengths lengths_of(const PatternView& pattern) {
+  Lengths lengths;
+  for (Index row = 0; row < pattern.rows; ++row) {
+    lengths.longest = std::max(lengths.longest, pattern.length(row));
+  }
+  if (pattern.rows > 0) {
+    lengths.mean = static_cast<double>(pattern.entries()) / static_cast<double>(pattern.rows);
+  }
+  return lengths;
+}
+
+/// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
+/// the sweeps in docs/performance-notes.md found near the best for each size and entry.
+Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
+  constexpr int warp = 32, piece = 16;
+  constexpr double threads_to_fill = 260e3;
+  constexpr double bytes_in_l2 = 30e6;      // that stay there from one product to the next
+  constexpr double bytes_in_shared = 20e6;  // of all multiprocessors, beside vectors
+  const Lengths lengths = lengths_of(pattern);
+  const double matrix_bytes =
+      static_cast<double>(pattern.entries()) * (entry_bytes + static_cast<double>(sizeof(Index)));
+
+  Plan plan;
+  plan.lanes = warp;
+  plan.schedule = ScheduleKind::full;
+  plan.inner = entry_bytes <= piece       ? InnerLayout::aos
+               : entry_bytes == 2 * piece ? InnerLayout::aosoa_component
+                                          : InnerLayout::aosoa_16;
+  const bool large_entry = entry_bytes > 2 * piece;
+
+  // Threads a row: enough for the GPU, and at least an entry or two for each.
+  const double wanted =
+      threads_to_fill * (large_entry ? 2 : 1) / std::max(1.0, static_cast<double>(pattern.rows));
+  const double most = std::max(1.0, lengths.mean * (large_entry ? 1.0 : 0.7));
+  const auto floor = [](double value) {
+    return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
+  };
+  plan.threads_per_row = std::min({floor(wanted * 1.5), floor(most), warp});
+
+  // A few rows far longer than the others get a warp of their own, the others a thread each.
+  constexpr double far_longer = 8;
+  if (lengths.longest > far_longer * std::max(1.0, lengths.mean) && lengths.longest > 2 * warp) {
+    plan.threads_per_row = 1;
+    plan.threshold = 8;
+  }
+
+  // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
+  // must stay neighbours.
+  constexpr Index rows_that_fit = 1 << 20, window = 1024;
+  const bool long_rows = lengths.mean > 20;
+  plan.sort_window = long_rows ? 256 : pattern.rows <= rows_that_fit ? Plan::all_rows : window;
+  plan.unroll = large_entry ? 1 : plan.threads_per_row == 1 ? 4 : 2;
+  const bool streams = matrix_bytes > bytes_in_l2;
+  if (streams) {
+    plan.load = plan.inner == InnerLayout::aos ? LoadHint::evict_first : LoadHint::no_allocate;
+  }
+  plan.threads = streams ? 512 : 128;
+  if (streams && plan.inner != InnerLayout::aos) plan.threads = 256;
+  plan.loop = matrix_bytes <= bytes_in_shared && plan.threshold == 0 ? LoopForm::persistent
+                                                                     : LoopForm::graph;
+  if (pattern.rows != pattern.columns) {
+    plan.use = BasisUse::scatter;
+    plan.loop = LoopForm::graph;
+  }
+  return plan;
+}
+
+}  // namespace
 
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
 // shuffle x; they are for devices that run rows side by side.
-Plan choose_plan(const PatternView&, int, const Device&) { return {}; }
+Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device) {
+  return device.on_gpu() ? plan_for_gpu(pattern, entry_bytes) : Plan{};
+}
 
 }  // namespace heddle

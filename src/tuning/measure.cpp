@@ -6,6 +6,8 @@
 #include <chrono>
 
 #include "heddle/array.hpp"
+#include "heddle/config.hpp"
+#include "measure_cuda.hpp"
 
 namespace heddle {
 
@@ -33,19 +35,36 @@ std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int
     }
   }
   std::vector<Timing> timings;
-  for (auto& times : seconds) {
-    std::sort(times.begin(), times.end());
-    timings.push_back(
-        times.empty() ? Timing{}
-                      : Timing{quantile(times, 0.25), quantile(times, 0.5), quantile(times, 0.75)});
-  }
+  for (auto& times : seconds) timings.push_back(detail::timing_of(times));
   return timings;
+}
+
+std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
+                            int repetitions, const Device& device) {
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) return cuda::measure(works, repetitions, device);
+  }
+  std::vector<std::function<void()>> run;
+  run.reserve(works.size());
+  for (const auto& work : works) {
+    run.emplace_back([&work, &device] { work(device.stream()); });
+  }
+  return measure(run, repetitions);
+}
+
+Timing detail::timing_of(std::vector<double>& seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  if (seconds.empty()) return {};
+  return {quantile(seconds, 0.25), quantile(seconds, 0.5), quantile(seconds, 0.75)};
 }
 
 struct Triad::Arrays {
   Arrays(std::size_t elements, const Device& device)
-      : stream(device.stream()), a(elements, device), b(elements, device), c(elements, device) {}
-  Stream stream;
+      : on_gpu(device.on_gpu()),
+        a(elements, device),
+        b(elements, device),
+        c(on_gpu ? 0 : elements, device) {}
+  bool on_gpu;
   Array<double> a, b, c;
 };
 
@@ -53,15 +72,24 @@ Triad::Triad(const Device& device, long long elements)
     : arrays_(std::make_unique<Arrays>(static_cast<std::size_t>(elements), device)) {}
 Triad::~Triad() = default;
 
-void Triad::run() {
+void Triad::run(const Stream& stream) {
   double* a = arrays_->a.data();
   const double* b = arrays_->b.data();
+  if constexpr (has_cuda) {
+    if (arrays_->on_gpu) {
+      return cuda::copy_kernel(b, a, arrays_->a.size() * sizeof(double), stream);
+    }
+  }
   const double* c = arrays_->c.data();
   const auto n = static_cast<long long>(arrays_->a.size());
-#pragma omp parallel for schedule(static) num_threads(arrays_->stream.threads)
+#pragma omp parallel for schedule(static) num_threads(stream.threads)
   for (long long i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
 }
 
-long long Triad::bytes() const { return 24LL * static_cast<long long>(arrays_->a.size()); }
+long long Triad::bytes() const {
+  return (arrays_->on_gpu ? 16LL : 24LL) * static_cast<long long>(arrays_->a.size());
+}
+
+std::string_view Triad::name() const { return arrays_->on_gpu ? "copy" : "triad"; }
 
 }  // namespace heddle

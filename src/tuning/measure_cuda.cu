@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <memory>
+
+#include "../base/cuda_call.hpp"
+#include "../base/device_cuda.hpp"
+#include "measure_cuda.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr int block = 256;
+
+__global__ void __launch_bounds__(block) copy_pieces(const uint4* x, uint4* y, std::size_t pieces) {
+  const std::size_t i = std::size_t(blockIdx.x) * block + threadIdx.x;
+  if (i < pieces) y[i] = x[i];
+}
+
+struct DestroyGraph {
+  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+};
+using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  return Event(event);
+}
+
+Graph record(const std::function<void(const Stream&)>& work, int runs, const Stream& stream) {
+  check(cudaStreamBeginCapture(stream.queue, cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
+  cudaGraph_t graph = nullptr;
+  try {
+    for (int i = 0; i < runs; ++i) work(stream);
+  } catch (...) {
+    cudaStreamEndCapture(stream.queue, &graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "cudaGraphInstantiate");
+  return Graph(executable);
+}
+
+}  // namespace
+
+void copy_kernel(const void* x, void* y, std::size_t bytes, const Stream& stream) {
+  const std::size_t pieces = bytes / sizeof(uint4);
+  copy_pieces<<<static_cast<unsigned>((pieces + block - 1) / block), block, 0, stream.queue>>>(
+      static_cast<const uint4*>(x), static_cast<uint4*>(y), pieces);
+  check(cudaGetLastError(), "a copy");
+}
+
+std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
+                            int repetitions, const Device& device) {
+  const Stream& stream = device.stream();
+  const OnGpu here(stream);
+  const Event begin = make_event(), end = make_event();
+  const auto seconds_of = [&](const Graph& graph) {
+    check(cudaEventRecord(begin.get(), stream.queue), "cudaEventRecord");
+    check(cudaGraphLaunch(graph.get(), stream.queue), "cudaGraphLaunch");
+    check(cudaEventRecord(end.get(), stream.queue), "cudaEventRecord");
+    check(cudaEventSynchronize(end.get()), "measured work");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    return static_cast<double>(milliseconds) / 1e3;
+  };
+
+  struct Recorded {
+    Graph graph;
+    int runs;
+  };
+  std::vector<Recorded> recorded;
+  for (const auto& work : works) {
+    work(stream);  // what is made at the first run is not recorded
+    synchronize(stream);
+    constexpr int trial_runs = 5, most_runs = 200;
+    constexpr double worth_timing = 1e-3;
+    const Graph trial = record(work, trial_runs, stream);
+    seconds_of(trial);
+    const double seconds = seconds_of(trial) / trial_runs;
+    const int runs = std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs);
+    recorded.push_back({record(work, runs, stream), runs});
+    seconds_of(recorded.back().graph);
+  }
+
+  std::vector<std::vector<double>> seconds(works.size());
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (std::size_t w = 0; w < works.size(); ++w) {
+      seconds_of(
+          recorded[w].graph);  // so that the caches hold this work's data, not the last one's
+      seconds[w].push_back(seconds_of(recorded[w].graph) / recorded[w].runs);
+    }
+  }
+  std::vector<Timing> timings;
+  for (auto& times : seconds) timings.push_back(detail::timing_of(times));
+  return timings;
+}
+
+}  // namespace heddle::cuda
