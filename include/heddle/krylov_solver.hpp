@@ -2,6 +2,7 @@
 // allocated once, stopping, the true residual, and the report. Each solver adds its iteration.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -77,6 +78,7 @@ class KrylovSolver {
   void project_in(const FieldView<S>& field);
 
   Ring ring_;
+  std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
   std::vector<FieldView<S>> null_space_;

@@ -71,8 +71,7 @@ bool ConjugateGradient<S>::ends_singular(detail::SolveControl<S>& control, sum_t
   // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
   const sum_t<S> squared_p = real_dot<S>(p_, p_, this->reduction_, this->stream_);
   const sum_t<S> rounding = 32 * std::numeric_limits<S>::epsilon() * squared_p;
-  if (p_q < -rounding *
-                estimated_norm<S>(this->matrix_, p_, q_, this->reduction_, this->stream_)) {
+  if (p_q < -rounding * estimated_norm<S>(this->matrix_, p_, q_, this->reduction_, this->stream_)) {
     control.end(Status::indefinite, "p* A p is negative: the matrix is not positive definite");
     return true;
   }
@@ -95,7 +94,7 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
         copy<S>(this->precondition(r, z_), p_, this->stream_);
         const sum_t<S> p_q = this->matrix_.apply_dot(p_, q_, this->reduction_, this->stream_);
         if (p_q > 0) {
-          if (!control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular")) return;
+          if (!control.verify(Status::stagnated, "the recurrence has no digit left")) return;
         } else if (ends_singular(control, p_q)) {
           return;
         }

@@ -8,6 +8,7 @@
 
 #include "../base/device_cuda.hpp"
 #include "heddle/config.hpp"
+#include "heddle/product_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -58,6 +59,14 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
   if (!in_basis(matrix.row_basis(), matrix.column_basis())) {
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
+  }
+  if constexpr (has_cuda) {
+    // What every solve needs, compiled while the method makes its own kernels.
+    if (const cuda::Product* product = matrix.product_on_gpu()) {
+      compiling_ = std::async(std::launch::async, [product] {
+        product->prepare({.epilogue = device::store_residual});
+      });
+    }
   }
   set_options(std::move(options));
   residual_ = make_work();
@@ -155,6 +164,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   check_same_shape(x, residual_, "the solution");
   Report report;
   history_.clear();
+  if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
 
   const auto entered = Clock::now();

@@ -44,7 +44,8 @@ Target target_of(int architecture) {
 
 std::vector<std::string> options_of(const KernelSource& source, const Target& target) {
   // Warnings are the business of whoever builds heddle or tests an entry, not of its users.
-  std::vector<std::string> options = {"-std=c++20", "-w", "--gpu-architecture=" + target.name()};
+  std::vector<std::string> options = {"-std=c++20", "-w", "-default-device",
+                                      "--gpu-architecture=" + target.name()};
   // Our cache is the only one.
   if (nvrtc().major >= 13) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());

@@ -1,5 +1,7 @@
 #include "kernel_library_cuda.hpp"
 
+#include <exception>
+#include <future>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -33,25 +35,40 @@ int architecture(const Stream& stream) {
 
 cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream) {
   // Libraries stay loaded until the process ends: solvers come and go, their kernels come again.
+  // Whoever asks for one first compiles it, while others compile others.
   static std::mutex mutex;
-  static std::map<Key, cudaLibrary_t> libraries;
+  static std::map<Key, std::shared_future<cudaLibrary_t>> libraries;
   const OnGpu here(stream);
   Key key{architecture(stream), source.text, {}, source.options};
   for (const NamedText& header : source.headers) {
     std::get<2>(key).emplace_back(header.name, header.text);
   }
-  const std::lock_guard lock(mutex);
-  auto found = libraries.find(key);
-  if (found == libraries.end()) {
-    const KernelImage image = compile_kernel(source, architecture(stream));
-    cudaLibrary_t library = nullptr;
-    check(
-        cudaLibraryLoadData(&library, image.data.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-        "cudaLibraryLoadData");
-    found = libraries.emplace(std::move(key), library).first;
+  std::promise<cudaLibrary_t> promise;
+  std::shared_future<cudaLibrary_t> library;
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex);
+    auto [found, inserted] = libraries.try_emplace(key);
+    if (inserted) found->second = promise.get_future().share();
+    library = found->second;
+    is_first = inserted;
+  }
+  if (is_first) {
+    try {
+      const KernelImage image = compile_kernel(source, architecture(stream));
+      cudaLibrary_t loaded = nullptr;
+      check(
+          cudaLibraryLoadData(&loaded, image.data.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "cudaLibraryLoadData");
+      promise.set_value(loaded);
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+      const std::lock_guard lock(mutex);
+      libraries.erase(key);
+    }
   }
   cudaKernel_t kernel = nullptr;
-  check(cudaLibraryGetKernel(&kernel, found->second, name), "cudaLibraryGetKernel");
+  check(cudaLibraryGetKernel(&kernel, library.get(), name), "cudaLibraryGetKernel");
   return kernel;
 }
 

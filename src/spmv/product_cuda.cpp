@@ -80,7 +80,8 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << "  using entry = " << text_of(epilogue).type << ";\n"
        << "  using scalar = " << (shape_.scalar_bytes == 4 ? "float" : "double") << ";\n"
        << "  using action = " << (action != nullptr ? action : "heddle::device::KeepSums") << ";\n"
-       << "  static constexpr int lanes = " << (plan_.lanes == Plan::all_rows ? 0 : plan_.lanes)
+       << "  static constexpr int lanes = "
+       << (plan_.lanes == Plan::all_rows && pattern_->C != 1 ? 0 : pattern_->C)
        << ", threads = " << (plan_.threshold != 0 ? 0 : plan_.threads_per_row)
        << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan_.unroll
        << ", load = " << static_cast<int>(plan_.load) << ", block = " << plan_.threads
@@ -157,10 +158,11 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
 }  // namespace
 
 void Product::prepare(const Call& call) const {
-  const std::lock_guard lock(kernels_->mutex);
-  cudaKernel_t& kernel =
-      kernels_->loaded[{call.epilogue, call.action != nullptr ? call.action : ""}];
-  if (kernel != nullptr) return;
+  const std::pair key{call.epilogue, std::string(call.action != nullptr ? call.action : "")};
+  {
+    const std::lock_guard lock(kernels_->mutex);
+    if (kernels_->loaded.contains(key)) return;
+  }
   const std::string text =
       plan_text(call.epilogue, call.action, call.action_header) +
       "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
@@ -168,8 +170,10 @@ void Product::prepare(const Call& call) const {
       "  heddle::device::product<Plan>(arguments);\n"
       "}\n";
   const EntryText entry = text_of(call.epilogue);
-  kernel = load_kernel(program_over(entry, "product of " + entry.type, text), "heddle_product",
-                       device_.stream());
+  const cudaKernel_t kernel = load_kernel(program_over(entry, "product of " + entry.type, text),
+                                          "heddle_product", device_.stream());
+  const std::lock_guard lock(kernels_->mutex);
+  kernels_->loaded.emplace(key, kernel);
 }
 
 void Product::launch(const Call& call, const Stream& stream) const {
