@@ -8,10 +8,11 @@ namespace heddle {
 
 /// K2 (Wong et al. 2015, section 5.4): threads that share each of C rows whose longest holds
 /// `longest` entries. They double until none holds more than `threshold`, while a row stays within
-/// C lanes.
+/// C lanes and the 32 threads of a warp.
 HEDDLE_INLINE int threads_of_block(Index longest, Index C, Index threshold) {
+  constexpr int warp = 32;
   int T = 1;
-  while (C % (2 * T) == 0 && longest / T + (longest % T != 0) > threshold) T *= 2;
+  while (C % (2 * T) == 0 && 2 * T <= warp && longest / T + (longest % T != 0) > threshold) T *= 2;
   return T;
 }
 

@@ -77,10 +77,16 @@ __global__ void __launch_bounds__(block) update_residual(device::LoopState* stat
     store(r + first, residual);
   });
   device::store_partials<1, block>(sums, sum, blockIdx.x);
-  double total[1];
-  if (device::finish_sums<1, block>(sums, gridDim.x, total) && threadIdx.x == 0) {
-    device::set_beta(*state, total[0], total[0]);
-  }
+}
+
+/// Behind kernel 2: its sums are |r|^2, and <r, z> where there is a preconditioner.
+template <int N>
+__global__ void __launch_bounds__(device::finish_threads)
+    finish_update(device::LoopState* state, const double* partials, unsigned blocks) {
+  if (state->end != device::loop_runs) return;
+  double total[N];
+  device::add_partials<N, block, device::finish_threads>(partials, blocks, total);
+  if (threadIdx.x == 0) device::set_beta(*state, total[0], total[N - 1]);
 }
 
 template <class S>
@@ -174,9 +180,13 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
           product_.launch(product, body);
           if (diagonal_ != nullptr) {
             diagonal_->update(0, fields.q.data, fields.r.data, fields.z.data, sums, state, body);
+            finish_update<2><<<1, device::finish_threads, 0, body.queue>>>(
+                state, sums.partials, static_cast<unsigned>(diagonal_->partials()));
           } else {
             update_residual<S><<<blocks, block, 0, body.queue>>>(state, fields.q.data,
                                                                  fields.r.data, scalars, space);
+            finish_update<1>
+                <<<1, device::finish_threads, 0, body.queue>>>(state, sums.partials, blocks);
           }
           update_solution_and_direction<S><<<blocks, block, 0, body.queue>>>(
               state, fields.x.data, fields.p.data, fields.z.data, scalars);

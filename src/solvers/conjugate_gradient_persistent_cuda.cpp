@@ -41,7 +41,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     int most = 0;
     check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
           "cudaDeviceGetAttribute");
-    constexpr long long static_shared = 4096, alignment = 16;
+    constexpr long long static_shared = 12288, alignment = 16;
     const long long room = most - static_shared;
     if (vectors > room) {
       throw Error(
@@ -90,7 +90,8 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
   void share_out(const SlicedPattern& A) {
     const std::vector<Offset> offset = A.offset.to_host();
     const std::vector<Index> first_row = A.first_row.to_host();
-    blocks_ = std::max(1, std::min<int>(multiprocessors(device_.stream()), A.slices()));
+    blocks_ =
+        std::max(1, std::min({multiprocessors(device_.stream()), A.slices(), device::most_blocks}));
     const auto row_of = [&](Index slice) {
       return first_row.empty()
                  ? static_cast<Index>(std::min<Offset>(A.rows, Offset(slice) * (A.C / A.T)))
@@ -121,7 +122,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     }
     first.back() = A.slices();
     first_slice_ = Array<Index>(std::span<const Index>(first), device_);
-    threads_ = most_lanes > 512 ? 1024 : most_lanes > 256 ? 512 : 256;
+    threads_ = most_lanes > 512 ? 1024 : 512;
   }
 
   void compile() {
@@ -155,7 +156,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
   Device device_;
   LoopRun run_;
   int blocks_ = 1;
-  int threads_ = 256;
+  int threads_ = 512;
   unsigned shared_bytes_ = 0;
   bool in_shared_ = false;
   Part largest_;

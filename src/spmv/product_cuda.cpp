@@ -38,9 +38,18 @@ void check_plan_for_gpu(const Plan& plan) {
   }
 }
 
+namespace {
+
+struct Loaded {
+  cudaKernel_t product = nullptr;
+  cudaKernel_t finish = nullptr;  // of the action, where there is one
+};
+
+}  // namespace
+
 struct Product::Kernels {
   std::mutex mutex;
-  std::map<std::pair<device::Epilogue, std::string>, cudaKernel_t> loaded;
+  std::map<std::pair<device::Epilogue, std::string>, Loaded> loaded;
   std::map<CUstream_st*, Array<unsigned>> tickets;  // of dynamic schedules, one a stream
 };
 
@@ -88,7 +97,7 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << ", epilogue = " << static_cast<int>(epilogue) << ", ring = " << shape_.ring
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
-       << ";\n"
+       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";\n"
        << "};\n";
   return text.str();
 }
@@ -128,7 +137,7 @@ namespace {
 
 template <class T>
 void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
-                 const SlicedPattern& A, const Plan& plan, unsigned* ticket, cudaKernel_t kernel,
+                 const SlicedPattern& A, const Plan& plan, unsigned* ticket, const Loaded& kernel,
                  const Stream& stream) {
   device::ProductArguments<char, char, T> arguments{};
   arguments.A = matrix;
@@ -149,10 +158,15 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   shape.threads = static_cast<unsigned>(plan.threads);
   shape.blocks = plan.schedule == ScheduleKind::full
                      ? arguments.blocks
-                     : std::min(arguments.blocks, resident_blocks(kernel, plan, stream));
+                     : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   shape.dependent = call.dependent;
   void* pointers[] = {&arguments};
-  launch(kernel, shape, stream, pointers);
+  launch(kernel.product, shape, stream, pointers);
+  if (kernel.finish == nullptr) return;
+  LaunchShape one_block;
+  one_block.threads = 1024;  // finish_threads of reduce.cuh
+  one_block.dependent = call.dependent;
+  launch(kernel.finish, one_block, stream, pointers);
 }
 
 }  // namespace
@@ -168,19 +182,28 @@ void Product::prepare(const Call& call) const {
       "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
       "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
       "  heddle::device::product<Plan>(arguments);\n"
-      "}\n";
+      "}\n" +
+      (call.action == nullptr
+           ? ""
+           : "extern \"C\" __global__ void __launch_bounds__(heddle::device::finish_threads)\n"
+             "heddle_finish(const __grid_constant__ heddle::device::ArgumentsOf<Plan> a) {\n"
+             "  heddle::device::finish_product<Plan>(a);\n"
+             "}\n");
   const EntryText entry = text_of(call.epilogue);
-  const cudaKernel_t kernel = load_kernel(program_over(entry, "product of " + entry.type, text),
-                                          "heddle_product", device_.stream());
+  const KernelSource source = program_over(entry, "product of " + entry.type, text);
+  Loaded loaded;
+  loaded.product = load_kernel(source, "heddle_product", device_.stream());
+  if (call.action != nullptr)
+    loaded.finish = load_kernel(source, "heddle_finish", device_.stream());
   const std::lock_guard lock(kernels_->mutex);
-  kernels_->loaded.emplace(key, kernel);
+  kernels_->loaded.emplace(key, loaded);
 }
 
 void Product::launch(const Call& call, const Stream& stream) const {
   if (pattern_->rows == 0) return;
   const OnGpu here(stream);
   prepare(call);
-  cudaKernel_t kernel = nullptr;
+  Loaded kernel;
   unsigned* ticket = nullptr;
   {
     const std::lock_guard lock(kernels_->mutex);

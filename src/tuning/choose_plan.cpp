@@ -28,7 +28,7 @@ Lengths lengths_of(const PatternView& pattern) {
 /// the sweeps in docs/performance-notes.md found near the best for each size and entry.
 Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
-  constexpr double threads_to_fill = 260e3;
+  constexpr double threads_to_fill = 390e3;
   constexpr double bytes_in_l2 = 30e6;      // that stay there from one product to the next
   constexpr double bytes_in_shared = 20e6;  // of all multiprocessors, beside vectors
   const Lengths lengths = lengths_of(pattern);
@@ -43,14 +43,15 @@ Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
                                           : InnerLayout::aosoa_16;
   const bool large_entry = entry_bytes > 2 * piece;
 
-  // Threads a row: enough for the GPU, and at least an entry or two for each.
-  const double wanted =
-      threads_to_fill * (large_entry ? 2 : 1) / std::max(1.0, static_cast<double>(pattern.rows));
-  const double most = std::max(1.0, lengths.mean * (large_entry ? 1.0 : 0.7));
+  // Threads a row: enough for the GPU, and no more than the row has entries for.
+  const bool long_rows = lengths.mean > 20;
+  const double rows = std::max(1.0, static_cast<double>(pattern.rows));
+  const double wanted = threads_to_fill * (long_rows ? 2 : 1) / rows;
+  const double most = lengths.mean * (large_entry ? 1.25 : 0.7);
   const auto floor = [](double value) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
   };
-  plan.threads_per_row = std::min({floor(wanted * 1.5), floor(most), warp});
+  plan.threads_per_row = std::min({floor(wanted), floor(most), warp});
 
   // A few rows far longer than the others get a warp of their own, the others a thread each.
   constexpr double far_longer = 8;
@@ -61,16 +62,13 @@ Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
 
   // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
   // must stay neighbours.
-  constexpr Index rows_that_fit = 1 << 20, window = 1024;
-  const bool long_rows = lengths.mean > 20;
-  plan.sort_window = long_rows ? 256 : pattern.rows <= rows_that_fit ? Plan::all_rows : window;
-  plan.unroll = large_entry ? 1 : plan.threads_per_row == 1 ? 4 : 2;
+  constexpr Index rows_that_fit = 1 << 20;
+  const bool fits = pattern.rows <= rows_that_fit;
+  plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
+  plan.unroll = large_entry ? 1 : 2;
   const bool streams = matrix_bytes > bytes_in_l2;
-  if (streams) {
-    plan.load = plan.inner == InnerLayout::aos ? LoadHint::evict_first : LoadHint::no_allocate;
-  }
-  plan.threads = streams ? 512 : 128;
-  if (streams && plan.inner != InnerLayout::aos) plan.threads = 256;
+  if (streams) plan.load = LoadHint::no_allocate;
+  plan.threads = !streams ? 128 : plan.inner == InnerLayout::aos ? 512 : 256;
   plan.loop = matrix_bytes <= bytes_in_shared && plan.threshold == 0 ? LoopForm::persistent
                                                                      : LoopForm::graph;
   if (pattern.rows != pattern.columns) {

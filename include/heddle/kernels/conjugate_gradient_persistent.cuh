@@ -17,21 +17,27 @@ template <int N, int Block>
 __device__ __forceinline__ void add_over_grid(Packet* packets, double (&sum)[N],
                                               unsigned long long round) {
   __shared__ double total[N];
+  __shared__ double of_block[N][most_blocks];
   add_over_warps<N, Block>(sum, 32);
   if (threadIdx.x == 0) {
 #pragma unroll
     for (int v = 0; v < N; ++v) send(packets + 4 * blockIdx.x + v, sum[v], round);
   }
-  // Warp v adds number v of all blocks.
+  // Every thread waits for a packet or two, all of them at once: each look at the L2 cache takes
+  // longer than all the arithmetic of an iteration.
+  for (unsigned i = threadIdx.x; i < N * gridDim.x; i += Block) {
+    const unsigned block = i / N, v = i % N;
+    of_block[v][block] = receive(packets + 4 * block + v, round);
+  }
+  __syncthreads();
   const int v = threadIdx.x / 32;
   if (v < N) {
-    double mine = 0;
+    double mine[1] = {};
     for (unsigned block = threadIdx.x % 32; block < gridDim.x; block += 32) {
-      mine += receive(packets + 4 * block + v, round);
+      mine[0] += of_block[v][block];
     }
-    double one[1] = {mine};
-    add_over_lanes(one);
-    if (threadIdx.x % 32 == 0) total[v] = one[0];
+    add_over_lanes(mine);
+    if (threadIdx.x % 32 == 0) total[v] = mine[0];
   }
   __syncthreads();
 #pragma unroll
@@ -175,8 +181,12 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
     const double squared_norm = Plan::jacobi ? sum[N - 1] : sum[0];
     if (blockIdx.x == 0 && threadIdx.x == 0 && iteration > 0) {
       state.history[iteration - 1] = squared_norm;
-      state.watch->squared_norm = squared_norm;
-      state.watch->iteration = iteration;
+      // Writes to the host's memory are waited for by the next barrier.
+      constexpr long long between = 64;
+      if (iteration % between == 0) {
+        state.watch->squared_norm = squared_norm;
+        state.watch->iteration = iteration;
+      }
     }
     if (iteration > 0) end = judged(limits, squared_norm, iteration);
     if (end == loop_runs) end = int(sum[2]);

@@ -107,14 +107,11 @@ __device__ __forceinline__ void update_with_diagonal(const DiagonalArgumentsOf<P
     }
   }
   store_partials<2, Plan::block>(a.sums, sums, blockIdx.x);
+  if (a.state != nullptr) return;  // the next kernel takes them from there
   double total[2];
   if (finish_sums<2, Plan::block>(a.sums, gridDim.x, total) && threadIdx.x == 0) {
-    if (a.state != nullptr) {
-      set_beta(*a.state, total[0], total[1]);
-    } else {
-      a.results[0] = total[0];
-      a.results[1] = total[1];
-    }
+    a.results[0] = total[0];
+    a.results[1] = total[1];
   }
 }
 

@@ -6,6 +6,9 @@
 
 namespace heddle::device {
 
+/// Of a cooperative launch, one a multiprocessor.
+inline constexpr int most_blocks = 256;
+
 /// A number that one block of a cooperative launch tells the others. It comes together with the
 /// round that it belongs to: whoever sees the round has the number too, so that sums need one trip
 /// through the L2 cache instead of a barrier and a read.

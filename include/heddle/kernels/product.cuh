@@ -129,12 +129,23 @@ __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
     }
   }
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
-  if constexpr (N != 0) {
+  if constexpr (N != 0 && !Plan::finish_apart) {
     double total[N];
     if (finish_sums<N, Plan::block>(a.sums, a.blocks, total)) {
       if (threadIdx.x == 0) Action::finish(a, total);
     }
   }
+}
+
+/// The kernel behind a product whose action is taken apart, one block.
+template <class Plan>
+__device__ __forceinline__ void finish_product(const ArgumentsOf<Plan>& a) {
+  using Action = typename Plan::action;
+  if (Action::skip(a)) return;
+  constexpr int N = sums_of(Plan::epilogue, Plan::ring);
+  double total[N];
+  add_partials<N, Plan::block, finish_threads>(a.sums.partials, a.blocks, total);
+  if (threadIdx.x == 0) Action::finish(a, total);
 }
 
 }  // namespace heddle::device

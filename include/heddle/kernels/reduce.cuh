@@ -53,29 +53,19 @@ __device__ __forceinline__ void store_partials(const SumSpace& space, double (&s
         threadIdx.x / warps_of_group;
 #pragma unroll
     for (int v = 0; v < N; ++v) space.partials[at * N + v] = sum[v];
-    __threadfence();
   }
 }
 
-/// After a block's last `store_partials`: true in the last block of the grid to come here, in whose
-/// thread 0 `total` then holds the sums of all `blocks` numbered blocks.
-template <int N, int Block>
-__device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned blocks,
-                                            double (&total)[N]) {
-  __shared__ bool last;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(space.finished, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return false;
-  __threadfence();
+/// All partial sums that `blocks` blocks of `Block` threads left, added by one block of `Threads`:
+/// `total` is that of its thread 0.
+template <int N, int Block, int Threads>
+__device__ __forceinline__ void add_partials(const double* partials, unsigned blocks,
+                                             double (&total)[N]) {
   constexpr unsigned strides = 1024;
   constexpr unsigned parts = Block < threads_of_group ? threads_of_group / Block : 1;
-  constexpr unsigned per_thread = strides / Block;
-  const unsigned partials = blocks * partials_of_block(Block);
-  const unsigned groups = (partials + parts - 1) / parts;
+  constexpr unsigned per_thread = strides / Threads;
+  const unsigned count = blocks * partials_of_block(Block);
+  const unsigned groups = (count + parts - 1) / parts;
   double sums[per_thread][N] = {};
 #pragma unroll 4
   for (unsigned first = threadIdx.x * per_thread; first < groups; first += strides) {
@@ -87,9 +77,8 @@ __device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned bloc
 #pragma unroll
         for (unsigned p = 0; p < parts; ++p) {
           const unsigned at = (first + s) * parts + p;
-          part[p] = at < partials
-                        ? __ldcg(space.partials + static_cast<unsigned long long>(at) * N + v)
-                        : 0.0;
+          part[p] =
+              at < count ? __ldcg(partials + static_cast<unsigned long long>(at) * N + v) : 0.0;
         }
 #pragma unroll
         for (unsigned half = 1; half < parts; half *= 2) {
@@ -108,9 +97,29 @@ __device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned bloc
       for (int v = 0; v < N; ++v) sums[s][v] += sums[s + half][v];
     }
   }
-  add_over_warps<N, Block>(sums[0], 32);
+  add_over_warps<N, Threads>(sums[0], 32);
 #pragma unroll
   for (int v = 0; v < N; ++v) total[v] = sums[0][v];
+}
+
+/// Threads of a kernel of one block that adds the partials of the kernel before it: on a device
+/// that costs less than what every block loses by telling the last one that it has ended.
+constexpr int finish_threads = 1024;
+
+/// For a launch whose sums the host waits for, one kernel less. After a block's last
+/// `store_partials`: true in the last block of the grid to come here, in whose thread 0 `total`
+/// then holds the sums of all `blocks` numbered blocks.
+template <int N, int Block>
+__device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned blocks,
+                                            double (&total)[N]) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(space.finished, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return false;
+  __threadfence();
+  add_partials<N, Block, Block>(space.partials, blocks, total);
   if (threadIdx.x == 0) *space.finished = 0;
   return true;
 }
