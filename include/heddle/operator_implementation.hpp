@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/config.hpp"
+#include "heddle/diagonal_search.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/place_values.hpp"
 #include "heddle/team.hpp"
@@ -127,13 +128,14 @@ Operator<E>::Operator(const Operator& other, const stored* values)
 
 template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
-  const Array<Offset> slots = diagonal_slots(pattern());
+  const detail::DiagonalSearch search = detail::diagonal_search(pattern());
   const StridedValues<E> values{state_->values.data(), formula()};
 #pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), rows()))
-  for (Index row = 0; row < rows(); ++row) {
-    const Offset slot = slots[static_cast<std::size_t>(row)];
+  for (Index stored = 0; stored < rows(); ++stored) {
+    const Offset slot = search.slot_among(stored, 0, 1);
     const int lane = static_cast<int>(slot % pattern().C);
-    entries[row] = slot < 0 ? arithmetic_t<E>::zero() : load(values(slot - lane, lane));
+    entries[search.row_of(stored)] =
+        slot < 0 ? arithmetic_t<E>::zero() : load(values(slot - lane, lane));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "diagonal_slots.hpp"
+#include "heddle/diagonal_search.hpp"
 
 #include <omp.h>
 
@@ -10,22 +10,26 @@
 
 namespace heddle {
 
-Array<Offset> diagonal_slots(const SlicedPattern& A) {
+detail::DiagonalSearch detail::diagonal_search(const SlicedPattern& A) {
   if (A.rows != A.columns) {
     throw Error(ErrorKind::size_mismatch, "the diagonal of a " + std::to_string(A.rows) + " x " +
                                               std::to_string(A.columns) +
                                               " matrix is not asked for");
   }
   const Device& device = A.offset.device();
+  return {A.view(),
+          A.row_length.data(),
+          A.column.data(),
+          A.target.data(),
+          A.row_basis->user_rows_on(device),
+          A.column_basis->positions_on(device),
+          A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis)};
+}
+
+Array<Offset> diagonal_slots(const SlicedPattern& A) {
+  const detail::DiagonalSearch search = detail::diagonal_search(A);
+  const Device& device = A.offset.device();
   Array<Offset> slots(static_cast<std::size_t>(A.rows), device);
-  const detail::DiagonalSearch search{
-      A.view(),
-      A.row_length.data(),
-      A.column.data(),
-      A.target.data(),
-      A.row_basis->user_rows_on(device),
-      A.column_basis->positions_on(device),
-      A.row_basis == A.column_basis || same_basis(*A.row_basis, *A.column_basis)};
   if constexpr (has_cuda) {
     if (device.on_gpu()) {
       cuda::find_diagonal(search, A.rows, slots.data(), device.stream());

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "diagonal_slots.hpp"
+#include "heddle/diagonal_search.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle::cuda {

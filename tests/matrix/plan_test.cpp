@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -46,10 +48,19 @@ Plan random_plan(Generator& generator) {
                                  InnerLayout::aosoa_16},
                       generator);
   plan.vector = one_of(std::array{VectorLayout::aos, VectorLayout::soa}, generator);
-  plan.schedule = one_of(std::array{ScheduleKind::fixed, ScheduleKind::dynamic}, generator);
+  plan.schedule =
+      one_of(std::array{ScheduleKind::fixed, ScheduleKind::dynamic, ScheduleKind::full}, generator);
   plan.chunk = random_between(1, 1 << 20, generator);
   plan.prefetch_x = random_between(0, Plan::furthest_prefetch_x, generator);
   plan.prefetch_matrix = random_between(0, 1 << 20, generator);
+  plan.threads = 64 << random_between(0, 4, generator);
+  plan.blocks = random_between(0, 32, generator);
+  plan.unroll = random_between(1, 8, generator);
+  plan.load = one_of(std::array{LoadHint::normal, LoadHint::streaming, LoadHint::no_allocate,
+                                LoadHint::evict_first},
+                     generator);
+  plan.loop =
+      one_of(std::array{LoopForm::stepped, LoopForm::graph, LoopForm::persistent}, generator);
   plan.recurrence = one_of(std::array{Recurrence::ring, Recurrence::real}, generator);
   return plan;
 }
@@ -92,15 +103,49 @@ TEST(Plan, PapersNames) {
 TEST(Plan, CanonicalTextOfTheDefault) {
   EXPECT_EQ(to_string(Plan{}),
             "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-            "vector=aos,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,loop=stepped,"
-            "recurrence=ring");
+            "vector=aos,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=256,"
+            "blocks=0,unroll=2,load=default,loop=stepped,recurrence=ring");
   EXPECT_EQ(to_string(parse_plan("ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-                                 "vector=soa,schedule=dynamic,recurrence=real")),
+                                 "vector=soa,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
+                                 "load=evict-first,loop=graph,recurrence=real")),
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-            "vector=soa,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,loop=stepped,"
-            "recurrence=real");
+            "vector=soa,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=1024,"
+            "blocks=3,unroll=8,load=evict-first,loop=graph,recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
+}
+
+TEST(Plan, KeysOfAGpu) {
+  const std::pair<const char*, Plan> plans[] = {
+      {"threads=64", {.threads = 64}},
+      {"threads=1024", {.threads = 1024}},
+      {"blocks=7", {.blocks = 7}},
+      {"unroll=1", {.unroll = 1}},
+      {"unroll=8", {.unroll = 8}},
+      {"schedule=full", {.schedule = ScheduleKind::full}},
+      {"load=default", {.load = LoadHint::normal}},
+      {"load=streaming", {.load = LoadHint::streaming}},
+      {"load=no-allocate", {.load = LoadHint::no_allocate}},
+      {"load=evict-first", {.load = LoadHint::evict_first}},
+      {"loop=stepped", {.loop = LoopForm::stepped}},
+      {"loop=graph", {.loop = LoopForm::graph}},
+      {"loop=persistent", {.loop = LoopForm::persistent}},
+  };
+  for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
+}
+
+TEST(Plan, TheDocumentationShowsTheCanonicalText) {
+  std::ifstream file(HEDDLE_SOURCE_DIR "/docs/plans.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(page.find("```\n" + to_string(Plan{}) + "\n```"), std::string::npos);
+  // Each key has a row of the table, in the order of the text.
+  std::size_t at = 0;
+  const auto json = nlohmann::ordered_json::parse(to_json(Plan{}));
+  for (const auto& [key, value] : json.items()) {
+    const std::size_t row = page.find("\n| `" + key + "` |", at);
+    ASSERT_NE(row, std::string::npos) << key;
+    at = row + 1;
+  }
 }
 
 TEST(Plan, TextAndJsonGiveThePlanBack) {
@@ -140,7 +185,7 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma T threshold order columns use inner vector schedule chunk prefetch-x "
-      "prefetch-matrix loop recurrence";
+      "prefetch-matrix threads blocks unroll load loop recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
   expect_refused("c=4", "plan: there is no key 'c'; there are " + keys);
@@ -158,8 +203,10 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   expect_refused("use=both", "plan: use=both is none of permuted scatter");
   expect_refused("inner=AOS", "plan: inner=AOS is none of aos soa aosoa aosoa16");
   expect_refused("vector=aosoa", "plan: vector=aosoa is none of aos soa");
-  expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic");
-  expect_refused("loop=graph", "plan: loop=graph is none of stepped");
+  expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic full");
+  expect_refused("load=cached",
+                 "plan: load=cached is none of default streaming no-allocate evict-first");
+  expect_refused("loop=fused", "plan: loop=fused is none of stepped graph persistent");
   expect_refused("recurrence=complex", "plan: recurrence=complex is none of ring real");
 }
 
@@ -179,6 +226,14 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   expect_refused("prefetch-x=-1", "plan: prefetch-x=-1 is not a whole number of at least 0");
   expect_refused("prefetch-x=257", "plan: prefetch-x=257 is more than 256");
   expect_refused("prefetch-matrix=", "plan: prefetch-matrix= is not a whole number of at least 0");
+  expect_refused("threads=32", "plan: threads=32 is not a whole number of at least 64");
+  for (const std::string threads : {"65", "96", "2048"}) {
+    expect_refused("threads=" + threads,
+                   "plan: threads=" + threads + " is no power of two from 64 to 1024");
+  }
+  expect_refused("blocks=-1", "plan: blocks=-1 is not a whole number of at least 0");
+  expect_refused("unroll=0", "plan: unroll=0 is not a whole number of at least 1");
+  expect_refused("unroll=9", "plan: unroll=9 is not 1 to 8");
 }
 
 TEST(Plan, RefusesWhatHasNoMeaningTogether) {
@@ -196,15 +251,23 @@ TEST(Plan, RefusesWhatHasNoMeaningTogether) {
 
 TEST(Plan, ChecksPlansThatNoTextMade) {
   const std::string negative =
-      "plan: sigma, threshold, chunk and the prefetch distances are not negative";
-  for (const Plan& plan : {Plan{.sort_window = -1}, Plan{.threshold = -1}, Plan{.chunk = 0},
-                           Plan{.prefetch_x = -1}, Plan{.prefetch_matrix = -1}}) {
+      "plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative";
+  for (const Plan& plan :
+       {Plan{.sort_window = -1}, Plan{.threshold = -1}, Plan{.chunk = 0}, Plan{.prefetch_x = -1},
+        Plan{.prefetch_matrix = -1}, Plan{.blocks = -1}}) {
     expect_error(ErrorKind::bad_plan, negative, [&] { check_plan(plan); });
   }
   expect_error(ErrorKind::bad_plan, "plan: C=-1 is neither 1 to 64 nor n",
                [] { check_plan({.lanes = -1}); });
   expect_error(ErrorKind::bad_plan, "plan: T=0 does not divide C=1",
                [] { check_plan({.threads_per_row = 0}); });
+  for (const int threads : {-64, 0, 32, 100}) {
+    expect_error(ErrorKind::bad_plan,
+                 "plan: threads=" + std::to_string(threads) + " is no power of two from 64 to 1024",
+                 [&] { check_plan({.threads = threads}); });
+  }
+  expect_error(ErrorKind::bad_plan, "plan: unroll=0 is not 1 to 8",
+               [] { check_plan({.unroll = 0}); });
 }
 
 TEST(Plan, RefusesFaultyJson) {

@@ -41,4 +41,7 @@ struct DiagonalSearch {
   }
 };
 
+/// The search through a pattern, where the pattern lies. Throws where it is not square.
+DiagonalSearch diagonal_search(const SlicedPattern& pattern);
+
 }  // namespace heddle::detail
