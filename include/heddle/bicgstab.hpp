@@ -5,6 +5,11 @@
 
 namespace heddle {
 
+namespace cuda {
+template <class S>
+class BiCGStabLoop;
+}
+
 /// Runs in the coefficients that the operator's plan asks for: real for every entry (then it equals
 /// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
 /// stays real, since v -> v - A v omega is linear over quaternions from the right only then.
@@ -28,7 +33,10 @@ class BiCGStab final : public KrylovSolver<S> {
   void iterate(detail::SolveControl<S>& control) override;
   template <Ring R>
   void iterate_in(detail::SolveControl<S>& control);
+  void iterate_on_gpu(detail::SolveControl<S>& control);
+  void make_loop();
   typename KrylovSolver<S>::Cost cost() const override;
+  std::string_view loop() const override;
 
   Ring ring_;
   FieldView<S> shadow_;  // r^
@@ -37,6 +45,7 @@ class BiCGStab final : public KrylovSolver<S> {
   FieldView<S> t_;  // A M^-1 s
   FieldView<S> p_hat_;
   FieldView<S> s_hat_;
+  std::shared_ptr<cuda::BiCGStabLoop<S>> loop_;  // where one runs on a GPU
 };
 
 extern template class BiCGStab<float>;

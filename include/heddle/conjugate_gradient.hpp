@@ -35,6 +35,7 @@ class ConjugateGradient final : public KrylovSolver<S> {
   void make_loop();
   bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);
   typename KrylovSolver<S>::Cost cost() const override;
+  std::string_view loop() const override;
 
   FieldView<S> z_;                                        // preconditioned residual
   FieldView<S> p_;                                        // direction

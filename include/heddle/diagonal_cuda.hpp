@@ -22,8 +22,9 @@ class Diagonal {
   /// number of rows. Waits for the stream.
   Index invert(const Stream& stream);
 
-  /// z = M^-1 r.
-  void apply(const void* r, void* z, const Stream& stream) const;
+  /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs.
+  void apply(const void* r, void* z, const Stream& stream,
+             device::LoopState* state = nullptr) const;
 
   /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed. With `state`, of a loop on the
   /// GPU, alpha comes from there and the sums set its beta.

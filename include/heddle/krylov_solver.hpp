@@ -55,6 +55,8 @@ class KrylovSolver {
     int products;
   };
   virtual Cost cost() const = 0;
+  /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
+  virtual std::string_view loop() const { return "stepped"; }
 
   bool has_null_space() const { return !null_space_.empty(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.

@@ -39,6 +39,7 @@ class Product {
     const void* x = nullptr;
     void* y = nullptr;
     const void* with = nullptr;  // of the epilogue
+    int ring = 0;                // components of the sums' ring; 0: of the entry's
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};
@@ -62,8 +63,8 @@ class Product {
   // For loops that write a program of their own around the product.
 
   /// `struct Plan { ... };` for the kernels, with what they include.
-  std::string plan_text(device::Epilogue epilogue, const char* action,
-                        const char* action_header) const;
+  std::string plan_text(device::Epilogue epilogue, const char* action, const char* action_header,
+                        int ring = 0) const;
   EntryText text_of(device::Epilogue epilogue) const;
   device::Matrix<char> matrix() const;
 

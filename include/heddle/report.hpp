@@ -51,7 +51,8 @@ struct SolverOptions {
 /// Of one solve. Norms are 2-norms over all components, of the system as given.
 struct Report {
   Status status = Status::converged;
-  std::string_view detail;  // what was seen, where the status alone does not say it
+  std::string_view detail;            // what was seen, where the status alone does not say it
+  std::string_view loop = "stepped";  // the form that ran: stepped, graph or persistent
   long long iterations = 0;
   double residual = 0;       // |b - A x| / baseline, true, for the x that is returned
   double residual_norm = 0;  // |b - A x|

@@ -125,6 +125,18 @@ struct PlanarChunk {
   }
 };
 
+/// What one thread does of an operation: calls `operation(chunk, sums)` for its chunks.
+template <class Chunk, class Operation>
+HEDDLE_HD void visit_chunks(const Walk& walk, unsigned block, int thread,
+                            const Operation& operation, double* sums) {
+  const unsigned plane = block / walk.blocks_of_plane;
+  const unsigned block_of_plane = block % walk.blocks_of_plane;
+  for (int step = 0; step < walk.steps; ++step) {
+    const Offset chunk = walk.chunk(block_of_plane, step, thread);
+    if (chunk * Chunk::elements < walk.elements) operation(Chunk(walk, plane, chunk), sums);
+  }
+}
+
 /// True where a coefficient of the ring meets elements that follow one another: planes of real
 /// numbers are one array.
 template <Ring R, class S>

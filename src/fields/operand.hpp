@@ -12,8 +12,8 @@ struct Operand {
   T value{};
   const T* pointer = nullptr;
 
-  Operand(const T& value) : value(value) {}
-  explicit Operand(const T* pointer) : pointer(pointer) {}
+  HEDDLE_HD Operand(const T& value) : value(value) {}
+  HEDDLE_HD explicit Operand(const T* pointer) : pointer(pointer) {}
 
   HEDDLE_HD T get() const { return pointer != nullptr ? *pointer : value; }
 };

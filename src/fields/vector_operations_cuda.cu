@@ -13,14 +13,9 @@ namespace {
 template <class Chunk, class Operation>
 __global__ void __launch_bounds__(threads_of_block)
     over_chunks(Walk walk, Operation operation, DeviceSums to) {
-  const unsigned plane = blockIdx.x / walk.blocks_of_plane;
-  const unsigned block = blockIdx.x % walk.blocks_of_plane;
   constexpr int count = Operation::sums;
   double sums[count > 0 ? count : 1] = {};
-  for (int step = 0; step < walk.steps; ++step) {
-    const Offset chunk = walk.chunk(block, step, static_cast<int>(threadIdx.x));
-    if (chunk * Chunk::elements < walk.elements) operation(Chunk(walk, plane, chunk), sums);
-  }
+  visit_chunks<Chunk>(walk, blockIdx.x, static_cast<int>(threadIdx.x), operation, sums);
   if constexpr (count > 0) {
     const device::SumSpace space{to.partials, to.finished};
     device::store_partials<count, threads_of_block>(space, sums, blockIdx.x);

@@ -1,5 +1,7 @@
 #include "heddle/bicgstab.hpp"
 
+#include "bicgstab_cuda.hpp"
+#include "heddle/config.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -10,20 +12,71 @@ BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
     : KrylovSolver<S>(matrix, std::move(preconditioner), std::move(options), matrix.ring()),
       ring_(matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring()) {
   for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
-  if (!this->preconditioner_) return;
-  p_hat_ = this->make_work();
-  s_hat_ = this->make_work();
+  if (this->preconditioner_) {
+    p_hat_ = this->make_work();
+    s_hat_ = this->make_work();
+  }
+  make_loop();
+}
+
+template <class S>
+void BiCGStab<S>::make_loop() {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = this->matrix_.product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
+    const cuda::Diagonal* diagonal =
+        this->preconditioner_ ? this->preconditioner_->diagonal_on_gpu() : nullptr;
+    if (this->preconditioner_ && diagonal == nullptr) {
+      throw Error(ErrorKind::unsupported,
+                  "a preconditioner of the user's own runs under loop=stepped only");
+    }
+    loop_ = cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
+  }
+}
+
+template <class S>
+std::string_view BiCGStab<S>::loop() const {
+  // A null space is projected out between the kernels.
+  return loop_ && !this->has_null_space() ? "graph" : "stepped";
 }
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;
-// and r, z of two preconditionings.
+// and r, z of two preconditionings. In a graph the products form their sums: r^ 1; 3; none, with a
+// preconditioner s 1; x and r 7, with a preconditioner 8; p 4.
 template <class S>
 typename KrylovSolver<S>::Cost BiCGStab<S>::cost() const {
+  if (loop() != "stepped") return {this->preconditioner_ ? 21 : 15, 2};
   return {this->preconditioner_ ? 23 : 19, 2};
+}
+
+namespace {
+
+constexpr std::string_view lost = "the recurrence broke down: <r^, A p> or <r^, r> vanishes";
+constexpr std::string_view orthogonal = "A s is orthogonal to s";
+
+}  // namespace
+
+template <class S>
+void BiCGStab<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const FieldView<S>& r = control.r();
+    const bool hats = this->preconditioner_ != nullptr;
+    while (!control.ended()) {
+      const cuda::RunResult run =
+          loop_->run({control.x(), r, shadow_, p_, v_, t_, hats ? p_hat_ : p_, hats ? s_hat_ : r},
+                     control.squared_norm(), control.run_limits());
+      if (!control.take_run(run)) return;
+      if (run.end == device::loop_lost && !control.verify(Status::breakdown, lost)) return;
+      if (run.end == device::loop_orthogonal && !control.verify(Status::breakdown, orthogonal)) {
+        return;
+      }
+    }
+  }
 }
 
 template <class S>
 void BiCGStab<S>::iterate(detail::SolveControl<S>& control) {
+  if (loop() != "stepped") return iterate_on_gpu(control);
   if (ring_ == Ring::real) iterate_in<Ring::real>(control);
   if (ring_ == Ring::complex) iterate_in<Ring::complex>(control);
   if (ring_ == Ring::quaternion) iterate_in<Ring::quaternion>(control);
@@ -57,7 +110,6 @@ void BiCGStab<S>::iterate_in(detail::SolveControl<S>& control) {
   const Stream& stream = this->stream_;
   Reduction<S>& reduction = this->reduction_;
   const FieldView<S>& r = control.r();
-  constexpr std::string_view lost = "the recurrence broke down: <r^, A p> or <r^, r> vanishes";
 
   for (bool restarted = true; !control.ended();) {
     copy<S>(r, shadow_, stream);
@@ -91,7 +143,7 @@ void BiCGStab<S>::iterate_in(detail::SolveControl<S>& control) {
         // Without the second half x gains p_hat alpha, and the method begins again from there.
         axpby<S, R>(alpha_s, p_hat, Coefficient<R, S>::from_real(S(1)), control.x(), stream);
         if (!control.advance(squared_s, restarted)) return;
-        if (!restarted && !control.verify(Status::breakdown, "A s is orthogonal to s")) return;
+        if (!restarted && !control.verify(Status::breakdown, orthogonal)) return;
         break;
       }
       const auto [squared_norm, rho_next] = full_step<R, S>(

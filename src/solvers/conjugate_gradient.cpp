@@ -42,6 +42,13 @@ void ConjugateGradient<S>::make_loop() {
   }
 }
 
+template <class S>
+std::string_view ConjugateGradient<S>::loop() const {
+  // A null space is projected out of z between the kernels.
+  if (!loop_ || this->has_null_space()) return "stepped";
+  return this->matrix_.product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
+}
+
 // Passes over a field in one iteration, beside the product's own p and q:
 //   r -= alpha q, |r|^2           3          with a preconditioner, fused:  r, q -> r, z   4
 //   x += alpha p, p = z + beta p  5                                                        5
@@ -105,8 +112,7 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 
 template <class S>
 void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
-  // A null space is projected out of z between the kernels.
-  if (loop_ && !this->has_null_space()) return iterate_on_gpu(control);
+  if (loop() != "stepped") return iterate_on_gpu(control);
   using sum = sum_t<S>;
   const Stream& stream = this->stream_;
   Reduction<S>& reduction = this->reduction_;

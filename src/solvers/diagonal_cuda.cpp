@@ -88,7 +88,7 @@ Index Diagonal::invert(const Stream& stream) {
   return result;
 }
 
-void Diagonal::apply(const void* r, void* z, const Stream& stream) const {
+void Diagonal::apply(const void* r, void* z, const Stream& stream, device::LoopState* state) const {
   if (product_.pattern().rows == 0) return;
   const OnGpu here(stream);
   device::DiagonalArguments<char, char> arguments{};
@@ -96,6 +96,7 @@ void Diagonal::apply(const void* r, void* z, const Stream& stream) const {
   arguments.r = static_cast<char*>(const_cast<void*>(r));
   arguments.z = static_cast<char*>(z);
   arguments.rows = product_.pattern().rows;
+  arguments.state = state;
   void* pointers[] = {&arguments};
   launch(kernels_->apply, shape_for(arguments.rows), stream, pointers);
 }
@@ -111,7 +112,8 @@ void Diagonal::update(double alpha, const void* q, void* r, void* z, const Devic
                                                   product_.pattern().rows,
                                                   alpha,
                                                   state,
-                                                  {sums.partials, sums.finished}, sums.results};
+                                                  {sums.partials, sums.finished},
+                                                  sums.results};
   void* pointers[] = {&arguments};
   launch(kernels_->update, shape_for(arguments.rows), stream, pointers);
 }

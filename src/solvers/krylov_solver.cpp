@@ -163,6 +163,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   check_same_shape(b, residual_, "the right-hand side");
   check_same_shape(x, residual_, "the solution");
   Report report;
+  report.loop = loop();
   history_.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();

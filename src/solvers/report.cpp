@@ -37,6 +37,7 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
       << " of the baseline " << report.baseline_norm << std::defaultfloat << std::setprecision(3)
       << ", " << report.iterate_seconds << " s";
   if (report.restarts > 0) out << ", " << report.restarts << " restarts";
+  out << ", loop " << report.loop;
   if (report.bandwidth() > 0) out << ", " << report.bandwidth() / 1e9 << " GB/s modelled";
   out.flags(flags);
   out.precision(precision);

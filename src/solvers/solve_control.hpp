@@ -101,8 +101,8 @@ class SolveControl {
     limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
     if (solver_.options_.observer) {
       limits.observe = [this](long long iteration, double squared_norm) {
-        return solver_.options_.observer({report_.iterations + iteration,
-                                          relative(static_cast<sum>(squared_norm)), elapsed()});
+        return solver_.options_.observer(
+            {report_.iterations + iteration, relative(static_cast<sum>(squared_norm)), elapsed()});
       };
     }
     return limits;
@@ -119,21 +119,25 @@ class SolveControl {
     if (run.iterations > 0) squared_norm_ = static_cast<sum>(run.squared_norm);
     switch (run.end) {
       case device::loop_reached:
-        return verify(Status::stagnated, "the true residual does not follow the recurrence");
+        if (!verify(Status::stagnated, "the true residual does not follow the recurrence")) {
+          return false;
+        }
+        break;
       case device::loop_grew:
-        return verify(Status::stagnated, "the residual grew until rounding left no digit of x");
+        if (!verify(Status::stagnated, "the residual grew until rounding left no digit of x")) {
+          return false;
+        }
+        break;
       case device::loop_not_finite:
         return end(Status::not_finite, "the iteration overflowed");
       case device::loop_time:
         return end(Status::time_limit, "");
       case device::loop_cancelled:
         return end(Status::cancelled, "");
-      case device::loop_limit:
-        return report_.iterations < solver_.options_.max_iterations ||
-               end(Status::iteration_limit, "");
       default:
-        return true;
+        break;
     }
+    return report_.iterations < solver_.options_.max_iterations || end(Status::iteration_limit, "");
   }
 
   /// The recurrence cannot go on: judge the best iterate by its true residual, and begin again

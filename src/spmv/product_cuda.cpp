@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "../base/cuda_call.hpp"
@@ -48,8 +49,14 @@ struct Loaded {
 }  // namespace
 
 struct Product::Kernels {
+  /// Epilogue, ring and action.
+  using Key = std::tuple<device::Epilogue, int, std::string>;
+  static Key key_of(const Call& call) {
+    return {call.epilogue, call.ring, call.action != nullptr ? call.action : ""};
+  }
+
   std::mutex mutex;
-  std::map<std::pair<device::Epilogue, std::string>, Loaded> loaded;
+  std::map<Key, Loaded> loaded;
   std::map<CUstream_st*, Array<unsigned>> tickets;  // of dynamic schedules, one a stream
 };
 
@@ -74,7 +81,7 @@ EntryText Product::text_of(device::Epilogue epilogue) const {
 }
 
 std::string Product::plan_text(device::Epilogue epilogue, const char* action,
-                               const char* action_header) const {
+                               const char* action_header, int ring) const {
   std::ostringstream text;
   const int schedule = plan_.schedule == ScheduleKind::full    ? 0
                        : plan_.schedule == ScheduleKind::fixed ? 1
@@ -94,8 +101,8 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << ", threads = " << (plan_.threshold != 0 ? 0 : plan_.threads_per_row)
        << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan_.unroll
        << ", load = " << static_cast<int>(plan_.load) << ", block = " << plan_.threads
-       << ", epilogue = " << static_cast<int>(epilogue) << ", ring = " << shape_.ring
-       << ", schedule = " << schedule << ";\n"
+       << ", epilogue = " << static_cast<int>(epilogue)
+       << ", ring = " << (ring != 0 ? ring : shape_.ring) << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
        << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";\n"
        << "};\n";
@@ -172,13 +179,13 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
 }  // namespace
 
 void Product::prepare(const Call& call) const {
-  const std::pair key{call.epilogue, std::string(call.action != nullptr ? call.action : "")};
+  const Kernels::Key key = Kernels::key_of(call);
   {
     const std::lock_guard lock(kernels_->mutex);
     if (kernels_->loaded.contains(key)) return;
   }
   const std::string text =
-      plan_text(call.epilogue, call.action, call.action_header) +
+      plan_text(call.epilogue, call.action, call.action_header, call.ring) +
       "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
       "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
       "  heddle::device::product<Plan>(arguments);\n"
@@ -207,7 +214,7 @@ void Product::launch(const Call& call, const Stream& stream) const {
   unsigned* ticket = nullptr;
   {
     const std::lock_guard lock(kernels_->mutex);
-    kernel = kernels_->loaded.at({call.epilogue, call.action != nullptr ? call.action : ""});
+    kernel = kernels_->loaded.at(Kernels::key_of(call));
     if (plan_.schedule == ScheduleKind::dynamic) {
       Array<unsigned>& own = kernels_->tickets[stream.queue];
       if (own.empty()) own = Array<unsigned>(2, device_);

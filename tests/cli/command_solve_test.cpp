@@ -7,20 +7,10 @@ namespace {
 using Json = nlohmann::json;
 
 void expect_report(const Json& json, const std::string& entry, double tolerance) {
-  const std::set<std::string> needed = {"status",
-                                        "iterations",
-                                        "residual",
-                                        "error",
-                                        "plan",
-                                        "entry",
-                                        "precision",
-                                        "rows",
-                                        "entries",
-                                        "restarts",
-                                        "memory",
-                                        "times",
-                                        "bytes_per_iteration",
-                                        "bandwidth"};
+  const std::set<std::string> needed = {
+      "status", "iterations",          "residual", "error",   "plan",     "loop",
+      "entry",  "precision",           "rows",     "entries", "restarts", "memory",
+      "times",  "bytes_per_iteration", "bandwidth"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (key != "detail") found.insert(key);
@@ -39,6 +29,7 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
   EXPECT_EQ(times, (std::set<std::string>{"read", "build", "permute", "iterate", "write"}));
   EXPECT_EQ(json["status"], "converged");
   EXPECT_EQ(json["entry"], entry);
+  EXPECT_EQ(json["loop"], "stepped");
   ASSERT_TRUE(json["residual"].is_number());
   EXPECT_LE(json["residual"].get<double>(), tolerance);
   EXPECT_GT(json["memory"].get<long long>(), 0);

@@ -10,14 +10,11 @@
 
 namespace heddle::device {
 
-/// Of kernel 1. The first kernel to find the run ended tells kernel 3 that x is complete.
+/// Of kernel 1.
 struct SetAlpha {
   template <class Arguments>
   static __device__ __forceinline__ bool skip(const Arguments& arguments) {
-    LoopState& state = *static_cast<LoopState*>(arguments.state);
-    if (state.end == loop_runs) return false;
-    if (blockIdx.x == 0 && threadIdx.x == 0) state.over = 1;
-    return true;
+    return is_over(*static_cast<LoopState*>(arguments.state));
   }
   template <class Arguments>
   static __device__ __forceinline__ void finish(const Arguments& arguments,
@@ -36,17 +33,10 @@ struct SetAlpha {
 __device__ __forceinline__ void set_beta(LoopState& state, double squared_norm, double r_z) {
   state.beta = r_z / state.r_z;
   state.r_z = r_z;
-  const long long iteration = ++state.iteration;
-  state.squared_norm = squared_norm;
-  state.history[iteration - 1] = squared_norm;
-  int end = judged(state.limits, squared_norm, iteration);
-  if (end == loop_runs && !(r_z > 0)) end = is_finite(r_z) ? loop_not_definite : loop_not_finite;
-  if (end == loop_runs) end = requested_end(state, state.limits.deadline, iteration);
-  if (iteration % 16 == 0) {
-    state.watch->squared_norm = squared_norm;
-    state.watch->iteration = iteration;
+  conclude_iteration(state, squared_norm);
+  if (state.end == loop_runs && !(r_z > 0)) {
+    state.end = is_finite(r_z) ? loop_not_definite : loop_not_finite;
   }
-  state.end = end;
 }
 
 }  // namespace heddle::device

@@ -34,6 +34,28 @@ __device__ __forceinline__ int judged(const LoopLimits& limits, double squared_n
   return loop_runs;
 }
 
+/// Of the first kernel of an iteration in a graph: true if the run has ended. The kernels that
+/// complete x are done then, and are told that nothing is left.
+__device__ __forceinline__ bool is_over(LoopState& state) {
+  if (state.end == loop_runs) return false;
+  if (blockIdx.x == 0 && threadIdx.x == 0) state.over = 1;
+  return true;
+}
+
+/// One iteration of a graph is done: counts and records it, and decides whether to stop.
+__device__ __forceinline__ void conclude_iteration(LoopState& state, double squared_norm) {
+  const long long iteration = ++state.iteration;
+  state.squared_norm = squared_norm;
+  state.history[iteration - 1] = squared_norm;
+  int end = judged(state.limits, squared_norm, iteration);
+  if (end == loop_runs) end = requested_end(state, state.limits.deadline, iteration);
+  if (iteration % 16 == 0) {
+    state.watch->squared_norm = squared_norm;
+    state.watch->iteration = iteration;
+  }
+  state.end = end;
+}
+
 __device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {
   asm volatile(
       "{\n\t.reg .b128 packet;\n\tmov.b128 packet, {%1, %2};\n\t"

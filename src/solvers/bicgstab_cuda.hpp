@@ -1,0 +1,37 @@
+// BiCGStab that runs on a GPU from the first iteration to the last.
+#pragma once
+
+#include <memory>
+
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/field.hpp"
+#include "heddle/product_cuda.hpp"
+#include "run.hpp"
+
+namespace heddle::cuda {
+
+/// Fields of the operator's basis and layout, all alike.
+template <class S>
+struct BiCGStabFields {
+  FieldView<S> x, r, shadow, p, v, t;
+  FieldView<S> p_hat, s_hat;  // as p and r without a preconditioner
+};
+
+template <class S>
+class BiCGStabLoop {
+ public:
+  virtual ~BiCGStabLoop() = default;
+
+  /// From r = b - A x, of this squared norm. However the run ends, r is the residual of the
+  /// recurrence that belongs to x. All fields but x and r are the same ones in every run.
+  virtual RunResult run(const BiCGStabFields<S>& fields, double squared_norm,
+                        const RunLimits& limits) = 0;
+};
+
+/// Five kernels an iteration under a WHILE node, with coefficients of `ring`. `diagonal` is null
+/// without a preconditioner; its inverses must be up to date.
+template <class S>
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,
+                                                Ring ring, const Device& device);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,259 @@
+// BiCGStab whose loop is a graph on a GPU, against the same method driven by the host.
+#include "heddle/bicgstab.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/jacobi.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+struct Outcome {
+  Report report;
+  std::vector<double> history;
+  std::vector<double> x;
+};
+
+template <class E>
+Outcome solve(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan, bool jacobi,
+              const Device& device, SolverOptions options = {}) {
+  using S = vector_scalar_t<E>;
+  options.record_history = true;
+  const Operator<E> A(matrix, parse_plan(plan), device);
+  BiCGStab<S> solver = jacobi ? BiCGStab<S>(A, Jacobi<E>(A), options) : BiCGStab<S>(A, options);
+  Field<E> x(matrix.rows());
+  const Report report = solver.solve(b.view(), x.view());
+  return {report, solver.history(), {x.scalars().begin(), x.scalars().end()}};
+}
+
+template <class E>
+class BiCGStabOnGpu : public OnGpu {
+ protected:
+  using S = vector_scalar_t<E>;
+  static constexpr double epsilon = std::numeric_limits<S>::epsilon();
+
+  static CsrMatrix<E> random_system(Index rows, Generator& generator) {
+    return random_dominant_matrix<E>({.rows = rows, .columns = rows}, generator);
+  }
+};
+using Entries =
+    testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
+                   block<double, 3, 3>, block<complex<double>, 3, 3>, real<float>, complex<float>,
+                   quaternion<float>, stored_as<float, quaternion<double>>>;
+TYPED_TEST_SUITE(BiCGStabOnGpu, Entries);
+
+const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=16,T=2,inner=soa,vector=soa"};
+const char* const recurrences[] = {"recurrence=ring", "recurrence=real"};
+
+TYPED_TEST(BiCGStabOnGpu, GraphGoesAsTheHostDoes) {
+  using E = TypeParam;
+  Seed seed(2701 + sizeof(E));
+  for (const Index rows : {1, 33, 1201}) {
+    const auto matrix = this->random_system(rows, seed.generator);
+    const Field<E> b = random_field<E>(rows, seed.generator);
+    for (const char* layout : layouts) {
+      for (const char* recurrence : recurrences) {
+        for (const bool jacobi : {false, true}) {
+          const std::string plan = std::string(layout) + "," + recurrence;
+          SCOPED_TRACE(std::to_string(rows) + " rows, " + plan + (jacobi ? ", Jacobi" : ""));
+          const Outcome host = solve(matrix, b, plan + ",loop=stepped", jacobi, this->device);
+          const Outcome graph = solve(matrix, b, plan + ",loop=graph", jacobi, this->device);
+          ASSERT_TRUE(host.report.converged()) << host.report;
+          ASSERT_TRUE(graph.report.converged()) << graph.report;
+          EXPECT_EQ(host.report.loop, "stepped");
+          EXPECT_EQ(graph.report.loop, "graph");
+          ASSERT_EQ(static_cast<long long>(graph.history.size()), graph.report.iterations + 1);
+          EXPECT_LE(std::abs(graph.report.iterations - host.report.iterations),
+                    std::max<long long>(2, host.report.iterations / 5));
+          // Other orders of sums: their rounding, relative to the first residual, before the
+          // recurrence has had time to amplify it.
+          constexpr std::size_t early = 5;
+          for (std::size_t i = 0; i < std::min({early, host.history.size(), graph.history.size()});
+               ++i) {
+            EXPECT_FALSE(!(std::abs(graph.history[i] - host.history[i]) <= 1e4 * this->epsilon))
+                << "iteration " << i << ": " << graph.history[i] << ", " << host.history[i];
+          }
+          // Rows of b - A x are those of b less a dominant diagonal: the inverse is of norm 1 or
+          // less.
+          double error = 0, size = 0;
+          for (std::size_t i = 0; i < host.x.size(); ++i) {
+            error += (graph.x[i] - host.x[i]) * (graph.x[i] - host.x[i]);
+            size += host.x[i] * host.x[i];
+          }
+          EXPECT_FALSE(
+              !(std::sqrt(error) <= 100 * (host.report.residual_norm + graph.report.residual_norm) +
+                                        this->epsilon * std::sqrt(size)))
+              << std::sqrt(error);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(BiCGStabOnGpu, DiagonalSystemsConvergeByTheHalfStep) {
+  using E = TypeParam;
+  Seed seed(2702 + sizeof(E));
+  for (const Index rows : {1, 300}) {
+    // Any diagonal is the identity behind Jacobi.
+    const auto matrix = random_dominant_matrix<E>(
+        {.rows = rows, .columns = rows, .per_row = 0, .diagonal = true}, seed.generator);
+    auto multiple = matrix;
+    for (Index row = 0; row < rows; ++row) {
+      for (int k = 0; k < E::components; ++k) {
+        multiple
+            .values()[static_cast<std::size_t>(row) * E::components + static_cast<std::size_t>(k)] =
+            static_cast<stored_scalar_t<E>>(-3 * one_entry<E>().component[k]);
+      }
+    }
+    const Field<E> b = random_field<E>(rows, seed.generator);
+    for (const char* recurrence : recurrences) {
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + recurrence);
+      const std::string plan = std::string("pJDS,loop=graph,") + recurrence;
+      for (const Outcome& outcome : {solve(matrix, b, plan, true, this->device),
+                                     solve(multiple, b, plan, false, this->device)}) {
+        ASSERT_TRUE(outcome.report.converged()) << outcome.report;
+        EXPECT_EQ(outcome.report.iterations, 1);
+      }
+      const Outcome third = solve(multiple, b, plan, false, this->device);
+      for (std::size_t i = 0; i < third.x.size(); ++i) {
+        EXPECT_FALSE(!(std::abs(third.x[i] + double(b.scalars()[i]) / 3) <= 16 * this->epsilon));
+      }
+    }
+  }
+}
+
+class BiCGStabGraph : public OnGpu {};
+
+TEST_F(BiCGStabGraph, BitsRepeat) {
+  using E = quaternion<double>;
+  Seed seed(2703);
+  const auto matrix =
+      random_dominant_matrix<E>({.rows = 3001, .columns = 3001}, seed.generator, 1.05);
+  const Field<E> b = random_field<E>(3001, seed.generator);
+  for (const char* recurrence : recurrences) {
+    SCOPED_TRACE(recurrence);
+    const Operator<E> A(matrix, parse_plan(std::string("pJDS,T=4,loop=graph,") + recurrence),
+                        device);
+    BiCGStab<double> solver(A, Jacobi<E>(A));
+    std::vector<double> first;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      // Another x each time: the graph is captured again.
+      Field<E> x(3001);
+      const Report report = solver.solve(b.view(), x.view());
+      ASSERT_TRUE(report.converged()) << report;
+      const std::vector<double> scalars(x.scalars().begin(), x.scalars().end());
+      if (first.empty()) first = scalars;
+      EXPECT_EQ(scalars, first);
+    }
+  }
+}
+
+TEST_F(BiCGStabGraph, TakesThePlaceOfPersistent) {
+  using E = complex<double>;
+  Seed seed(2704);
+  const auto matrix = random_dominant_matrix<E>({.rows = 200, .columns = 200}, seed.generator);
+  const Field<E> b = random_field<E>(200, seed.generator);
+  const Outcome outcome = solve(matrix, b, "pJDS,loop=persistent", true, device);
+  EXPECT_TRUE(outcome.report.converged()) << outcome.report;
+  EXPECT_EQ(outcome.report.loop, "graph");
+}
+
+TEST_F(BiCGStabGraph, WithANullSpaceTheHostDrivesTheLoop) {
+  using E = real<double>;
+  constexpr Index n = 64;
+  const Pattern pattern = [] {
+    Pattern ring{n, n, {0}, {}};
+    for (Index i = 0; i < n; ++i) {
+      for (const Index j : {(i + n - 1) % n, i, (i + 1) % n}) ring.column.push_back(j);
+      ring.offsets.push_back(static_cast<Offset>(ring.column.size()));
+    }
+    return ring;
+  }();
+  std::vector<E> entries;
+  for (Index i = 0; i < n; ++i) {
+    for (const double value : {-1.0, 2.0, -1.0}) entries.push_back({{value}});
+  }
+  const Operator<E> A(matrix_of(pattern, entries), parse_plan("pJDS,loop=graph"), device);
+  Seed seed(2705);
+  const Field<E> b = random_field<E>(n, seed.generator);
+  Field<E> ones(n), x(n);
+  for (double& value : ones.scalars()) value = 1;
+  BiCGStab<double> solver(A);
+  solver.set_null_space({ones.view()});
+  const Report report = solver.solve(b.view(), x.view());
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_EQ(report.loop, "stepped");
+}
+
+TEST_F(BiCGStabGraph, EndsForEveryReason) {
+  using E = complex<double>;
+  Seed seed(2706);
+  const auto matrix =
+      random_dominant_matrix<E>({.rows = 2000, .columns = 2000}, seed.generator, 1.05);
+  const Field<E> b = random_field<E>(2000, seed.generator);
+  const auto expect = [&](const CsrMatrix<E>& of, SolverOptions options, Status status) {
+    const Outcome outcome = solve(of, b, "pJDS,loop=graph", false, device, std::move(options));
+    EXPECT_EQ(outcome.report.status, status) << outcome.report;
+    return outcome;
+  };
+  const Outcome limited = expect(matrix, {.max_iterations = 3}, Status::iteration_limit);
+  EXPECT_EQ(limited.report.iterations, 3);
+  EXPECT_EQ(limited.history.size(), 4u);
+  expect(matrix, {.tolerance = 0, .time_limit = 0}, Status::time_limit);
+  expect(matrix, {.tolerance = 1e-300}, Status::stagnated);
+  auto not_finite = matrix;
+  not_finite.values()[7] = std::numeric_limits<double>::quiet_NaN();
+  expect(not_finite, {}, Status::not_finite);
+}
+
+/// 2 x 2 systems whose sums are exact.
+Outcome solve_small(const std::vector<double>& values, const std::vector<double>& b,
+                    const Device& device) {
+  using E = real<double>;
+  const Pattern dense{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
+  std::vector<E> entries;
+  for (const double value : values) entries.push_back({{value}});
+  Field<E> right(2);
+  std::copy(b.begin(), b.end(), right.scalars().begin());
+  return solve(matrix_of(dense, entries), right, "CSR,loop=graph", false, device);
+}
+
+TEST_F(BiCGStabGraph, ARotationLosesTheRecurrence) {
+  // <r^, A r^> = 0.
+  const Outcome outcome = solve_small({0, 1, -1, 0}, {1, 2}, device);
+  EXPECT_EQ(outcome.report.status, Status::breakdown) << outcome.report;
+  EXPECT_NE(outcome.report.detail.find("broke down"), std::string_view::npos);
+  EXPECT_EQ(outcome.x, std::vector<double>(2)) << "nothing is better than the guess";
+}
+
+TEST_F(BiCGStabGraph, WhereASIsOrthogonalToSTheFirstHalfIsKept) {
+  // From b = (1, 0): v = (1, -1), alpha = 1, s = (0, 1), and A s = (1, 0) is orthogonal to it. The
+  // first half gains nothing: |s| = |b|.
+  const Outcome outcome = solve_small({1, 1, -1, 0}, {1, 0}, device);
+  const Outcome host = [&] {
+    using E = real<double>;
+    const Pattern dense{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
+    Field<E> right(2);
+    right.scalars()[0] = 1;
+    return solve(matrix_of(dense, std::vector<E>{{{1}}, {{1}}, {{-1}}, {{0}}}), right,
+                 "CSR,loop=stepped", false, device);
+  }();
+  EXPECT_EQ(outcome.report.status, host.report.status) << outcome.report << "; " << host.report;
+  EXPECT_EQ(outcome.report.detail, host.report.detail);
+  EXPECT_EQ(outcome.report.iterations, host.report.iterations);
+  EXPECT_EQ(outcome.history, host.history);
+  EXPECT_EQ(outcome.x, host.x);
+}
+
+}  // namespace
