@@ -89,7 +89,8 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
        << ";\n"
-       << "};\n";
+       << "};\n"
+       << entry_assertions(shape_);
   return text.str();
 }
 
