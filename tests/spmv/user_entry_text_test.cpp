@@ -69,7 +69,7 @@ class UserEntryText : public testing::Test {
   }
 };
 
-/// Products and the Jacobi preconditioner over an entry, as a GPU's operator has them compiled.
+/// Product, residual, Jacobi and a loop over an entry, as a GPU's solver has them compiled.
 void compile_all(const EntryText& text, const EntryText& exact, const cuda::EntryShape& shape,
                  const std::string& layout) {
   if constexpr (has_cuda) {
@@ -88,17 +88,37 @@ void compile_all(const EntryText& text, const EntryText& exact, const cuda::Entr
         "}\n";
     const std::string jacobi =
         "#include \"heddle/kernels/diagonal.cuh\"\n"
-        "struct DiagonalPlan : Plan { static constexpr double epsilon = 1e-16; };\n"
+        "struct DiagonalPlan : Plan {\n"
+        "  static constexpr int block = 256;\n"
+        "  static constexpr double epsilon = 1e-16;\n"
+        "};\n"
         "using Stored = heddle::stored_scalar_t<Plan::entry>;\n"
         "using Inverse = heddle::stored_scalar_t<heddle::arithmetic_t<Plan::entry>>;\n"
         "extern \"C\" __global__ void invert(\n"
         "    const __grid_constant__ heddle::device::InvertArguments<Stored, Inverse> a) {\n"
         "  heddle::device::invert_diagonal<DiagonalPlan>(a);\n"
+        "}\n"
+        "extern \"C\" __global__ void apply(\n"
+        "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
+        "  heddle::device::update_with_diagonal<DiagonalPlan>(a);\n"
         "}\n";
-    for (const auto epilogue : {device::store_scaled, device::store_residual}) {
+    const std::string loop =
+        "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"
+        "struct LoopPlan : Plan {\n"
+        "  using inverse = heddle::arithmetic_t<Plan::entry>;\n"
+        "  static constexpr int persistent_block = 256;\n"
+        "  static constexpr bool jacobi = true, in_shared = true;\n"
+        "};\n"
+        "extern \"C\" __global__ void solve(\n"
+        "    const __grid_constant__ heddle::device::PersistentArgumentsOf<LoopPlan> a) {\n"
+        "  heddle::device::conjugate_gradient<LoopPlan>(a);\n"
+        "}\n";
+    for (const auto epilogue :
+         {device::store_scaled, device::store_residual, device::store_and_dot}) {
       const EntryText entry = product.text_of(epilogue);
       SCOPED_TRACE(entry.type);
-      const std::string body = product.plan_text(epilogue, nullptr, nullptr) + program +
+      const std::string body = product.plan_text(epilogue, nullptr, nullptr) +
+                               (epilogue == device::store_and_dot ? loop : program) +
                                (epilogue == device::store_scaled ? jacobi : "");
       const auto image = cuda::compile_kernel(cuda::program_over(entry, "user entry", body), 90);
       EXPECT_EQ(std::string(image.data.begin() + 1, image.data.begin() + 4), "ELF");
@@ -118,18 +138,18 @@ TEST_F(UserEntryText, OfATypeInSinglePrecisionComputesResidualsInDouble) {
   compile_all(text_of_type<E>(), exact, {4, 4, 4, 4, 4, 2}, "C=1");
 }
 
+template <class S>
+void compile_definition(const Definition& definition, int ring, const std::string& layout) {
+  SCOPED_TRACE(definition->name);
+  const int K = definition->size(), V = definition->vector_size(), bytes = sizeof(S);
+  compile_all(text_of<S>(*definition), text_of<S, double>(*definition),
+              {K, bytes, V, V, bytes, ring}, layout);
+}
+
 TEST_F(UserEntryText, OfADefinitionCompiles) {
-  const auto check = [](const Definition& definition, int ring) {
-    SCOPED_TRACE(definition->name);
-    const int K = definition->size(), V = definition->vector_size();
-    compile_all(text_of<double>(*definition), text_of<double>(*definition), {K, 8, V, V, 8, ring},
-                "K2rs");
-    compile_all(text_of<float>(*definition), text_of<float, double>(*definition),
-                {K, 4, V, V, 4, ring}, "C=32,inner=soa,vector=soa");
-  };
-  check(split_complex_definition(), 1);
-  check(dual_complex_definition(), 2);
-  check(quaternion_definition(), 4);
+  compile_definition<double>(split_complex_definition(), 1, "K2rs");
+  compile_definition<double>(dual_complex_definition(), 2, "C=16,T=4,inner=aosoa");
+  compile_definition<float>(quaternion_definition(), 4, "C=32,inner=soa,vector=soa");
 }
 
 std::string error_of(const EntryText& text, const cuda::EntryShape& shape) {
