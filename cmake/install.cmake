@@ -18,6 +18,7 @@ configure_package_config_file(cmake/heddle-config.cmake.in cmake/heddle-config.c
 write_basic_package_version_file(cmake/heddle-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
+  cmake/embed_entry.cmake
   ${PROJECT_BINARY_DIR}/cmake/heddle-config.cmake
   ${PROJECT_BINARY_DIR}/cmake/heddle-config-version.cmake
   DESTINATION ${package_folder})

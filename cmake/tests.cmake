@@ -42,6 +42,12 @@ foreach(source ${test_sources})
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 300)
 endforeach()
 
+# Entries that GPUs get as text.
+heddle_embed_entry(user_entry_text_test tests/entries/dual_complex.hpp)
+if(TARGET gpu_test)
+  heddle_embed_entry(gpu_test tests/entries/dual_complex.hpp)
+endif()
+
 # Entries that lack something must fail to compile with an error that names it.
 set(faulty_entries ${PROJECT_SOURCE_DIR}/tests/entries/faulty/check.sh)
 if(EXISTS ${faulty_entries})

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/defined_operator.hpp"
+#include "heddle/diagonal_cuda.hpp"
 #include "heddle/preconditioner.hpp"
 
 namespace heddle {
@@ -20,14 +21,25 @@ class DefinedJacobi final : public Preconditioner<S> {
   explicit DefinedJacobi(const DefinedOperator<S>& matrix);
 
   long long bytes_of_application() const override {
-    return static_cast<long long>(inverses_.size() * sizeof(S));
+    return static_cast<long long>(matrix_.rows()) * matrix_.definition().size() *
+           static_cast<long long>(sizeof(S));
   }
+  const cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
+
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
+  std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,
+                                                 const FieldView<S>& r, const FieldView<S>& z,
+                                                 Reduction<S>& reduction,
+                                                 const Stream& stream) const override;
 
  private:
+  /// The first row, as the user counts them, whose entry has no inverse, or the number of rows.
+  Index invert_entries();
+
   DefinedOperator<S> matrix_;
-  Array<S> inverses_;  // row by row
+  Array<S> inverses_;                       // row by row; on the CPU
+  std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built with CUDA only
 };
 
 extern template class DefinedJacobi<float>;

@@ -1,5 +1,6 @@
-// A matrix of entries from a definition as an operator on the CPU. Rows stay in the user's order
-// and entries in CSR: definitions are for trying entries; a C++ type runs under every plan.
+// A matrix of entries from a definition as an operator. On a GPU the definition is printed as a C++
+// type and runs as one, under every plan. On the CPU rows stay in the user's order and entries in
+// CSR: there definitions are for trying entries, and a C++ type runs under every plan.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "heddle/defined_matrix.hpp"
 #include "heddle/linear_operator.hpp"
+#include "heddle/product_cuda.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle {
@@ -16,20 +18,21 @@ namespace heddle {
 template <class S>
 class DefinedOperator final : public LinearOperator<S> {
  public:
-  /// The matrix's arrays are copied. Throws `Error`: bad_plan for a plan that asks for more than
-  /// CSR in the user's order with all components together; memory as `Operator<E>`.
+  /// The matrix's arrays are copied. Throws `Error`: on the CPU bad_plan for a plan that asks for
+  /// more than CSR in the user's order with all components together; else as `Operator<E>`.
   DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan, const Device& device);
 
   const EntryDefinition& definition() const { return *state_->definition; }
   const Plan& plan() const { return state_->plan; }
   const MemoryUse& memory() const { return state_->memory; }
 
-  /// The components of the entry on the diagonal of `row`; null where there is none.
+  /// The components of the entry on the diagonal of `row`; null where there is none. Not on a GPU.
   const S* diagonal(Index row) const;
 
   Index rows() const override { return state_->rows; }
   Index columns() const override { return state_->columns; }
   int row_components() const override { return definition().vector_size(); }
+  VectorLayout vector_layout() const override { return state_->plan.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return state_->row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return state_->column_basis; }
   Device device() const override { return state_->device; }
@@ -40,6 +43,8 @@ class DefinedOperator final : public LinearOperator<S> {
   /// Entries, columns and row offsets, x and y once.
   long long compulsory_bytes() const;
   long long bytes_of_product() const override;
+
+  const cuda::Product* product_on_gpu() const override { return state_->product.get(); }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override;
@@ -60,16 +65,23 @@ class DefinedOperator final : public LinearOperator<S> {
     Offset entries = 0;
     std::shared_ptr<const Basis> row_basis;
     std::shared_ptr<const Basis> column_basis;
+    Array<S> values;
+    // On the CPU, rows as they come.
     Array<Offset> offsets;
     Array<Index> column;  // with slack for prefetches
-    Array<S> values;
+    // On a GPU, sliced storage.
+    std::shared_ptr<const SlicedPattern> pattern;
+    std::shared_ptr<const cuda::Product> product;
   };
 
+  static void store_rows(State& state, const DefinedMatrix<S>& matrix);
+  static void store_slices(State& state, const DefinedMatrix<S>& matrix);
   template <class T, class Finish>
   void product(const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
                const Stream& stream) const;
   template <class U>
-  void check(const FieldView<U>& field, Index rows, const char* name) const;
+  void check(const FieldView<U>& field, Index rows, const std::shared_ptr<const Basis>& basis,
+             const char* name) const;
 
   std::shared_ptr<const State> state_;
 };

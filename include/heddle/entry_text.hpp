@@ -1,6 +1,7 @@
 // An entry as text: what the run-time compiler of a GPU is given in place of the type.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -10,17 +11,20 @@
 
 namespace heddle {
 
-/// The C++ name of a type, and the headers that a program has to include to use it.
+/// The C++ name of a type, and the headers that a program has to include to use it: those of
+/// heddle/entries/, the texts given here by name (of a type that was printed), or registered ones.
 struct EntryText {
   std::string type;
   std::vector<std::string> headers;
+  std::map<std::string, std::string> texts = {};
 };
 
 /// The text of a header of the user's own, by the name that `HEDDLE_ENTRY` gives it. CMake's
-/// `heddle_embed_entry(target file.hpp)` writes the calls.
+/// `heddle_embed_entry(target file.hpp)` writes the calls. `text` must stay where it is. May be
+/// called from several threads at once.
 bool register_entry_header(const char* name, std::string_view text);
 
-/// Throws `Error` (unsupported) if no such header was registered.
+/// Throws `Error` (unsupported) if no such header was registered, or two of that name that differ.
 std::string_view entry_header(const std::string& name);
 
 namespace detail {
@@ -74,6 +78,7 @@ struct entry_text_of<block<T, R, C>> {
   }
 };
 template <class Stored, class A>
+  requires requires { entry_text_of<A>::text(); }
 struct entry_text_of<stored_as<Stored, A>> {
   static EntryText text() {
     EntryText text = entry_text_of<A>::text();
@@ -91,8 +96,10 @@ concept has_entry_text = requires { detail::entry_text_of<E>::text(); };
 
 }  // namespace heddle
 
-/// States the text of a user's entry: HEDDLE_ENTRY(my::split<double>, "split.hpp"), at namespace
-/// scope outside of any namespace. The header must include only headers of heddle/entries/.
+/// States the text of a user's entry: HEDDLE_ENTRY(my::split<double>, "split.hpp"), outside of any
+/// namespace and before the entry is first used. The type as any file would name it, without a
+/// comma; of float entries also the one over double, in which residuals are computed. The header
+/// must include only headers of heddle/entries/.
 #define HEDDLE_ENTRY(Type, header)                                \
   template <>                                                     \
   struct heddle::detail::entry_text_of<Type> {                    \

@@ -49,7 +49,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
     }
     if constexpr (detail::runs_on_gpu<E>) {
       if (const cuda::Product* product = matrix.product_on_gpu()) {
-        on_gpu_ = std::make_unique<cuda::Diagonal>(
+        on_gpu_ = std::make_shared<cuda::Diagonal>(
             *product, A::components, static_cast<int>(sizeof(stored_scalar_t<A>)), matrix.device());
       }
     }
@@ -84,10 +84,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
                                                            const Stream& stream) const override {
     if constexpr (detail::runs_on_gpu<E>) {
       if (on_gpu_) {
-        on_gpu_->update(static_cast<double>(alpha), q.data, r.data, z.data,
-                        reduction.space(on_gpu_->partials()), nullptr, stream);
-        const auto sums = reduction.finish(2);
-        return {sums[0], sums[1]};
+        return detail::update_on_gpu<scalar>(*on_gpu_, alpha, q, r, z, reduction, stream);
       }
     }
     // A core follows its streams with too few lines in flight by itself.
@@ -180,7 +177,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
 
   Operator<E> matrix_;
   Array<A> inverses_;
-  std::unique_ptr<cuda::Diagonal> on_gpu_;
+  std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built with CUDA only
   long long generation_ = -1;
 };
 

@@ -145,7 +145,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
     ComponentOrder order = ComponentOrder::row_major;
     std::shared_ptr<const SlicedPattern> pattern;
     Array<stored> values;
-    std::unique_ptr<cuda::Product> product;  // on a GPU
+    std::shared_ptr<const cuda::Product> product;  // on a GPU
     long long generation = 0;
   };
 

@@ -5,6 +5,7 @@
 #include "heddle/diagonal_search.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/place_values.hpp"
+#include "heddle/product_on_gpu.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -62,15 +63,6 @@ template <class E>
 inline constexpr bool runs_on_gpu =
     has_cuda && has_entry_text<E> && !std::is_same_v<vector_scalar_t<E>, long double>;
 
-/// One product with its sum waited for.
-template <class S>
-sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
-                const Stream& stream) {
-  call.sums = reduction.space(product.partials());
-  product.launch(call, stream);
-  return reduction.finish(1)[0];
-}
-
 }  // namespace detail
 
 template <class E>
@@ -78,10 +70,13 @@ void Operator<E>::make_product() {
   if (!state_->device.on_gpu()) return;
   if constexpr (detail::runs_on_gpu<E>) {
     using P = typename detail::promoted<E>::type;
+    static_assert(has_entry_text<P>,
+                  "heddle entry: residuals of floats compute in double; HEDDLE_ENTRY also has to "
+                  "name the entry over double");
     const cuda::EntryShape shape{E::components,       sizeof(stored),
                                  column_components(), row_components(),
                                  sizeof(scalar),      ring_size(arithmetic_t<E>::ring)};
-    state_->product = std::make_unique<cuda::Product>(
+    state_->product = std::make_shared<cuda::Product>(
         detail::entry_text_of<E>::text(), detail::entry_text_of<P>::text(), shape, state_->pattern,
         state_->plan, state_->values.data(), state_->device);
   } else {
@@ -175,12 +170,7 @@ void Operator<E>::apply(scalar alpha, const FieldView<const scalar>& x, scalar b
   check_y(y);
   if constexpr (detail::runs_on_gpu<E>) {
     if (state_->product) {
-      state_->product->launch({.x = x.data,
-                               .y = y.data,
-                               .alpha = static_cast<double>(alpha),
-                               .beta = static_cast<double>(beta)},
-                              stream);
-      return;
+      return detail::apply_on_gpu<scalar>(*state_->product, alpha, x, beta, y, stream);
     }
   }
   const detail::StoreScaled<scalar> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
@@ -201,10 +191,7 @@ sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& 
   check_y(y);
   if constexpr (detail::runs_on_gpu<E>) {
     if (state_->product) {
-      return detail::sum_of<scalar>(
-          *state_->product,
-          {.epilogue = device::store_and_dot, .x = x.data, .y = y.data, .with = x.data}, reduction,
-          stream);
+      return detail::apply_dot_on_gpu<scalar>(*state_->product, x, y, reduction, stream);
     }
   }
   const detail::StoreAndDot<scalar> store{y.data, x.data, y.entry_stride, y.component_stride};
@@ -227,10 +214,7 @@ sum_t<vector_scalar_t<E>> Operator<E>::residual(const FieldView<const scalar>& b
   }
   if constexpr (detail::runs_on_gpu<E>) {
     if (state_->product) {
-      return detail::sum_of<scalar>(
-          *state_->product,
-          {.epilogue = device::store_residual, .x = x.data, .y = r.data, .with = b.data}, reduction,
-          stream);
+      return detail::residual_on_gpu<scalar>(*state_->product, b, x, r, reduction, stream);
     }
   }
   using P = typename detail::promoted<E>::type;

@@ -1,4 +1,4 @@
-// Operators and solvers over entries from a definition: fields are the user's own, as they are.
+// Operators and solvers over entries from a definition.
 #include "any_implementation.hpp"
 #include "heddle/defined_jacobi.hpp"
 
@@ -6,21 +6,41 @@ namespace heddle::detail {
 
 namespace {
 
+/// What `Field<E>` is to a type: a field in the operator's layout, basis and memory.
+template <class S>
+struct DefinedField {
+  Array<S> scalars;
+  FieldView<S> view;
+
+  DefinedField(Index rows, int components, const DefinedOperator<S>& matrix,
+               std::shared_ptr<const Basis> basis)
+      : scalars(static_cast<std::size_t>(rows) * static_cast<std::size_t>(components),
+                matrix.device()),
+        view(scalars.data(), rows, components, matrix.vector_layout(), std::move(basis)) {}
+};
+
+/// x and y of one product.
 template <class S>
 class DefinedWork final : public AnyOperator::Work {
  public:
   DefinedWork(const DefinedOperator<S>& matrix, const AnyField& x)
       : matrix_(matrix),
-        x_(x),
-        y_(matrix.rows(), matrix.row_components(), precision_of<S>, matrix.device()) {}
+        x_(matrix.columns(), matrix.column_components(), matrix, matrix.column_basis()),
+        y_(matrix.rows(), matrix.row_components(), matrix, matrix.row_basis()) {
+    permute<S>(x.view<S>(), x_.view, S(1), matrix.device().stream());
+  }
   void product(const Stream& stream) override {
-    matrix_.apply(S(1), x_.view<S>(), S(0), y_.view<S>(), stream);
+    matrix_.apply(S(1), x_.view, S(0), y_.view, stream);
+  }
+  /// y in the user's order.
+  void take(AnyField& y) const {
+    permute<S>(y_.view, y.view<S>(), S(1), matrix_.device().stream());
   }
 
  private:
   DefinedOperator<S> matrix_;
-  AnyField x_;
-  AnyField y_;
+  DefinedField<S> x_;
+  DefinedField<S> y_;
 };
 
 template <class S>
@@ -41,7 +61,9 @@ class DefinedImplementation final : public AnyOperator::Implementation {
   }
 
   void apply(const AnyField& x, AnyField& y) const override {
-    matrix_.apply(S(1), x.view<S>(), S(0), y.view<S>(), device.stream());
+    DefinedWork<S> work(matrix_, x);
+    work.product(device.stream());
+    work.take(y);
   }
   std::unique_ptr<AnyOperator::Work> work(const AnyField& x) const override {
     return std::make_unique<DefinedWork<S>>(matrix_, x);

@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "entry_batch.hpp"
+#include "heddle/config.hpp"
 #include "heddle/product_cpu.hpp"
+#include "heddle/product_on_gpu.hpp"
 
 namespace heddle {
 
@@ -28,11 +30,7 @@ bool is_singular(const EntryDefinition& definition, const S* entry, const S* inv
 }
 
 template <class S>
-DefinedJacobi<S>::DefinedJacobi(const DefinedOperator<S>& matrix)
-    : matrix_(matrix),
-      inverses_(static_cast<std::size_t>(matrix.rows()) *
-                    static_cast<std::size_t>(matrix.definition().size()),
-                matrix.device()) {
+DefinedJacobi<S>::DefinedJacobi(const DefinedOperator<S>& matrix) : matrix_(matrix) {
   const EntryDefinition& definition = matrix.definition();
   if (!definition.has_inverse()) {
     throw Error(ErrorKind::unsupported, "Jacobi: entry " + definition.name +
@@ -44,21 +42,7 @@ DefinedJacobi<S>::DefinedJacobi(const DefinedOperator<S>& matrix)
                                               std::to_string(matrix.rows()) + " x " +
                                               std::to_string(matrix.columns()));
   }
-  Index first_singular = matrix.rows();
-#pragma omp parallel num_threads(team_size(matrix.device().stream(), matrix.rows())) \
-    reduction(min : first_singular)
-  {
-    std::vector<S> registers;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < matrix.rows(); ++row) {
-      const S* const entry = matrix_.diagonal(row);
-      S* const inverse = inverses_.data() + Offset(row) * definition.size();
-      if (entry != nullptr) invert(definition, entry, inverse, registers);
-      if (entry == nullptr || is_singular(definition, entry, inverse)) {
-        first_singular = std::min(first_singular, row);
-      }
-    }
-  }
+  const Index first_singular = invert_entries();
   if (first_singular < matrix.rows()) {
     throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
                                          std::to_string(first_singular) +
@@ -67,8 +51,42 @@ DefinedJacobi<S>::DefinedJacobi(const DefinedOperator<S>& matrix)
 }
 
 template <class S>
+Index DefinedJacobi<S>::invert_entries() {
+  const EntryDefinition& definition = matrix_.definition();
+  if constexpr (has_cuda) {
+    if (const cuda::Product* product = matrix_.product_on_gpu()) {
+      on_gpu_ = std::make_shared<cuda::Diagonal>(*product, definition.size(),
+                                                 static_cast<int>(sizeof(S)), matrix_.device());
+      return on_gpu_->invert(matrix_.device().stream());
+    }
+  }
+  inverses_ = Array<S>(
+      static_cast<std::size_t>(matrix_.rows()) * static_cast<std::size_t>(definition.size()),
+      matrix_.device());
+  Index first_singular = matrix_.rows();
+#pragma omp parallel num_threads(team_size(matrix_.device().stream(), matrix_.rows())) \
+    reduction(min : first_singular)
+  {
+    std::vector<S> registers;
+#pragma omp for schedule(static)
+    for (Index row = 0; row < matrix_.rows(); ++row) {
+      const S* const entry = matrix_.diagonal(row);
+      S* const inverse = inverses_.data() + Offset(row) * definition.size();
+      if (entry != nullptr) invert(definition, entry, inverse, registers);
+      if (entry == nullptr || is_singular(definition, entry, inverse)) {
+        first_singular = std::min(first_singular, row);
+      }
+    }
+  }
+  return first_singular;
+}
+
+template <class S>
 void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                              const Stream& stream) const {
+  if constexpr (has_cuda) {
+    if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
+  }
   using Batch = detail::EntryBatch<S>;
   const EntryDefinition& definition = matrix_.definition();
   const int K = definition.size(), V = definition.vector_size();
@@ -88,6 +106,16 @@ void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
       }
     }
   });
+}
+
+template <class S>
+std::pair<sum_t<S>, sum_t<S>> DefinedJacobi<S>::update_and_apply(
+    S alpha, const FieldView<const S>& q, const FieldView<S>& r, const FieldView<S>& z,
+    Reduction<S>& reduction, const Stream& stream) const {
+  if constexpr (has_cuda) {
+    if (on_gpu_) return detail::update_on_gpu<S>(*on_gpu_, alpha, q, r, z, reduction, stream);
+  }
+  return Preconditioner<S>::update_and_apply(alpha, q, r, z, reduction, stream);
 }
 
 template bool is_singular(const EntryDefinition&, const float*, const float*);

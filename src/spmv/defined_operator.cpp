@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "defined_entry_text.hpp"
 #include "entry_batch.hpp"
+#include "heddle/config.hpp"
+#include "heddle/place_values.hpp"
 #include "heddle/product_cpu.hpp"
+#include "heddle/product_on_gpu.hpp"
 
 namespace heddle {
 
@@ -91,7 +95,6 @@ __attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows
 template <class S>
 DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan,
                                     const Device& device) {
-  check_layout(plan);
   auto state = std::make_shared<State>();
   state->definition = matrix.definition();
   state->device = device;
@@ -99,21 +102,55 @@ DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& 
   state->rows = matrix.rows();
   state->columns = matrix.columns();
   state->entries = matrix.entries();
-  // The arrays are kept as they come, so that no value map is needed.
-  Plan kept = plan;
-  kept.columns = ColumnOrder::given;
-  state->memory = memory_use(matrix.pattern(), kept, matrix.entry_bytes(), device);
-  check_memory(state->memory, device.available_memory(), matrix.pattern(), matrix.entry_bytes(),
-               device);
-  state->row_basis = Basis::natural(matrix.rows());
-  state->column_basis =
-      matrix.rows() == matrix.columns() ? state->row_basis : Basis::natural(matrix.columns());
-  state->offsets = Array<Offset>(matrix.offsets().span(), device);
-  state->values = Array<S>(matrix.values().span(), device);
-  const auto entries = static_cast<std::size_t>(matrix.entries());
-  state->column = Array<Index>(entries + SlicedPattern::column_slack, device);
-  std::copy_n(matrix.column().data(), entries, state->column.data());
+  if (device.on_gpu()) {
+    store_slices(*state, matrix);
+  } else {
+    store_rows(*state, matrix);
+  }
   state_ = std::move(state);
+}
+
+template <class S>
+void DefinedOperator<S>::store_rows(State& state, const DefinedMatrix<S>& matrix) {
+  check_layout(state.plan);
+  const Device& device = state.device;
+  // The arrays are kept as they come, so that no value map is needed.
+  Plan kept = state.plan;
+  kept.columns = ColumnOrder::given;
+  state.memory = memory_use(matrix.pattern(), kept, matrix.entry_bytes(), device);
+  check_memory(state.memory, device.available_memory(), matrix.pattern(), matrix.entry_bytes(),
+               device);
+  state.row_basis = Basis::natural(matrix.rows());
+  state.column_basis =
+      matrix.rows() == matrix.columns() ? state.row_basis : Basis::natural(matrix.columns());
+  state.offsets = Array<Offset>(matrix.offsets().span(), device);
+  state.values = Array<S>(matrix.values().span(), device);
+  const auto entries = static_cast<std::size_t>(matrix.entries());
+  state.column = Array<Index>(entries + SlicedPattern::column_slack, device);
+  std::copy_n(matrix.column().data(), entries, state.column.data());
+}
+
+template <class S>
+void DefinedOperator<S>::store_slices(State& state, const DefinedMatrix<S>& matrix) {
+  if constexpr (has_cuda) {
+    const Device& device = state.device;
+    const EntryDefinition& definition = *state.definition;
+    const int K = definition.size(), V = definition.vector_size(), scalar_bytes = sizeof(S);
+    cuda::check_plan_for_gpu(state.plan);
+    state.row_basis = Basis::make(matrix.pattern(), state.plan, device);
+    state.column_basis =
+        matrix.rows() == matrix.columns() ? state.row_basis : Basis::natural(matrix.columns());
+    state.pattern = SlicedPattern::build(matrix.pattern(), state.plan, state.row_basis,
+                                         state.column_basis, matrix.entry_bytes(), device);
+    state.memory = state.pattern->memory;
+    state.values = Array<S>(static_cast<std::size_t>(state.pattern->slots * K), device);
+    place_values_on_gpu(*state.pattern, state.plan.inner, {K, scalar_bytes}, matrix.values().data(),
+                        state.values.data(), device.stream());
+    const cuda::EntryShape shape{K, scalar_bytes, V, V, scalar_bytes, ring_size(definition.ring)};
+    state.product = std::make_shared<cuda::Product>(
+        text_of<S>(definition), text_of<S, sum_t<S>>(definition), shape, state.pattern, state.plan,
+        state.values.data(), device);
+  }
 }
 
 template <class S>
@@ -142,7 +179,8 @@ long long DefinedOperator<S>::bytes_of_product() const {
 
 template <class S>
 template <class U>
-void DefinedOperator<S>::check(const FieldView<U>& field, Index rows, const char* name) const {
+void DefinedOperator<S>::check(const FieldView<U>& field, Index rows,
+                               const std::shared_ptr<const Basis>& basis, const char* name) const {
   if (field.size != rows || field.components != row_components()) {
     throw Error(ErrorKind::size_mismatch, "a matrix of entries " + definition().name + " needs " +
                                               name + " of " + std::to_string(rows) + " rows of " +
@@ -150,9 +188,9 @@ void DefinedOperator<S>::check(const FieldView<U>& field, Index rows, const char
                                               " components, not " + std::to_string(field.size) +
                                               " of " + std::to_string(field.components));
   }
-  if (field.basis && !field.basis->is_natural()) {
+  if (field.basis ? !same_basis(*field.basis, *basis) : !basis->is_natural()) {
     throw Error(ErrorKind::size_mismatch,
-                std::string(name) + " is not in the user's order; `permute` takes it there");
+                std::string(name) + " is not in the matrix's basis; `permute` takes it there");
   }
 }
 
@@ -179,8 +217,13 @@ void DefinedOperator<S>::product(const FieldView<const S>& x, const Finish& fini
 template <class S>
 void DefinedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
                                const Stream& stream) const {
-  check(x, columns(), "x");
-  check(y, rows(), "y");
+  check(x, columns(), column_basis(), "x");
+  check(y, rows(), row_basis(), "y");
+  if constexpr (has_cuda) {
+    if (state_->product) {
+      return detail::apply_on_gpu<S>(*state_->product, alpha, x, beta, y, stream);
+    }
+  }
   const detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   product<S>(x, store, nullptr, stream);
 }
@@ -189,11 +232,16 @@ template <class S>
 sum_t<S> DefinedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldView<S>& y,
                                        Reduction<S>& reduction, const Stream& stream) const {
   if (x.entry_stride != y.entry_stride || x.component_stride != y.component_stride ||
-      rows() != columns()) {
+      row_basis() != column_basis()) {
     return LinearOperator<S>::apply_dot(x, y, reduction, stream);
   }
-  check(x, columns(), "x");
-  check(y, rows(), "y");
+  check(x, columns(), column_basis(), "x");
+  check(y, rows(), row_basis(), "y");
+  if constexpr (has_cuda) {
+    if (state_->product) {
+      return detail::apply_dot_on_gpu<S>(*state_->product, x, y, reduction, stream);
+    }
+  }
   const detail::StoreAndDot<S> store{y.data, x.data, y.entry_stride, y.component_stride};
   product<S>(x, store, &reduction, stream);
   return reduction.finish(1)[0];
@@ -203,11 +251,16 @@ template <class S>
 sum_t<S> DefinedOperator<S>::residual(const FieldView<const S>& b, const FieldView<const S>& x,
                                       const FieldView<S>& r, Reduction<S>& reduction,
                                       const Stream& stream) const {
-  check(x, columns(), "x");
-  check(b, rows(), "b");
-  check(r, rows(), "r");
+  check(x, columns(), column_basis(), "x");
+  check(b, rows(), row_basis(), "b");
+  check(r, rows(), row_basis(), "r");
   if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+  }
+  if constexpr (has_cuda) {
+    if (state_->product) {
+      return detail::residual_on_gpu<S>(*state_->product, b, x, r, reduction, stream);
+    }
   }
   const detail::StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
   product<sum_t<S>>(x, store, &reduction, stream);

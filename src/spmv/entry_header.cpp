@@ -1,4 +1,5 @@
 #include <map>
+#include <mutex>
 
 #include "heddle/entry_text.hpp"
 #include "heddle/error.hpp"
@@ -7,25 +8,44 @@ namespace heddle {
 
 namespace {
 
-/// Filled before main, by initialisers of the files that CMake writes.
-std::map<std::string, std::string_view, std::less<>>& registered() {
-  static std::map<std::string, std::string_view, std::less<>> headers;
-  return headers;
+struct Header {
+  std::string_view text;
+  bool ambiguous = false;
+};
+
+/// Filled before main, or when a library is opened, by initialisers of the files that CMake writes.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Header, std::less<>> headers;
+};
+
+Registry& registry() {
+  static Registry registry;
+  return registry;
 }
 
 }  // namespace
 
 bool register_entry_header(const char* name, std::string_view text) {
-  registered()[name] = text;
+  const std::lock_guard lock(registry().mutex);
+  const auto [at, is_new] = registry().headers.try_emplace(name, Header{text});
+  if (!is_new && at->second.text != text) at->second.ambiguous = true;
   return true;
 }
 
 std::string_view entry_header(const std::string& name) {
-  const auto found = registered().find(name);
-  if (found != registered().end()) return found->second;
-  throw Error(ErrorKind::unsupported, "the text of the entry's header '" + name +
-                                          "' is not in this program; heddle_embed_entry(target " +
-                                          name + ") in its CMakeLists.txt puts it there");
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().headers.find(name);
+  if (found == registry().headers.end()) {
+    throw Error(ErrorKind::unsupported, "the text of the entry's header '" + name +
+                                            "' is not in this program; heddle_embed_entry(target " +
+                                            name + ") in its CMakeLists.txt puts it there");
+  }
+  if (found->second.ambiguous) {
+    throw Error(ErrorKind::unsupported,
+                "two entry headers of this program are named '" + name + "'; rename one");
+  }
+  return found->second.text;
 }
 
 }  // namespace heddle

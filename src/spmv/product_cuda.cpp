@@ -104,8 +104,11 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << ", epilogue = " << static_cast<int>(epilogue)
        << ", ring = " << (ring != 0 ? ring : shape_.ring) << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
-       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";\n"
-       << "};\n";
+       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";
+"
+       << "};
+"
+       << entry_assertions(shape_);
   return text.str();
 }
 

@@ -1,0 +1,63 @@
+// What operators over sliced storage and their Jacobi do on a GPU, whether a type or a definition
+// states the entry.
+#pragma once
+
+#include <utility>
+
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/field.hpp"
+#include "heddle/product_cuda.hpp"
+
+namespace heddle::detail {
+
+/// One product with its sum waited for.
+template <class S>
+sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
+                const Stream& stream) {
+  call.sums = reduction.space(product.partials());
+  product.launch(call, stream);
+  return reduction.finish(1)[0];
+}
+
+// As the functions of `LinearOperator`, of operands that the operator has checked.
+
+template <class S>
+void apply_on_gpu(const cuda::Product& product, S alpha, const FieldView<const S>& x, S beta,
+                  const FieldView<S>& y, const Stream& stream) {
+  product.launch({.x = x.data,
+                  .y = y.data,
+                  .alpha = static_cast<double>(alpha),
+                  .beta = static_cast<double>(beta)},
+                 stream);
+}
+
+template <class S>
+sum_t<S> apply_dot_on_gpu(const cuda::Product& product, const FieldView<const S>& x,
+                          const FieldView<S>& y, Reduction<S>& reduction, const Stream& stream) {
+  return sum_of<S>(product,
+                   {.epilogue = device::store_and_dot, .x = x.data, .y = y.data, .with = x.data},
+                   reduction, stream);
+}
+
+template <class S>
+sum_t<S> residual_on_gpu(const cuda::Product& product, const FieldView<const S>& b,
+                         const FieldView<const S>& x, const FieldView<S>& r,
+                         Reduction<S>& reduction, const Stream& stream) {
+  return sum_of<S>(product,
+                   {.epilogue = device::store_residual, .x = x.data, .y = r.data, .with = b.data},
+                   reduction, stream);
+}
+
+/// As `Preconditioner::update_and_apply`.
+template <class S>
+std::pair<sum_t<S>, sum_t<S>> update_on_gpu(const cuda::Diagonal& diagonal, S alpha,
+                                            const FieldView<const S>& q, const FieldView<S>& r,
+                                            const FieldView<S>& z, Reduction<S>& reduction,
+                                            const Stream& stream) {
+  diagonal.update(static_cast<double>(alpha), q.data, r.data, z.data,
+                  reduction.space(diagonal.partials()), nullptr, stream);
+  const auto sums = reduction.finish(2);
+  return {sums[0], sums[1]};
+}
+
+}  // namespace heddle::detail

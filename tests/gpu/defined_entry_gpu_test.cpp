@@ -1,0 +1,210 @@
+// Entries from definitions on a GPU: products as those of the type, solves in every form of the
+// loop.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "entries/dual_complex.hpp"
+#include "entries/printed/split_complex.hpp"
+#include "heddle/any_solver.hpp"
+#include "heddle/choose_plan.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/defined_jacobi.hpp"
+#include "heddle/jacobi.hpp"
+#include "support/entry_definitions.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+using split_complex = heddle_user::split_complex_entry<double>;
+
+const char* const loops[] = {"loop=stepped", "loop=graph", "loop=persistent"};
+const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=1,schedule=full",
+                               "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs,schedule=dynamic",
+                               "K1"};
+
+/// What the products of an operator leave, in the user's order, and their sums.
+template <class S>
+struct Products {
+  std::vector<S> scaled, residual;
+  double dot = 0, squared_norm = 0;
+
+  Products(const LinearOperator<S>& A, const FieldView<const S>& x, const FieldView<const S>& b) {
+    const Device device = A.device();
+    const Stream& stream = device.stream();
+    const auto scalars = static_cast<std::size_t>(x.scalars());
+    const auto view_of = [&](Array<S>& array) {
+      return FieldView<S>(array.data(), x.size, x.components, A.vector_layout(), A.row_basis());
+    };
+    Array<S> x_there(scalars, device), b_there(scalars, device), y_there(scalars, device);
+    const FieldView<S> x_in = view_of(x_there), b_in = view_of(b_there), y = view_of(y_there);
+    permute<S>(x, x_in, S(1), stream);
+    permute<S>(b, b_in, S(1), stream);
+    Reduction<S> reduction(A.rows(), device);
+    const auto take = [&](std::vector<S>& to) {
+      to.resize(scalars);
+      permute<S>(y, FieldView<S>(to.data(), x.size, x.components), S(1), stream);
+    };
+    permute<S>(b, y, S(1), stream);
+    A.apply(S(0.5), x_in, S(-2), y, stream);
+    take(scaled);
+    squared_norm = A.residual(b_in, x_in, y, reduction, stream);
+    take(residual);
+    dot = A.apply_dot(x_in, y, reduction, stream);
+  }
+};
+
+template <class S>
+void expect_close(const std::vector<S>& expected, const std::vector<S>& actual, double tolerance) {
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = std::abs(double(expected[i]) - double(actual[i]));
+    ASSERT_FALSE(!(difference <= tolerance)) << i << ": " << difference;
+  }
+}
+
+template <class E>
+class DefinedProductOnGpu : public OnGpu {};
+using Quaternions = testing::Types<quaternion<float>, quaternion<double>>;
+TYPED_TEST_SUITE(DefinedProductOnGpu, Quaternions);
+
+TYPED_TEST(DefinedProductOnGpu, IsThatOfTheType) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(2801 + sizeof(E));
+  const Definition definition = quaternion_definition();
+  for (const Index rows : {1, 33, 1001}) {
+    const auto matrix = random_matrix<E>(
+        {.rows = rows, .columns = rows, .per_row = std::min<Index>(rows, 9)}, seed.generator);
+    const Field<E> x = random_field<E>(rows, seed.generator),
+                   b = random_field<E>(rows, seed.generator);
+    Index longest = 0;
+    for (Index row = 0; row < rows; ++row) {
+      longest = std::max(longest, matrix.view().pattern().length(row));
+    }
+    // Components in [-1, 1]: sums of 4 products an entry, times 0.5, beside 2 |b|.
+    const double tolerance =
+        4.0 * longest * (4.0 * longest + 2) * double(std::numeric_limits<S>::epsilon());
+    for (const char* layout : layouts) {
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + layout);
+      const Plan plan = parse_plan(layout);
+      const Operator<E> typed(matrix, plan, this->device);
+      const DefinedOperator<S> defined(as_defined(matrix, definition), plan, this->device);
+      EXPECT_EQ(defined.compulsory_bytes(), typed.compulsory_bytes());
+      EXPECT_EQ(defined.memory().total(), typed.memory().total());
+      const Products<S> expected(typed, x.view(), b.view()), actual(defined, x.view(), b.view());
+      expect_close(expected.scaled, actual.scaled, tolerance);
+      expect_close(expected.residual, actual.residual, tolerance);
+      EXPECT_FALSE(
+          !(std::abs(actual.squared_norm - expected.squared_norm) <= 1e-13 * expected.squared_norm))
+          << actual.squared_norm - expected.squared_norm;
+      EXPECT_FALSE(!(std::abs(actual.dot - expected.dot) <= tolerance * 4 * rows));
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+class DefinedEntryOnGpu : public OnGpu {
+ protected:
+  /// Through the front that the command line uses.
+  static Report solve(const AnyMatrix& matrix, Method method, PreconditionerKind preconditioner,
+                      const Plan& plan, const Device& on, const AnyField& b, AnyField& x) {
+    const AnyOperator A(matrix, plan, on);
+    AnySolver solver(A, method, preconditioner, {});
+    return solver.solve(b, x);
+  }
+
+  /// In every form of the loop and with and without Jacobi; `x` is known.
+  template <class E>
+  void check_solves(const CsrMatrix<E>& typed, Definition definition, Method method,
+                    Generator& generator) {
+    const AnyMatrix matrix(as_defined(typed, std::move(definition)));
+    const AnyOperator on_cpu(matrix, Plan{}, Device::cpu());
+    AnyField solution = on_cpu.column_field(), b = on_cpu.row_field();
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    const Offset scalars = Offset(solution.rows()) * solution.components();
+    for (Offset i = 0; i < scalars; ++i) solution.set(i, uniform(generator));
+    on_cpu.apply(solution, b);
+    std::vector<Plan> plans = {choose_plan(matrix.pattern(), matrix.entry_bytes(), device)};
+    for (const char* loop : loops) plans.push_back(parse_plan(std::string("pJDS,T=2,") + loop));
+    for (const Plan& plan : plans) {
+      for (const auto preconditioner : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
+        SCOPED_TRACE(to_string(plan) +
+                     (preconditioner == PreconditionerKind::jacobi ? ", Jacobi" : ""));
+        AnyField x = on_cpu.column_field();
+        const Report report = solve(matrix, method, preconditioner, plan, device, b, x);
+        ASSERT_TRUE(report.converged()) << report;
+        // Dominant by its diagonal: |x - x*| <= |A^-1| |r|, and |A^-1| is below 4.
+        double error = 0;
+        for (Offset i = 0; i < scalars; ++i) {
+          const double difference = x.get(i) - solution.get(i);
+          error += difference * difference;
+        }
+        EXPECT_FALSE(!(std::sqrt(error) <= 4 * report.residual_norm + 1e-12 * double(scalars)))
+            << std::sqrt(error);
+      }
+    }
+  }
+};
+
+TEST_F(DefinedEntryOnGpu, SplitComplexByConjugateGradient) {
+  Seed seed(2803);
+  for (const Index rows : {1, 33, 2001}) {
+    SCOPED_TRACE(rows);
+    check_solves(random_positive_definite_matrix<split_complex>(rows, std::min<Index>(rows, 7),
+                                                                seed.generator),
+                 split_complex_definition(), Method::conjugate_gradient, seed.generator);
+  }
+}
+
+TEST_F(DefinedEntryOnGpu, DualComplexByBiCGStab) {
+  Seed seed(2804);
+  check_solves(random_dominant_matrix<dual_complex<double>>(
+                   {.rows = 1001, .columns = 1001, .per_row = 7}, seed.generator),
+               dual_complex_definition(), Method::bicgstab, seed.generator);
+}
+
+TEST_F(DefinedEntryOnGpu, ProductsOfTheFrontAreThoseOfTheCpu) {
+  using E = dual_complex<float>;
+  Seed seed(2805);
+  const auto typed = random_matrix<E>({.rows = 400, .columns = 400, .per_row = 5}, seed.generator);
+  const AnyMatrix matrix(as_defined(typed, dual_complex_definition()));
+  const AnyOperator on_cpu(matrix, Plan{}, Device::cpu());
+  const AnyOperator on_gpu(matrix, parse_plan("K2rs,inner=aosoa,vector=soa"), device);
+  AnyField x = on_cpu.column_field(), expected = on_cpu.row_field(), y = on_gpu.row_field();
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (Offset i = 0; i < 4 * 400; ++i) x.set(i, uniform(seed.generator));
+  on_cpu.apply(x, expected);
+  on_gpu.apply(x, y);
+  for (Offset i = 0; i < 4 * 400; ++i) {
+    ASSERT_FALSE(!(std::abs(y.get(i) - expected.get(i)) <= 1e-4)) << i;
+  }
+}
+
+TEST_F(DefinedEntryOnGpu, ASingularDiagonalNamesTheUsersRow) {
+  using E = dual_complex<double>;
+  Seed seed(2806);
+  auto matrix =
+      random_dominant_matrix<E>({.rows = 301, .columns = 301, .per_row = 5}, seed.generator);
+  constexpr Index singular = 117;
+  for (Offset i = matrix.offsets()[singular]; i < matrix.offsets()[singular + 1]; ++i) {
+    if (matrix.column()[static_cast<std::size_t>(i)] != singular) continue;
+    // b eps alone divides zero.
+    for (const int k : {0, 1}) matrix.values()[static_cast<std::size_t>(i * 4 + k)] = 0;
+  }
+  const DefinedOperator<double> A(as_defined(matrix, dual_complex_definition()),
+                                  parse_plan("pJDS,T=2"), device);
+  expect_error(ErrorKind::singular,
+               "Jacobi: the diagonal entry of row 117 (counted from 0) is missing or singular",
+               [&] { const DefinedJacobi<double> jacobi(A); });
+}
+
+}  // namespace
