@@ -104,10 +104,8 @@ std::string Product::plan_text(device::Epilogue epilogue, const char* action,
        << ", epilogue = " << static_cast<int>(epilogue)
        << ", ring = " << (ring != 0 ? ring : shape_.ring) << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
-       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";
-"
-       << "};
-"
+       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";\n"
+       << "};\n"
        << entry_assertions(shape_);
   return text.str();
 }
