@@ -72,19 +72,6 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
   return kernel;
 }
 
-KernelSource program_over(const EntryText& entry, std::string name, const std::string& text) {
-  KernelSource source;
-  source.name = std::move(name);
-  for (const std::string& header : entry.headers) {
-    source.text += "#include \"" + header + "\"\n";
-    if (!header.starts_with("heddle/entries/")) {
-      source.headers.push_back({header, std::string(entry_header(header))});
-    }
-  }
-  source.text += text;
-  return source;
-}
-
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments) {
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config{};

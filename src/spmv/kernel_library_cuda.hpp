@@ -4,16 +4,12 @@
 #include <cuda_runtime_api.h>
 
 #include "heddle/device.hpp"
-#include "heddle/entry_text.hpp"
 #include "kernel_compiler.hpp"
 
 namespace heddle::cuda {
 
 /// The kernel of that name in a program, for the GPU of `stream`.
 cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream);
-
-/// A program that begins with the headers of an entry, the user's own text among them.
-KernelSource program_over(const EntryText& entry, std::string name, const std::string& text);
 
 struct LaunchShape {
   unsigned blocks = 1;
