@@ -10,6 +10,9 @@ namespace heddle {
 /// own.
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device);
 
+/// The same for a GPU that need not be there.
+Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes);
+
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu()) {
   return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device);

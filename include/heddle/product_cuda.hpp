@@ -23,6 +23,8 @@ struct EntryShape {
   int ring;               // components of a Krylov coefficient
 };
 
+struct ProductProgram;
+
 /// One matrix on one GPU as the kernels see it. May be used from several threads at once.
 class Product {
  public:
@@ -62,10 +64,9 @@ class Product {
 
   // For loops that write a program of their own around the product.
 
-  /// `struct Plan { ... };` for the kernels, with what they include.
-  std::string plan_text(device::Epilogue epilogue, const char* action, const char* action_header,
-                        int ring = 0) const;
-  EntryText text_of(device::Epilogue epilogue) const;
+  /// What they are written for; see src/spmv/product_program.hpp.
+  ProductProgram program(device::Epilogue epilogue, const char* action = nullptr,
+                         const char* action_header = nullptr, int ring = 0) const;
   device::Matrix<char> matrix() const;
 
  private:

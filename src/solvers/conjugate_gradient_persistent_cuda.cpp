@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "../base/cuda_call.hpp"
@@ -8,6 +7,7 @@
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
 #include "loop_cuda.hpp"
+#include "persistent_program.hpp"
 
 namespace heddle::cuda {
 
@@ -26,10 +26,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
       : product_(product), diagonal_(diagonal), device_(device), run_(device) {
     const SlicedPattern& A = product.pattern();
     const Plan& plan = product.plan();
-    if (plan.lanes == Plan::all_rows || !A.target.empty()) {
-      throw Error(ErrorKind::bad_plan,
-                  "plan: loop=persistent needs slices of 1 to 64 lanes and use=permuted");
-    }
+    check_plan_for_persistent_loop(plan, !A.target.empty());
     const Stream& stream = device_.stream();
     const OnGpu here(stream);
     share_out(A);
@@ -49,7 +46,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
           "plan: loop=persistent keeps four vectors in shared memory, and these do not fit; "
           "loop=graph takes matrices of any size");
     }
-    in_shared_ = plan.inner != InnerLayout::soa && vectors + alignment + matrix <= room;
+    in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= room;
     shared_bytes_ = static_cast<unsigned>(vectors + (in_shared_ ? alignment + matrix : 0));
     compile();
     packets_ = Array<device::Packet>(4 * static_cast<std::size_t>(blocks_), device_);
@@ -126,25 +123,8 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
   }
 
   void compile() {
-    const EntryText entry = product_.text_of(device::store_and_dot);
-    std::string text = product_.plan_text(device::store_and_dot, nullptr, nullptr);
-    text +=
-        "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"
-        "struct PersistentPlan : Plan {\n"
-        "  using inverse = heddle::arithmetic_t<Plan::entry>;\n"
-        "  static constexpr int persistent_block = " +
-        std::to_string(threads_) +
-        ";\n"
-        "  static constexpr bool jacobi = " +
-        (diagonal_ != nullptr ? "true" : "false") +
-        ", in_shared = " + (in_shared_ ? "true" : "false") +
-        ";\n};\n"
-        "extern \"C\" __global__ void __launch_bounds__(PersistentPlan::persistent_block)\n"
-        "heddle_solve(\n"
-        "    const __grid_constant__ heddle::device::PersistentArgumentsOf<PersistentPlan> a) {\n"
-        "  heddle::device::conjugate_gradient<PersistentPlan>(a);\n"
-        "}\n";
-    kernel_ = load_kernel(program_over(entry, "conjugate gradient of " + entry.type, text),
+    kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot), threads_,
+                                             diagonal_ != nullptr, in_shared_}),
                           "heddle_solve", device_.stream());
     check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(shared_bytes_), device_.stream().gpu),

@@ -1,18 +1,11 @@
 #include "heddle/diagonal_cuda.hpp"
 
-#include <utility>
-
 #include "../base/cuda_call.hpp"
 #include "../spmv/kernel_library_cuda.hpp"
+#include "diagonal_program.hpp"
 #include "heddle/kernels/diagonal_arguments.hpp"
 
 namespace heddle::cuda {
-
-namespace {
-
-constexpr int block = 256;
-
-}  // namespace
 
 struct Diagonal::Kernels {
   cudaKernel_t invert = nullptr;
@@ -28,32 +21,7 @@ Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, con
                     static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),
                 device),
       kernels_(std::make_unique<Kernels>()) {
-  // The block size of rows and lanes is this file's, whatever the product's.
-  std::string text = product.plan_text(device::store_scaled, nullptr, nullptr);
-  text +=
-      "#include \"heddle/kernels/diagonal.cuh\"\n"
-      "struct DiagonalPlan : Plan {\n"
-      "  static constexpr int block = 256;\n"
-      "  static constexpr double epsilon = ";
-  text += scalar_bytes == 4 ? "1.2e-7" : "2.3e-16";
-  text +=
-      ";\n};\n"
-      "using Stored = heddle::stored_scalar_t<Plan::entry>;\n"
-      "using Inverse = heddle::stored_scalar_t<heddle::arithmetic_t<Plan::entry>>;\n"
-      "extern \"C\" __global__ void __launch_bounds__(256) heddle_invert(\n"
-      "    const __grid_constant__ heddle::device::InvertArguments<Stored, Inverse> a) {\n"
-      "  heddle::device::invert_diagonal<DiagonalPlan>(a);\n"
-      "}\n"
-      "extern \"C\" __global__ void __launch_bounds__(256) heddle_apply(\n"
-      "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
-      "  heddle::device::apply_diagonal<DiagonalPlan>(a);\n"
-      "}\n"
-      "extern \"C\" __global__ void __launch_bounds__(256) heddle_update(\n"
-      "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
-      "  heddle::device::update_with_diagonal<DiagonalPlan>(a);\n"
-      "}\n";
-  const EntryText entry = product.text_of(device::store_scaled);
-  const KernelSource source = program_over(entry, "diagonal of " + entry.type, text);
+  const KernelSource source = diagonal_source(product.program(device::store_scaled), scalar_bytes);
   const Stream& stream = device_.stream();
   kernels_->invert = load_kernel(source, "heddle_invert", stream);
   kernels_->apply = load_kernel(source, "heddle_apply", stream);
@@ -63,6 +31,8 @@ Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, con
 Diagonal::~Diagonal() = default;
 
 namespace {
+
+constexpr int block = threads_of_diagonal;
 
 LaunchShape shape_for(Offset threads) {
   LaunchShape shape;

@@ -180,7 +180,18 @@ CompileError compile_error(const KernelSource& source, std::string log) {
   return {message, std::move(log)};
 }
 
-std::vector<char> compile(const KernelSource& source, const Target& target) {
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+KernelImage compile(const KernelSource& source, const Target& target) {
+  const Stopwatch time;
   Program program(source);
   const int result = program.compile(options_of(source, target));
   // Also an option that NVRTC does not know is only named in the log.
@@ -189,7 +200,7 @@ std::vector<char> compile(const KernelSource& source, const Target& target) {
     if (!log.empty()) throw compile_error(source, std::move(log));
     program.check(result);
   }
-  return program.image(target.machine_code);
+  return {program.image(target.machine_code), false, time.seconds(), program.log()};
 }
 
 KernelCache& disk_cache() {
@@ -209,16 +220,6 @@ std::vector<std::jthread> start(std::size_t count, const F& work) {
   return threads;
 }
 
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
 
 KernelImage compile_kernel(const KernelSource& source, int architecture) {
@@ -234,7 +235,7 @@ std::vector<KernelImage> compile_kernels(std::span<const KernelSource> sources, 
     const Stopwatch time;
     keys[i] = key_of(sources[i], target);
     if (auto data = disk_cache().load(keys[i])) {
-      images[i] = {std::move(*data), true, time.seconds()};
+      images[i] = {std::move(*data), true, time.seconds(), ""};
     } else {
       missing.push_back(i);
     }
@@ -246,9 +247,7 @@ std::vector<KernelImage> compile_kernels(std::span<const KernelSource> sources, 
     for (std::size_t at = next++; at < missing.size(); at = next++) {
       const std::size_t i = missing[at];
       try {
-        const Stopwatch time;
-        images[i].data = compile(sources[i], target);
-        images[i].seconds = time.seconds();
+        images[i] = compile(sources[i], target);
         disk_cache().store(keys[i], images[i].data);
       } catch (...) {
         errors[i] = std::current_exception();

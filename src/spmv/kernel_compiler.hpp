@@ -25,6 +25,7 @@ struct KernelImage {
   std::vector<char> data;  // cubin; null-terminated PTX where NVRTC does not know the architecture
   bool cached = false;     // from the disk
   double seconds = 0;      // to compile, or to load
+  std::string log;         // what the compiler said if asked by an option; empty from the disk
 };
 
 /// What a program that does not compile throws. The message is one line: the first error in a file

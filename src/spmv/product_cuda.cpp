@@ -1,16 +1,15 @@
 #include "heddle/product_cuda.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "../base/cuda_call.hpp"
 #include "heddle/error.hpp"
 #include "kernel_library_cuda.hpp"
+#include "product_program.hpp"
 
 namespace heddle::cuda {
 
@@ -28,16 +27,6 @@ unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& st
 }
 
 }  // namespace
-
-void check_plan_for_gpu(const Plan& plan) {
-  constexpr int warp = 32;
-  const auto T = static_cast<unsigned>(plan.threads_per_row);
-  if (T > warp || !std::has_single_bit(T)) {
-    throw Error(ErrorKind::bad_plan, "plan: T=" + std::to_string(T) +
-                                         " threads a row are no power of two up to 32, and a row "
-                                         "does not leave its warp on a GPU");
-  }
-}
 
 namespace {
 
@@ -76,38 +65,16 @@ Product::Product(EntryText text, EntryText exact, const EntryShape& shape,
 
 Product::~Product() = default;
 
-EntryText Product::text_of(device::Epilogue epilogue) const {
-  return epilogue == device::store_residual ? exact_ : text_;
-}
-
-std::string Product::plan_text(device::Epilogue epilogue, const char* action,
-                               const char* action_header, int ring) const {
-  std::ostringstream text;
-  const int schedule = plan_.schedule == ScheduleKind::full    ? 0
-                       : plan_.schedule == ScheduleKind::fixed ? 1
-                                                               : 2;
-  text << "#include \"heddle/kernels/product.cuh\"\n";
-  if (action_header != nullptr) text << "#include \"" << action_header << "\"\n";
-  // C = 1 has no inner order but AoS and SoA.
-  const bool pieces =
-      plan_.inner == InnerLayout::aosoa_component || plan_.inner == InnerLayout::aosoa_16;
-  const auto inner = pieces && pattern_->C == 1 ? InnerLayout::aos : plan_.inner;
-  text << "struct Plan {\n"
-       << "  using entry = " << text_of(epilogue).type << ";\n"
-       << "  using scalar = " << (shape_.scalar_bytes == 4 ? "float" : "double") << ";\n"
-       << "  using action = " << (action != nullptr ? action : "heddle::device::KeepSums") << ";\n"
-       << "  static constexpr int lanes = "
-       << (plan_.lanes == Plan::all_rows && pattern_->C != 1 ? 0 : pattern_->C)
-       << ", threads = " << (plan_.threshold != 0 ? 0 : plan_.threads_per_row)
-       << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan_.unroll
-       << ", load = " << static_cast<int>(plan_.load) << ", block = " << plan_.threads
-       << ", epilogue = " << static_cast<int>(epilogue)
-       << ", ring = " << (ring != 0 ? ring : shape_.ring) << ", schedule = " << schedule << ";\n"
-       << "  static constexpr bool soa = " << (plan_.vector == VectorLayout::soa ? "true" : "false")
-       << ", finish_apart = " << (action != nullptr ? "true" : "false") << ";\n"
-       << "};\n"
-       << entry_assertions(shape_);
-  return text.str();
+ProductProgram Product::program(device::Epilogue epilogue, const char* action,
+                                const char* action_header, int ring) const {
+  return {epilogue == device::store_residual ? exact_ : text_,
+          shape_,
+          plan_,
+          pattern_->C,
+          epilogue,
+          ring != 0 ? ring : shape_.ring,
+          action,
+          action_header};
 }
 
 device::Matrix<char> Product::matrix() const {
@@ -185,20 +152,8 @@ void Product::prepare(const Call& call) const {
     const std::lock_guard lock(kernels_->mutex);
     if (kernels_->loaded.contains(key)) return;
   }
-  const std::string text =
-      plan_text(call.epilogue, call.action, call.action_header, call.ring) +
-      "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
-      "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
-      "  heddle::device::product<Plan>(arguments);\n"
-      "}\n" +
-      (call.action == nullptr
-           ? ""
-           : "extern \"C\" __global__ void __launch_bounds__(heddle::device::finish_threads)\n"
-             "heddle_finish(const __grid_constant__ heddle::device::ArgumentsOf<Plan> a) {\n"
-             "  heddle::device::finish_product<Plan>(a);\n"
-             "}\n");
-  const EntryText entry = text_of(call.epilogue);
-  const KernelSource source = program_over(entry, "product of " + entry.type, text);
+  const KernelSource source =
+      product_source(program(call.epilogue, call.action, call.action_header, call.ring));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());
   if (call.action != nullptr)

@@ -24,9 +24,11 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
-/// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
-/// the sweeps in docs/performance-notes.md found near the best for each size and entry.
-Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
+}  // namespace
+
+// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
+// the sweeps in docs/performance-notes.md found near the best for each size and entry.
+Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
   constexpr double bytes_in_l2 = 30e6;      // that stay there from one product to the next
@@ -78,13 +80,11 @@ Plan plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   return plan;
 }
 
-}  // namespace
-
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
 // shuffle x; they are for devices that run rows side by side.
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device) {
-  return device.on_gpu() ? plan_for_gpu(pattern, entry_bytes) : Plan{};
+  return device.on_gpu() ? choose_plan_for_gpu(pattern, entry_bytes) : Plan{};
 }
 
 }  // namespace heddle

@@ -115,9 +115,10 @@ void compile_all(const EntryText& text, const EntryText& exact, const cuda::Entr
         "}\n";
     for (const auto epilogue :
          {device::store_scaled, device::store_residual, device::store_and_dot}) {
-      const EntryText entry = product.text_of(epilogue);
+      const cuda::ProductProgram of = product.program(epilogue);
+      const EntryText& entry = of.entry;
       SCOPED_TRACE(entry.type);
-      const std::string body = product.plan_text(epilogue, nullptr, nullptr) +
+      const std::string body = cuda::plan_text(of) +
                                (epilogue == device::store_and_dot ? loop : program) +
                                (epilogue == device::store_scaled ? jacobi : "");
       const auto image = cuda::compile_kernel(cuda::program_over(entry, "user entry", body), 90);

@@ -7,13 +7,16 @@
 
 namespace heddle::device {
 
-/// |a| without overflow.
+/// |a| without overflow; not a number where a component is none.
 template <class A>
 __device__ __forceinline__ double magnitude(const A& a) {
   double largest = 0, sum = 0;
 #pragma unroll
   for (int k = 0; k < A::components; ++k) largest = fmax(largest, fabs(double(a.component[k])));
-  if (!(largest > 0)) return largest;
+  if (!(largest > 0)) {
+    for (int k = 0; k < A::components; ++k) sum += double(a.component[k]);
+    return sum;
+  }
 #pragma unroll
   for (int k = 0; k < A::components; ++k) {
     const double scaled = double(a.component[k]) / largest;

@@ -66,8 +66,10 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned bl
   constexpr unsigned per_thread = strides / Threads;
   const unsigned count = blocks * partials_of_block(Block);
   const unsigned groups = (count + parts - 1) / parts;
+  // Blocks of 64 have enough loads on the way, and took seconds to compile with more.
+  constexpr int at_once = per_thread * parts < 64 ? 4 : 1;
   double sums[per_thread][N] = {};
-#pragma unroll 4
+#pragma unroll at_once
   for (unsigned first = threadIdx.x * per_thread; first < groups; first += strides) {
 #pragma unroll
     for (unsigned s = 0; s < per_thread; ++s) {

@@ -1,0 +1,39 @@
+#include "persistent_program.hpp"
+
+#include <string>
+
+#include "../spmv/entry_program.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle::cuda {
+
+void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered) {
+  if (plan.lanes == Plan::all_rows || is_scattered) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: loop=persistent needs slices of 1 to 64 lanes and use=permuted");
+  }
+}
+
+KernelSource persistent_source(const PersistentProgram& program) {
+  const EntryText& entry = program.product.entry;
+  const std::string text =
+      plan_text(program.product) +
+      "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"
+      "struct PersistentPlan : Plan {\n"
+      "  using inverse = heddle::arithmetic_t<Plan::entry>;\n"
+      "  static constexpr int persistent_block = " +
+      std::to_string(program.threads) +
+      ";\n"
+      "  static constexpr bool jacobi = " +
+      (program.jacobi ? "true" : "false") +
+      ", in_shared = " + (program.in_shared ? "true" : "false") +
+      ";\n};\n"
+      "extern \"C\" __global__ void __launch_bounds__(PersistentPlan::persistent_block)\n"
+      "heddle_solve(\n"
+      "    const __grid_constant__ heddle::device::PersistentArgumentsOf<PersistentPlan> a) {\n"
+      "  heddle::device::conjugate_gradient<PersistentPlan>(a);\n"
+      "}\n";
+  return program_over(entry, "conjugate gradient of " + entry.type, text);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,26 @@
+// The text of a solver's loop in one kernel. Needs no GPU.
+#pragma once
+
+#include "../spmv/product_program.hpp"
+
+namespace heddle::cuda {
+
+/// What conjugate gradient in one kernel is written for, beside the product.
+struct PersistentProgram {
+  ProductProgram product;
+  int threads = 256;  // of a block
+  bool jacobi = false;
+  bool in_shared = false;  // the matrix lies in shared memory
+};
+
+/// Throws `Error` (bad_plan) unless slices have a constant number of lanes, and rows lie in the
+/// order of y.
+void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered);
+
+/// Whether a block's part of the matrix is one piece of memory.
+inline bool may_lie_in_shared_memory(const Plan& plan) { return plan.inner != InnerLayout::soa; }
+
+/// Its kernel is `heddle_solve`.
+KernelSource persistent_source(const PersistentProgram& program);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,68 @@
+#include "product_program.hpp"
+
+#include <bit>
+#include <sstream>
+
+#include "entry_program.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle::cuda {
+
+void check_plan_for_gpu(const Plan& plan) {
+  constexpr int warp = 32;
+  const auto T = static_cast<unsigned>(plan.threads_per_row);
+  if (T > warp || !std::has_single_bit(T)) {
+    throw Error(ErrorKind::bad_plan, "plan: T=" + std::to_string(T) +
+                                         " threads a row are no power of two up to 32, and a row "
+                                         "does not leave its warp on a GPU");
+  }
+}
+
+std::string plan_text(const ProductProgram& program) {
+  const Plan& plan = program.plan;
+  std::ostringstream text;
+  const int schedule = plan.schedule == ScheduleKind::full    ? 0
+                       : plan.schedule == ScheduleKind::fixed ? 1
+                                                              : 2;
+  text << "#include \"heddle/kernels/product.cuh\"\n";
+  if (program.action_header != nullptr) text << "#include \"" << program.action_header << "\"\n";
+  // C = 1 has no inner order but AoS and SoA.
+  const bool pieces =
+      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
+  const auto inner = pieces && program.lanes == 1 ? InnerLayout::aos : plan.inner;
+  text << "struct Plan {\n"
+       << "  using entry = " << program.entry.type << ";\n"
+       << "  using scalar = " << (program.shape.scalar_bytes == 4 ? "float" : "double") << ";\n"
+       << "  using action = "
+       << (program.action != nullptr ? program.action : "heddle::device::KeepSums") << ";\n"
+       << "  static constexpr int lanes = "
+       << (plan.lanes == Plan::all_rows && program.lanes != 1 ? 0 : program.lanes)
+       << ", threads = " << (plan.threshold != 0 ? 0 : plan.threads_per_row)
+       << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan.unroll
+       << ", load = " << static_cast<int>(plan.load) << ", block = " << plan.threads
+       << ", epilogue = " << static_cast<int>(program.epilogue) << ", ring = " << program.ring
+       << ", schedule = " << schedule << ";\n"
+       << "  static constexpr bool soa = " << (plan.vector == VectorLayout::soa ? "true" : "false")
+       << ", finish_apart = " << (program.action != nullptr ? "true" : "false") << ";\n"
+       << "};\n"
+       << entry_assertions(program.shape);
+  return text.str();
+}
+
+KernelSource product_source(const ProductProgram& program) {
+  const std::string text =
+      plan_text(program) +
+      "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
+      "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
+      "  heddle::device::product<Plan>(arguments);\n"
+      "}\n" +
+      (program.action == nullptr
+           ? ""
+           : "extern \"C\" __global__ void __launch_bounds__(heddle::device::finish_threads)\n"
+             "heddle_finish(const __grid_constant__ heddle::device::ArgumentsOf<Plan> a) {\n"
+             "  heddle::device::finish_product<Plan>(a);\n"
+             "}\n");
+  return program_over(program.entry, "product of " + program.entry.type, text);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,29 @@
+// The text of a product's program, for exactly one entry, layout and schedule. Needs no GPU.
+#pragma once
+
+#include <string>
+
+#include "heddle/product_cuda.hpp"
+#include "kernel_compiler.hpp"
+
+namespace heddle::cuda {
+
+/// What a program around a product is written for.
+struct ProductProgram {
+  EntryText entry;
+  EntryShape shape;
+  Plan plan;
+  Index lanes;  // C of the pattern, where C = n is a number
+  device::Epilogue epilogue = device::store_scaled;
+  int ring = 1;                         // components of a sum of `store_and_dots`
+  const char* action = nullptr;         // what is done with the sums, by default keep
+  const char* action_header = nullptr;  // where that is
+};
+
+/// `struct Plan { ... };` for the kernels, behind what they include.
+std::string plan_text(const ProductProgram& program);
+
+/// Its kernel is `heddle_product`; where there is an action, `heddle_finish` behind it takes it.
+KernelSource product_source(const ProductProgram& program);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,174 @@
+// Programs of GPUs compile, in every two of their choices that go together; no GPU is needed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../../src/spmv/nvrtc.hpp"
+#include "heddle/choose_plan.hpp"
+#include "io/temporary_folder.hpp"
+#include "support/kernel_variants.hpp"
+
+namespace heddle::test {
+namespace {
+
+constexpr std::size_t most_variants = 600;
+constexpr unsigned long long seed = 2601;
+
+struct Variants {
+  SelectionSpace space = variant_space();
+  std::map<ValuePair, Selection> pairs = valid_pairs(space);
+  std::vector<Selection> array;
+  Variants() {
+    std::mt19937_64 generator(seed);
+    array = covering_array(space, pairs, generator);
+  }
+};
+const Variants& variants() {
+  static const Variants made;
+  return made;
+}
+
+TEST(KernelVariants, CoverEveryPairOfChoicesThatGoTogether) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const auto& [space, pairs, array] = variants();
+  std::set<ValuePair> met;
+  for (const Selection& selection : array) {
+    ASSERT_TRUE(is_valid_variant(selection)) << source_of(selection).name;
+    for (const ValuePair& pair : pairs_of(selection)) met.insert(pair);
+  }
+  for (const auto& [pair, example] : pairs) {
+    EXPECT_TRUE(met.contains(pair)) << "as in " << source_of(example).name;
+  }
+  EXPECT_EQ(met.size(), pairs.size());
+  EXPECT_LE(array.size(), most_variants);
+  std::set<std::string> texts;
+  for (const Selection& selection : array) texts.insert(source_of(selection).text);
+  std::cout << array.size() << " variants, " << texts.size() << " different programs, "
+            << pairs.size() << " pairs\n";
+}
+
+/// What the rules leave out, counted by hand: the search for pairs has not lost any.
+TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
+  const SelectionSpace& space = variants().space;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < space.sizes.size(); ++i) {
+    for (std::size_t j = i + 1; j < space.sizes.size(); ++j) {
+      all += static_cast<std::size_t>(space.sizes[i] * space.sizes[j]);
+    }
+  }
+  constexpr std::size_t dual_quaternions = 3, solving_programs = 5, loops = 4, loops_in_shared = 2;
+  constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
+  constexpr std::size_t blocks_too_small = 2;
+  EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
+                                               T_that_divides_no_C + loops +  // loops and C = n
+                                               loops_in_shared +              // these and SoA
+                                               blocks_too_small * loops);
+}
+
+class KernelVariantsCompiled : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      cuda::nvrtc();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  static void expect_images(const std::vector<cuda::KernelSource>& sources, int architecture) {
+    const auto& known = cuda::nvrtc().architectures;
+    if (!std::binary_search(known.begin(), known.end(), architecture)) {
+      GTEST_SKIP() << "this libnvrtc knows no sm_" << architecture;
+    }
+    try {
+      const auto images = cuda::compile_kernels(sources, architecture);
+      for (std::size_t i = 0; i < images.size(); ++i) {
+        const std::string_view image(images[i].data.data(), images[i].data.size());
+        EXPECT_TRUE(
+            image.starts_with("\x7f"
+                              "ELF"))
+            << sources[i].name;
+        EXPECT_NE(image.find("heddle_"), image.npos) << sources[i].name;
+      }
+    } catch (const cuda::CompileError& error) {
+      FAIL() << error.what() << "\n" << error.log();
+    }
+  }
+
+ private:
+  /// Set before the cache is first opened.
+  struct Cache {
+    TemporaryFolder folder;
+    Cache() { setenv("HEDDLE_CACHE_DIR", (folder / "cache").c_str(), 1); }
+  };
+  static inline const Cache cache_;
+};
+
+TEST_F(KernelVariantsCompiled, ForSm90) {
+  std::vector<cuda::KernelSource> sources;
+  for (const Selection& selection : variants().array) sources.push_back(source_of(selection));
+  expect_images(sources, 90);
+}
+
+class SomeKernelVariants : public KernelVariantsCompiled,
+                           public testing::WithParamInterface<int> {};
+
+/// 20 for each; with HEDDLE_DEEP_CHECK set, 60.
+TEST_P(SomeKernelVariants, ForOtherArchitectures) {
+  const std::size_t some = std::getenv("HEDDLE_DEEP_CHECK") != nullptr ? 60 : 20;
+  const auto& array = variants().array;
+  ASSERT_GE(array.size(), some);
+  std::vector<cuda::KernelSource> sources;
+  for (std::size_t i = 0; i < some; ++i) {
+    sources.push_back(source_of(array[i * array.size() / some]));
+  }
+  expect_images(sources, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Sm, SomeKernelVariants, testing::Values(80, 100, 120),
+                         testing::PrintToStringParamName());
+
+/// As many rows of as many entries each.
+Plan default_plan(Index rows, Index length, const VariantEntry& entry) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+  for (Index row = 0; row <= rows; ++row) {
+    offsets[static_cast<std::size_t>(row)] = Offset(row) * length;
+  }
+  PatternView pattern;
+  pattern.rows = pattern.columns = rows;
+  pattern.offsets = offsets.data();
+  return choose_plan_for_gpu(pattern, entry.shape.components * entry.shape.stored_bytes);
+}
+
+TEST_F(KernelVariantsCompiled, DefaultProductsKeepEverythingInRegisters) {
+  std::vector<cuda::KernelSource> sources;
+  std::set<std::string> texts;
+  for (const VariantEntry& entry : variant_entries()) {
+    if (entry.text.type.starts_with("heddle::stored_as")) continue;  // no default is chosen for it
+    for (const auto& [rows, length] : {std::pair{1000, 13}, {67000, 14}, {1200000, 7}}) {
+      const VariantProgram& in_loop = variant_programs()[2];
+      const VariantProgram& dot = variant_programs()[1];
+      cuda::KernelSource source =
+          source_of(entry, entry.has_adjoint ? in_loop : dot, default_plan(rows, length, entry));
+      source.options.emplace_back("--ptxas-options=-v");
+      if (texts.insert(source.text).second) sources.push_back(std::move(source));
+    }
+  }
+  const auto images = cuda::compile_kernels(sources, 90);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    EXPECT_NE(images[i].log.find(" 0 bytes spill stores"), std::string::npos)
+        << sources[i].name << "\n"
+        << images[i].log;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,177 @@
+// The space of programs that GPUs are given: every entry in every layout and schedule, in products,
+// preconditioners and loops.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../../src/solvers/diagonal_program.hpp"
+#include "../../src/solvers/persistent_program.hpp"
+#include "covering_array.hpp"
+#include "heddle/entry_kind.hpp"
+#include "heddle/error.hpp"
+#include "heddle/operator.hpp"
+
+namespace heddle::test {
+
+struct VariantEntry {
+  EntryText text;
+  EntryText exact;
+  cuda::EntryShape shape;
+  int arithmetic_bytes;
+  bool has_adjoint;
+};
+
+template <class E>
+VariantEntry variant_entry() {
+  using A = arithmetic_t<E>;
+  return {detail::entry_text_of<E>::text(),
+          detail::entry_text_of<typename detail::promoted<E>::type>::text(),
+          {E::components, sizeof(stored_scalar_t<E>), vector_entry_t<E>::components,
+           result_entry_t<E>::components, sizeof(vector_scalar_t<E>), ring_size(A::ring)},
+          sizeof(stored_scalar_t<A>),
+          has_adjoint<E>};
+}
+
+/// Every built-in entry in float, in double, and kept in float under double.
+inline const std::vector<VariantEntry>& variant_entries() {
+  static const std::vector<VariantEntry> entries = [] {
+    std::vector<VariantEntry> all;
+    for (std::size_t kind = 0; kind < entry_kind_names.size(); ++kind) {
+      visit_entry<double>(static_cast<EntryKind>(kind), [&]<class E>() {
+        all.push_back(variant_entry<typename E::template with_scalar<float>>());
+        all.push_back(variant_entry<E>());
+        all.push_back(variant_entry<stored_as<float, E>>());
+      });
+    }
+    return all;
+  }();
+  return entries;
+}
+
+enum class ProgramKind { product, diagonal, persistent };
+
+struct VariantProgram {
+  const char* name;
+  ProgramKind kind = ProgramKind::product;
+  device::Epilogue epilogue = device::store_scaled;
+  bool own_ring = true;     // sums in the entry's ring, else real ones
+  bool sets_alpha = false;  // of conjugate gradient in a graph
+  bool jacobi = false;
+  bool in_shared = false;
+};
+
+inline const std::vector<VariantProgram>& variant_programs() {
+  using enum ProgramKind;
+  static const std::vector<VariantProgram> programs = {
+      {.name = "product"},
+      {.name = "dot", .epilogue = device::store_and_dot},
+      {.name = "dot for a loop", .epilogue = device::store_and_dot, .sets_alpha = true},
+      {.name = "dots", .epilogue = device::store_and_dots},
+      {.name = "real dots", .epilogue = device::store_and_dots, .own_ring = false},
+      {.name = "residual", .epilogue = device::store_residual},
+      {.name = "diagonal", .kind = diagonal},
+      {.name = "loop", .kind = persistent, .epilogue = device::store_and_dot},
+      {.name = "loop in shared memory",
+       .kind = persistent,
+       .epilogue = device::store_and_dot,
+       .in_shared = true},
+      {.name = "loop with Jacobi",
+       .kind = persistent,
+       .epilogue = device::store_and_dot,
+       .jacobi = true},
+      {.name = "loop with Jacobi in shared memory",
+       .kind = persistent,
+       .epilogue = device::store_and_dot,
+       .jacobi = true,
+       .in_shared = true},
+  };
+  return programs;
+}
+
+/// Texts of a plan that decide what its program says; the first of each goes with all others.
+inline const std::vector<std::vector<std::string>>& variant_settings() {
+  static const std::vector<std::vector<std::string>> settings = {
+      {"C=32", "C=1", "C=3", "C=16", "C=64", "C=n"},
+      {"T=1", "T=2", "T=8", "T=32", "threshold=8"},
+      {"inner=aos", "inner=soa", "inner=aosoa", "inner=aosoa16"},
+      {"threads=256", "threads=64", "threads=128", "threads=512", "threads=1024"},
+      {"vector=aos", "vector=soa"},
+      {"unroll=2", "unroll=1", "unroll=3", "unroll=4", "unroll=8"},
+      {"load=default", "load=streaming", "load=no-allocate", "load=evict-first"},
+      {"schedule=full", "schedule=static", "schedule=dynamic"},
+  };
+  return settings;
+}
+
+/// Dimensions: the entry, the program, then the settings.
+inline std::string plan_text_of(const Selection& selection) {
+  std::string text;
+  for (std::size_t i = 0; i < variant_settings().size(); ++i) {
+    text += (i == 0 ? "" : ",") + variant_settings()[i][static_cast<std::size_t>(selection[i + 2])];
+  }
+  return text;
+}
+inline const VariantEntry& entry_of(const Selection& selection) {
+  return variant_entries()[static_cast<std::size_t>(selection[0])];
+}
+inline const VariantProgram& program_of(const Selection& selection) {
+  return variant_programs()[static_cast<std::size_t>(selection[1])];
+}
+
+/// By the library's own rules.
+inline bool is_valid_variant(const Selection& selection) {
+  const VariantProgram& program = program_of(selection);
+  const bool solves = program.kind == ProgramKind::persistent || program.sets_alpha;
+  if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
+  try {
+    const Plan plan = parse_plan(plan_text_of(selection));
+    cuda::check_plan_for_gpu(plan);
+    if (program.kind != ProgramKind::persistent) return true;
+    cuda::check_plan_for_persistent_loop(plan, false);
+    // The loop chooses its blocks from 256 threads on.
+    return plan.threads >= 256 && (!program.in_shared || cuda::may_lie_in_shared_memory(plan));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+inline SelectionSpace variant_space() {
+  SelectionSpace space{
+      {static_cast<int>(variant_entries().size()), static_cast<int>(variant_programs().size())},
+      is_valid_variant,
+      {0, 1, 2, 3, 4, 5}};  // entry, program, C, T, inner, threads
+  for (const auto& texts : variant_settings()) {
+    space.sizes.push_back(static_cast<int>(texts.size()));
+  }
+  return space;
+}
+
+inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProgram& program,
+                                    const Plan& plan) {
+  constexpr Index some_rows = 1000;
+  cuda::ProductProgram product{
+      program.epilogue == device::store_residual ? entry.exact : entry.text,
+      entry.shape,
+      plan,
+      plan.lanes == Plan::all_rows ? some_rows : plan.lanes,
+      program.epilogue,
+      program.own_ring ? entry.shape.ring : 1};
+  if (program.sets_alpha) {
+    product.action = "heddle::device::SetAlpha";
+    product.action_header = "heddle/kernels/conjugate_gradient_graph.cuh";
+  }
+  cuda::KernelSource source =
+      program.kind == ProgramKind::product ? cuda::product_source(product)
+      : program.kind == ProgramKind::diagonal
+          ? cuda::diagonal_source(product, entry.arithmetic_bytes)
+          : cuda::persistent_source({product, plan.threads, program.jacobi, program.in_shared});
+  source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);
+  return source;
+}
+
+inline cuda::KernelSource source_of(const Selection& selection) {
+  return source_of(entry_of(selection), program_of(selection), parse_plan(plan_text_of(selection)));
+}
+
+}  // namespace heddle::test
