@@ -197,8 +197,7 @@ void check_plan(const Plan& plan) {
   }
   if (plan.threads < 64 || plan.threads > 1024 ||
       !std::has_single_bit(static_cast<unsigned>(plan.threads))) {
-    refuse("plan: threads=" + std::to_string(plan.threads) +
-           " is no power of two from 64 to 1024");
+    refuse("plan: threads=" + std::to_string(plan.threads) + " is no power of two from 64 to 1024");
   }
   if (plan.unroll < 1 || plan.unroll > 8) {
     refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");

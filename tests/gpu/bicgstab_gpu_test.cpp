@@ -211,7 +211,11 @@ TEST_F(BiCGStabGraph, EndsForEveryReason) {
   EXPECT_EQ(limited.report.iterations, 3);
   EXPECT_EQ(limited.history.size(), 4u);
   expect(matrix, {.tolerance = 0, .time_limit = 0}, Status::time_limit);
-  expect(matrix, {.tolerance = 1e-300}, Status::stagnated);
+  // Beyond what double can: rounding decides whether x or a coefficient loses its last digit first.
+  const Outcome beyond = solve(matrix, b, "pJDS,loop=graph", false, device, {.tolerance = 1e-300});
+  EXPECT_TRUE(beyond.report.status == Status::stagnated ||
+              beyond.report.status == Status::breakdown)
+      << beyond.report;
   auto not_finite = matrix;
   not_finite.values()[7] = std::numeric_limits<double>::quiet_NaN();
   expect(not_finite, {}, Status::not_finite);

@@ -10,6 +10,7 @@
 #include "../../src/spmv/defined_entry_text.hpp"
 #include "../../src/spmv/entry_program.hpp"
 #include "../../src/spmv/nvrtc.hpp"
+#include "../../src/spmv/product_program.hpp"
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
 #include "support/dual_complex_text.hpp"
