@@ -69,8 +69,11 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
   plan.unroll = large_entry ? 1 : 2;
   const bool streams = matrix_bytes > bytes_in_l2;
-  if (streams) plan.load = LoadHint::no_allocate;
-  plan.threads = !streams ? 128 : plan.inner == InnerLayout::aos ? 512 : 256;
+  if (streams) {
+    // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
+    plan.load = plan.inner == InnerLayout::aos ? LoadHint::no_allocate : LoadHint::evict_first;
+  }
+  plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
   plan.loop = matrix_bytes <= bytes_in_shared && plan.threshold == 0 ? LoopForm::persistent
                                                                      : LoopForm::graph;
   if (pattern.rows != pattern.columns) {

@@ -64,7 +64,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   std::map<std::string, Names> documented = {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
-        "--max-iterations", "--time-limit", "--plan", "--history", "--seed"}},
+        "--max-iterations", "--repetitions", "--time-limit", "--plan", "--history", "--seed"}},
       {"spmv", {"--plan", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
@@ -94,6 +94,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--preconditioner", "none"},
       {"--tolerance", "1e-3"},
       {"--max-iterations", "50"},
+      {"--repetitions", "2"},
       {"--time-limit", "9"},
       {"--plan", "CSR"},
       {"--history", "h.csv"},

@@ -27,6 +27,7 @@ template <int N, int Block>
 __device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
   constexpr int warps = Block / 32;
   __shared__ double of_warp[N][warps];
+  __syncwarp();  // rows of different length end their loops apart
   add_over_lanes(sum);
   __syncthreads();
   if (threadIdx.x % 32 == 0) {
