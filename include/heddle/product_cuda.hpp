@@ -48,9 +48,12 @@ class Product {
     const char* action = nullptr;         // what the last block does with the sums, by default keep
     const char* action_header = nullptr;  // where that is
     void* state = nullptr;                // of a solver's loop
-    bool dependent = false;               // programmatic dependent launch
   };
   void launch(const Call& call, const Stream& stream) const;
+
+  /// Throws `Error` (usage, size_mismatch) that names the field unless a kernel may take it: in the
+  /// GPU's memory, from a multiple of 16 bytes on, laid out as the plan says.
+  void check_operand(const void* data, bool is_laid_out, const char* name) const;
 
   /// Compiles what `call` needs, so that no launch has to wait for it later.
   void prepare(const Call& call) const;

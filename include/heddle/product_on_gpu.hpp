@@ -19,11 +19,22 @@ sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reductio
   return reduction.finish(1)[0];
 }
 
-// As the functions of `LinearOperator`, of operands that the operator has checked.
+/// Sizes and bases are the operator's to check; this is what a GPU asks for beside them.
+template <class S>
+void check_on_gpu(const cuda::Product& product, const FieldView<S>& field, const char* name) {
+  if (field.size == 0) return;
+  product.check_operand(
+      field.data, product.plan().vector == VectorLayout::aos ? field.is_aos() : field.is_soa(),
+      name);
+}
+
+// As the functions of `LinearOperator`.
 
 template <class S>
 void apply_on_gpu(const cuda::Product& product, S alpha, const FieldView<const S>& x, S beta,
                   const FieldView<S>& y, const Stream& stream) {
+  check_on_gpu(product, x, "x");
+  check_on_gpu(product, y, "y");
   product.launch({.x = x.data,
                   .y = y.data,
                   .alpha = static_cast<double>(alpha),
@@ -34,6 +45,8 @@ void apply_on_gpu(const cuda::Product& product, S alpha, const FieldView<const S
 template <class S>
 sum_t<S> apply_dot_on_gpu(const cuda::Product& product, const FieldView<const S>& x,
                           const FieldView<S>& y, Reduction<S>& reduction, const Stream& stream) {
+  check_on_gpu(product, x, "x");
+  check_on_gpu(product, y, "y");
   return sum_of<S>(product,
                    {.epilogue = device::store_and_dot, .x = x.data, .y = y.data, .with = x.data},
                    reduction, stream);
@@ -43,6 +56,9 @@ template <class S>
 sum_t<S> residual_on_gpu(const cuda::Product& product, const FieldView<const S>& b,
                          const FieldView<const S>& x, const FieldView<S>& r,
                          Reduction<S>& reduction, const Stream& stream) {
+  check_on_gpu(product, b, "b");
+  check_on_gpu(product, x, "x");
+  check_on_gpu(product, r, "r");
   return sum_of<S>(product,
                    {.epilogue = device::store_residual, .x = x.data, .y = r.data, .with = b.data},
                    reduction, stream);

@@ -73,17 +73,13 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 }
 
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments) {
-  cudaLaunchAttribute attributes[2] = {};
+  cudaLaunchAttribute attributes[1] = {};
   cudaLaunchConfig_t config{};
   config.gridDim = {shape.blocks, 1, 1};
   config.blockDim = {shape.threads, 1, 1};
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream.queue;
   config.attrs = attributes;
-  if (shape.dependent) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-  }
   if (shape.cooperative) {
     attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
     attributes[config.numAttrs++].val.cooperative = 1;

@@ -16,7 +16,6 @@ struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = 1;
   unsigned shared_bytes = 0;
-  bool dependent = false;    // may start before the kernel before it has ended: it waits itself
   bool cooperative = false;  // all blocks run at once
 };
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);

@@ -1,12 +1,14 @@
 #include "heddle/product_cuda.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <utility>
 
 #include "../base/cuda_call.hpp"
+#include "../base/device_cuda.hpp"
 #include "heddle/error.hpp"
 #include "kernel_library_cuda.hpp"
 #include "product_program.hpp"
@@ -134,17 +136,34 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   shape.blocks = plan.schedule == ScheduleKind::full
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
-  shape.dependent = call.dependent;
   void* pointers[] = {&arguments};
   launch(kernel.product, shape, stream, pointers);
   if (kernel.finish == nullptr) return;
   LaunchShape one_block;
   one_block.threads = 1024;  // finish_threads of reduce.cuh
-  one_block.dependent = call.dependent;
   launch(kernel.finish, one_block, stream, pointers);
 }
 
 }  // namespace
+
+void Product::check_operand(const void* data, bool is_laid_out, const char* name) const {
+  constexpr std::uintptr_t piece = 16;
+  if (!is_laid_out) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(name) +
+                    " is not laid out as the plan says; `permute` copies it into a "
+                    "field that is");
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % piece != 0) {
+    throw Error(ErrorKind::usage,
+                std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU needs it");
+  }
+  if (!is_device_memory(data)) {
+    throw Error(ErrorKind::usage, std::string(name) +
+                                      " lies in the host's memory, the matrix in a GPU's; "
+                                      "`permute` copies it there");
+  }
+}
 
 void Product::prepare(const Call& call) const {
   const Kernels::Key key = Kernels::key_of(call);

@@ -31,7 +31,7 @@ Lengths lengths_of(const PatternView& pattern) {
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
-  constexpr double bytes_in_l2 = 30e6;      // that stay there from one product to the next
+  constexpr double bytes_in_l2 = 45e6;      // that stay there from one product to the next
   constexpr double bytes_in_shared = 20e6;  // of all multiprocessors, beside vectors
   const Lengths lengths = lengths_of(pattern);
   const double matrix_bytes =
@@ -49,7 +49,8 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   const bool long_rows = lengths.mean > 20;
   const double rows = std::max(1.0, static_cast<double>(pattern.rows));
   const double wanted = threads_to_fill * (long_rows ? 2 : 1) / rows;
-  const double most = lengths.mean * (large_entry ? 1.25 : 0.7);
+  constexpr Index few_rows = 4096;
+  const double most = lengths.mean * (!large_entry ? 0.7 : pattern.rows < few_rows ? 1.25 : 1.0);
   const auto floor = [](double value) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
   };

@@ -94,7 +94,6 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--preconditioner", "none"},
       {"--tolerance", "1e-3"},
       {"--max-iterations", "50"},
-      {"--repetitions", "2"},
       {"--time-limit", "9"},
       {"--plan", "CSR"},
       {"--history", "h.csv"},
