@@ -41,7 +41,6 @@ class Diagonal {
   struct Kernels;
 
   const Product& product_;
-  int scalar_bytes_;
   Device device_;
   Array<char> inverses_;
   std::unique_ptr<Kernels> kernels_;

@@ -42,6 +42,6 @@ struct DiagonalSearch {
 };
 
 /// The search through a pattern, where the pattern lies. Throws where it is not square.
-DiagonalSearch diagonal_search(const SlicedPattern& pattern);
+DiagonalSearch diagonal_search(const SlicedPattern& A);
 
 }  // namespace heddle::detail

@@ -83,7 +83,7 @@ struct entry_text_of<stored_as<Stored, A>> {
   static EntryText text() {
     EntryText text = entry_text_of<A>::text();
     text.type = "heddle::stored_as<" + scalar_name<Stored>() + ", " + text.type + ">";
-    text.headers.push_back("heddle/entries/stored_as.hpp");
+    text.headers.emplace_back("heddle/entries/stored_as.hpp");
     return text;
   }
 };

@@ -132,7 +132,7 @@ class SlicedPattern {
 
 /// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis
 /// numbers them, in the memory in which the pattern lies. Throws where the pattern is not square.
-Array<Offset> diagonal_slots(const SlicedPattern& pattern);
+Array<Offset> diagonal_slots(const SlicedPattern& A);
 
 /// P of the slot formula: components that lie together in one lane.
 inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {

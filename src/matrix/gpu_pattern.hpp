@@ -55,7 +55,7 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
                               const Device& device);
 
 /// As `SlicedPattern::build`, with its arrays on the GPU.
-std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& pattern, const Plan& plan,
+std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, const Plan& plan,
                                                   std::shared_ptr<const Basis> row_basis,
                                                   std::shared_ptr<const Basis> column_basis,
                                                   int entry_bytes, const Device& device,

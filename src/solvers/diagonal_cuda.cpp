@@ -15,7 +15,6 @@ struct Diagonal::Kernels {
 
 Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
     : product_(product),
-      scalar_bytes_(scalar_bytes),
       device_(device),
       inverses_(static_cast<std::size_t>(product.pattern().rows) *
                     static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),

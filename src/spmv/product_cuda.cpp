@@ -35,6 +35,7 @@ namespace {
 struct Loaded {
   cudaKernel_t product = nullptr;
   cudaKernel_t finish = nullptr;  // of the action, where there is one
+  unsigned* ticket = nullptr;     // of a dynamic schedule, on the stream of a launch
 };
 
 }  // namespace
@@ -114,7 +115,7 @@ namespace {
 
 template <class T>
 void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
-                 const SlicedPattern& A, const Plan& plan, unsigned* ticket, const Loaded& kernel,
+                 const SlicedPattern& A, const Plan& plan, const Loaded& kernel,
                  const Stream& stream) {
   device::ProductArguments<char, char, T> arguments{};
   arguments.A = matrix;
@@ -128,7 +129,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.sums = {call.sums.partials, call.sums.finished};
   arguments.results = call.sums.results;
   arguments.state = call.state;
-  arguments.ticket = ticket;
+  arguments.ticket = kernel.ticket;
   arguments.blocks = blocks_of(A, plan.threads);
   arguments.chunk = plan.chunk;
   LaunchShape shape;
@@ -186,21 +187,20 @@ void Product::launch(const Call& call, const Stream& stream) const {
   const OnGpu here(stream);
   prepare(call);
   Loaded kernel;
-  unsigned* ticket = nullptr;
   {
     const std::lock_guard lock(kernels_->mutex);
     kernel = kernels_->loaded.at(Kernels::key_of(call));
     if (plan_.schedule == ScheduleKind::dynamic) {
       Array<unsigned>& own = kernels_->tickets[stream.queue];
       if (own.empty()) own = Array<unsigned>(2, device_);
-      ticket = own.data();
+      kernel.ticket = own.data();
     }
   }
   const bool in_double = shape_.scalar_bytes == 8 || call.epilogue == device::store_residual;
   if (in_double) {
-    launch_with<double>(call, matrix(), *pattern_, plan_, ticket, kernel, stream);
+    launch_with<double>(call, matrix(), *pattern_, plan_, kernel, stream);
   } else {
-    launch_with<float>(call, matrix(), *pattern_, plan_, ticket, kernel, stream);
+    launch_with<float>(call, matrix(), *pattern_, plan_, kernel, stream);
   }
 }
 

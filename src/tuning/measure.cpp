@@ -35,6 +35,7 @@ std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int
     }
   }
   std::vector<Timing> timings;
+  timings.reserve(seconds.size());
   for (auto& times : seconds) timings.push_back(detail::timing_of(times));
   return timings;
 }
