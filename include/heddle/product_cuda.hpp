@@ -45,7 +45,7 @@ class Product {
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};
-    const char* action = nullptr;         // what the last block does with the sums, by default keep
+    const char* action = nullptr;         // what is done with the sums, by default keep
     const char* action_header = nullptr;  // where that is
     void* state = nullptr;                // of a solver's loop
   };

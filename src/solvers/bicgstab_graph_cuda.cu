@@ -197,7 +197,7 @@ class GraphLoop final : public BiCGStabLoop<S> {
   static constexpr const char* set_sigma = "heddle::device::SetSigma";
   static constexpr const char* set_omega = "heddle::device::SetOmega";
 
-  /// The product with sums in the ring of the recurrence, and what the last block does with them.
+  /// The product with sums in the ring of the recurrence, and what is done with them.
   static Product::Call call(const char* action, device::LoopState* state, const DeviceSums& sums) {
     Product::Call call;
     call.epilogue = device::store_and_dots;

@@ -1,5 +1,5 @@
-// BiCGStab as five kernels an iteration, replayed under a WHILE node: what their last blocks do
-// with the sums. A preconditioner adds p_hat = M^-1 p before 1 and s_hat = M^-1 s before 3.
+// BiCGStab as five kernels an iteration, replayed under a WHILE node: what is done with their
+// sums, by a kernel of one block behind each product, by the last block of the others. A preconditioner adds p_hat = M^-1 p before 1 and s_hat = M^-1 s before 3.
 //   1  v = A p_hat, <r^, v>               sigma, alpha
 //   2  s = r - v alpha, |s|^2             whether half a step is enough
 //   3  t = A s_hat, <s, t>, |t|^2         omega

@@ -1,5 +1,5 @@
-// Conjugate gradient as three kernels an iteration, replayed under a WHILE node: what their last
-// blocks do with the sums.
+// Conjugate gradient as three kernels an iteration, replayed under a WHILE node: what is done with
+// the sums of the first two, by a kernel of one block behind each.
 //   1  q = A p, <p, q>              alpha
 //   2  r -= alpha q, (z = M^-1 r)   |r|^2, <r, z>, beta, and whether to stop
 //   3  x += alpha p, p = z + beta p
