@@ -29,7 +29,8 @@ class KrylovSolver {
   /// `Error` for fields that do not fit and for what the preconditioner refuses; what happens while
   /// iterating is the report's status, and x is then the last iterate, one kept at an earlier
   /// tenfold drop of the residual, one that a restart began from, or the guess, whichever has the
-  /// smallest true residual. The second and later solves allocate nothing.
+  /// smallest true residual; loops that live on a GPU keep none at tenfold drops. The second and
+  /// later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space
@@ -57,6 +58,10 @@ class KrylovSolver {
   virtual Cost cost() const = 0;
   /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
   virtual std::string_view loop() const { return "stepped"; }
+
+  /// What a loop that lives on a GPU needs of the preconditioner; null for none. Throws `Error`
+  /// (unsupported) for one of the user's own.
+  const cuda::Diagonal* diagonal_of_loop() const;
 
   bool has_null_space() const { return !null_space_.empty(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.

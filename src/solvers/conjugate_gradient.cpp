@@ -30,12 +30,7 @@ void ConjugateGradient<S>::make_loop() {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const cuda::Product* product = this->matrix_.product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
-    const cuda::Diagonal* diagonal =
-        this->preconditioner_ ? this->preconditioner_->diagonal_on_gpu() : nullptr;
-    if (this->preconditioner_ && diagonal == nullptr) {
-      throw Error(ErrorKind::unsupported,
-                  "a preconditioner of the user's own runs under loop=stepped only");
-    }
+    const cuda::Diagonal* diagonal = this->diagonal_of_loop();
     loop_ = product->plan().loop == LoopForm::graph
                 ? cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_)
                 : cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_);

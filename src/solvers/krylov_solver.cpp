@@ -88,6 +88,17 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
 }
 
 template <class S>
+const cuda::Diagonal* KrylovSolver<S>::diagonal_of_loop() const {
+  if (!preconditioner_) return nullptr;
+  const cuda::Diagonal* diagonal = preconditioner_->diagonal_on_gpu();
+  if (diagonal == nullptr) {
+    throw Error(ErrorKind::unsupported,
+                "a preconditioner of the user's own runs under loop=stepped only");
+  }
+  return diagonal;
+}
+
+template <class S>
 FieldView<S> KrylovSolver<S>::make_work() {
   const auto scalars =
       static_cast<std::size_t>(matrix_.rows()) * static_cast<std::size_t>(matrix_.row_components());
