@@ -194,7 +194,7 @@ int main(int argc, char** argv) {
   app.add_flag("!--no-iterations", options.iterations, "only products");
   CLI11_PARSE(app, argc, argv);
 #ifdef HEDDLE_COMPARE_PETSC
-  if (!heddle::compare::petsc_start(&argc, &argv)) return 0;
+  if (!heddle::compare::petsc_start(argv)) return 0;
 #endif
   int status = 0;
   try {

@@ -24,7 +24,7 @@ Peer eigen_peer(const CsrMatrix<real<double>>& expansion, int threads);
 
 // PETSc over the ranks of mpirun, where it is compiled in. Rank 0 leads: its calls make every rank
 // run; the others serve until `petsc_finish`, asleep between calls so that rank 0 has their cores.
-bool petsc_start(int* argc, char*** argv);  // false on ranks that have served and may leave
+bool petsc_start(char** name);  // false on ranks that have served and may leave
 Peer petsc_peer(const CsrMatrix<real<double>>& expansion, int block);
 void petsc_finish();
 

@@ -144,10 +144,8 @@ void multiply() {
 
 }  // namespace
 
-bool petsc_start(int* argc, char*** argv) {
+bool petsc_start(char** name) {
   int one = 1;
-  char** name = *argv;
-  (void)argc;
   PetscInitialize(&one, &name, nullptr, nullptr);
   if (rank() == 0) return true;
   for (;;) {

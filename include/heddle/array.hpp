@@ -27,15 +27,13 @@ class Array {
   Array() = default;
 
   /// `size` values, all bytes zero.
-  explicit Array(std::size_t size, const Device& device = Device::cpu())
-      : device_(device), size_(size) {
-    allocate();
+  explicit Array(std::size_t size, const Device& device = Device::cpu()) : Array() {
+    allocate(size, device);
     if (size_ == 0) return;
     detail::fill_bytes(data_, 0, size_ * sizeof(T), device.stream());
   }
-  Array(std::span<const T> values, const Device& device = Device::cpu())
-      : device_(device), size_(values.size()) {
-    allocate();
+  Array(std::span<const T> values, const Device& device = Device::cpu()) : Array() {
+    allocate(values.size(), device);
     detail::copy_bytes(data_, values.data(), size_ * sizeof(T), device_.stream());
   }
 
@@ -47,8 +45,7 @@ class Array {
   }
   Array(const Array& other) : Array(other.span(), other.device_) {}
   Array& operator=(const Array& other) {
-    Array copied(other);
-    swap(copied);
+    if (this != &other) *this = Array(other);
     return *this;
   }
   ~Array() {
@@ -79,9 +76,11 @@ class Array {
  private:
   static constexpr std::size_t alignment = 64;
 
-  void allocate() {
-    if (size_ == 0) return;
-    data_ = static_cast<T*>(device_.memory()->allocate(size_ * sizeof(T), alignment));
+  void allocate(std::size_t size, const Device& device) {
+    device_ = device;
+    if (size == 0) return;
+    data_ = static_cast<T*>(device_.memory()->allocate(size * sizeof(T), alignment));
+    size_ = size;
   }
   void swap(Array& other) noexcept {
     std::swap(device_, other.device_);
