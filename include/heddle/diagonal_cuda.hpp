@@ -6,10 +6,6 @@
 #include "heddle/array.hpp"
 #include "heddle/product_cuda.hpp"
 
-namespace heddle::device {
-struct LoopState;
-}
-
 namespace heddle::cuda {
 
 class Diagonal {
@@ -24,14 +20,28 @@ class Diagonal {
 
   /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs.
   void apply(const void* r, void* z, const Stream& stream,
-             device::LoopState* state = nullptr) const;
+             const device::LoopState* state = nullptr) const;
 
-  /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed. With `state`, of a loop on the
-  /// GPU, alpha comes from there and the sums set its beta.
+  /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed.
   void update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
-              device::LoopState* state, const Stream& stream) const;
+              const Stream& stream) const;
 
-  /// Partial sums that an update leaves, as `Product::partials`.
+  /// Kernel 2 of conjugate gradient in a graph (kernels/conjugate_gradient_graph.cuh), on fields of
+  /// the operator's basis and layout.
+  struct Step {
+    const void* q;  // what the product left
+    void *r, *z;
+    void *p, *s, *x;  // with one reduction an iteration only
+    device::LoopState* state;
+    int side;
+    device::PartialSums product, before;
+    double* partials;  // |r|^2 and Re <r, z>: room for `partials()` pairs
+  };
+  void step(const Step& step, bool one_reduction, const Stream& stream) const;
+  /// Compiles what a step needs, so that no launch has to wait for it later.
+  void prepare_step(bool one_reduction) const;
+
+  /// Partial sums, of two numbers each, that an update or a step leaves.
   Offset partials() const;
   /// Component k of row i is at [k * rows + i], in the entry's arithmetic.
   const void* inverses() const { return inverses_.data(); }
@@ -41,6 +51,7 @@ class Diagonal {
   struct Kernels;
 
   const Product& product_;
+  int scalar_bytes_;
   Device device_;
   Array<char> inverses_;
   std::unique_ptr<Kernels> kernels_;

@@ -49,6 +49,7 @@ struct Plan {
 
   // Solve.
   LoopForm loop = LoopForm::stepped;
+  int reductions = 2;  // of conjugate gradient in a graph, an iteration: 2 or 1
   Recurrence recurrence = Recurrence::ring;  // BiCGStab's coefficients: the entry's ring, or real
 
   bool operator==(const Plan&) const = default;

@@ -45,9 +45,10 @@ class Product {
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};
-    const char* action = nullptr;         // what is done with the sums, by default keep
-    const char* action_header = nullptr;  // where that is
-    void* state = nullptr;                // of a solver's loop
+    /// A kernel of a solver's loop, with this state: it does nothing once the loop has ended, and
+    /// leaves partial sums only, see `partial_sums`.
+    bool in_loop = false;
+    device::LoopState* state = nullptr;
   };
   void launch(const Call& call, const Stream& stream) const;
 
@@ -60,6 +61,8 @@ class Product {
 
   /// Partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
   Offset partials() const;
+  /// Those that a launch with room for them at `partials` left there.
+  device::PartialSums partial_sums(const double* partials) const;
 
   const EntryShape& shape() const { return shape_; }
   const SlicedPattern& pattern() const { return *pattern_; }
@@ -68,8 +71,7 @@ class Product {
   // For loops that write a program of their own around the product.
 
   /// What they are written for; see src/spmv/product_program.hpp.
-  ProductProgram program(device::Epilogue epilogue, const char* action = nullptr,
-                         const char* action_header = nullptr, int ring = 0) const;
+  ProductProgram program(device::Epilogue epilogue, int ring = 0, bool in_loop = false) const;
   device::Matrix<char> matrix() const;
 
  private:

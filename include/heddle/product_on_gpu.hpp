@@ -71,7 +71,7 @@ std::pair<sum_t<S>, sum_t<S>> update_on_gpu(const cuda::Diagonal& diagonal, S al
                                             const FieldView<S>& z, Reduction<S>& reduction,
                                             const Stream& stream) {
   diagonal.update(static_cast<double>(alpha), q.data, r.data, z.data,
-                  reduction.space(diagonal.partials()), nullptr, stream);
+                  reduction.space(diagonal.partials()), stream);
   const auto sums = reduction.finish(2);
   return {sums[0], sums[1]};
 }

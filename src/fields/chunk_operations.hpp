@@ -161,6 +161,42 @@ struct UpdateSolutionAndDirection {
   }
 };
 
+/// p = z + beta p, s = w + beta s, x += alpha p, r -= alpha s; |r|^2. z may be r.
+template <class S>
+struct StepWithOneReduction {
+  static constexpr int sums = 1;
+  Operand<S> alpha;
+  Operand<S> beta;
+  const S* z;
+  const S* w;
+  S* p;
+  S* s;
+  S* x;
+  S* r;
+
+  template <class Chunk>
+  HEDDLE_HD void operator()(const Chunk& chunk, double* sum) const {
+    auto of_p = chunk.load(p), of_s = chunk.load(s), of_x = chunk.load(x), of_r = chunk.load(r);
+    const auto of_z = chunk.load(z), of_w = chunk.load(w);
+    const S a = alpha.get(), b = beta.get();
+    for (int e = 0; e < Chunk::elements; ++e) {
+      S& direction = of_p.at[e].component[0];
+      S& image = of_s.at[e].component[0];
+      direction = of_z.at[e].component[0] + b * direction;
+      image = of_w.at[e].component[0] + b * image;
+      of_x.at[e].component[0] += a * direction;
+      of_r.at[e].component[0] -= a * image;
+    }
+    chunk.store(p, of_p);
+    chunk.store(s, of_s);
+    chunk.store(x, of_x);
+    chunk.store(r, of_r);
+    for (int e = 0; e < Chunk::elements; ++e) {
+      if (e < chunk.count) add_squared_norm(of_r.at[e], sum[0]);
+    }
+  }
+};
+
 template <Ring R, class S>
 struct UpdateDirection {
   static constexpr int sums = 0;

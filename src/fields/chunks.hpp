@@ -20,7 +20,7 @@ struct Walk {
   unsigned blocks_of_plane = 1;
   int steps = 1;  // chunks that a thread takes, a block's width apart
 
-  unsigned blocks() const { return planes * blocks_of_plane; }
+  HEDDLE_HD unsigned blocks() const { return planes * blocks_of_plane; }
 
   HEDDLE_HD Offset chunk(unsigned block_of_plane, int step, int thread) const {
     return (Offset(block_of_plane) * steps + step) * threads_of_block + thread;

@@ -85,7 +85,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 19> keys = {{
+const std::array<Key, 20> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -128,6 +128,9 @@ const std::array<Key, 19> keys = {{
      [](const Plan& p) { return written(load_names, p.load); }},
     {"loop", [](Plan& p, const std::string& t) { read("loop", t, loop_names, p.loop); },
      [](const Plan& p) { return written(loop_names, p.loop); }},
+    {"reductions",
+     [](Plan& p, const std::string& t) { p.reductions = read_number("reductions", t, 1); },
+     [](const Plan& p) { return std::to_string(p.reductions); }},
     {"recurrence",
      [](Plan& p, const std::string& t) { read("recurrence", t, recurrence_names, p.recurrence); },
      [](const Plan& p) { return written(recurrence_names, p.recurrence); }},
@@ -201,6 +204,9 @@ void check_plan(const Plan& plan) {
   }
   if (plan.unroll < 1 || plan.unroll > 8) {
     refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");
+  }
+  if (plan.reductions < 1 || plan.reductions > 2) {
+    refuse("plan: reductions=" + std::to_string(plan.reductions) + " is neither 1 nor 2");
   }
 }
 

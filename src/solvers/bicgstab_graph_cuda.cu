@@ -1,13 +1,12 @@
 // The vector kernels of BiCGStab in a graph, and the graph.
-#include <algorithm>
-#include <future>
 #include <optional>
 
-#include "../fields/chunk_operations.hpp"
 #include "../fields/vector_operations_cuda.hpp"
 #include "bicgstab_cuda.hpp"
 #include "heddle/kernels/bicgstab_graph.cuh"
 #include "loop_cuda.hpp"
+#include "loop_kernels.cuh"
+#include "loop_sums_cuda.hpp"
 #include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
@@ -23,16 +22,10 @@ struct Places {
 
 /// A coefficient in the precision of the fields.
 template <Ring R, class S>
-__device__ __forceinline__ Coefficient<R, S> rounded(const double (&c)[4]) {
+__device__ __forceinline__ Coefficient<R, S> rounded(const quaternion<double>& c) {
   Coefficient<R, S> narrow;
-  for (int k = 0; k < narrow.size; ++k) narrow.component[k] = static_cast<S>(c[k]);
+  for (int k = 0; k < narrow.size; ++k) narrow.component[k] = static_cast<S>(c.component[k]);
   return narrow;
-}
-
-template <class Chunk, class Operation>
-__device__ __forceinline__ void visit_chunks_of_thread(const Walk& walk, const Operation& operation,
-                                                       double* sums) {
-  visit_chunks<Chunk>(walk, blockIdx.x, static_cast<int>(threadIdx.x), operation, sums);
 }
 
 /// r^ = p = r at the start of a run; the clock starts too.
@@ -50,91 +43,79 @@ struct CopyResidual {
   }
 };
 template <class S>
-__global__ void __launch_bounds__(threads_of_block)
+__global__ void __launch_bounds__(threads_of_loop)
     begin_run(Walk walk, device::LoopState* state, Places<S> at) {
   visit_chunks_of_thread<ContiguousChunk<Ring::real, S, true>>(
-      walk, CopyResidual<S>{at.r, at.shadow, at.p}, nullptr);
-  if (blockIdx.x == 0 && threadIdx.x == 0 && state->limits.patience != 0) {
+      walk, CopyResidual<S>{at.r, at.shadow, at.p});
+  if (device::is_leader() && state->limits.patience != 0) {
     state->limits.deadline = device::nanoseconds() + state->limits.patience;
   }
 }
 
-/// s = r - v alpha, in the place of r.
+/// Kernel 2: s = r - v alpha, in the place of r.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_block)
-    half_step(Walk walk, device::LoopState* state, Places<S> at, device::SumSpace space) {
-  if (state->end != device::loop_runs) return;
+__global__ void __launch_bounds__(threads_of_loop)
+    half_step(Walk walk, device::LoopState* state, device::PartialSums of_v, Places<S> at,
+              double* partials) {
+  quaternion<double> alpha;
+  if (!device::take_alpha<ring_size(R), threads_of_loop>(*state, of_v, alpha)) return;
   double sum[1] = {};
-  visit_chunks_of_thread<Chunk>(walk, HalfStep<R, S>{at.v, rounded<R, S>(state->ring_alpha), at.r},
-                                sum);
-  device::store_partials<1, threads_of_block>(space, sum, blockIdx.x);
-  double total[1];
-  if (device::finish_sums<1, threads_of_block>(space, gridDim.x, total) && threadIdx.x == 0) {
-    device::judge_half_step(*state, total[0]);
-  }
+  visit_chunks_of_thread<Chunk>(walk, HalfStep<R, S>{at.v, rounded<R, S>(alpha), at.r}, sum);
+  leave_sums(partials, sum);
 }
 
-/// x += p_hat alpha + s_hat omega, r = s - t omega.
+/// Kernel 4: x += p_hat alpha + s_hat omega, r = s - t omega.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_block)
-    full_step(Walk walk, device::LoopState* state, Places<S> at, device::SumSpace space) {
-  if (state->over != 0) return;
-  const auto alpha = rounded<R, S>(state->ring_alpha);
-  constexpr int count = ring_size(R) + 1;
-  double sums[count] = {};
-  if (state->half != 0) {
+__global__ void __launch_bounds__(threads_of_loop)
+    full_step(Walk walk, device::LoopState* state, device::PartialSums of_s,
+              device::PartialSums of_t, Places<S> at, double* partials) {
+  quaternion<double> alpha, omega;
+  const device::StepTaken taken =
+      device::take_omega<ring_size(R), threads_of_loop>(*state, of_s, of_t, alpha, omega);
+  if (taken == device::no_step) return;
+  if (taken == device::half_a_step) {
     const auto one = Coefficient<R, S>::from_real(S(1));
-    visit_chunks_of_thread<Chunk>(walk, Axpby<R, S>{alpha, at.p_hat, one, at.x}, sums);
+    visit_chunks_of_thread<Chunk>(walk, Axpby<R, S>{rounded<R, S>(alpha), at.p_hat, one, at.x});
     return;
   }
-  visit_chunks_of_thread<Chunk>(
-      walk,
-      FullStep<R, S>{at.p_hat, alpha, at.s_hat, rounded<R, S>(state->omega), at.t, at.shadow, at.x,
-                     at.r},
-      sums);
-  device::store_partials<count, threads_of_block>(space, sums, blockIdx.x);
-  double total[count];
-  if (device::finish_sums<count, threads_of_block>(space, gridDim.x, total) && threadIdx.x == 0) {
-    device::set_ring_beta(*state, total);
-  }
+  double sums[ring_size(R) + 1] = {};
+  visit_chunks_of_thread<Chunk>(walk,
+                                FullStep<R, S>{at.p_hat, rounded<R, S>(alpha), at.s_hat,
+                                               rounded<R, S>(omega), at.t, at.shadow, at.x, at.r},
+                                sums);
+  leave_sums(partials, sums);
 }
 
-/// p = r + (p - v omega) beta.
+/// Kernel 5: p = r + (p - v omega) beta.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_block)
-    update_direction(Walk walk, const device::LoopState* state, Places<S> at) {
-  if (state->end != device::loop_runs) return;
-  visit_chunks_of_thread<Chunk>(walk,
-                                UpdateDirection<R, S>{at.r, at.v, rounded<R, S>(state->omega),
-                                                      rounded<R, S>(state->ring_beta), at.p},
-                                nullptr);
+__global__ void __launch_bounds__(threads_of_loop)
+    update_direction(Walk walk, device::LoopState* state, device::PartialSums of_r, Places<S> at) {
+  quaternion<double> omega, beta;
+  if (!device::take_beta<ring_size(R), threads_of_loop>(*state, of_r, omega, beta)) return;
+  visit_chunks_of_thread<Chunk>(
+      walk, UpdateDirection<R, S>{at.r, at.v, rounded<R, S>(omega), rounded<R, S>(beta), at.p});
 }
 
 template <Ring R, class S>
 class GraphLoop final : public BiCGStabLoop<S> {
  public:
   GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
-      : product_(product), diagonal_(diagonal), device_(device), run_(device), counter_(1, device) {
-    auto other =
-        std::async(std::launch::async, [this] { product_.prepare(call(set_omega, nullptr, {})); });
-    product_.prepare(call(set_sigma, nullptr, {}));
-    other.get();
+      : product_(product), diagonal_(diagonal), device_(device), run_(device) {
+    product_.prepare(call(nullptr));
   }
 
   RunResult run(const BiCGStabFields<S>& fields, double squared_norm,
                 const RunLimits& limits) override {
     const Stream& stream = device_.stream();
     const OnGpu here(stream);
-    if (partials_.empty()) {
-      const Offset room = std::max(product_.partials(), partials_of<R>(fields.r));
-      partials_ = Array<double>(static_cast<std::size_t>((ring_size(R) + 1) * room), device_);
-    }
+    const Walk walk = walk_over<R>(fields.r, steps_of_sums);
+    if (partials_.empty()) make_room(walk);
     device::LoopState start{};
     start.squared_norm = start.rho[0] = squared_norm;
     device::LoopState* state = run_.begin(limits, start);
     const Places<S> at = places_of(fields);
-    const Walk walk = walk_over<Ring::real>(fields.r, 1);
-    begin_run<S><<<walk.blocks(), threads_of_block, 0, stream.queue>>>(walk, state, at);
+    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
+    begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, stream.queue>>>(flat, state, at);
     check(cudaGetLastError(), "the first kernel of BiCGStab");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
@@ -142,9 +123,9 @@ class GraphLoop final : public BiCGStabLoop<S> {
       graph_.emplace(device_, state, [&](const Stream& body) {
         for (int i = 0; i < iterations_of_body; ++i) {
           if (is_contiguous<R>(fields.r)) {
-            queue_iteration<ContiguousChunk<R, S, true>>(fields, state, body);
+            queue_iteration<ContiguousChunk<R, S, true>>(fields, walk, state, body);
           } else if constexpr (R != Ring::real) {
-            queue_iteration<PlanarChunk<R, S>>(fields, state, body);
+            queue_iteration<PlanarChunk<R, S>>(fields, walk, state, body);
           }
         }
       });
@@ -161,60 +142,80 @@ class GraphLoop final : public BiCGStabLoop<S> {
             fields.v.data, fields.t.data, fields.p_hat.data,  fields.s_hat.data};
   }
 
+  void make_room(const Walk& walk) {
+    const Offset of_product = sums * product_.partials();
+    const Offset of_vectors = sums * Offset(partial_sums(walk, nullptr).count);
+    partials_ = Array<double>(static_cast<std::size_t>(2 * of_product + 2 * of_vectors + 4 * sums),
+                              device_);
+    double* next = partials_.data();
+    const auto take = [&](double*& place, Offset doubles) {
+      place = next;
+      next += doubles;
+    };
+    take(of_v_.partials, of_product);
+    take(of_t_.partials, of_product);
+    take(of_s_.partials, of_vectors);
+    take(of_r_.partials, of_vectors);
+    for (Place* place : {&of_v_, &of_t_, &of_s_, &of_r_}) take(place->total, sums);
+  }
+
   template <class Chunk>
-  void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state,
+  void queue_iteration(const BiCGStabFields<S>& fields, const Walk& walk, device::LoopState* state,
                        const Stream& body) {
     const Places<S> at = places_of(fields);
-    const DeviceSums sums{partials_.data(), counter_.data()};
-    const device::SumSpace space{sums.partials, sums.finished};
-    const Walk walk = walk_over<R>(fields.r, 1);
-    const Walk summing = walk_over<R>(fields.r, steps_of_sums);
-    const auto multiply = [&](const char* action, const S* x, const S* with, S* y) {
-      Product::Call product = call(action, state, sums);
+    const unsigned blocks = blocks_of_loop(walk);
+    const auto multiply = [&](const S* x, const S* with, S* y, const Place& left) {
+      Product::Call product = call(state);
       product.x = x;
       product.with = with;
       product.y = y;
+      product.sums.partials = left.partials;
       product_.launch(product, body);
+      return for_every_block<sums>(product_.partial_sums(left.partials), left.total, body);
     };
 
     if (diagonal_ != nullptr) {
       diagonal_->apply(fields.p.data, fields.p_hat.data, body, state);
     }
-    multiply(set_sigma, at.p_hat, at.shadow, at.v);
+    const auto of_v = multiply(at.p_hat, at.shadow, at.v, of_v_);
     half_step<R, S, Chunk>
-        <<<summing.blocks(), threads_of_block, 0, body.queue>>>(summing, state, at, space);
+        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_v, at, of_s_.partials);
+    const auto of_s = for_every_block<1>(partial_sums(walk, of_s_.partials), of_s_.total, body);
     if (diagonal_ != nullptr) {
       diagonal_->apply(fields.r.data, fields.s_hat.data, body, state);
     }
-    multiply(set_omega, at.s_hat, at.r, at.t);
+    const auto of_t = multiply(at.s_hat, at.r, at.t, of_t_);
     full_step<R, S, Chunk>
-        <<<summing.blocks(), threads_of_block, 0, body.queue>>>(summing, state, at, space);
+        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_s, of_t, at, of_r_.partials);
+    const auto of_r = for_every_block<sums>(partial_sums(walk, of_r_.partials), of_r_.total, body);
     update_direction<R, S, Chunk>
-        <<<walk.blocks(), threads_of_block, 0, body.queue>>>(walk, state, at);
+        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_r, at);
     check(cudaGetLastError(), "the kernels of BiCGStab");
   }
 
-  static constexpr const char* set_sigma = "heddle::device::SetSigma";
-  static constexpr const char* set_omega = "heddle::device::SetOmega";
-
-  /// The product with sums in the ring of the recurrence, and what is done with them.
-  static Product::Call call(const char* action, device::LoopState* state, const DeviceSums& sums) {
+  /// The product with sums in the ring of the recurrence.
+  static Product::Call call(device::LoopState* state) {
     Product::Call call;
     call.epilogue = device::store_and_dots;
     call.ring = ring_size(R);
-    call.action = action;
-    call.action_header = "heddle/kernels/bicgstab_graph.cuh";
-    call.sums = sums;
+    call.in_loop = true;
     call.state = state;
     return call;
   }
+
+  static constexpr int sums = ring_size(R) + 1;
+  /// Where a kernel leaves its partial sums, and where they are added if they are many.
+  struct Place {
+    double* partials = nullptr;
+    double* total = nullptr;
+  };
 
   const Product& product_;
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
-  Array<unsigned> counter_;
   Array<double> partials_;
+  Place of_v_, of_s_, of_t_, of_r_;
   std::optional<WhileGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;

@@ -1,196 +1,122 @@
 // The vector kernels of conjugate gradient in a graph, and the graph.
-#include <utility>
+#include <optional>
 
+#include "../fields/vector_operations_cuda.hpp"
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/kernels/conjugate_gradient_graph.cuh"
 #include "loop_cuda.hpp"
+#include "loop_kernels.cuh"
+#include "loop_sums_cuda.hpp"
 #include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
 namespace {
 
-constexpr int block = 256;
-constexpr int pieces = 4;  // of 16 bytes that a thread takes of each field
-
 template <class S>
-struct alignas(16) Piece {
-  static constexpr int size = 16 / sizeof(S);
-  S scalar[size];
+using Chunk = ContiguousChunk<Ring::real, S, true>;
+
+/// p = z (or 0) and <r, z> at the start of a run; the clock starts too.
+template <class S>
+struct BeginDirection {
+  const S* r;
+  const S* z;
+  S* p;
+  S* s;  // null: p = z, else p = s = 0
+
+  template <class C>
+  __device__ void operator()(const C& chunk, double* sum) const {
+    const auto residual = chunk.load(r), direction = chunk.load(z);
+    for (int e = 0; e < C::elements; ++e) {
+      if (e < chunk.count) add_conjugate_product(residual.at[e], direction.at[e], sum);
+    }
+    if (s == nullptr) return chunk.store(p, direction);
+    chunk.store(p, typename C::Values{});
+    chunk.store(s, typename C::Values{});
+  }
 };
-
-/// Calls `visit(first, count)` for the pieces of this thread: `count` scalars from `first`, fewer
-/// than a whole piece at the end of the field.
-template <class S, class Visit>
-__device__ __forceinline__ void for_each_piece(Offset scalars, const Visit& visit) {
-  constexpr int W = Piece<S>::size;
-  const Offset begin = Offset(blockIdx.x) * (block * pieces) + threadIdx.x;
-#pragma unroll
-  for (int k = 0; k < pieces; ++k) {
-    const Offset first = (begin + k * block) * W;
-    if (first + W <= scalars) {
-      visit(first, std::integral_constant<int, W>());
-    } else {
-      for (Offset i = first; i < scalars; ++i) visit(i, std::integral_constant<int, 1>());
-    }
-  }
-}
-
-template <class S, int N>
-__device__ __forceinline__ void load(S (&to)[N], const S* from) {
-  if constexpr (N == Piece<S>::size) {
-    const auto piece = *reinterpret_cast<const Piece<S>*>(from);
-#pragma unroll
-    for (int i = 0; i < N; ++i) to[i] = piece.scalar[i];
-  } else {
-    to[0] = from[0];
-  }
-}
-template <class S, int N>
-__device__ __forceinline__ void store(S* to, const S (&from)[N]) {
-  if constexpr (N == Piece<S>::size) {
-    Piece<S> piece;
-#pragma unroll
-    for (int i = 0; i < N; ++i) piece.scalar[i] = from[i];
-    *reinterpret_cast<Piece<S>*>(to) = piece;
-  } else {
-    to[0] = from[0];
-  }
-}
-
 template <class S>
-__global__ void __launch_bounds__(block) update_residual(device::LoopState* state, const S* q, S* r,
-                                                         Offset scalars, device::SumSpace sums) {
-  if (state->end != device::loop_runs) return;
-  const S alpha = static_cast<S>(state->alpha);
-  double sum[1] = {};
-  for_each_piece<S>(scalars, [&](Offset first, auto count) {
-    constexpr int N = decltype(count)::value;
-    S image[N], residual[N];
-    load(image, q + first);
-    load(residual, r + first);
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      residual[i] -= alpha * image[i];
-      sum[0] += double(residual[i]) * double(residual[i]);
-    }
-    store(r + first, residual);
-  });
-  device::store_partials<1, block>(sums, sum, blockIdx.x);
-}
-
-/// Behind kernel 2: its sums are |r|^2, and <r, z> where there is a preconditioner.
-template <int N>
-__global__ void __launch_bounds__(device::finish_threads)
-    finish_update(device::LoopState* state, const double* partials, unsigned blocks) {
-  if (state->end != device::loop_runs) return;
-  double total[N];
-  device::add_partials<N, block, device::finish_threads>(partials, blocks, total);
-  if (threadIdx.x == 0) device::set_beta(*state, total[0], total[N - 1]);
-}
-
-template <class S>
-__global__ void __launch_bounds__(block)
-    update_solution_and_direction(device::LoopState* state, S* x, S* p, const S* z,
-                                  Offset scalars) {
-  if (state->over != 0) return;
-  const S alpha = static_cast<S>(state->alpha);
-  const S beta = static_cast<S>(state->beta);
-  for_each_piece<S>(scalars, [&](Offset first, auto count) {
-    constexpr int N = decltype(count)::value;
-    S solution[N], direction[N], from[N];
-    load(solution, x + first);
-    load(direction, p + first);
-    load(from, z + first);
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      solution[i] += alpha * direction[i];
-      direction[i] = from[i] + beta * direction[i];
-    }
-    store(x + first, solution);
-    store(p + first, direction);
-  });
-}
-
-/// p = z and <r, z> at the start of a run; the clock starts too.
-template <class S>
-__global__ void __launch_bounds__(block) begin_run(device::LoopState* state, const S* r, const S* z,
-                                                   S* p, Offset scalars, device::SumSpace sums) {
-  double sum[1] = {};
-  for_each_piece<S>(scalars, [&](Offset first, auto count) {
-    constexpr int N = decltype(count)::value;
-    S residual[N], direction[N];
-    load(residual, r + first);
-    load(direction, z + first);
-#pragma unroll
-    for (int i = 0; i < N; ++i) sum[0] += double(residual[i]) * double(direction[i]);
-    store(p + first, direction);
-  });
-  device::store_partials<1, block>(sums, sum, blockIdx.x);
-  double total[1];
-  if (device::finish_sums<1, block>(sums, gridDim.x, total) && threadIdx.x == 0) {
-    state->r_z = total[0];
-    if (!(total[0] > 0)) {
-      state->end =
-          device::is_finite(total[0]) ? device::loop_not_definite : device::loop_not_finite;
-      state->over = 1;
-    }
-    if (state->limits.patience != 0) {
-      state->limits.deadline = device::nanoseconds() + state->limits.patience;
-    }
+__global__ void __launch_bounds__(threads_of_loop)
+    begin_run(Walk walk, device::LoopState* state, BeginDirection<S> begin,
+              device::SumSpace space) {
+  double sum[1] = {}, total[1];
+  visit_chunks_of_thread<Chunk<S>>(walk, begin, sum);
+  device::store_partials<1, threads_of_loop>(space, sum, blockIdx.x);
+  if (!device::finish_sums<1, threads_of_loop>(space, gridDim.x, total) || threadIdx.x != 0) return;
+  state->step[0].r_z = total[0];
+  state->end = device::end_unless_positive(total[0], device::loop_not_definite);
+  if (state->limits.patience != 0) {
+    state->limits.deadline = device::nanoseconds() + state->limits.patience;
   }
+}
+
+/// Kernel 2 of two reductions.
+template <class S>
+__global__ void __launch_bounds__(threads_of_loop)
+    update_residual(Walk walk, device::LoopState* state, int side, device::PartialSums product,
+                    const S* q, S* r, double* partials) {
+  double alpha, sum[1] = {};
+  if (!device::take_alpha<threads_of_loop>(*state, side, product, alpha)) return;
+  visit_chunks_of_thread<Chunk<S>>(walk, UpdateResidual<S>{static_cast<S>(alpha), q, r}, sum);
+  leave_sums(partials, sum);
+}
+
+/// Kernel 3.
+template <int N, class S>
+__global__ void __launch_bounds__(threads_of_loop)
+    update_solution_and_direction(Walk walk, device::LoopState* state, int side,
+                                  device::PartialSums sums, S* x, S* p, const S* z) {
+  double alpha, beta;
+  if (!device::take_beta<N, threads_of_loop>(*state, side, sums, alpha, beta)) return;
+  visit_chunks_of_thread<Chunk<S>>(
+      walk, UpdateSolutionAndDirection<S>{static_cast<S>(alpha), x, static_cast<S>(beta), z, p});
+}
+
+/// Kernel 2 of one reduction; its own sums take turns in two places.
+template <class S>
+__global__ void __launch_bounds__(threads_of_loop)
+    one_reduction_step(Walk walk, device::LoopState* state, int side, device::PartialSums product,
+                       device::PartialSums before, StepWithOneReduction<S> fields,
+                       double* partials) {
+  double alpha, beta, sum[1] = {};
+  if (!device::take_step<1, threads_of_loop>(*state, side, product, before, alpha, beta)) return;
+  fields.alpha = static_cast<S>(alpha);
+  fields.beta = static_cast<S>(beta);
+  visit_chunks_of_thread<Chunk<S>>(walk, fields, sum);
+  leave_sums(partials, sum);
 }
 
 template <class S>
 class GraphLoop final : public ConjugateGradientLoop<S> {
  public:
   GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
-      : product_(product), diagonal_(diagonal), device_(device), run_(device), counter_(1, device) {
-    product_.prepare(call(nullptr, {}));
+      : product_(product),
+        diagonal_(diagonal),
+        device_(device),
+        run_(device),
+        counter_(1, device),
+        one_reduction_(product.plan().reductions == 1) {
+    product_.prepare(call(nullptr));
+    if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
     const Stream& stream = device_.stream();
     const OnGpu here(stream);
-    const Offset scalars = fields.r.scalars();
-    const auto blocks = static_cast<unsigned>((scalars + block * pieces * Piece<S>::size - 1) /
-                                              (block * pieces * Piece<S>::size));
-    if (partials_.empty()) {
-      Offset room = std::max<Offset>(product_.partials(), blocks);
-      if (diagonal_ != nullptr) room = std::max(room, diagonal_->partials());
-      constexpr Offset sums_of_partial = 2;
-      partials_ = Array<double>(static_cast<std::size_t>(sums_of_partial * room), device_);
-    }
-    const DeviceSums sums{partials_.data(), counter_.data()};
-    const device::SumSpace space{sums.partials, sums.finished};
+    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
+    if (partials_.empty()) make_room(fields, walk);
     device::LoopState* state = run_.begin(limits, {});
     if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
-    begin_run<S><<<blocks, block, 0, stream.queue>>>(state, fields.r.data, fields.z.data,
-                                                     fields.p.data, scalars, space);
+    begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, stream.queue>>>(
+        walk, state,
+        {fields.r.data, fields.z.data, fields.p.data, one_reduction_ ? s_.data() : nullptr},
+        {of_vectors_[0], counter_.data()});
     check(cudaGetLastError(), "the first kernel of conjugate gradient");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
       captured_r_ = fields.r.data;
       graph_.emplace(device_, state, [&](const Stream& body) {
-        for (int i = 0; i < iterations_of_body; ++i) {
-          Product::Call product = call(state, sums);
-          product.x = fields.p.data;
-          product.with = fields.p.data;
-          product.y = fields.q.data;
-          product_.launch(product, body);
-          if (diagonal_ != nullptr) {
-            diagonal_->update(0, fields.q.data, fields.r.data, fields.z.data, sums, state, body);
-            finish_update<2><<<1, device::finish_threads, 0, body.queue>>>(
-                state, sums.partials, static_cast<unsigned>(diagonal_->partials()));
-          } else {
-            update_residual<S><<<blocks, block, 0, body.queue>>>(state, fields.q.data,
-                                                                 fields.r.data, scalars, space);
-            finish_update<1>
-                <<<1, device::finish_threads, 0, body.queue>>>(state, sums.partials, blocks);
-          }
-          update_solution_and_direction<S><<<blocks, block, 0, body.queue>>>(
-              state, fields.x.data, fields.p.data, fields.z.data, scalars);
-        }
+        for (int i = 0; i < iterations_of_body; ++i) queue_iteration(fields, walk, state, i, body);
       });
     }
     graph_->launch(stream);
@@ -198,24 +124,92 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
   }
 
  private:
-  static constexpr int iterations_of_body = 20;
+  static constexpr int iterations_of_body = 20;  // even: `side` is that of the iteration's number
 
-  static Product::Call call(device::LoopState* state, const DeviceSums& sums) {
+  void make_room(const ConjugateGradientFields<S>& fields, const Walk& walk) {
+    const Offset of_product = product_.partials();
+    Offset of_vectors = partial_sums(walk, nullptr).count;
+    if (diagonal_ != nullptr) of_vectors = std::max<Offset>(of_vectors, 2 * diagonal_->partials());
+    partials_ = Array<double>(static_cast<std::size_t>(of_product + 2 * of_vectors) + 2 * most_sums,
+                              device_);
+    of_product_ = partials_.data();
+    of_vectors_[0] = of_product_ + of_product;
+    of_vectors_[1] = of_vectors_[0] + of_vectors;
+    totals_ = of_vectors_[1] + of_vectors;
+    if (one_reduction_) s_ = Array<S>(static_cast<std::size_t>(fields.r.scalars()), device_);
+  }
+
+  void queue_iteration(const ConjugateGradientFields<S>& fields, const Walk& walk,
+                       device::LoopState* state, int iteration, const Stream& body) {
+    const int side = iteration % 2;
+    const unsigned blocks = blocks_of_loop(walk);
+    const S* multiplied = one_reduction_ ? fields.z.data : fields.p.data;
+    Product::Call product = call(state);
+    product.sums.partials = of_product_;
+    product.x = product.with = multiplied;
+    product.y = fields.q.data;
+    product_.launch(product, body);
+    const auto of_product = for_every_block<1>(product_.partial_sums(of_product_), totals_, body);
+
+    // Those that kernel 2 leaves, and with one reduction those of the iteration before.
+    double* const left = of_vectors_[one_reduction_ ? side : 0];
+    const auto sums_at = [&](const double* at) {
+      return diagonal_ != nullptr
+                 ? device::PartialSums{at, static_cast<unsigned>(diagonal_->partials()), 1}
+                 : partial_sums(walk, at);
+    };
+    const auto whole = [&](const device::PartialSums& sums) {
+      return diagonal_ != nullptr ? for_every_block<2>(sums, totals_ + most_sums, body)
+                                  : for_every_block<1>(sums, totals_ + most_sums, body);
+    };
+    device::PartialSums before{};
+    if (one_reduction_) before = whole(sums_at(of_vectors_[1 - side]));
+    if (diagonal_ != nullptr) {
+      const Diagonal::Step with_inverses{fields.q.data, fields.r.data, fields.z.data, fields.p.data,
+                                         s_.data(),     fields.x.data, state,         side,
+                                         of_product,    before,        left};
+      diagonal_->step(with_inverses, one_reduction_, body);
+    } else if (one_reduction_) {
+      one_reduction_step<S><<<blocks, threads_of_loop, 0, body.queue>>>(
+          walk, state, side, of_product, before,
+          {S(0), S(0), fields.z.data, fields.q.data, fields.p.data, s_.data(), fields.x.data,
+           fields.r.data},
+          left);
+    } else {
+      update_residual<S><<<blocks, threads_of_loop, 0, body.queue>>>(
+          walk, state, side, of_product, fields.q.data, fields.r.data, left);
+    }
+    if (!one_reduction_) {
+      const auto sums = whole(sums_at(left));
+      const auto update = diagonal_ != nullptr ? update_solution_and_direction<2, S>
+                                               : update_solution_and_direction<1, S>;
+      update<<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, side, sums, fields.x.data,
+                                                         fields.p.data, fields.z.data);
+    }
+    check(cudaGetLastError(), "the kernels of conjugate gradient");
+  }
+
+  static Product::Call call(device::LoopState* state) {
     Product::Call call;
     call.epilogue = device::store_and_dot;
-    call.action = "heddle::device::SetAlpha";
-    call.action_header = "heddle/kernels/conjugate_gradient_graph.cuh";
-    call.sums = sums;
+    call.in_loop = true;
     call.state = state;
     return call;
   }
+
+  static constexpr int most_sums = 2;
 
   const Product& product_;
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
   Array<unsigned> counter_;
+  bool one_reduction_;
   Array<double> partials_;
+  double* of_product_ = nullptr;
+  double* of_vectors_[2] = {};
+  double* totals_ = nullptr;  // where partial sums are many
+  Array<S> s_;                // A p, with one reduction
   std::optional<WhileGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;

@@ -1,5 +1,7 @@
 #include "heddle/diagonal_cuda.hpp"
 
+#include <mutex>
+
 #include "../base/cuda_call.hpp"
 #include "../spmv/kernel_library_cuda.hpp"
 #include "diagonal_program.hpp"
@@ -11,10 +13,13 @@ struct Diagonal::Kernels {
   cudaKernel_t invert = nullptr;
   cudaKernel_t apply = nullptr;
   cudaKernel_t update = nullptr;
+  std::mutex mutex;
+  cudaKernel_t step[2] = {};  // with two reductions, with one
 };
 
 Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
     : product_(product),
+      scalar_bytes_(scalar_bytes),
       device_(device),
       inverses_(static_cast<std::size_t>(product.pattern().rows) *
                     static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),
@@ -32,6 +37,7 @@ Diagonal::~Diagonal() = default;
 namespace {
 
 constexpr int block = threads_of_diagonal;
+static_assert(block % device::threads_of_group == 0);
 
 LaunchShape shape_for(Offset threads) {
   LaunchShape shape;
@@ -57,7 +63,8 @@ Index Diagonal::invert(const Stream& stream) {
   return result;
 }
 
-void Diagonal::apply(const void* r, void* z, const Stream& stream, device::LoopState* state) const {
+void Diagonal::apply(const void* r, void* z, const Stream& stream,
+                     const device::LoopState* state) const {
   if (product_.pattern().rows == 0) return;
   const OnGpu here(stream);
   device::DiagonalArguments<char, char> arguments{};
@@ -71,7 +78,7 @@ void Diagonal::apply(const void* r, void* z, const Stream& stream, device::LoopS
 }
 
 void Diagonal::update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
-                      device::LoopState* state, const Stream& stream) const {
+                      const Stream& stream) const {
   if (product_.pattern().rows == 0) return;
   const OnGpu here(stream);
   device::DiagonalArguments<char, char> arguments{inverses_.data(),
@@ -80,13 +87,46 @@ void Diagonal::update(double alpha, const void* q, void* r, void* z, const Devic
                                                   static_cast<char*>(z),
                                                   product_.pattern().rows,
                                                   alpha,
-                                                  state,
+                                                  nullptr,
                                                   {sums.partials, sums.finished},
                                                   sums.results};
   void* pointers[] = {&arguments};
   launch(kernels_->update, shape_for(arguments.rows), stream, pointers);
 }
 
-Offset Diagonal::partials() const { return (product_.pattern().rows + block - 1) / block; }
+void Diagonal::prepare_step(bool one_reduction) const {
+  const std::lock_guard lock(kernels_->mutex);
+  cudaKernel_t& kernel = kernels_->step[one_reduction ? 1 : 0];
+  if (kernel != nullptr) return;
+  kernel = load_kernel(
+      diagonal_step_source(product_.program(device::store_scaled), scalar_bytes_, one_reduction),
+      "heddle_step", device_.stream());
+}
+
+void Diagonal::step(const Step& step, bool one_reduction, const Stream& stream) const {
+  if (product_.pattern().rows == 0) return;
+  const OnGpu here(stream);
+  prepare_step(one_reduction);
+  device::DiagonalStepArguments<char, char> arguments{inverses_.data(),
+                                                      static_cast<const char*>(step.q),
+                                                      static_cast<char*>(step.r),
+                                                      static_cast<char*>(step.z),
+                                                      static_cast<char*>(step.p),
+                                                      static_cast<char*>(step.s),
+                                                      static_cast<char*>(step.x),
+                                                      product_.pattern().rows,
+                                                      step.state,
+                                                      step.side,
+                                                      step.product,
+                                                      step.before,
+                                                      step.partials};
+  void* pointers[] = {&arguments};
+  launch(kernels_->step[one_reduction ? 1 : 0], shape_for(arguments.rows), stream, pointers);
+}
+
+Offset Diagonal::partials() const {
+  constexpr Offset of_block = block / device::threads_of_group;
+  return (product_.pattern().rows + block - 1) / block * of_block;
+}
 
 }  // namespace heddle::cuda

@@ -12,4 +12,8 @@ inline constexpr int threads_of_diagonal = 256;
 /// names; `scalar_bytes` of the scalars in which the entry computes.
 KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes);
 
+/// Kernel `heddle_step`: kernel 2 of conjugate gradient in a graph.
+KernelSource diagonal_step_source(const ProductProgram& product, int scalar_bytes,
+                                  bool one_reduction);
+
 }  // namespace heddle::cuda

@@ -34,18 +34,14 @@ namespace {
 
 struct Loaded {
   cudaKernel_t product = nullptr;
-  cudaKernel_t finish = nullptr;  // of the action, where there is one
-  unsigned* ticket = nullptr;     // of a dynamic schedule, on the stream of a launch
+  unsigned* ticket = nullptr;  // of a dynamic schedule, on the stream of a launch
 };
 
 }  // namespace
 
 struct Product::Kernels {
-  /// Epilogue, ring and action.
-  using Key = std::tuple<device::Epilogue, int, std::string>;
-  static Key key_of(const Call& call) {
-    return {call.epilogue, call.ring, call.action != nullptr ? call.action : ""};
-  }
+  using Key = std::tuple<device::Epilogue, int, bool>;
+  static Key key_of(const Call& call) { return {call.epilogue, call.ring, call.in_loop}; }
 
   std::mutex mutex;
   std::map<Key, Loaded> loaded;
@@ -68,16 +64,14 @@ Product::Product(EntryText text, EntryText exact, const EntryShape& shape,
 
 Product::~Product() = default;
 
-ProductProgram Product::program(device::Epilogue epilogue, const char* action,
-                                const char* action_header, int ring) const {
+ProductProgram Product::program(device::Epilogue epilogue, int ring, bool in_loop) const {
   return {epilogue == device::store_residual ? exact_ : text_,
           shape_,
           plan_,
           pattern_->C,
           epilogue,
           ring != 0 ? ring : shape_.ring,
-          action,
-          action_header};
+          in_loop};
 }
 
 device::Matrix<char> Product::matrix() const {
@@ -111,6 +105,11 @@ Offset Product::partials() const {
          std::max(1, plan_.threads / device::threads_of_group);
 }
 
+device::PartialSums Product::partial_sums(const double* partials_of_launch) const {
+  return {partials_of_launch, static_cast<unsigned>(partials()),
+          std::max(1, device::threads_of_group / plan_.threads)};
+}
+
 namespace {
 
 template <class T>
@@ -139,10 +138,6 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   void* pointers[] = {&arguments};
   launch(kernel.product, shape, stream, pointers);
-  if (kernel.finish == nullptr) return;
-  LaunchShape one_block;
-  one_block.threads = 1024;  // finish_threads of reduce.cuh
-  launch(kernel.finish, one_block, stream, pointers);
 }
 
 }  // namespace
@@ -172,12 +167,9 @@ void Product::prepare(const Call& call) const {
     const std::lock_guard lock(kernels_->mutex);
     if (kernels_->loaded.contains(key)) return;
   }
-  const KernelSource source =
-      product_source(program(call.epilogue, call.action, call.action_header, call.ring));
+  const KernelSource source = product_source(program(call.epilogue, call.ring, call.in_loop));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());
-  if (call.action != nullptr)
-    loaded.finish = load_kernel(source, "heddle_finish", device_.stream());
   const std::lock_guard lock(kernels_->mutex);
   kernels_->loaded.emplace(key, loaded);
 }

@@ -25,7 +25,6 @@ std::string plan_text(const ProductProgram& program) {
                        : plan.schedule == ScheduleKind::fixed ? 1
                                                               : 2;
   text << "#include \"heddle/kernels/product.cuh\"\n";
-  if (program.action_header != nullptr) text << "#include \"" << program.action_header << "\"\n";
   // C = 1 has no inner order but AoS and SoA.
   const bool pieces =
       plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
@@ -33,8 +32,6 @@ std::string plan_text(const ProductProgram& program) {
   text << "struct Plan {\n"
        << "  using entry = " << program.entry.type << ";\n"
        << "  using scalar = " << (program.shape.scalar_bytes == 4 ? "float" : "double") << ";\n"
-       << "  using action = "
-       << (program.action != nullptr ? program.action : "heddle::device::KeepSums") << ";\n"
        << "  static constexpr int lanes = "
        << (plan.lanes == Plan::all_rows && program.lanes != 1 ? 0 : program.lanes)
        << ", threads = " << (plan.threshold != 0 ? 0 : plan.threads_per_row)
@@ -43,7 +40,7 @@ std::string plan_text(const ProductProgram& program) {
        << ", epilogue = " << static_cast<int>(program.epilogue) << ", ring = " << program.ring
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan.vector == VectorLayout::soa ? "true" : "false")
-       << ", finish_apart = " << (program.action != nullptr ? "true" : "false") << ";\n"
+       << ", in_loop = " << (program.in_loop ? "true" : "false") << ";\n"
        << "};\n"
        << entry_assertions(program.shape);
   return text.str();
@@ -55,13 +52,7 @@ KernelSource product_source(const ProductProgram& program) {
       "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
       "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
       "  heddle::device::product<Plan>(arguments);\n"
-      "}\n" +
-      (program.action == nullptr
-           ? ""
-           : "extern \"C\" __global__ void __launch_bounds__(heddle::device::finish_threads)\n"
-             "heddle_finish(const __grid_constant__ heddle::device::ArgumentsOf<Plan> a) {\n"
-             "  heddle::device::finish_product<Plan>(a);\n"
-             "}\n");
+      "}\n";
   return program_over(program.entry, "product of " + program.entry.type, text);
 }
 

@@ -15,15 +15,14 @@ struct ProductProgram {
   Plan plan;
   Index lanes;  // C of the pattern, where C = n is a number
   device::Epilogue epilogue = device::store_scaled;
-  int ring = 1;                         // components of a sum of `store_and_dots`
-  const char* action = nullptr;         // what is done with the sums, by default keep
-  const char* action_header = nullptr;  // where that is
+  int ring = 1;          // components of a sum of `store_and_dots`
+  bool in_loop = false;  // see Product::Call
 };
 
 /// `struct Plan { ... };` for the kernels, behind what they include.
 std::string plan_text(const ProductProgram& program);
 
-/// Its kernel is `heddle_product`; where there is an action, `heddle_finish` behind it takes it.
+/// Its kernel is `heddle_product`.
 KernelSource product_source(const ProductProgram& program);
 
 }  // namespace heddle::cuda

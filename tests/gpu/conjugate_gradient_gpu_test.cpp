@@ -24,7 +24,8 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                quaternion<float>, block<float, 3, 3>>;
 TYPED_TEST_SUITE(SolveOnGpu, Entries);
 
-const char* const loops[] = {"loop=stepped", "loop=graph", "loop=persistent"};
+const char* const loops[] = {"loop=stepped", "loop=graph", "loop=graph,reductions=1",
+                             "loop=persistent"};
 const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=32,T=1,sigma=64", "C=1",
                                "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs"};
 
@@ -123,6 +124,31 @@ TEST_F(LoopsOnGpu, BitsRepeat) {
       const std::vector<double> scalars(x.scalars().begin(), x.scalars().end());
       if (first.empty()) first = scalars;
       EXPECT_EQ(scalars, first);
+    }
+  }
+}
+
+TEST_F(LoopsOnGpu, ManyPartialSumsAreAddedApartToTheSameBits) {
+  using E = real<double>;
+  constexpr Index rows = 600'000;  // blocks of 64 leave more than a block of the next kernel adds
+  Seed seed(2605);
+  const auto matrix = random_positive_definite_matrix<E>(rows, 3, seed.generator);
+  const Field<E> b = random_field<E>(rows, seed.generator);
+  for (const char* reductions : {",reductions=2", ",reductions=1"}) {
+    SCOPED_TRACE(reductions);
+    std::vector<double> first;
+    for (const char* threads : {"256", "64", "1024"}) {
+      const Operator<E> A(
+          matrix, parse_plan(std::string("C=32,loop=graph,threads=") + threads + reductions),
+          device);
+      SolverOptions options;
+      options.record_history = true;
+      ConjugateGradient<double> solver(A, options);
+      Field<E> x(rows);
+      const Report report = solver.solve(b.view(), x.view());
+      EXPECT_TRUE(report.converged()) << report;
+      if (first.empty()) first = solver.history();
+      EXPECT_EQ(solver.history(), first) << threads;
     }
   }
 }

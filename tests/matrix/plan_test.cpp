@@ -104,13 +104,13 @@ TEST(Plan, CanonicalTextOfTheDefault) {
   EXPECT_EQ(to_string(Plan{}),
             "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
             "vector=aos,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=256,"
-            "blocks=0,unroll=2,load=default,loop=stepped,recurrence=ring");
+            "blocks=0,unroll=2,load=default,loop=stepped,reductions=2,recurrence=ring");
   EXPECT_EQ(to_string(parse_plan("ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
                                  "vector=soa,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
                                  "load=evict-first,loop=graph,recurrence=real")),
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
             "vector=soa,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=1024,"
-            "blocks=3,unroll=8,load=evict-first,loop=graph,recurrence=real");
+            "blocks=3,unroll=8,load=evict-first,loop=graph,reductions=2,recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
 }
@@ -130,6 +130,7 @@ TEST(Plan, KeysOfAGpu) {
       {"loop=stepped", {.loop = LoopForm::stepped}},
       {"loop=graph", {.loop = LoopForm::graph}},
       {"loop=persistent", {.loop = LoopForm::persistent}},
+      {"reductions=1", {.reductions = 1}},
   };
   for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
 }
@@ -206,6 +207,7 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic full");
   expect_refused("load=cached",
                  "plan: load=cached is none of default streaming no-allocate evict-first");
+  expect_refused("reductions=3", "plan: reductions=3 is neither 1 nor 2");
   expect_refused("loop=fused", "plan: loop=fused is none of stepped graph persistent");
   expect_refused("recurrence=complex", "plan: recurrence=complex is none of ring real");
 }

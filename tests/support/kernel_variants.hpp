@@ -49,16 +49,17 @@ inline const std::vector<VariantEntry>& variant_entries() {
   return entries;
 }
 
-enum class ProgramKind { product, diagonal, persistent };
+enum class ProgramKind { product, diagonal, diagonal_step, persistent };
 
 struct VariantProgram {
   const char* name;
   ProgramKind kind = ProgramKind::product;
   device::Epilogue epilogue = device::store_scaled;
-  bool own_ring = true;     // sums in the entry's ring, else real ones
-  bool sets_alpha = false;  // of conjugate gradient in a graph
+  bool own_ring = true;  // sums in the entry's ring, else real ones
+  bool in_loop = false;
   bool jacobi = false;
   bool in_shared = false;
+  bool one_reduction = false;  // of a step
 };
 
 inline const std::vector<VariantProgram>& variant_programs() {
@@ -66,11 +67,14 @@ inline const std::vector<VariantProgram>& variant_programs() {
   static const std::vector<VariantProgram> programs = {
       {.name = "product"},
       {.name = "dot", .epilogue = device::store_and_dot},
-      {.name = "dot for a loop", .epilogue = device::store_and_dot, .sets_alpha = true},
+      {.name = "dot in a loop", .epilogue = device::store_and_dot, .in_loop = true},
       {.name = "dots", .epilogue = device::store_and_dots},
       {.name = "real dots", .epilogue = device::store_and_dots, .own_ring = false},
+      {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
       {.name = "residual", .epilogue = device::store_residual},
       {.name = "diagonal", .kind = diagonal},
+      {.name = "step with Jacobi", .kind = diagonal_step},
+      {.name = "step with Jacobi and one reduction", .kind = diagonal_step, .one_reduction = true},
       {.name = "loop", .kind = persistent, .epilogue = device::store_and_dot},
       {.name = "loop in shared memory",
        .kind = persistent,
@@ -122,7 +126,9 @@ inline const VariantProgram& program_of(const Selection& selection) {
 /// By the library's own rules.
 inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
-  const bool solves = program.kind == ProgramKind::persistent || program.sets_alpha;
+  const bool solves = program.kind == ProgramKind::persistent ||
+                      program.kind == ProgramKind::diagonal_step ||
+                      (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
   try {
     const Plan plan = parse_plan(plan_text_of(selection));
@@ -157,14 +163,13 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       plan.lanes == Plan::all_rows ? some_rows : plan.lanes,
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};
-  if (program.sets_alpha) {
-    product.action = "heddle::device::SetAlpha";
-    product.action_header = "heddle/kernels/conjugate_gradient_graph.cuh";
-  }
+  product.in_loop = program.in_loop;
   cuda::KernelSource source =
       program.kind == ProgramKind::product ? cuda::product_source(product)
       : program.kind == ProgramKind::diagonal
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
+      : program.kind == ProgramKind::diagonal_step
+          ? cuda::diagonal_step_source(product, entry.arithmetic_bytes, program.one_reduction)
           : cuda::persistent_source({product, plan.threads, program.jacobi, program.in_shared});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);
   return source;

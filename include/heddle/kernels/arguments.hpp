@@ -32,6 +32,13 @@ struct SumSpace {
   unsigned* finished;
 };
 
+/// Partial sums that a launch left, of N numbers each, for kernels behind it.
+struct PartialSums {
+  const double* partials;
+  unsigned count;
+  int parts;  // that make the sum of one group: 1, 2 or 4
+};
+
 /// What is done to the sum of a row, before it is stored as y.
 enum Epilogue {
   store_scaled,    // y = alpha A x + beta y
@@ -47,6 +54,8 @@ HEDDLE_HD constexpr int sums_of(int epilogue, int ring) {
                                                                  : 0;
 }
 
+struct LoopState;
+
 /// S: stored scalars, M: scalars of fields, T: scalars of the sums of a row.
 template <class S, class M, class T>
 struct ProductArguments {
@@ -59,7 +68,7 @@ struct ProductArguments {
   T alpha, beta;
   SumSpace sums;
   double* results;   // where the sums go
-  void* state;       // of a solver's loop, for its actions
+  LoopState* state;  // of a solver's loop, where the kernel belongs to one
   unsigned* ticket;  // two of a dynamic schedule; zero between launches
   unsigned blocks;   // that the lanes make, whatever the grid
   int chunk;         // blocks' worth of lanes taken at a time when dynamic

@@ -1,13 +1,13 @@
-// BiCGStab as five kernels an iteration, replayed under a WHILE node: what is done with their
-// sums, by a kernel of one block behind each product, by the last block of the others. A preconditioner adds p_hat = M^-1 p before 1 and s_hat = M^-1 s before 3.
-//   1  v = A p_hat, <r^, v>               sigma, alpha
-//   2  s = r - v alpha, |s|^2             whether half a step is enough
-//   3  t = A s_hat, <s, t>, |t|^2         omega
-//   4  x += p_hat alpha + s_hat omega,
-//      r = s - t omega, |r|^2, <r^, r>    rho, beta, and whether to stop
-//   5  p = r + (p - v omega) beta
-// s lies where r did. A run that ends in 2 or 3 leaves out the second half: 4 then adds p_hat alpha
-// to x, and s is the residual.
+// BiCGStab as five kernels an iteration, replayed under a WHILE node. A preconditioner adds
+// p_hat = M^-1 p before 1 and s_hat = M^-1 s before 3. A kernel leaves partial sums; every block of
+// the kernel that needs them adds them for itself.
+//   1  v = A p_hat, <r^, v>
+//   2  sigma, alpha;  s = r - v alpha, |s|^2
+//   3  t = A s_hat, <s, t>, |t|^2
+//   4  omega;  x += p_hat alpha + s_hat omega, r = s - t omega, |r|^2, <r^, r>
+//   5  rho, beta, and whether to stop;  p = r + (p - v omega) beta
+// s lies where r did. Where |s| is small enough, or omega is of no use, 4 only adds p_hat alpha to
+// x: s is the residual, and the run ends.
 #pragma once
 
 #include "heddle/entries/quaternion.hpp"
@@ -49,71 +49,75 @@ __device__ __forceinline__ bool is_usable(const quaternion<double>& c) {
   return is_finite(sum) && sum > 0;
 }
 
-/// Of kernel 1: `total` = <r^, v>, |v|^2.
-struct SetSigma {
-  template <class Arguments>
-  static __device__ __forceinline__ bool skip(const Arguments& arguments) {
-    return is_over(*static_cast<LoopState*>(arguments.state));
-  }
-  template <class Arguments, int N>
-  static __device__ __forceinline__ void finish(const Arguments& arguments,
-                                                const double (&total)[N]) {
-    LoopState& state = *static_cast<LoopState*>(arguments.state);
-    const auto sigma = sum_in_ring<N - 1>(total);
-    const auto rho = read(state.rho);
-    if (is_usable(sigma) && is_usable(rho)) {
+/// What kernel 2 begins with, in blocks of `Threads`; false if there is nothing to do. `sums`:
+/// <r^, v> in a ring of R components, |v|^2.
+template <int R, int Threads>
+__device__ __forceinline__ bool take_alpha(LoopState& state, const PartialSums& sums,
+                                           quaternion<double>& alpha) {
+  if (state.over != 0) return false;
+  double total[R + 1];
+  add_again<R + 1, Threads>(sums, total);
+  const auto sigma = sum_in_ring<R>(total), rho = read(state.rho);
+  const bool usable = is_usable(sigma) && is_usable(rho);
+  alpha = usable ? product_of(inverse(sigma), rho) : quaternion<double>::zero();
+  if (is_leader()) {
+    if (usable) {
       write(state.sigma, sigma);
-      write(state.ring_alpha, product_of(inverse(sigma), rho));
+      write(state.alpha, alpha);
     } else {
       state.end = loop_lost;
-      state.over = 1;
     }
   }
-};
-
-/// Of kernel 2. Where s is small enough the second half would divide 0 by 0: identity, diagonal
-/// systems.
-__device__ __forceinline__ void judge_half_step(LoopState& state, double squared_s) {
-  state.squared_norm = squared_s;  // until kernel 4 has another
-  if (!(squared_s <= state.limits.target)) return;
-  state.half = 1;
-  conclude_iteration(state, squared_s);
+  return usable;
 }
 
-/// Of kernel 3: `total` = <s, t>, |t|^2. Not the first to find the run ended: kernel 4 may have to
-/// complete x.
-struct SetOmega {
-  template <class Arguments>
-  static __device__ __forceinline__ bool skip(const Arguments& arguments) {
-    return static_cast<const LoopState*>(arguments.state)->end != loop_runs;
-  }
-  template <class Arguments, int N>
-  static __device__ __forceinline__ void finish(const Arguments& arguments,
-                                                const double (&total)[N]) {
-    LoopState& state = *static_cast<LoopState*>(arguments.state);
-    constexpr int R = N - 1;
-    auto omega = quaternion<double>::zero();
-    omega.component[0] = total[0] / total[R];
-    // <t, s> = conj <s, t>. Over quaternions omega stays real, see bicgstab.hpp.
-    if constexpr (R == 2) omega.component[1] = -total[1] / total[R];
-    if (is_usable(omega)) {
-      write(state.omega, omega);
-      return;
-    }
-    state.half = 1;
-    conclude_iteration(state, state.squared_norm);
-    if (state.end == loop_runs) state.end = loop_orthogonal;
-  }
-};
+/// What kernel 4 does of the step.
+enum StepTaken { no_step, half_a_step, whole_step };
 
-/// Of kernel 4: `total` = |r|^2, <r^, r>.
-template <int N>
-__device__ __forceinline__ void set_ring_beta(LoopState& state, const double (&total)[N]) {
-  const auto rho = sum_in_ring<N - 1>(total + 1);
-  write(state.ring_beta,
-        product_of(product_of(inverse(read(state.sigma)), rho), inverse(read(state.omega))));
-  write(state.rho, rho);
-  conclude_iteration(state, total[0]);
+/// What kernel 4 begins with. `of_s`: |s|^2; `of_t`: <s, t>, |t|^2.
+template <int R, int Threads>
+__device__ __forceinline__ StepTaken take_omega(LoopState& state, const PartialSums& of_s,
+                                                const PartialSums& of_t,
+                                                quaternion<double>& alpha,
+                                                quaternion<double>& omega) {
+  if (state.over != 0) return no_step;
+  double squared_s[1], total[R + 1];
+  add_again<1, Threads>(of_s, squared_s);
+  add_again<R + 1, Threads>(of_t, total);
+  alpha = read(state.alpha);
+  omega = quaternion<double>::zero();
+  omega.component[0] = total[0] / total[R];
+  // <t, s> = conj <s, t>. Over quaternions omega stays real, see bicgstab.hpp.
+  if constexpr (R == 2) omega.component[1] = -total[1] / total[R];
+  // Where s is small enough omega may be 0 by 0: identity, diagonal systems.
+  const bool half = squared_s[0] <= state.limits.target || !is_usable(omega);
+  if (is_leader()) {
+    if (half) {
+      state.half = 1;
+      conclude_iteration(state, squared_s[0]);
+      if (state.end == loop_runs) state.end = loop_orthogonal;
+    } else {
+      write(state.omega, omega);
+    }
+  }
+  return half ? half_a_step : whole_step;
+}
+
+/// What kernel 5 begins with. `sums`: |r|^2, <r^, r>.
+template <int R, int Threads>
+__device__ __forceinline__ bool take_beta(LoopState& state, const PartialSums& sums,
+                                          quaternion<double>& omega, quaternion<double>& beta) {
+  if (state.over != 0 || state.half != 0) return false;
+  double total[R + 1];
+  add_again<R + 1, Threads>(sums, total);
+  const auto rho = sum_in_ring<R>(total + 1);
+  omega = read(state.omega);
+  beta = product_of(product_of(inverse(read(state.sigma)), rho), inverse(omega));
+  if (is_leader()) {
+    write(state.rho, rho);
+    conclude_iteration(state, total[0]);
+  }
+  return true;
 }
 
 }  // namespace heddle::device

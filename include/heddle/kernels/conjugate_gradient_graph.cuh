@@ -1,8 +1,15 @@
-// Conjugate gradient as three kernels an iteration, replayed under a WHILE node: what is done with
-// the sums of the first two, by a kernel of one block behind each.
-//   1  q = A p, <p, q>              alpha
-//   2  r -= alpha q, (z = M^-1 r)   |r|^2, <r, z>, beta, and whether to stop
-//   3  x += alpha p, p = z + beta p
+// Conjugate gradient as kernels that are replayed under a WHILE node. A kernel leaves partial sums;
+// every block of the kernel that needs them adds them for itself, which takes less time than a
+// kernel between the two, or than a last block that all others have to report to.
+//
+// Two reductions an iteration:
+//   1  q = A p, <p, q>
+//   2  alpha;  r -= alpha q, (z = M^-1 r), |r|^2, <r, z>
+//   3  beta, and whether to stop;  x += alpha p, p = z + beta p
+// One reduction (Chronopoulos and Gear 1989), with z = M^-1 r:
+//   1  w = A z, <z, w>
+//   2  beta, alpha, and whether to stop;  p = z + beta p, s = w + beta s, x += alpha p,
+//      r -= alpha s, (z = M^-1 r), |r|^2, <r, z>
 #pragma once
 
 #include "heddle/kernels/loop.cuh"
@@ -10,33 +17,81 @@
 
 namespace heddle::device {
 
-/// Of kernel 1.
-struct SetAlpha {
-  template <class Arguments>
-  static __device__ __forceinline__ bool skip(const Arguments& arguments) {
-    return is_over(*static_cast<LoopState*>(arguments.state));
+__device__ __forceinline__ int end_unless_positive(double value, int otherwise) {
+  if (value > 0) return loop_runs;
+  return is_finite(value) ? otherwise : loop_not_finite;
+}
+
+/// What kernel 2 of two reductions begins with, in blocks of `Threads`; false if there is nothing
+/// to do. `side` is 0 and 1 in turn.
+template <int Threads>
+__device__ __forceinline__ bool take_alpha(LoopState& state, int side, const PartialSums& p_q,
+                                           double& alpha) {
+  if (state.over != 0) return false;
+  double total[1];
+  add_again<1, Threads>(p_q, total);
+  StepScalars& step = state.step[side];
+  int end = end_unless_positive(total[0], loop_not_positive);
+  alpha = end == loop_runs ? step.r_z / total[0] : 0;
+  if (end == loop_runs && !(alpha > 0)) end = loop_not_positive;
+  if (is_leader()) {
+    step.alpha = end == loop_runs ? alpha : 0;
+    if (end != loop_runs) state.end = end;
   }
-  template <class Arguments>
-  static __device__ __forceinline__ void finish(const Arguments& arguments,
-                                                const double (&total)[1]) {
-    LoopState& state = *static_cast<LoopState*>(arguments.state);
-    if (total[0] > 0) {
-      state.alpha = state.r_z / total[0];
+  return end == loop_runs;
+}
+
+/// What kernel 3 begins with. `sums`: |r|^2, and <r, z> where z is not r.
+template <int N, int Threads>
+__device__ __forceinline__ bool take_beta(LoopState& state, int side, const PartialSums& sums,
+                                          double& alpha, double& beta) {
+  const StepScalars& step = state.step[side];
+  alpha = step.alpha;
+  if (state.over != 0 || alpha == 0) return false;
+  double total[N];
+  add_again<N, Threads>(sums, total);
+  const double r_z = total[N - 1];
+  beta = r_z / step.r_z;
+  if (is_leader()) {
+    state.step[1 - side].r_z = r_z;
+    conclude_iteration(state, total[0]);
+    if (state.end == loop_runs) state.end = end_unless_positive(r_z, loop_not_definite);
+  }
+  return true;
+}
+
+/// What kernel 2 of one reduction begins with. `sums` are those that the kernel of the iteration
+/// before left; in the first one <r, z> is in the state.
+template <int N, int Threads>
+__device__ __forceinline__ bool take_step(LoopState& state, int side, const PartialSums& z_w,
+                                          const PartialSums& sums, double& alpha, double& beta) {
+  if (state.over != 0) return false;
+  const StepScalars& before = state.step[side];
+  const bool first = before.iteration == 0;
+  double along[1], total[N] = {};
+  add_again<1, Threads>(z_w, along);
+  if (!first) add_again<N, Threads>(sums, total);
+  const double squared_norm = total[0], r_z = first ? before.r_z : total[N - 1];
+
+  int end = first ? loop_runs : judged(state.limits, squared_norm, before.iteration);
+  if (end == loop_runs) end = before.requested;
+  if (end == loop_runs) end = end_unless_positive(r_z, loop_not_definite);
+  beta = first ? 0 : r_z / before.r_z;
+  const double p_q = first ? along[0] : along[0] - beta * r_z / before.alpha;
+  if (end == loop_runs) end = end_unless_positive(p_q, loop_not_positive);
+  alpha = r_z / p_q;
+  if (end == loop_runs && !(alpha > 0)) end = loop_not_positive;
+  if (is_leader()) {
+    if (!first) record_iteration(state, before.iteration, squared_norm);
+    if (end == loop_runs) {
+      const long long iteration = before.iteration + 1;
+      state.step[1 - side] = {r_z, alpha, iteration,
+                              requested_end(state, state.limits.deadline, iteration)};
     } else {
-      state.end = is_finite(total[0]) ? loop_not_positive : loop_not_finite;
-      state.over = 1;
+      state.end = end;
     }
   }
-};
-
-/// Of kernel 2: `total` = |r|^2 and <r, z>.
-__device__ __forceinline__ void set_beta(LoopState& state, double squared_norm, double r_z) {
-  state.beta = r_z / state.r_z;
-  state.r_z = r_z;
-  conclude_iteration(state, squared_norm);
-  if (state.end == loop_runs && !(r_z > 0)) {
-    state.end = is_finite(r_z) ? loop_not_definite : loop_not_finite;
-  }
+  return end == loop_runs;
 }
 
 }  // namespace heddle::device

@@ -63,14 +63,13 @@ template <class Plan>
 using DiagonalArgumentsOf =
     DiagonalArguments<typename Plan::scalar, stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
 
-template <class Plan>
+template <class Plan, class D>
 __device__ __forceinline__ vector_entry_t<typename Plan::entry> times_inverse(
-    const DiagonalArgumentsOf<Plan>& a, Index row, const vector_entry_t<typename Plan::entry>& r) {
-  using D = arithmetic_t<typename Plan::entry>;
-  D inverse;
+    const D* inverses, Index rows, Index row, const vector_entry_t<typename Plan::entry>& r) {
+  arithmetic_t<typename Plan::entry> inverse;
 #pragma unroll
-  for (int k = 0; k < D::components; ++k) {
-    inverse.component[k] = __ldg(a.inverses + Offset(k) * a.rows + row);
+  for (int k = 0; k < decltype(inverse)::components; ++k) {
+    inverse.component[k] = __ldg(inverses + Offset(k) * rows + row);
   }
   auto z = zero_vector<vector_entry_t<typename Plan::entry>>();
   multiply_add(z, inverse, r);
@@ -85,38 +84,94 @@ __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& 
   const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row >= a.rows) return;
   const V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-  store_row<Plan>(a.z, a.rows, row, times_inverse<Plan>(a, static_cast<Index>(row), r));
+  store_row<Plan>(a.z, a.rows, row, times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r));
+}
+
+/// z = M^-1 r of one row, and what it adds to |r|^2 and Re <r, z>.
+template <class Plan, class V, class Arguments>
+__device__ __forceinline__ void precondition_row(const Arguments& a, Offset row, const V& r,
+                                                 double (&sums)[2]) {
+  const V z = times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r);
+  store_row<Plan>(a.z, a.rows, row, z);
+#pragma unroll
+  for (int k = 0; k < V::components; ++k) {
+    sums[0] += double(r.component[k]) * double(r.component[k]);
+    sums[1] += double(r.component[k]) * double(z.component[k]);
+  }
+}
+
+/// r -= alpha q, z = M^-1 r of this thread's row.
+template <class Plan, class Arguments>
+__device__ __forceinline__ void update_row(const Arguments& a, double alpha, double (&sums)[2]) {
+  using V = vector_entry_t<typename Plan::entry>;
+  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
+  if (row >= a.rows) return;
+  V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
+  const V q = load_row<Plan, load_coherent, V>(a.q, a.rows, row);
+#pragma unroll
+  for (int k = 0; k < V::components; ++k) {
+    r.component[k] -= static_cast<typename V::scalar>(alpha) * q.component[k];
+  }
+  store_row<Plan>(a.r, a.rows, row, r);
+  precondition_row<Plan>(a, row, r, sums);
 }
 
 /// r -= alpha q, z = M^-1 r;  |r|^2 and Re <r, z>.
 template <class Plan>
 __device__ __forceinline__ void update_with_diagonal(const DiagonalArgumentsOf<Plan>& a) {
-  using V = vector_entry_t<typename Plan::entry>;
-  if (a.state != nullptr && a.state->end != loop_runs) return;
-  const auto alpha = static_cast<typename V::scalar>(a.state != nullptr ? a.state->alpha : a.alpha);
-  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
-  double sums[2] = {};
-  if (row < a.rows) {
-    V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-    const V q = load_row<Plan, load_coherent, V>(a.q, a.rows, row);
-#pragma unroll
-    for (int k = 0; k < V::components; ++k) r.component[k] -= alpha * q.component[k];
-    const V z = times_inverse<Plan>(a, static_cast<Index>(row), r);
-    store_row<Plan>(a.r, a.rows, row, r);
-    store_row<Plan>(a.z, a.rows, row, z);
-#pragma unroll
-    for (int k = 0; k < V::components; ++k) {
-      sums[0] += double(r.component[k]) * double(r.component[k]);
-      sums[1] += double(r.component[k]) * double(z.component[k]);
-    }
-  }
+  double sums[2] = {}, total[2];
+  update_row<Plan>(a, a.alpha, sums);
   store_partials<2, Plan::block>(a.sums, sums, blockIdx.x);
-  if (a.state != nullptr) return;  // the next kernel takes them from there
-  double total[2];
   if (finish_sums<2, Plan::block>(a.sums, gridDim.x, total) && threadIdx.x == 0) {
     a.results[0] = total[0];
     a.results[1] = total[1];
   }
+}
+
+template <class Plan>
+using DiagonalStepArgumentsOf =
+    DiagonalStepArguments<typename Plan::scalar,
+                          stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
+
+/// Kernel 2 of a graph: r -= alpha q, z = M^-1 r.
+template <class Plan>
+__device__ __forceinline__ void two_reductions_step(const DiagonalStepArgumentsOf<Plan>& a) {
+  double alpha;
+  if (!take_alpha<Plan::block>(*a.state, a.side, a.product, alpha)) return;
+  double sums[2] = {};
+  update_row<Plan>(a, alpha, sums);
+  store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
+}
+
+/// Kernel 2 of a graph: p = z + beta p, s = q + beta s, x += alpha p, r -= alpha s, z = M^-1 r.
+template <class Plan>
+__device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf<Plan>& a) {
+  using V = vector_entry_t<typename Plan::entry>;
+  using T = typename V::scalar;
+  double alpha, beta;
+  if (!take_step<2, Plan::block>(*a.state, a.side, a.product, a.before, alpha, beta)) return;
+  double sums[2] = {};
+  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
+  if (row < a.rows) {
+    const auto load = [&](const auto* field) {
+      return load_row<Plan, load_coherent, V>(field, a.rows, row);
+    };
+    V r = load(a.r), p = load(a.p), s = load(a.s), x = load(a.x);
+    const V q = load(a.q), z = load(a.z);
+#pragma unroll
+    for (int k = 0; k < V::components; ++k) {
+      p.component[k] = z.component[k] + T(beta) * p.component[k];
+      s.component[k] = q.component[k] + T(beta) * s.component[k];
+      x.component[k] += T(alpha) * p.component[k];
+      r.component[k] -= T(alpha) * s.component[k];
+    }
+    store_row<Plan>(a.p, a.rows, row, p);
+    store_row<Plan>(a.s, a.rows, row, s);
+    store_row<Plan>(a.x, a.rows, row, x);
+    store_row<Plan>(a.r, a.rows, row, r);
+    precondition_row<Plan>(a, row, r, sums);
+  }
+  store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
 }
 
 }  // namespace heddle::device

@@ -14,6 +14,9 @@ __device__ __forceinline__ unsigned long long nanoseconds() {
 
 __device__ __forceinline__ bool is_finite(double value) { return value - value == 0; }
 
+/// The one thread of a launch that writes the state.
+__device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
+
 /// What the host or the clock asks for; the host's flag is far away, so not in every iteration.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
                                              long long iteration) {
@@ -34,26 +37,34 @@ __device__ __forceinline__ int judged(const LoopLimits& limits, double squared_n
   return loop_runs;
 }
 
-/// Of the first kernel of an iteration in a graph: true if the run has ended. The kernels that
-/// complete x are done then, and are told that nothing is left.
+/// Of a product in a graph: true if the run has ended. The kernels that complete x are done then,
+/// and are told that nothing is left. `end` is written by vector kernels only and read by products
+/// only, `over` the other way round: no kernel writes what others of its blocks have yet to read.
 __device__ __forceinline__ bool is_over(LoopState& state) {
   if (state.end == loop_runs) return false;
-  if (blockIdx.x == 0 && threadIdx.x == 0) state.over = 1;
+  if (is_leader()) state.over = 1;
   return true;
 }
 
-/// One iteration of a graph is done: counts and records it, and decides whether to stop.
-__device__ __forceinline__ void conclude_iteration(LoopState& state, double squared_norm) {
-  const long long iteration = ++state.iteration;
+/// For a graph: so many iterations are done, and left a residual of this squared norm.
+__device__ __forceinline__ void record_iteration(LoopState& state, long long iteration,
+                                                 double squared_norm) {
+  state.iteration = iteration;
   state.squared_norm = squared_norm;
   state.history[iteration - 1] = squared_norm;
-  int end = judged(state.limits, squared_norm, iteration);
-  if (end == loop_runs) end = requested_end(state, state.limits.deadline, iteration);
   if (iteration % 16 == 0) {
     state.watch->squared_norm = squared_norm;
     state.watch->iteration = iteration;
   }
-  state.end = end;
+}
+
+/// One more iteration of a graph is done: records it, and decides whether to stop.
+__device__ __forceinline__ void conclude_iteration(LoopState& state, double squared_norm) {
+  const long long iteration = state.iteration + 1;
+  record_iteration(state, iteration, squared_norm);
+  const int end = judged(state.limits, squared_norm, iteration);
+  state.end =
+      end == loop_runs ? requested_end(state, state.limits.deadline, iteration) : end;
 }
 
 __device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {

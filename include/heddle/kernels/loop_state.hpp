@@ -35,6 +35,14 @@ struct LoopLimits {
   unsigned long long patience;  // nanoseconds; the deadline is set from it by the first kernel
 };
 
+/// What one iteration of conjugate gradient in a graph leaves to the next: a kernel reads one of
+/// two and writes the other, since blocks of it may begin when others are done.
+struct StepScalars {
+  double r_z, alpha;
+  long long iteration;  // iterations done before
+  int requested;        // a LoopEnd that the host or the clock asks for
+};
+
 struct LoopState {
   LoopLimits limits;
   LoopWatch* watch;
@@ -43,11 +51,10 @@ struct LoopState {
   long long iteration;  // of this run
   int end;              // a LoopEnd; x and r are complete when the run is over
   int over;             // graph loops: nothing of this run is left to do
-  // Conjugate gradient, for real coefficients.
-  double r_z, alpha, beta;
+  StepScalars step[2];  // conjugate gradient
   // BiCGStab, in a ring of up to 4 components.
-  double rho[4], sigma[4], ring_alpha[4], omega[4], ring_beta[4];
-  int half;  // the second half of the iteration is left out
+  double rho[4], sigma[4], alpha[4], omega[4];
+  int half;  // the second half of the last iteration is left out
 };
 
 }  // namespace heddle::device

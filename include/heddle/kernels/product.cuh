@@ -1,6 +1,7 @@
 // The product of sliced storage as a kernel, with what is done to each row's sum.
 #pragma once
 
+#include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
 #include "heddle/kernels/slices.cuh"
 
@@ -9,18 +10,6 @@ namespace heddle::device {
 template <class Plan>
 using ArgumentsOf = ProductArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
                                      typename result_entry_t<typename Plan::entry>::scalar>;
-
-/// What follows the sums: nothing beyond keeping them. A solver's loop has others, see the loops.
-struct KeepSums {
-  template <class Arguments>
-  static __device__ bool skip(const Arguments&) {
-    return false;
-  }
-  template <class Arguments, int N>
-  static __device__ void finish(const Arguments& arguments, const double (&total)[N]) {
-    for (int v = 0; v < N; ++v) arguments.results[v] = total[v];
-  }
-};
 
 /// conj(a) b in a ring of R components, added to `sum`; Hamilton's product for 4.
 template <int R, class V>
@@ -101,10 +90,13 @@ __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, uns
 }
 
 /// `Plan::schedule`: 0 a block of the grid for each block of lanes, 1 static strides, 2 dynamic.
+/// `Plan::in_loop`: a kernel of a solver's loop, which does nothing once that has ended, and leaves
+/// its partial sums to the kernel behind it.
 template <class Plan>
 __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
-  using Action = typename Plan::action;
-  if (Action::skip(a)) return;
+  if constexpr (Plan::in_loop) {
+    if (is_over(*a.state)) return;
+  }
   if constexpr (Plan::schedule == 0) {
     product_of_block<Plan>(a, blockIdx.x);
   } else if constexpr (Plan::schedule == 1) {
@@ -129,23 +121,12 @@ __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
     }
   }
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
-  if constexpr (N != 0 && !Plan::finish_apart) {
+  if constexpr (N != 0 && !Plan::in_loop) {
     double total[N];
-    if (finish_sums<N, Plan::block>(a.sums, a.blocks, total)) {
-      if (threadIdx.x == 0) Action::finish(a, total);
+    if (finish_sums<N, Plan::block>(a.sums, a.blocks, total) && threadIdx.x == 0) {
+      for (int v = 0; v < N; ++v) a.results[v] = total[v];
     }
   }
-}
-
-/// The kernel behind a product whose action is taken apart, one block.
-template <class Plan>
-__device__ __forceinline__ void finish_product(const ArgumentsOf<Plan>& a) {
-  using Action = typename Plan::action;
-  if (Action::skip(a)) return;
-  constexpr int N = sums_of(Plan::epilogue, Plan::ring);
-  double total[N];
-  add_partials<N, Plan::block, finish_threads>(a.sums.partials, a.blocks, total);
-  if (threadIdx.x == 0) Action::finish(a, total);
 }
 
 }  // namespace heddle::device

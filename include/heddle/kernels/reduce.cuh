@@ -57,18 +57,16 @@ __device__ __forceinline__ void store_partials(const SumSpace& space, double (&s
   }
 }
 
-/// All partial sums that `blocks` blocks of `Block` threads left, added by one block of `Threads`:
-/// `total` is that of its thread 0.
-template <int N, int Block, int Threads>
-__device__ __forceinline__ void add_partials(const double* partials, unsigned blocks,
+/// Partial sums added by one block of `Threads`, in whose thread 0 `total` is. `This_launch`: other
+/// blocks of this very launch left them.
+template <int N, int Threads, unsigned Parts, bool This_launch>
+__device__ __forceinline__ void add_partials(const double* partials, unsigned count,
                                              double (&total)[N]) {
   constexpr unsigned strides = 1024;
-  constexpr unsigned parts = Block < threads_of_group ? threads_of_group / Block : 1;
   constexpr unsigned per_thread = strides / Threads;
-  const unsigned count = blocks * partials_of_block(Block);
-  const unsigned groups = (count + parts - 1) / parts;
+  const unsigned groups = (count + Parts - 1) / Parts;
   // Blocks of 64 have enough loads on the way, and took seconds to compile with more.
-  constexpr int at_once = per_thread * parts < 64 ? 4 : 1;
+  constexpr int at_once = per_thread * Parts < 64 ? 4 : 1;
   double sums[per_thread][N] = {};
 #pragma unroll at_once
   for (unsigned first = threadIdx.x * per_thread; first < groups; first += strides) {
@@ -76,17 +74,17 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned bl
     for (unsigned s = 0; s < per_thread; ++s) {
 #pragma unroll
       for (int v = 0; v < N; ++v) {
-        double part[parts];
+        double part[Parts];
 #pragma unroll
-        for (unsigned p = 0; p < parts; ++p) {
-          const unsigned at = (first + s) * parts + p;
-          part[p] =
-              at < count ? __ldcg(partials + static_cast<unsigned long long>(at) * N + v) : 0.0;
+        for (unsigned p = 0; p < Parts; ++p) {
+          const unsigned at = (first + s) * Parts + p;
+          const double* from = partials + static_cast<unsigned long long>(at) * N + v;
+          part[p] = at >= count ? 0.0 : This_launch ? __ldcg(from) : *from;
         }
 #pragma unroll
-        for (unsigned half = 1; half < parts; half *= 2) {
+        for (unsigned half = 1; half < Parts; half *= 2) {
 #pragma unroll
-          for (unsigned p = 0; p + half < parts; p += 2 * half) part[p] += part[p + half];
+          for (unsigned p = 0; p + half < Parts; p += 2 * half) part[p] += part[p + half];
         }
         sums[s][v] += part[0];
       }
@@ -105,9 +103,29 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned bl
   for (int v = 0; v < N; ++v) total[v] = sums[0][v];
 }
 
-/// Threads of a kernel of one block that adds the partials of the kernel before it: on a device
-/// that costs less than what every block loses by telling the last one that it has ended.
-constexpr int finish_threads = 1024;
+/// The partial sums of a kernel before this one, added by every block of `Threads` for itself:
+/// `total` is that of all its threads.
+template <int N, int Threads>
+__device__ __forceinline__ void add_again(const PartialSums& sums, double (&total)[N]) {
+  __shared__ double of_block[N];
+  switch (sums.parts) {
+    case 1:
+      add_partials<N, Threads, 1, false>(sums.partials, sums.count, total);
+      break;
+    case 2:
+      add_partials<N, Threads, 2, false>(sums.partials, sums.count, total);
+      break;
+    default:
+      add_partials<N, Threads, 4, false>(sums.partials, sums.count, total);
+  }
+  if (threadIdx.x == 0) {
+#pragma unroll
+    for (int v = 0; v < N; ++v) of_block[v] = total[v];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int v = 0; v < N; ++v) total[v] = of_block[v];
+}
 
 /// For a launch whose sums the host waits for, one kernel less. After a block's last
 /// `store_partials`: true in the last block of the grid to come here, in whose thread 0 `total`
@@ -122,7 +140,8 @@ __device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned bloc
   __syncthreads();
   if (!last) return false;
   __threadfence();
-  add_partials<N, Block, Block>(space.partials, blocks, total);
+  constexpr unsigned parts = Block < threads_of_group ? threads_of_group / Block : 1;
+  add_partials<N, Block, parts, true>(space.partials, blocks * partials_of_block(Block), total);
   if (threadIdx.x == 0) *space.finished = 0;
   return true;
 }
