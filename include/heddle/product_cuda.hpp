@@ -48,6 +48,9 @@ class Product {
     const char* action = nullptr;         // what is done with the sums, by default keep
     const char* action_header = nullptr;  // where that is
     void* state = nullptr;                // of a solver's loop
+    /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's
+    /// own for the stream, which a graph must not take along.
+    unsigned* ticket = nullptr;
   };
   void launch(const Call& call, const Stream& stream) const;
 

@@ -6,9 +6,9 @@
 #include "../fields/chunk_operations.hpp"
 #include "../fields/vector_operations_cuda.hpp"
 #include "bicgstab_cuda.hpp"
+#include "captured_graph_cuda.hpp"
 #include "heddle/kernels/bicgstab_graph.cuh"
 #include "loop_cuda.hpp"
-#include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -114,43 +114,52 @@ template <Ring R, class S>
 class GraphLoop final : public BiCGStabLoop<S> {
  public:
   GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
-      : product_(product), diagonal_(diagonal), device_(device), run_(device), counter_(1, device) {
+      : product_(product),
+        diagonal_(diagonal),
+        device_(device),
+        run_(device),
+        counters_(3, device) {
     auto other =
         std::async(std::launch::async, [this] { product_.prepare(call(set_omega, nullptr, {})); });
     product_.prepare(call(set_sigma, nullptr, {}));
     other.get();
+    const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
+                             product_.plan().vector);
+    const Offset room = std::max(product_.partials(), partials_of<R>(shape));
+    partials_ = Array<double>(static_cast<std::size_t>((ring_size(R) + 1) * room), device_);
   }
 
   RunResult run(const BiCGStabFields<S>& fields, double squared_norm,
                 const RunLimits& limits) override {
-    const Stream& stream = device_.stream();
-    const OnGpu here(stream);
-    if (partials_.empty()) {
-      const Offset room = std::max(product_.partials(), partials_of<R>(fields.r));
-      partials_ = Array<double>(static_cast<std::size_t>((ring_size(R) + 1) * room), device_);
-    }
     device::LoopState start{};
     start.squared_norm = start.rho[0] = squared_norm;
     device::LoopState* state = run_.begin(limits, start);
-    const Places<S> at = places_of(fields);
-    const Walk walk = walk_over<Ring::real>(fields.r, 1);
-    begin_run<S><<<walk.blocks(), threads_of_block, 0, stream.queue>>>(walk, state, at);
-    check(cudaGetLastError(), "the first kernel of BiCGStab");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
       captured_r_ = fields.r.data;
-      graph_.emplace(device_, state, [&](const Stream& body) {
-        for (int i = 0; i < iterations_of_body; ++i) {
-          if (is_contiguous<R>(fields.r)) {
-            queue_iteration<ContiguousChunk<R, S, true>>(fields, state, body);
-          } else if constexpr (R != Ring::real) {
-            queue_iteration<PlanarChunk<R, S>>(fields, state, body);
-          }
-        }
-      });
+      graph_.emplace(device_,
+                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
     }
-    graph_->launch(stream);
+    graph_->launch(device_.stream());
     return run_.wait(limits);
+  }
+
+  void capture_run(const BiCGStabFields<S>& fields, device::LoopState* state,
+                   const Stream& capturing) override {
+    const OnGpu here(capturing);
+    const Places<S> at = places_of(fields);
+    const Walk walk = walk_over<Ring::real>(fields.r, 1);
+    begin_run<S><<<walk.blocks(), threads_of_block, 0, capturing.queue>>>(walk, state, at);
+    check(cudaGetLastError(), "the first kernel of BiCGStab");
+    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
+      for (int i = 0; i < iterations_of_body; ++i) {
+        if (is_contiguous<R>(fields.r)) {
+          queue_iteration<ContiguousChunk<R, S, true>>(fields, state, body);
+        } else if constexpr (R != Ring::real) {
+          queue_iteration<PlanarChunk<R, S>>(fields, state, body);
+        }
+      }
+    });
   }
 
  private:
@@ -165,7 +174,7 @@ class GraphLoop final : public BiCGStabLoop<S> {
   void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state,
                        const Stream& body) {
     const Places<S> at = places_of(fields);
-    const DeviceSums sums{partials_.data(), counter_.data()};
+    const DeviceSums sums{partials_.data(), counters_.data()};
     const device::SumSpace space{sums.partials, sums.finished};
     const Walk walk = walk_over<R>(fields.r, 1);
     const Walk summing = walk_over<R>(fields.r, steps_of_sums);
@@ -174,6 +183,7 @@ class GraphLoop final : public BiCGStabLoop<S> {
       product.x = x;
       product.with = with;
       product.y = y;
+      product.ticket = counters_.data() + 1;
       product_.launch(product, body);
     };
 
@@ -213,9 +223,9 @@ class GraphLoop final : public BiCGStabLoop<S> {
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
-  Array<unsigned> counter_;
+  Array<unsigned> counters_;  // of the sums; two of a dynamic schedule
   Array<double> partials_;
-  std::optional<WhileGraph> graph_;
+  std::optional<CapturedGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;
 };

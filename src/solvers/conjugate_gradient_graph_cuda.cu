@@ -1,10 +1,11 @@
 // The vector kernels of conjugate gradient in a graph, and the graph.
-#include <utility>
+#include <algorithm>
+#include <optional>
 
+#include "captured_graph_cuda.hpp"
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/kernels/conjugate_gradient_graph.cuh"
 #include "loop_cuda.hpp"
-#include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -145,60 +146,75 @@ template <class S>
 class GraphLoop final : public ConjugateGradientLoop<S> {
  public:
   GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
-      : product_(product), diagonal_(diagonal), device_(device), run_(device), counter_(1, device) {
+      : product_(product),
+        diagonal_(diagonal),
+        device_(device),
+        run_(device),
+        counters_(3, device) {
     product_.prepare(call(nullptr, {}));
+    Offset room = std::max<Offset>(product_.partials(), blocks_of(product_));
+    if (diagonal_ != nullptr) room = std::max(room, diagonal_->partials());
+    constexpr Offset sums_of_partial = 2;
+    partials_ = Array<double>(static_cast<std::size_t>(sums_of_partial * room), device_);
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
-    const Stream& stream = device_.stream();
-    const OnGpu here(stream);
-    const Offset scalars = fields.r.scalars();
-    const auto blocks = static_cast<unsigned>((scalars + block * pieces * Piece<S>::size - 1) /
-                                              (block * pieces * Piece<S>::size));
-    if (partials_.empty()) {
-      Offset room = std::max<Offset>(product_.partials(), blocks);
-      if (diagonal_ != nullptr) room = std::max(room, diagonal_->partials());
-      constexpr Offset sums_of_partial = 2;
-      partials_ = Array<double>(static_cast<std::size_t>(sums_of_partial * room), device_);
-    }
-    const DeviceSums sums{partials_.data(), counter_.data()};
-    const device::SumSpace space{sums.partials, sums.finished};
     device::LoopState* state = run_.begin(limits, {});
-    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
-    begin_run<S><<<blocks, block, 0, stream.queue>>>(state, fields.r.data, fields.z.data,
-                                                     fields.p.data, scalars, space);
-    check(cudaGetLastError(), "the first kernel of conjugate gradient");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
       captured_r_ = fields.r.data;
-      graph_.emplace(device_, state, [&](const Stream& body) {
-        for (int i = 0; i < iterations_of_body; ++i) {
-          Product::Call product = call(state, sums);
-          product.x = fields.p.data;
-          product.with = fields.p.data;
-          product.y = fields.q.data;
-          product_.launch(product, body);
-          if (diagonal_ != nullptr) {
-            diagonal_->update(0, fields.q.data, fields.r.data, fields.z.data, sums, state, body);
-            finish_update<2><<<1, device::finish_threads, 0, body.queue>>>(
-                state, sums.partials, static_cast<unsigned>(diagonal_->partials()));
-          } else {
-            update_residual<S><<<blocks, block, 0, body.queue>>>(state, fields.q.data,
-                                                                 fields.r.data, scalars, space);
-            finish_update<1>
-                <<<1, device::finish_threads, 0, body.queue>>>(state, sums.partials, blocks);
-          }
-          update_solution_and_direction<S><<<blocks, block, 0, body.queue>>>(
-              state, fields.x.data, fields.p.data, fields.z.data, scalars);
-        }
-      });
+      graph_.emplace(device_,
+                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
     }
-    graph_->launch(stream);
+    graph_->launch(device_.stream());
     return run_.wait(limits);
+  }
+
+  void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                   const Stream& capturing) override {
+    const OnGpu here(capturing);
+    const Offset scalars = fields.r.scalars();
+    const unsigned blocks = blocks_of(product_);
+    const DeviceSums sums{partials_.data(), counters_.data()};
+    const device::SumSpace space{sums.partials, sums.finished};
+    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, capturing);
+    begin_run<S><<<blocks, block, 0, capturing.queue>>>(state, fields.r.data, fields.z.data,
+                                                        fields.p.data, scalars, space);
+    check(cudaGetLastError(), "the first kernel of conjugate gradient");
+    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
+      for (int i = 0; i < iterations_of_body; ++i) {
+        Product::Call product = call(state, sums);
+        product.x = fields.p.data;
+        product.with = fields.p.data;
+        product.y = fields.q.data;
+        product.ticket = counters_.data() + 1;
+        product_.launch(product, body);
+        if (diagonal_ != nullptr) {
+          diagonal_->update(0, fields.q.data, fields.r.data, fields.z.data, sums, state, body);
+          finish_update<2><<<1, device::finish_threads, 0, body.queue>>>(
+              state, sums.partials, static_cast<unsigned>(diagonal_->partials()));
+        } else {
+          update_residual<S><<<blocks, block, 0, body.queue>>>(state, fields.q.data, fields.r.data,
+                                                               scalars, space);
+          finish_update<1>
+              <<<1, device::finish_threads, 0, body.queue>>>(state, sums.partials, blocks);
+        }
+        update_solution_and_direction<S><<<blocks, block, 0, body.queue>>>(
+            state, fields.x.data, fields.p.data, fields.z.data, scalars);
+      }
+      check(cudaGetLastError(), "the kernels of conjugate gradient");
+    });
   }
 
  private:
   static constexpr int iterations_of_body = 20;
+
+  static unsigned blocks_of(const Product& product) {
+    const Offset scalars =
+        static_cast<Offset>(product.pattern().rows) * product.shape().result_components;
+    constexpr Offset of_block = block * pieces * Piece<S>::size;
+    return static_cast<unsigned>((scalars + of_block - 1) / of_block);
+  }
 
   static Product::Call call(device::LoopState* state, const DeviceSums& sums) {
     Product::Call call;
@@ -214,9 +230,9 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
-  Array<unsigned> counter_;
+  Array<unsigned> counters_;  // of the sums; two of a dynamic schedule
   Array<double> partials_;
-  std::optional<WhileGraph> graph_;
+  std::optional<CapturedGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;
 };
