@@ -77,6 +77,7 @@ class KrylovSolver {
   const std::vector<double>& history() const { return history_; }
 
   const SolverOptions& options() const { return options_; }
+  /// Waits for an enqueued solve, and gives back what was prepared for the next.
   void set_options(SolverOptions options);
 
  protected:

@@ -62,6 +62,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     return run_.wait(limits);
   }
 
+  /// One launch, whether or not the stream is being captured.
   void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
                    const Stream& stream) override {
     const OnGpu here(stream);

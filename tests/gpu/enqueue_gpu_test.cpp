@@ -165,8 +165,8 @@ constexpr const char* persistent_plans[] = {"C=32,T=4,sigma=n,inner=aosoa16,loop
 
 template <class E>
 class EnqueueOnGpu : public OnGpu {};
-using Entries = testing::Types<complex<double>, quaternion<double>, block<double, 3, 3>,
-                               quaternion<float>, real<double>>;
+using Entries =
+    testing::Types<complex<double>, quaternion<double>, block<double, 3, 3>, quaternion<float>>;
 TYPED_TEST_SUITE(EnqueueOnGpu, Entries);
 
 TYPED_TEST(EnqueueOnGpu, SolvesAsSolve) {
