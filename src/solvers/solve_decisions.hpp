@@ -130,18 +130,14 @@ HEDDLE_INLINE void begin_run(const SolveState& state, const SolveGoal& goal, dou
   const long long before = goal.keeps_all ? state.iterations : 0;
   const long long left = goal.max_iterations - state.iterations;
   const long long room = goal.room - before;
+  run = device::LoopState{};
   run.limits.target = state.target * state.target;
   run.limits.growth = state.first_squared * growth;
   run.limits.iterations = left < room ? left : room;
   run.limits.deadline = state.deadline;
-  run.limits.patience = 0;
   run.watch = watch;
   run.history = history + 1 + before;
   run.squared_norm = run.rho[0] = state.squared_norm;
-  for (int k = 1; k < 4; ++k) run.rho[k] = 0;
-  run.iteration = 0;
-  run.end = device::loop_runs;
-  run.over = run.half = 0;
 }
 
 /// After a run: `end` if nothing can follow, `not_positive` if the direction has to be looked at,
