@@ -37,6 +37,8 @@ class BiCGStab final : public KrylovSolver<S> {
   void make_loop();
   typename KrylovSolver<S>::Cost cost() const override;
   std::string_view loop() const override;
+  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                   const Stream& capturing) override;
 
   Ring ring_;
   FieldView<S> shadow_;  // r^

@@ -36,6 +36,9 @@ class ConjugateGradient final : public KrylovSolver<S> {
   bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);
   typename KrylovSolver<S>::Cost cost() const override;
   std::string_view loop() const override;
+  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                   const Stream& capturing) override;
+  bool needs_positive_matrix() const override { return true; }
 
   FieldView<S> z_;                                        // preconditioned residual
   FieldView<S> p_;                                        // direction

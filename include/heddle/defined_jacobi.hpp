@@ -24,7 +24,7 @@ class DefinedJacobi final : public Preconditioner<S> {
     return static_cast<long long>(matrix_.rows()) * matrix_.definition().size() *
            static_cast<long long>(sizeof(S));
   }
-  const cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
+  cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
 
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;

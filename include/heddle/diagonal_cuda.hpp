@@ -18,6 +18,10 @@ class Diagonal {
   /// number of rows. Waits for the stream.
   Index invert(const Stream& stream);
 
+  /// The same in stream order: `*first_singular`, on the device, is lowered to that row. The bases'
+  /// arrays have to be on the device, as after the first `invert`.
+  void queue_inversion(Index* first_singular, const Stream& stream);
+
   /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs.
   void apply(const void* r, void* z, const Stream& stream,
              const device::LoopState* state = nullptr) const;

@@ -64,7 +64,7 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   long long bytes_of_application() const override {
     return static_cast<long long>(matrix_.rows()) * static_cast<long long>(sizeof(A));
   }
-  const cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
+  cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
 
   void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
              const Stream& stream) const override {

@@ -2,6 +2,7 @@
 // allocated once, stopping, the true residual, and the report. Each solver adds its iteration.
 #pragma once
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
@@ -17,6 +18,16 @@ namespace detail {
 template <class S>
 class SolveControl;
 }
+namespace device {
+struct LoopState;
+struct LoopWatch;
+}  // namespace device
+namespace cuda {
+template <class S>
+class EnqueuedSolve;
+template <class S>
+struct SolveTarget;
+}  // namespace cuda
 
 /// A solver object serves one thread at a time. The operator must outlive it.
 template <class S>
@@ -33,6 +44,31 @@ class KrylovSolver {
   /// later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
+  /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`:
+  /// queued as one graph, without waiting and, but for the first call, without allocating. b and x
+  /// lie in the GPU's memory, `report` there or in pinned memory of the host; all three, and this
+  /// object, are used until the stream has come so far. Every decision is the device's and as that
+  /// of `solve`; Jacobi's inverses are made anew from the values that the matrix has by then.
+  /// While the solver's stream is being captured, the solve becomes part of the caller's graph,
+  /// with the options of now, after a `prepare_enqueue`. That graph may be launched any number of
+  /// times, but never beside another solve of this object or of its preconditioner's. Throws
+  /// `Error`: unsupported for any other operator or loop, with a null space, an observer, or
+  /// another preconditioner than Jacobi; usage for fields in the host's memory, and for a capture
+  /// that was not prepared.
+  void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
+
+  /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps
+  /// until they or the options change.
+  void prepare_enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
+
+  /// From any thread: the enqueued solve that runs ends within 16 iterations as `cancelled`; where
+  /// none runs, the next one does. Without effect before the first call of `prepare_enqueue` or
+  /// `enqueue`.
+  void cancel();
+
+  /// As `history()`, of the last enqueued solve; waits for the solver's stream.
+  std::vector<double> enqueued_history() const;
+
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space
   /// orthogonal to them (over the coefficients of the operator's ring), and b is projected into it.
   void set_null_space(const std::vector<FieldView<const S>>& vectors);
@@ -41,6 +77,7 @@ class KrylovSolver {
   const std::vector<double>& history() const { return history_; }
 
   const SolverOptions& options() const { return options_; }
+  /// Waits for an enqueued solve, and gives back what was prepared for the next.
   void set_options(SolverOptions options);
 
  protected:
@@ -58,6 +95,13 @@ class KrylovSolver {
   virtual Cost cost() const = 0;
   /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
   virtual std::string_view loop() const { return "stepped"; }
+
+  /// Of a loop that lives on a GPU: queues one run of it from the residual `r` of x and the limits
+  /// in `state`, on a stream that is being captured.
+  virtual void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                           const Stream& capturing);
+  /// Whether such a run may end because p* A p is not positive.
+  virtual bool needs_positive_matrix() const { return false; }
 
   /// What a loop that lives on a GPU needs of the preconditioner; null for none. Throws `Error`
   /// (unsupported) for one of the user's own.
@@ -81,6 +125,10 @@ class KrylovSolver {
   friend class detail::SolveControl<S>;
 
   bool fits_in_place(const FieldView<const S>& field) const;
+  FieldView<S>& own(std::optional<FieldView<S>>& field);
+  /// Checks what `enqueue` takes, and makes `enqueued_` where it is not.
+  cuda::SolveTarget<S> target_of(const FieldView<const S>& b, const FieldView<S>& x,
+                                 DeviceReport* report);
   template <Ring R>
   void project_in(const FieldView<S>& field);
 
@@ -95,6 +143,10 @@ class KrylovSolver {
   std::optional<FieldView<S>> own_b_;
   std::optional<FieldView<S>> own_x_;
   std::vector<double> history_;
+  std::shared_ptr<cuda::EnqueuedSolve<S>>
+      enqueued_;                              // null before the first, and for other options
+  std::shared_ptr<device::LoopWatch> watch_;  // of all of them
+  std::atomic<device::LoopWatch*> watched_{nullptr};  // the same for `cancel`
 };
 
 }  // namespace heddle

@@ -31,7 +31,7 @@ class Preconditioner {
   virtual long long bytes_of_application() const { return 0; }
 
   /// The inverses of a diagonal on a GPU, for loops that run there; null for any other.
-  virtual const cuda::Diagonal* diagonal_on_gpu() const { return nullptr; }
+  virtual cuda::Diagonal* diagonal_on_gpu() const { return nullptr; }
 
   /// r -= alpha q, z = M^-1 r; returns |r|^2 and Re <r, z>. One pass where M is diagonal.
   virtual std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,

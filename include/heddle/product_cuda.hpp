@@ -49,6 +49,9 @@ class Product {
     /// leaves partial sums only, see `partial_sums`.
     bool in_loop = false;
     device::LoopState* state = nullptr;
+    /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's
+    /// own for the stream, which a graph must not take along.
+    unsigned* ticket = nullptr;
   };
   void launch(const Call& call, const Stream& stream) const;
 

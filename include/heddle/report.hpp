@@ -15,7 +15,7 @@ enum class Status {
   converged,  // |b - A x| was computed and is within the tolerance
   iteration_limit,
   time_limit,
-  cancelled,   // by the observer
+  cancelled,   // by the observer, or by `cancel`
   indefinite,  // conjugate gradient met p* A p < 0, or r* M^-1 r < 0
   breakdown,   // a coefficient of the recurrence is zero or not a number, though nothing overflowed
   stagnated,   // two restarts in a row did not halve the true residual
@@ -71,5 +71,20 @@ struct Report {
   }
 };
 std::ostream& operator<<(std::ostream& out, const Report& report);
+
+/// Of a solve in stream order: written by the device when that solve is over. As `Report`, where
+/// the names are the same.
+struct DeviceReport {
+  Status status = Status::converged;
+  int restarts = 0;
+  long long iterations = 0;
+  double residual = 0;
+  double residual_norm = 0;
+  double baseline_norm = 0;
+  double target_norm = 0;
+  /// The first row, in the user's order, whose diagonal entry Jacobi could not invert, or -1. The
+  /// status is then `breakdown`, and x is the guess, unless that was within the tolerance.
+  Index singular_row = -1;
+};
 
 }  // namespace heddle

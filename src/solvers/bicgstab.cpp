@@ -70,6 +70,16 @@ void BiCGStab<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 }
 
 template <class S>
+void BiCGStab<S>::capture_run(const FieldView<S>& x, const FieldView<S>& r,
+                              device::LoopState* state, const Stream& capturing) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const bool hats = this->preconditioner_ != nullptr;
+    loop_->capture_run({x, r, shadow_, p_, v_, t_, hats ? p_hat_ : p_, hats ? s_hat_ : r}, state,
+                       capturing);
+  }
+}
+
+template <class S>
 void BiCGStab<S>::iterate(detail::SolveControl<S>& control) {
   if (loop() != "stepped") return iterate_on_gpu(control);
   if (ring_ == Ring::real) iterate_in<Ring::real>(control);

@@ -26,6 +26,12 @@ class BiCGStabLoop {
   /// recurrence that belongs to x. All fields but x and r are the same ones in every run.
   virtual RunResult run(const BiCGStabFields<S>& fields, double squared_norm,
                         const RunLimits& limits) = 0;
+
+  /// Queues a run from the limits and squared norm (also in rho) that `*state` has by then, on a
+  /// stream that is being captured: the graph may be launched any number of times, one at a time
+  /// and not beside `run`.
+  virtual void capture_run(const BiCGStabFields<S>& fields, device::LoopState* state,
+                           const Stream& capturing) = 0;
 };
 
 /// Five kernels an iteration under a WHILE node, with coefficients of `ring`. `diagonal` is null

@@ -3,11 +3,11 @@
 
 #include "../fields/vector_operations_cuda.hpp"
 #include "bicgstab_cuda.hpp"
+#include "captured_graph_cuda.hpp"
 #include "heddle/kernels/bicgstab_graph.cuh"
 #include "loop_cuda.hpp"
 #include "loop_kernels.cuh"
 #include "loop_sums_cuda.hpp"
-#include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -100,38 +100,46 @@ template <Ring R, class S>
 class GraphLoop final : public BiCGStabLoop<S> {
  public:
   GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
-      : product_(product), diagonal_(diagonal), device_(device), run_(device) {
+      : product_(product),
+        diagonal_(diagonal),
+        device_(device),
+        run_(device),
+        counters_(2, device) {
     product_.prepare(call(nullptr));
+    make_room();
   }
 
   RunResult run(const BiCGStabFields<S>& fields, double squared_norm,
                 const RunLimits& limits) override {
-    const Stream& stream = device_.stream();
-    const OnGpu here(stream);
-    const Walk walk = walk_over<R>(fields.r, steps_of_sums);
-    if (partials_.empty()) make_room(walk);
     device::LoopState start{};
     start.squared_norm = start.rho[0] = squared_norm;
     device::LoopState* state = run_.begin(limits, start);
-    const Places<S> at = places_of(fields);
-    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
-    begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, stream.queue>>>(flat, state, at);
-    check(cudaGetLastError(), "the first kernel of BiCGStab");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
       captured_r_ = fields.r.data;
-      graph_.emplace(device_, state, [&](const Stream& body) {
-        for (int i = 0; i < iterations_of_body; ++i) {
-          if (is_contiguous<R>(fields.r)) {
-            queue_iteration<ContiguousChunk<R, S, true>>(fields, walk, state, body);
-          } else if constexpr (R != Ring::real) {
-            queue_iteration<PlanarChunk<R, S>>(fields, walk, state, body);
-          }
-        }
-      });
+      graph_.emplace(device_,
+                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
     }
-    graph_->launch(stream);
+    graph_->launch(device_.stream());
     return run_.wait(limits);
+  }
+
+  void capture_run(const BiCGStabFields<S>& fields, device::LoopState* state,
+                   const Stream& capturing) override {
+    const OnGpu here(capturing);
+    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
+    begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, capturing.queue>>>(flat, state,
+                                                                                places_of(fields));
+    check(cudaGetLastError(), "the first kernel of BiCGStab");
+    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
+      for (int i = 0; i < iterations_of_body; ++i) {
+        if (is_contiguous<R>(fields.r)) {
+          queue_iteration<ContiguousChunk<R, S, true>>(fields, state, body);
+        } else if constexpr (R != Ring::real) {
+          queue_iteration<PlanarChunk<R, S>>(fields, state, body);
+        }
+      }
+    });
   }
 
  private:
@@ -142,7 +150,10 @@ class GraphLoop final : public BiCGStabLoop<S> {
             fields.v.data, fields.t.data, fields.p_hat.data,  fields.s_hat.data};
   }
 
-  void make_room(const Walk& walk) {
+  void make_room() {
+    const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
+                             product_.plan().vector);
+    const Walk walk = walk_over<R>(shape, steps_of_sums);
     const Offset of_product = sums * product_.partials();
     const Offset of_vectors = sums * Offset(partial_sums(walk, nullptr).count);
     partials_ = Array<double>(static_cast<std::size_t>(2 * of_product + 2 * of_vectors + 4 * sums),
@@ -160,8 +171,9 @@ class GraphLoop final : public BiCGStabLoop<S> {
   }
 
   template <class Chunk>
-  void queue_iteration(const BiCGStabFields<S>& fields, const Walk& walk, device::LoopState* state,
+  void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state,
                        const Stream& body) {
+    const Walk walk = walk_over<R>(fields.r, steps_of_sums);
     const Places<S> at = places_of(fields);
     const unsigned blocks = blocks_of_loop(walk);
     const auto multiply = [&](const S* x, const S* with, S* y, const Place& left) {
@@ -170,6 +182,7 @@ class GraphLoop final : public BiCGStabLoop<S> {
       product.with = with;
       product.y = y;
       product.sums.partials = left.partials;
+      product.ticket = counters_.data();
       product_.launch(product, body);
       return for_every_block<sums>(product_.partial_sums(left.partials), left.total, body);
     };
@@ -214,9 +227,10 @@ class GraphLoop final : public BiCGStabLoop<S> {
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
+  Array<unsigned> counters_;  // of a dynamic schedule
   Array<double> partials_;
   Place of_v_, of_s_, of_t_, of_r_;
-  std::optional<WhileGraph> graph_;
+  std::optional<CapturedGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;
 };

@@ -106,6 +106,14 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 }
 
 template <class S>
+void ConjugateGradient<S>::capture_run(const FieldView<S>& x, const FieldView<S>& r,
+                                       device::LoopState* state, const Stream& capturing) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    loop_->capture_run({x, r, p_, q_, this->preconditioner_ ? z_ : r}, state, capturing);
+  }
+}
+
+template <class S>
 void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
   if (loop() != "stepped") return iterate_on_gpu(control);
   using sum = sum_t<S>;

@@ -25,6 +25,11 @@ class ConjugateGradientLoop {
   /// From r = b - A x. `diagonal` is null without a preconditioner; its inverses must be up to
   /// date.
   virtual RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) = 0;
+
+  /// Queues a run from the limits that `*state` has by then, on a stream that is being captured:
+  /// the graph may be launched any number of times, one at a time and not beside `run`.
+  virtual void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                           const Stream& capturing) = 0;
 };
 
 /// Three kernels an iteration under a WHILE node: matrices of any size.

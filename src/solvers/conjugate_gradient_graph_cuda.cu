@@ -1,13 +1,14 @@
 // The vector kernels of conjugate gradient in a graph, and the graph.
+#include <algorithm>
 #include <optional>
 
 #include "../fields/vector_operations_cuda.hpp"
+#include "captured_graph_cuda.hpp"
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/kernels/conjugate_gradient_graph.cuh"
 #include "loop_cuda.hpp"
 #include "loop_kernels.cuh"
 #include "loop_sums_cuda.hpp"
-#include "while_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -94,49 +95,56 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
         diagonal_(diagonal),
         device_(device),
         run_(device),
-        counter_(1, device),
+        counters_(3, device),
         one_reduction_(product.plan().reductions == 1) {
     product_.prepare(call(nullptr));
     if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
+    make_room();
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
-    const Stream& stream = device_.stream();
-    const OnGpu here(stream);
-    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
-    if (partials_.empty()) make_room(fields, walk);
     device::LoopState* state = run_.begin(limits, {});
-    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
-    begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, stream.queue>>>(
-        walk, state,
-        {fields.r.data, fields.z.data, fields.p.data, one_reduction_ ? s_.data() : nullptr},
-        {of_vectors_[0], counter_.data()});
-    check(cudaGetLastError(), "the first kernel of conjugate gradient");
     if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
       captured_x_ = fields.x.data;
       captured_r_ = fields.r.data;
-      graph_.emplace(device_, state, [&](const Stream& body) {
-        for (int i = 0; i < iterations_of_body; ++i) queue_iteration(fields, walk, state, i, body);
-      });
+      graph_.emplace(device_,
+                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
     }
-    graph_->launch(stream);
+    graph_->launch(device_.stream());
     return run_.wait(limits);
+  }
+
+  void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                   const Stream& capturing) override {
+    const OnGpu here(capturing);
+    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
+    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, capturing);
+    const BeginDirection<S> begin{fields.r.data, fields.z.data, fields.p.data,
+                                  one_reduction_ ? s_.data() : nullptr};
+    begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, capturing.queue>>>(
+        walk, state, begin, {of_vectors_[0], counters_.data()});
+    check(cudaGetLastError(), "the first kernel of conjugate gradient");
+    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
+      for (int i = 0; i < iterations_of_body; ++i) queue_iteration(fields, walk, state, i, body);
+    });
   }
 
  private:
   static constexpr int iterations_of_body = 20;  // even: `side` is that of the iteration's number
 
-  void make_room(const ConjugateGradientFields<S>& fields, const Walk& walk) {
+  void make_room() {
+    const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
+                             product_.plan().vector);
     const Offset of_product = product_.partials();
-    Offset of_vectors = partial_sums(walk, nullptr).count;
+    Offset of_vectors = partial_sums(walk_over<Ring::real>(shape, steps_of_sums), nullptr).count;
     if (diagonal_ != nullptr) of_vectors = std::max<Offset>(of_vectors, 2 * diagonal_->partials());
-    partials_ = Array<double>(static_cast<std::size_t>(of_product + 2 * of_vectors) + 2 * most_sums,
+    partials_ = Array<double>(static_cast<std::size_t>(of_product + 2 * of_vectors + 2 * most_sums),
                               device_);
     of_product_ = partials_.data();
     of_vectors_[0] = of_product_ + of_product;
     of_vectors_[1] = of_vectors_[0] + of_vectors;
     totals_ = of_vectors_[1] + of_vectors;
-    if (one_reduction_) s_ = Array<S>(static_cast<std::size_t>(fields.r.scalars()), device_);
+    if (one_reduction_) s_ = Array<S>(static_cast<std::size_t>(shape.scalars()), device_);
   }
 
   void queue_iteration(const ConjugateGradientFields<S>& fields, const Walk& walk,
@@ -146,6 +154,7 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
     const S* multiplied = one_reduction_ ? fields.z.data : fields.p.data;
     Product::Call product = call(state);
     product.sums.partials = of_product_;
+    product.ticket = counters_.data() + 1;
     product.x = product.with = multiplied;
     product.y = fields.q.data;
     product_.launch(product, body);
@@ -203,14 +212,14 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
   const Diagonal* diagonal_;
   Device device_;
   LoopRun run_;
-  Array<unsigned> counter_;
+  Array<unsigned> counters_;  // of the first sums; two of a dynamic schedule
   bool one_reduction_;
   Array<double> partials_;
   double* of_product_ = nullptr;
   double* of_vectors_[2] = {};
   double* totals_ = nullptr;  // where partial sums are many
   Array<S> s_;                // A p, with one reduction
-  std::optional<WhileGraph> graph_;
+  std::optional<CapturedGraph> graph_;
   const S* captured_x_ = nullptr;
   const S* captured_r_ = nullptr;
 };

@@ -51,15 +51,21 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     compile();
     packets_ = Array<device::Packet>(4 * static_cast<std::size_t>(blocks_), device_);
     flags_ = Array<unsigned long long>(static_cast<std::size_t>(blocks_), device_);
+    round_ = Array<unsigned long long>(1, device_);
     u_ = Array<S>(static_cast<std::size_t>(A.rows) *
                       static_cast<std::size_t>(product.shape().result_components),
                   device_);
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
-    const Stream& stream = device_.stream();
+    capture_run(fields, run_.begin(limits, {}), device_.stream());
+    return run_.wait(limits);
+  }
+
+  /// One launch, whether or not the stream is being captured.
+  void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                   const Stream& stream) override {
     const OnGpu here(stream);
-    ++epoch_;
     device::PersistentArguments<char, S, char> arguments{};
     arguments.matrix = product_.matrix();
     arguments.first_slice = first_slice_.data();
@@ -70,8 +76,8 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
         diagonal_ != nullptr ? static_cast<const char*>(diagonal_->inverses()) : nullptr;
     arguments.packets = packets_.data();
     arguments.flags = flags_.data();
-    arguments.state = run_.begin(limits, {});
-    arguments.first_round = epoch_ << 32;
+    arguments.state = state;
+    arguments.round = round_.data();
     void* pointers[] = {&arguments};
     LaunchShape shape;
     shape.blocks = static_cast<unsigned>(blocks_);
@@ -79,7 +85,6 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     shape.shared_bytes = shared_bytes_;
     shape.cooperative = true;
     launch(kernel_, shape, stream, pointers);
-    return run_.wait(limits);
   }
 
  private:
@@ -144,7 +149,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
   Array<device::Packet> packets_;
   Array<unsigned long long> flags_;
   Array<S> u_;
-  unsigned long long epoch_ = 0;
+  Array<unsigned long long> round_;
   cudaKernel_t kernel_ = nullptr;
 };
 

@@ -51,16 +51,21 @@ LaunchShape shape_for(Offset threads) {
 Index Diagonal::invert(const Stream& stream) {
   const SlicedPattern& A = product_.pattern();
   if (A.rows == 0) return 0;
-  const OnGpu here(stream);
-  const Array<Index> first(std::span<const Index>(&A.rows, 1), device_);
-  device::InvertArguments<char, char> arguments{product_.matrix(), inverses_.data(),
-                                                A.row_basis->user_rows_on(device_),
-                                                const_cast<Index*>(first.data())};
-  void* pointers[] = {&arguments};
-  launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C), stream, pointers);
+  Array<Index> first(std::span<const Index>(&A.rows, 1), device_);
+  queue_inversion(first.data(), stream);
   Index result = 0;
   detail::copy_bytes(&result, first.data(), sizeof result, stream);
   return result;
+}
+
+void Diagonal::queue_inversion(Index* first_singular, const Stream& stream) {
+  const SlicedPattern& A = product_.pattern();
+  if (A.rows == 0) return;
+  const OnGpu here(stream);
+  device::InvertArguments<char, char> arguments{product_.matrix(), inverses_.data(),
+                                                A.row_basis->user_rows_on(device_), first_singular};
+  void* pointers[] = {&arguments};
+  launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C), stream, pointers);
 }
 
 void Diagonal::apply(const void* r, void* z, const Stream& stream,

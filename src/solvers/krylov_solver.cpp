@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../base/device_cuda.hpp"
+#include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/product_cuda.hpp"
 #include "solve_control.hpp"
@@ -84,6 +85,8 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
                 "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
                 "iteration and time limit are not negative");
   }
+  if (enqueued_) device_.synchronize();  // it may be at work
+  enqueued_.reset();
   options_ = std::move(options);
 }
 
@@ -105,6 +108,12 @@ FieldView<S> KrylovSolver<S>::make_work() {
   storage_.emplace_back(scalars, device_);
   return {storage_.back().data(), matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),
           basis_};
+}
+
+template <class S>
+FieldView<S>& KrylovSolver<S>::own(std::optional<FieldView<S>>& field) {
+  if (!field) field = make_work();
+  return *field;
 }
 
 template <class S>
@@ -180,10 +189,6 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   if (preconditioner_) preconditioner_->refresh();
 
   const auto entered = Clock::now();
-  const auto own = [&](std::optional<FieldView<S>>& field) -> FieldView<S>& {
-    if (!field) field = make_work();
-    return *field;
-  };
   FieldView<const S> b_in = b;
   if (!fits_in_place(b) || !null_space_.empty()) {
     permute<S>(b, own(own_b_), S(1), stream_);
@@ -235,6 +240,93 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   device_.synchronize();
   report.permute_seconds += std::chrono::duration<double>(Clock::now() - left).count();
   return report;
+}
+
+template <class S>
+void KrylovSolver<S>::capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
+                                  const Stream&) {}
+
+template <class S>
+cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, const FieldView<S>& x,
+                                                DeviceReport* report) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    check_same_shape(b, residual_, "the right-hand side");
+    check_same_shape(x, residual_, "the solution");
+    if (loop() == "stepped") {
+      throw Error(ErrorKind::unsupported,
+                  "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
+                  "loop=persistent in its plan, and no null space");
+    }
+    if (options_.observer) {
+      throw Error(
+          ErrorKind::unsupported,
+          "enqueue calls no observer; `cancel` ends a solve, `enqueued_history` tells of it");
+    }
+    const bool empty = residual_.scalars() == 0;
+    if (!empty && !(cuda::is_device_memory(b.data) && cuda::is_device_memory(x.data))) {
+      throw Error(ErrorKind::usage,
+                  "enqueue takes a right-hand side and a solution in the GPU's memory; copy them "
+                  "there first");
+    }
+    if (!cuda::is_writable_by_gpu(report)) {
+      throw Error(ErrorKind::usage,
+                  "enqueue takes a report in the GPU's memory, or in pinned memory of the host");
+    }
+    const bool in_place = fits_in_place(x);
+    if (cuda::is_being_captured(stream_) && !(enqueued_ && (in_place || own_x_))) {
+      throw Error(ErrorKind::usage, cuda::not_prepared);
+    }
+    if (!enqueued_) {
+      if (compiling_.valid()) compiling_.get();
+      if (!watch_) watch_ = cuda::make_loop_watch();
+      cuda::SolveParts<S> parts;
+      parts.product = matrix_.product_on_gpu();
+      parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
+      parts.device = device_;
+      parts.options = options_;
+      parts.b = own(own_b_);
+      parts.r = residual_;
+      parts.kept = verified_;
+      parts.scratch = kept_;
+      parts.needs_positive_matrix = needs_positive_matrix();
+      parts.watch = watch_;
+      parts.capture_run = [this](const FieldView<S>& from, device::LoopState* state,
+                                 const Stream& capturing) {
+        capture_run(from, residual_, state, capturing);
+      };
+      enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
+      watched_.store(watch_.get());
+    }
+    return {b, x, in_place ? x : own(own_x_), report};
+  } else {
+    throw Error(ErrorKind::unsupported,
+                "enqueue needs a GPU, and float or double; `solve` runs everywhere");
+  }
+}
+
+template <class S>
+void KrylovSolver<S>::prepare_enqueue(const FieldView<const S>& b, const FieldView<S>& x,
+                                      DeviceReport* report) {
+  const auto target = target_of(b, x, report);
+  enqueued_->prepare(target);
+}
+
+template <class S>
+void KrylovSolver<S>::enqueue(const FieldView<const S>& b, const FieldView<S>& x,
+                              DeviceReport* report) {
+  const auto target = target_of(b, x, report);
+  enqueued_->enqueue(target);
+}
+
+template <class S>
+void KrylovSolver<S>::cancel() {
+  device::LoopWatch* const watch = watched_.load();
+  if (watch != nullptr) __atomic_store_n(&watch->cancel, 1, __ATOMIC_RELAXED);
+}
+
+template <class S>
+std::vector<double> KrylovSolver<S>::enqueued_history() const {
+  return enqueued_ ? enqueued_->history() : std::vector<double>();
 }
 
 template class KrylovSolver<float>;

@@ -182,7 +182,9 @@ void Product::launch(const Call& call, const Stream& stream) const {
   {
     const std::lock_guard lock(kernels_->mutex);
     kernel = kernels_->loaded.at(Kernels::key_of(call));
-    if (plan_.schedule == ScheduleKind::dynamic) {
+    if (call.ticket != nullptr) {
+      kernel.ticket = call.ticket;
+    } else if (plan_.schedule == ScheduleKind::dynamic) {
       Array<unsigned>& own = kernels_->tickets[stream.queue];
       if (own.empty()) own = Array<unsigned>(2, device_);
       kernel.ticket = own.data();

@@ -128,7 +128,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
   }
   __syncthreads();
   precondition();
-  unsigned long long round = a.first_round + 1;
+  unsigned long long round = *a.round + 1;
   barrier(a.flags, round);
 
   const auto share_of_block = [&](Offset warp) {
@@ -200,6 +200,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
         state.squared_norm = squared_norm;
         state.iteration = iteration;
         state.end = end;
+        *a.round = round;  // everybody has read it before the first barrier
       }
       break;
     }

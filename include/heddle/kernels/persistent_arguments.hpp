@@ -28,8 +28,7 @@ struct PersistentArguments {
   Packet* packets;            // 4 for each block
   unsigned long long* flags;  // one for each block
   LoopState* state;
-  unsigned long long
-      first_round;  // rounds begin behind it: packets and flags hold those of earlier solves
+  unsigned long long* round;  // the last one: packets and flags hold those of earlier solves
 };
 
 }  // namespace heddle::device

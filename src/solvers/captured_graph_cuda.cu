@@ -1,0 +1,157 @@
+#include "captured_graph_cuda.hpp"
+
+#include "heddle/error.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+__global__ void continue_while_zero(cudaGraphConditionalHandle handle, const int* stop) {
+  cudaGraphSetConditional(handle, *stop == 0 ? 1 : 0);
+}
+__global__ void enter_unless_zero(cudaGraphConditionalHandle handle, const int* flag) {
+  cudaGraphSetConditional(handle, *flag != 0 ? 1 : 0);
+}
+
+/// A caller's capture may forbid calls that could wait, such as those that open a stream: they do
+/// not touch what is being captured.
+class AnyCall {
+ public:
+  AnyCall() {
+    check(cudaThreadExchangeStreamCaptureMode(&mode_), "cudaThreadExchangeStreamCaptureMode");
+  }
+  AnyCall(const AnyCall&) = delete;
+  AnyCall& operator=(const AnyCall&) = delete;
+  ~AnyCall() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// Adds what `queue` queues to a graph. On a stream of our own: the device's may be at work, or
+/// being captured itself.
+void capture_into(cudaGraph_t graph, const Stream& like, const Capture& queue) {
+  struct OwnStream {
+    cudaStream_t queue = nullptr;
+    OwnStream() {
+      const AnyCall any;
+      check(cudaStreamCreateWithFlags(&queue, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    }
+    ~OwnStream() {
+      const AnyCall any;
+      cudaStreamDestroy(queue);
+    }
+  };
+  const OwnStream own;
+  check(cudaStreamBeginCaptureToGraph(own.queue, graph, nullptr, nullptr, 0,
+                                      cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCaptureToGraph");
+  Stream capturing = like;
+  capturing.queue = own.queue;
+  try {
+    queue(capturing);
+  } catch (...) {
+    cudaStreamEndCapture(own.queue, &graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(own.queue, &graph), "cudaStreamEndCapture");
+}
+
+/// Where a stream that is being captured stands.
+struct Position {
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;  // valid until the next call for that stream
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+};
+Position position_of(const Stream& capturing) {
+  Position position;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamGetCaptureInfo(capturing.queue, &status, nullptr, &position.graph, &position.last,
+                                 &position.edges, &position.count),
+        "cudaStreamGetCaptureInfo");
+  if (status != cudaStreamCaptureStatusActive) {
+    throw Error(ErrorKind::internal,
+                "a conditional node is queued on a stream that is not being captured, or whose "
+                "capture has failed");
+  }
+  return position;
+}
+
+/// A conditional node behind what the stream has so far. `set` queues the kernel that decides,
+/// which has to run before the node: at its second launch a graph within another has the last
+/// value.
+void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType type,
+                         const std::function<void(const Stream&, cudaGraphConditionalHandle)>& set,
+                         const Capture& body) {
+  const OnGpu here(capturing);
+  cudaGraphConditionalHandle handle{};
+  check(cudaGraphConditionalHandleCreate(&handle, position_of(capturing).graph),
+        "cudaGraphConditionalHandleCreate");
+  set(capturing, handle);
+  check(cudaGetLastError(), "the condition of a graph's node");
+
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  parameters.conditional.handle = handle;
+  parameters.conditional.type = type;
+  parameters.conditional.size = 1;
+  const Position behind = position_of(capturing);
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddNode(&node, behind.graph, behind.last, behind.edges, behind.count, &parameters),
+        "cudaGraphAddNode");
+  check(cudaStreamUpdateCaptureDependencies(capturing.queue, &node, nullptr, 1,
+                                            cudaStreamSetCaptureDependencies),
+        "cudaStreamUpdateCaptureDependencies");
+
+  capture_into(parameters.conditional.phGraph_out[0], capturing, [&](const Stream& in_body) {
+    body(in_body);
+    if (type == cudaGraphCondTypeWhile) set(in_body, handle);
+    check(cudaGetLastError(), "the condition of a graph's node");
+  });
+}
+
+}  // namespace
+
+void capture_while_zero(const Stream& capturing, const int* stop, const Capture& body) {
+  capture_conditional(
+      capturing, cudaGraphCondTypeWhile,
+      [stop](const Stream& stream, cudaGraphConditionalHandle handle) {
+        continue_while_zero<<<1, 1, 0, stream.queue>>>(handle, stop);
+      },
+      body);
+}
+
+void capture_if(const Stream& capturing, const int* flag, const Capture& body) {
+  capture_conditional(
+      capturing, cudaGraphCondTypeIf,
+      [flag](const Stream& stream, cudaGraphConditionalHandle handle) {
+        enter_unless_zero<<<1, 1, 0, stream.queue>>>(handle, flag);
+      },
+      body);
+}
+
+CapturedGraph::CapturedGraph(const Device& device, const Capture& capture) {
+  struct Graph {
+    cudaGraph_t graph = nullptr;
+    ~Graph() {
+      if (graph != nullptr) cudaGraphDestroy(graph);
+    }
+  };
+  const OnGpu here(device.stream());
+  Graph whole;
+  check(cudaGraphCreate(&whole.graph, 0), "cudaGraphCreate");
+  capture_into(whole.graph, device.stream(), capture);
+  check(cudaGraphInstantiate(&executable_, whole.graph, 0), "cudaGraphInstantiate");
+}
+
+CapturedGraph::~CapturedGraph() {
+  if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+}
+
+void CapturedGraph::launch(const Stream& stream) const {
+  const OnGpu here(stream);
+  check(cudaGraphLaunch(executable_, stream.queue), "cudaGraphLaunch");
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,316 @@
+#include "enqueued_solve_cuda.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "../base/cuda_call.hpp"
+#include "../fields/vector_operations_cuda.hpp"
+#include "captured_graph_cuda.hpp"
+#include "heddle/array.hpp"
+#include "heddle/error.hpp"
+#include "heddle/kernels/loop.cuh"
+#include "solve_decisions.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+// The decisions, by one thread each, between the kernels over fields.
+
+__global__ void begin_solve(SolveState* state, SolveGoal goal, Index rows) {
+  decisions::begin(*state, goal, rows, device::nanoseconds());
+}
+__global__ void look_at_right_hand_side(SolveState* state) {
+  decisions::look_at_right_hand_side(*state);
+}
+__global__ void choose_scale(SolveState* state) { decisions::choose_scale(*state); }
+__global__ void look_at_scaled_right_hand_side(SolveState* state) {
+  decisions::look_at_scaled_right_hand_side(*state);
+}
+__global__ void judge_guess(SolveState* state, SolveGoal goal, Index rows, double* history,
+                            const device::LoopWatch* watch) {
+  decisions::judge_guess(*state, goal, rows, history, watch->cancel != 0);
+}
+__global__ void begin_run(const SolveState* state, SolveGoal goal, double* history,
+                          device::LoopWatch* watch, device::LoopState* run) {
+  decisions::begin_run(*state, goal, history, watch, *run);
+}
+__global__ void take_run(SolveState* state, SolveGoal goal, const device::LoopState* run) {
+  decisions::take_run(*state, goal, *run);
+}
+__global__ void judge_direction(SolveState* state, SolveGoal goal) {
+  decisions::judge_direction(*state, goal);
+}
+__global__ void choose_iterate(SolveState* state) { decisions::choose_iterate(*state); }
+__global__ void judge_iterate(SolveState* state, SolveGoal goal) {
+  decisions::judge_iterate(*state, goal);
+}
+__global__ void report_solve(const SolveState* state, Index rows, device::LoopWatch* watch,
+                             DeviceReport* report) {
+  watch->cancel = 0;
+  decisions::report(*state, rows, *report);
+}
+
+template <class... Parameters, class... Arguments>
+void decide(void (*decision)(Parameters...), const Stream& stream, const Arguments&... arguments) {
+  decision<<<1, 1, 0, stream.queue>>>(arguments...);
+  check(cudaGetLastError(), "the launch of a decision");
+}
+
+template <class S, class U>
+bool lie_alike(const FieldView<S>& a, const FieldView<U>& b) {
+  return a.data == b.data && a.entry_stride == b.entry_stride &&
+         a.component_stride == b.component_stride && a.basis == b.basis;
+}
+
+template <class S>
+bool is_same(const SolveTarget<S>& a, const SolveTarget<S>& b) {
+  return lie_alike(a.b, b.b) && lie_alike(a.x, b.x) && lie_alike(a.own_x, b.own_x) &&
+         a.report == b.report;
+}
+
+bool is_natural(const std::shared_ptr<const Basis>& basis) { return !basis || basis->is_natural(); }
+
+template <class S>
+class GraphSolve final : public EnqueuedSolve<S> {
+ public:
+  explicit GraphSolve(SolveParts<S> parts)
+      : parts_(std::move(parts)),
+        device_(parts_.device),
+        goal_(goal_of(parts_)),
+        state_(1, device_),
+        run_(1, device_),
+        counters_(3, device_),
+        history_(static_cast<std::size_t>(goal_.room) + 1, device_) {
+    const Offset room =
+        std::max(parts_.product->partials(), partials_of<Ring::real>(FieldView<S>(parts_.r)));
+    partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
+    parts_.product->prepare({.epilogue = device::store_residual});
+    if (parts_.needs_positive_matrix) parts_.product->prepare({.epilogue = device::store_and_dot});
+  }
+
+  void prepare(const SolveTarget<S>& target) override {
+    if (graph_ && is_same(*ready_, target)) return;
+    // Arrays of a basis that are made at its first use are made before the capture.
+    make_arrays(target.b.basis);
+    make_arrays(target.x.basis);
+    make_arrays(parts_.r.basis);
+    ready_ = target;
+    graph_.emplace(device_, [&](const Stream& capturing) { capture(target, capturing); });
+  }
+
+  void enqueue(const SolveTarget<S>& target) override {
+    const Stream& stream = device_.stream();
+    if (!is_being_captured(stream)) {
+      prepare(target);
+      return graph_->launch(stream);
+    }
+    if (!graph_ || !is_same(*ready_, target)) {
+      throw Error(ErrorKind::usage, not_prepared);
+    }
+    capture(target, stream);
+  }
+
+  std::vector<double> history() const override {
+    const SolveState state = state_.to_host()[0];
+    const bool has_residuals = goal_.keeps_all && state.has_history;
+    std::vector<double> residuals(has_residuals ? static_cast<std::size_t>(state.iterations) + 1
+                                                : 0);
+    detail::copy_bytes(residuals.data(), history_.data(), residuals.size() * sizeof(double),
+                       device_.stream());
+    for (double& residual : residuals) {
+      residual = std::sqrt(residual) / (state.baseline > 0 ? state.baseline : 1);
+    }
+    return residuals;
+  }
+
+ private:
+  /// Squares of single precision stay in the range of a double.
+  static constexpr bool scales = std::is_same_v<S, double>;
+
+  static SolveGoal goal_of(const SolveParts<S>& parts) {
+    constexpr double longest = 1e9;  // seconds; beyond it there is no limit
+    constexpr long long room_of_run = 1 << 18;
+    const SolverOptions& options = parts.options;
+    SolveGoal goal;
+    goal.tolerance = options.tolerance != SolverOptions::by_precision ? options.tolerance
+                     : std::is_same_v<S, float>                       ? 1e-5
+                                                                      : 1e-10;
+    goal.absolute_tolerance = options.absolute_tolerance;
+    goal.baseline = options.baseline;
+    goal.max_iterations = options.max_iterations;
+    goal.has_time_limit = options.time_limit < longest;
+    if (goal.has_time_limit) {
+      goal.nanoseconds = static_cast<unsigned long long>(options.time_limit * 1e9);
+    }
+    goal.epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
+    goal.scalars = static_cast<double>(parts.r.scalars());
+    goal.keeps_all = options.record_history;
+    goal.room =
+        goal.keeps_all ? options.max_iterations : std::min(options.max_iterations, room_of_run);
+    return goal;
+  }
+
+  void make_arrays(const std::shared_ptr<const Basis>& basis) const {
+    if (is_natural(basis)) return;
+    basis->positions_on(device_);
+    basis->user_rows_on(device_);
+  }
+
+  DeviceSums sums_to(double* result) { return {partials_.data(), counters_.data(), result}; }
+
+  /// From one place of the GPU to another, in any order and layout.
+  void queue_permutation(const FieldView<const S>& from, const FieldView<S>& to,
+                         const Stream& stream) const {
+    const bool alike = from.basis == to.basis || (is_natural(from.basis) && is_natural(to.basis));
+    cuda::permute<S>(from, alike || !from.basis ? nullptr : from.basis->positions_on(device_), to,
+                     alike || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1), stream);
+  }
+
+  void queue_product(device::Epilogue epilogue, const FieldView<S>& x, const FieldView<S>& with,
+                     const FieldView<S>& y, double* result, const Stream& stream) {
+    parts_.product->launch({.epilogue = epilogue,
+                            .x = x.data,
+                            .y = y.data,
+                            .with = with.data,
+                            .sums = sums_to(result),
+                            .ticket = counters_.data() + 1},
+                           stream);
+  }
+
+  /// r = b - A x.
+  void queue_true_residual(const FieldView<S>& x, const Stream& stream) {
+    queue_product(device::store_residual, x, parts_.b, parts_.r, &state_.data()->squared_residual,
+                  stream);
+  }
+
+  void queue_squared_norm(const FieldView<S>& field, double* result, const Stream& stream) {
+    cuda::dot<Ring::real, S>(field, field, sums_to(result), stream);
+  }
+
+  void capture(const SolveTarget<S>& target, const Stream& stream) {
+    const OnGpu here(stream);
+    SolveState* const state = state_.data();
+    const Index rows = parts_.r.size;
+    const FieldView<S>& x = target.own_x;
+    const bool in_place = lie_alike(x, target.x);
+
+    decide(begin_solve, stream, state, goal_, rows);
+    if (parts_.diagonal != nullptr) {
+      parts_.diagonal->queue_inversion(&state->first_singular, stream);
+    }
+    queue_permutation(target.b, parts_.b, stream);
+    if (!in_place) queue_permutation(target.x, x, stream);
+    queue_squared_norm(parts_.b, &state->squared_b, stream);
+    decide(look_at_right_hand_side, stream, state);
+    capture_if(stream, &state->out_of_range, [&](const Stream& body) { capture_scaling(x, body); });
+    queue_true_residual(x, stream);
+    decide(judge_guess, stream, state, goal_, rows, history_.data(), parts_.watch.get());
+    if (rows > 0) {
+      capture_while_zero(stream, &state->end, [&](const Stream& body) { capture_round(x, body); });
+    }
+    if constexpr (scales) {
+      capture_if(stream, &state->scaled,
+                 [&](const Stream& body) { cuda::scale<S>(Operand<S>(&state->unscale), x, body); });
+    }
+    if (!in_place) queue_permutation(x, target.x, stream);
+    decide(report_solve, stream, state, rows, parts_.watch.get(), target.report);
+  }
+
+  void capture_scaling(const FieldView<S>& x, const Stream& stream) {
+    SolveState* const state = state_.data();
+    if constexpr (scales) {
+      cuda::largest_magnitude<S>(parts_.b, sums_to(&state->largest_b), stream);
+      decide(choose_scale, stream, state);
+      cuda::scale<S>(Operand<S>(&state->scale), parts_.b, stream);
+      cuda::scale<S>(Operand<S>(&state->scale), x, stream);
+      queue_squared_norm(parts_.b, &state->squared_b, stream);
+    }
+    decide(look_at_scaled_right_hand_side, stream, state);
+    capture_if(stream, &state->zero,
+               [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
+  }
+
+  /// A run, and what its x is worth.
+  void capture_round(const FieldView<S>& x, const Stream& stream) {
+    SolveState* const state = state_.data();
+    device::LoopState* const run = run_.data();
+    capture_if(stream, &state->keep_iterate,
+               [&](const Stream& body) { cuda::copy<S>(x, parts_.kept, body); });
+    decide(begin_run, stream, state, goal_, history_.data(), parts_.watch.get(), run);
+    parts_.capture_run(x, run, stream);
+    decide(take_run, stream, state, goal_, run);
+    if (parts_.needs_positive_matrix) {
+      capture_if(stream, &state->not_positive,
+                 [&](const Stream& body) { capture_look_at_direction(body); });
+    }
+    queue_true_residual(x, stream);
+    decide(choose_iterate, stream, state);
+    capture_if(stream, &state->take_kept, [&](const Stream& body) {
+      cuda::copy<S>(parts_.kept, x, body);
+      queue_true_residual(x, body);
+    });
+    decide(judge_iterate, stream, state, goal_);
+  }
+
+  /// Along M^-1 r, where the next run would begin. r is free: the true residual follows.
+  void capture_look_at_direction(const Stream& stream) {
+    SolveState* const state = state_.data();
+    const FieldView<S>&p = parts_.scratch, &q = parts_.r;
+    if (parts_.diagonal != nullptr) {
+      parts_.diagonal->apply(q.data, p.data, stream);
+    } else {
+      cuda::copy<S>(q, p, stream);
+    }
+    queue_product(device::store_and_dot, p, p, q, &state->p_q, stream);
+    queue_squared_norm(p, &state->squared_p, stream);
+    // |A v| / |v| for signs v without pattern estimates |A|; v* A v is of no use.
+    cuda::fill_signs<S>(p, stream);
+    queue_product(device::store_and_dot, p, p, q, &state->squared_image, stream);
+    queue_squared_norm(q, &state->squared_image, stream);
+    decide(judge_direction, stream, state, goal_);
+  }
+
+  SolveParts<S> parts_;
+  Device device_;
+  SolveGoal goal_;
+  Array<SolveState> state_;
+  Array<device::LoopState> run_;
+  Array<unsigned> counters_;  // of the sums; two of a dynamic schedule
+  Array<double> partials_;
+  Array<double> history_;  // |r|^2 of the guess and of each iteration
+  std::optional<SolveTarget<S>> ready_;
+  std::optional<CapturedGraph> graph_;
+};
+
+}  // namespace
+
+bool is_being_captured(const Stream& stream) {
+  const OnGpu here(stream);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+bool is_writable_by_gpu(const void* data) {
+  if (data == nullptr) return false;
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == data;
+}
+
+std::shared_ptr<device::LoopWatch> make_loop_watch() {
+  auto watch = std::make_shared<Mapped<device::LoopWatch>>();
+  return {watch, watch->get()};
+}
+
+template <class S>
+std::shared_ptr<EnqueuedSolve<S>> make_enqueued_solve(SolveParts<S> parts) {
+  return std::make_shared<GraphSolve<S>>(std::move(parts));
+}
+template std::shared_ptr<EnqueuedSolve<float>> make_enqueued_solve(SolveParts<float>);
+template std::shared_ptr<EnqueuedSolve<double>> make_enqueued_solve(SolveParts<double>);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,71 @@
+// A whole solve as one CUDA graph: the host only launches it, or makes it part of a caller's graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/kernels/loop_state.hpp"
+#include "heddle/product_cuda.hpp"
+#include "heddle/report.hpp"
+
+namespace heddle::cuda {
+
+/// What a solver brings along. Fields are of the operator's basis and layout.
+template <class S>
+struct SolveParts {
+  const Product* product = nullptr;
+  Diagonal* diagonal = nullptr;  // null for none
+  Device device;
+  SolverOptions options;
+  FieldView<S> b;        // for the right-hand side
+  FieldView<S> r;        // for b - A x
+  FieldView<S> kept;     // for the best iterate that a run began from
+  FieldView<S> scratch;  // where `needs_positive_matrix`
+  bool needs_positive_matrix = false;
+  std::shared_ptr<device::LoopWatch> watch;  // its flag cancels
+  /// One run of the method from the residual r of x, see `KrylovSolver::capture_run`.
+  std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture_run;
+};
+
+/// A system where the caller has it.
+template <class S>
+struct SolveTarget {
+  FieldView<const S> b;
+  FieldView<S> x;
+  FieldView<S> own_x;  // x in the operator's basis and layout: x itself where it is
+  DeviceReport* report = nullptr;
+};
+
+template <class S>
+class EnqueuedSolve {
+ public:
+  virtual ~EnqueuedSolve() = default;
+
+  /// Captures and instantiates the solve of `target`, unless it is the one that is ready.
+  virtual void prepare(const SolveTarget<S>& target) = 0;
+  /// Launches what was prepared; during a capture of the device's stream, queues its nodes there.
+  /// Throws `Error` (usage) in a capture for another target than the one that is ready.
+  virtual void enqueue(const SolveTarget<S>& target) = 0;
+  /// Relative residuals of the last solve; waits for the stream.
+  virtual std::vector<double> history() const = 0;
+};
+
+/// In memory that host and device both read and write.
+std::shared_ptr<device::LoopWatch> make_loop_watch();
+
+template <class S>
+std::shared_ptr<EnqueuedSolve<S>> make_enqueued_solve(SolveParts<S> parts);
+
+/// Of the `Error` in a capture that came without.
+inline constexpr const char* not_prepared =
+    "enqueue: the stream is being captured, and nothing may be allocated then; call "
+    "prepare_enqueue with the same fields, report and options before the capture";
+
+/// True while work for the stream becomes part of a graph.
+bool is_being_captured(const Stream& stream);
+/// True for memory that kernels can write to: a GPU's own, managed, or pinned.
+bool is_writable_by_gpu(const void* data);
+
+}  // namespace heddle::cuda
