@@ -44,8 +44,10 @@ class KrylovSolver {
   void set_options(SolverOptions options);
 
  protected:
+  /// `fields` is how many `make_work` the method itself will need. Throws `Error` (memory) before
+  /// any is made where they exceed what the device has available.
   KrylovSolver(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-               SolverOptions options, Ring ring);
+               SolverOptions options, Ring ring, int fields);
 
   /// One run of the method from the residual in `control`; it ends when `control` says so.
   virtual void iterate(detail::SolveControl<S>& control) = 0;

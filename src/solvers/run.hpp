@@ -14,6 +14,7 @@ struct RunLimits {
   double growth = 0;         // |r|^2 that is too much
   long long iterations = 0;  // at most
   double seconds = 0;        // infinity for no limit
+  long long unwatched = 15;  // of a device::LoopLimits
   /// Called now and then with the iteration of this run and |r|^2; false cancels. May be empty.
   std::function<bool(long long, double)> observe;
 };

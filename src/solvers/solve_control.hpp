@@ -99,6 +99,9 @@ class SolveControl {
     limits.growth = static_cast<double>(first_squared_ * most_growth);
     limits.iterations = solver_.options_.max_iterations - report_.iterations;
     limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    // An iteration over so many bytes takes a fraction of a millisecond or, on slow GPUs, more.
+    constexpr long long worth_watching = 1LL << 30;
+    if (report_.bytes_per_iteration >= worth_watching) limits.unwatched = 0;
     if (solver_.options_.observer) {
       limits.observe = [this](long long iteration, double squared_norm) {
         return solver_.options_.observer(

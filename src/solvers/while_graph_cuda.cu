@@ -56,6 +56,7 @@ WhileGraph::WhileGraph(const Device& device, const device::LoopState* state,
     check(cudaGetLastError(), "the condition of a WHILE node");
   } catch (...) {
     cudaStreamEndCapture(stream.queue, &body);
+    cudaGetLastError();  // of what is thrown away
     throw;
   }
   check(cudaStreamEndCapture(stream.queue, &body), "cudaStreamEndCapture");

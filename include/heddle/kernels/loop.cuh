@@ -14,11 +14,11 @@ __device__ __forceinline__ unsigned long long nanoseconds() {
 
 __device__ __forceinline__ bool is_finite(double value) { return value - value == 0; }
 
-/// What the host or the clock asks for; the host's flag is far away, so not in every iteration.
+/// What the host or the clock asks for; the host's flag is far away, so not in every iteration that
+/// is short: `unwatched` of them, 2^k - 1, go by without a look.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
-                                             long long iteration) {
-  constexpr long long between = 16;
-  if (iteration % between != 0) return loop_runs;
+                                             long long iteration, long long unwatched = 15) {
+  if ((iteration & unwatched) != 0) return loop_runs;
   if (state.watch->cancel != 0) return loop_cancelled;
   if (deadline != 0 && nanoseconds() >= deadline) return loop_time;
   return loop_runs;
@@ -48,8 +48,9 @@ __device__ __forceinline__ void conclude_iteration(LoopState& state, double squa
   state.squared_norm = squared_norm;
   state.history[iteration - 1] = squared_norm;
   int end = judged(state.limits, squared_norm, iteration);
-  if (end == loop_runs) end = requested_end(state, state.limits.deadline, iteration);
-  if (iteration % 16 == 0) {
+  const long long unwatched = state.limits.unwatched;
+  if (end == loop_runs) end = requested_end(state, state.limits.deadline, iteration, unwatched);
+  if ((iteration & unwatched) == 0) {
     state.watch->squared_norm = squared_norm;
     state.watch->iteration = iteration;
   }

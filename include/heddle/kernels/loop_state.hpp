@@ -33,6 +33,7 @@ struct LoopLimits {
   long long iterations;         // of this run
   unsigned long long deadline;  // in nanoseconds of the GPU's clock, 0 for none
   unsigned long long patience;  // nanoseconds; the deadline is set from it by the first kernel
+  long long unwatched;          // graph loops: iterations between looks at clock and host, 2^k - 1
 };
 
 struct LoopState {
@@ -47,7 +48,8 @@ struct LoopState {
   double r_z, alpha, beta;
   // BiCGStab, in a ring of up to 4 components.
   double rho[4], sigma[4], ring_alpha[4], omega[4], ring_beta[4];
-  int half;  // the second half of the iteration is left out
+  int half;            // the second half of the iteration is left out
+  unsigned ticket[2];  // of a product's dynamic schedule; zero between kernels
 };
 
 }  // namespace heddle::device
