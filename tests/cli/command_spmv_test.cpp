@@ -76,6 +76,18 @@ TEST_F(Spmv, UpdateOfValues) {
   EXPECT_EQ(without.out.find("new values"), std::string::npos) << without.out;
 }
 
+TEST_F(Spmv, EntriesFromADefinitionTakeNoNewValues) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  folder.write("number.json",
+               R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"}})json");
+  const Result result = run({"spmv", "a.mtx", "--entry-definition", "number.json", "--repetitions",
+                             "1", "--update-values"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.error,
+            "heddle: a matrix of entries from a definition takes no new values; build it again\n");
+}
+
 TEST_F(Spmv, RectangularMatrices) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
