@@ -45,7 +45,8 @@ Device MatrixOptions::on() const {
     const std::string why = Device::why_no_gpu();
     if (!quiet) {
       std::fprintf(stderr, "heddle: --device auto takes %s\n",
-                   why.empty() ? "the GPU" : ("the CPU: " + why).c_str());
+                   why.empty() ? ("the first GPU: " + Device::cuda(0).description()).c_str()
+                               : ("the CPU: " + why).c_str());
     }
     return why.empty() ? Device::cuda(0) : Device::cpu(threads);
   }

@@ -14,6 +14,7 @@ namespace {
 struct Options {
   MatrixOptions matrix;
   std::vector<std::string> plans;
+  bool update_values = false;
   int repetitions = 25;
   std::uint64_t seed = 1;
   bool json = false;
@@ -24,11 +25,25 @@ struct Measured {
   Timing timing;
   long long compulsory = 0;
   long long moved = 0;
-  MemoryUse memory;
+  Timing update;
+  long long moved_by_update = 0;
 };
 
 double gigabytes_a_second(long long bytes, double seconds) {
   return static_cast<double>(bytes) / seconds / 1e9;
+}
+
+nlohmann::ordered_json to_json(const Timing& timing) {
+  return {{"lower_quartile", timing.lower_quartile},
+          {"median", timing.median},
+          {"upper_quartile", timing.upper_quartile}};
+}
+
+void print_timing(const char* label, const Timing& timing) {
+  std::printf("%-11s %s median (quartiles %s, %s)\n", label,
+              readable_seconds(timing.median).c_str(),
+              readable_seconds(timing.lower_quartile).c_str(),
+              readable_seconds(timing.upper_quartile).c_str());
 }
 
 int run(const Options& options) {
@@ -47,22 +62,28 @@ int run(const Options& options) {
   int done = 0;
   for (const std::string& text : plans) {
     const AnyOperator A(matrix, plan_for(text, matrix, device), device);
-    measured.push_back({A.plan(), {}, A.compulsory_bytes(), A.bytes_of_product(), A.memory()});
+    measured.push_back(
+        {A.plan(), {}, A.compulsory_bytes(), A.bytes_of_product(), {}, A.bytes_of_value_update()});
     AnyField x = A.column_field();
     fill_random(x, options.seed);
-    works.push_back(A.work(x));
+    works.push_back(A.product(x));
+    if (options.update_values) works.push_back(A.value_update(matrix));
   }
   const int total = (options.repetitions + 1) * static_cast<int>(works.size());
   for (const auto& work : works) {
-    timed.emplace_back([&, product = work.get()](const Stream& stream) {
-      product->product(stream);
+    timed.emplace_back([&, repeated = work.get()](const Stream& stream) {
+      repeated->run(stream);
       if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
     });
   }
   const std::vector<Timing> timings = measure(timed, options.repetitions, device);
   if (progress) progress->erase();
   const double limit = gigabytes_a_second(triad.bytes(), timings[0].median);
-  for (std::size_t i = 0; i < measured.size(); ++i) measured[i].timing = timings[i + 1];
+  std::size_t next = 1;
+  for (Measured& m : measured) {
+    m.timing = timings[next++];
+    if (options.update_values) m.update = timings[next++];
+  }
 
   if (options.json) {
     nlohmann::ordered_json json;
@@ -76,16 +97,21 @@ int run(const Options& options) {
     json["triad_bandwidth"] = limit * 1e9;
     json["products"] = nlohmann::ordered_json::array();
     for (const Measured& m : measured) {
-      json["products"].push_back(
-          {{"plan", to_string(m.plan)},
-           {"seconds",
-            {{"lower_quartile", m.timing.lower_quartile},
-             {"median", m.timing.median},
-             {"upper_quartile", m.timing.upper_quartile}}},
-           {"compulsory_bytes", m.compulsory},
-           {"moved_bytes", m.moved},
-           {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
-           {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limit}});
+      nlohmann::ordered_json product = {
+          {"plan", to_string(m.plan)},
+          {"seconds", to_json(m.timing)},
+          {"compulsory_bytes", m.compulsory},
+          {"moved_bytes", m.moved},
+          {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
+          {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limit}};
+      if (options.update_values) {
+        const double reached = gigabytes_a_second(m.moved_by_update, m.update.median);
+        product["update_values"] = {{"seconds", to_json(m.update)},
+                                    {"moved_bytes", m.moved_by_update},
+                                    {"bandwidth", reached * 1e9},
+                                    {"of_triad", reached / limit}};
+      }
+      json["products"].push_back(std::move(product));
     }
     std::cout << json.dump(2) << "\n";
     return 0;
@@ -99,20 +125,20 @@ int run(const Options& options) {
   std::printf("device  %s\n", device.description().c_str());
   std::printf("%-6s  %.1f GB/s, %d interleaved repetitions\n", std::string(triad.name()).c_str(),
               limit, options.repetitions);
-  for (const Measured& m : measured) {
-    const double reached = gigabytes_a_second(m.compulsory, m.timing.median);
-    std::printf("\nplan        %s\n", to_string(m.plan).c_str());
-    std::printf("time        %s median (quartiles %s, %s)\n",
-                readable_seconds(m.timing.median).c_str(),
-                readable_seconds(m.timing.lower_quartile).c_str(),
-                readable_seconds(m.timing.upper_quartile).c_str());
-    std::printf("compulsory  %s: %.1f GB/s, %.0f%% of %s\n",
-                readable_bytes(static_cast<double>(m.compulsory)).c_str(), reached,
-                100 * reached / limit, std::string(triad.name()).c_str());
-    const double moving = gigabytes_a_second(m.moved, m.timing.median);
-    std::printf("moved       %s: %.1f GB/s, %.0f%% of %s\n",
-                readable_bytes(static_cast<double>(m.moved)).c_str(), moving, 100 * moving / limit,
+  const auto print_bandwidth = [&](const char* label, long long bytes, const Timing& timing) {
+    const double reached = gigabytes_a_second(bytes, timing.median);
+    std::printf("%-11s %s: %.1f GB/s, %.0f%% of %s\n", label,
+                readable_bytes(static_cast<double>(bytes)).c_str(), reached, 100 * reached / limit,
                 std::string(triad.name()).c_str());
+  };
+  for (const Measured& m : measured) {
+    std::printf("\nplan        %s\n", to_string(m.plan).c_str());
+    print_timing("time", m.timing);
+    print_bandwidth("compulsory", m.compulsory, m.timing);
+    print_bandwidth("moved", m.moved, m.timing);
+    if (!options.update_values) continue;
+    print_timing("new values", m.update);
+    print_bandwidth("moved", m.moved_by_update, m.update);
   }
   return 0;
 }
@@ -129,6 +155,8 @@ void add_spmv(CLI::App& app, int& status) {
       ->type_name("TEXT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--update-values", options->update_values,
+                    "also measure how fast new values of the same pattern take their places");
   command->add_option("--repetitions", options->repetitions, "of each, interleaved")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000))

@@ -80,14 +80,19 @@ class AnyOperator {
   /// y = A x, both in the user's order.
   void apply(const AnyField& x, AnyField& y) const;
 
-  /// y = A x between fields of its own in the operator's basis and layout: what a solver runs.
+  /// What a program does again and again, on arrays of its own, so that it can be measured.
   class Work {
    public:
     virtual ~Work() = default;
-    virtual void product(const Stream& stream) = 0;
+    virtual void run(const Stream& stream) = 0;
   };
-  /// With x = `x`, given in the user's order.
-  std::unique_ptr<Work> work(const AnyField& x) const;
+  /// y = A x in the operator's basis and layout: what a solver runs. `x` in the user's order.
+  std::unique_ptr<Work> product(const AnyField& x) const;
+  /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
+  /// from an array on its device. Throws `Error` (unsupported) for an entry from a definition.
+  std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const;
+  /// That a value update moves: values read and written, and the map to their places.
+  long long bytes_of_value_update() const;
 
   class Implementation;
 

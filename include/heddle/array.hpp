@@ -79,7 +79,7 @@ class Array {
   void allocate(std::size_t size, const Device& device) {
     device_ = device;
     if (size == 0) return;
-    data_ = static_cast<T*>(device_.memory()->allocate(size * sizeof(T), alignment));
+    data_ = static_cast<T*>(detail::allocate_bytes(size * sizeof(T), alignment, device_));
     size_ = size;
   }
   void swap(Array& other) noexcept {

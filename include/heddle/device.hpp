@@ -1,6 +1,7 @@
 // Where arrays live and work runs.
 #pragma once
 
+#include <cstddef>
 #include <memory_resource>
 #include <string>
 
@@ -11,9 +12,10 @@ namespace heddle {
 /// The queue that work is ordered on. On the CPU that is the calling thread and the team it leads,
 /// on a GPU a CUDA stream: calls return before their work is done unless they return a number.
 struct Stream {
-  int threads = 1;               // of the team, for work on the CPU
-  int gpu = -1;                  // CUDA's number of the GPU; -1 for the CPU
-  CUstream_st* queue = nullptr;  // the stream on that GPU
+  int threads = 1;                              // of the team, for work on the CPU
+  int gpu = -1;                                 // CUDA's number of the GPU; -1 for the CPU
+  CUstream_st* queue = nullptr;                 // the stream on that GPU
+  std::pmr::memory_resource* memory = nullptr;  // on a GPU: of what an operation needs for a while
 
   bool on_gpu() const { return gpu >= 0; }
 };
@@ -45,7 +47,8 @@ class Device {
   const Stream& stream() const { return stream_; }
   std::pmr::memory_resource* memory() const { return memory_; }
 
-  /// Bytes that can still be allocated; on the CPU, without swapping.
+  /// Bytes that can still be allocated; on the CPU, without swapping. What a resource of the
+  /// caller's own still has nobody knows: on a GPU that counts as all there could be.
   long long available_memory() const;
 
   /// Returns when all work queued so far is done. Throws for an error of that work.
@@ -62,5 +65,10 @@ class Device {
 /// 64-byte aligned; blocks of 2 MiB and more are aligned to and advised for huge pages, since a
 /// product touches all of its arrays and address translation would cost a tenth of its time.
 std::pmr::memory_resource* default_memory();
+
+namespace detail {
+/// Of the device's resource; throws `Error` (memory) that says how much was asked for.
+void* allocate_bytes(std::size_t bytes, std::size_t alignment, const Device& device);
+}  // namespace detail
 
 }  // namespace heddle

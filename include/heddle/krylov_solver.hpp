@@ -81,8 +81,10 @@ class KrylovSolver {
   void set_options(SolverOptions options);
 
  protected:
+  /// `fields` is how many `make_work` the method itself will need. Throws `Error` (memory) before
+  /// any is made where they exceed what the device has available.
   KrylovSolver(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-               SolverOptions options, Ring ring);
+               SolverOptions options, Ring ring, int fields);
 
   /// One run of the method from the residual in `control`; it ends when `control` says so.
   virtual void iterate(detail::SolveControl<S>& control) = 0;
@@ -124,6 +126,8 @@ class KrylovSolver {
  private:
   friend class detail::SolveControl<S>;
 
+  /// What one iteration moves, as modelled; 0 where the operator does not say.
+  long long bytes_per_iteration() const;
   bool fits_in_place(const FieldView<const S>& field) const;
   FieldView<S>& own(std::optional<FieldView<S>>& field);
   /// Checks what `enqueue` takes, and makes `enqueued_` where it is not.

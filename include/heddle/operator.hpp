@@ -73,10 +73,16 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   Operator(const CsrMatrix<E>& matrix, const Plan& plan, const Device& device = Device::cpu())
       : Operator(on_device(matrix.view(), device), plan) {}
 
+  /// The same matrix, with its work on another stream of its GPU, or by another team of the CPU:
+  /// solvers take theirs from their operator, so that several threads need not share one. Waits for
+  /// what the stream of this one still has to do; the device's stream and memory must outlive the
+  /// handle. Throws `Error` (usage) for another GPU.
+  Operator on(const Device& device) const;
+
   /// New values for the same pattern, in the user's order; no allocation, no analysis.
   void update_values(const stored* values) {
     detail::place_values<E>(*state_->pattern, state_->plan.inner, state_->order, values,
-                            state_->values.data(), state_->device.stream());
+                            state_->values.data(), device_.stream());
     ++state_->generation;
   }
   /// Raised by each `update_values`; what was derived from the values compares it.
@@ -114,7 +120,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   VectorLayout vector_layout() const override { return state_->plan.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
-  Device device() const override { return state_->device; }
+  Device device() const override { return device_; }
   Ring ring() const override { return arithmetic_t<E>::ring; }
   Recurrence recurrence() const override { return state_->plan.recurrence; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
@@ -140,7 +146,6 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
 
  private:
   struct State {
-    Device device;
     Plan plan;
     ComponentOrder order = ComponentOrder::row_major;
     std::shared_ptr<const SlicedPattern> pattern;
@@ -165,6 +170,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   template <class U>
   void check_y(const FieldView<U>& y) const;
 
+  Device device_;
   std::shared_ptr<State> state_;
 };
 

@@ -67,7 +67,7 @@ inline constexpr bool runs_on_gpu =
 
 template <class E>
 void Operator<E>::make_product() {
-  if (!state_->device.on_gpu()) return;
+  if (!device_.on_gpu()) return;
   if constexpr (detail::runs_on_gpu<E>) {
     using P = typename detail::promoted<E>::type;
     static_assert(has_entry_text<P>,
@@ -78,7 +78,7 @@ void Operator<E>::make_product() {
                                  sizeof(scalar),      ring_size(arithmetic_t<E>::ring)};
     state_->product = std::make_shared<cuda::Product>(
         detail::entry_text_of<E>::text(), detail::entry_text_of<P>::text(), shape, state_->pattern,
-        state_->plan, state_->values.data(), state_->device);
+        state_->plan, state_->values.data(), device_);
   } else {
     throw Error(ErrorKind::unsupported,
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
@@ -91,10 +91,11 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
                       std::shared_ptr<const Basis> column_basis,
                       const std::optional<long long>& memory_limit)
     : state_(std::make_shared<State>()) {
-  state_->device = matrix.device;
+  device_ = matrix.device;
   state_->plan = plan;
   state_->order = matrix.order;
   const PatternView pattern = matrix.pattern();
+  check_least_memory(pattern, plan, sizeof(E), matrix.device, memory_limit);
   check_pattern(pattern, matrix.device);
   if (!row_basis) row_basis = Basis::make(pattern, plan, matrix.device);
   if (!column_basis) {
@@ -112,13 +113,25 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
 template <class E>
 Operator<E>::Operator(const Operator& other, const stored* values)
     : state_(std::make_shared<State>()) {
-  state_->device = other.state_->device;
+  device_ = other.device_;
   state_->plan = other.state_->plan;
   state_->order = other.state_->order;
   state_->pattern = other.state_->pattern;
-  state_->values = Array<stored>(other.state_->values.size(), state_->device);
+  state_->values = Array<stored>(other.state_->values.size(), device_);
   make_product();
   update_values(values);
+}
+
+template <class E>
+Operator<E> Operator<E>::on(const Device& device) const {
+  if (device.stream().gpu != device_.stream().gpu) {
+    throw Error(ErrorKind::usage,
+                "a matrix stays where it was built; for another GPU, or the CPU, build it there");
+  }
+  device_.synchronize();
+  Operator same = *this;
+  same.device_ = device;
+  return same;
 }
 
 template <class E>

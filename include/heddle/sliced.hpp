@@ -57,13 +57,15 @@ struct MemoryUse {
   long long permutation = 0;  // the basis, or the rows that a scatter stores to
   long long value_map = 0;    // for update_values; none where the user's order is kept
   long long building = 0;     // beside the columns while they are built, on a GPU; then free again
+  long long sorting = 0;      // before all that, while rows are sorted, on a GPU
   Offset slots = 0;           // entries with padding
 
   /// What a product reads.
   long long product() const { return values + columns + slices + row_lengths; }
   long long total() const { return product() + permutation + value_map; }
-  /// At any time; values come after the building.
-  long long peak() const { return total() + std::max(0LL, building - values); }
+  /// At any time; values come after the building. On a GPU those of the host's memory pass through
+  /// a buffer of up to 64 MiB, which is smaller where memory is short.
+  long long peak() const { return std::max(sorting, total() + std::max(0LL, building - values)); }
 };
 
 /// Exact, in one pass over the row lengths, on the host; a pattern in a GPU's memory is copied.
@@ -78,6 +80,12 @@ std::string to_string(const MemoryUse& use);
 /// and which of the plans CSR, Sl-32, pJDS would fit.
 void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
                   int entry_bytes, const Device& device);
+
+/// On a GPU, where rows are sorted before the exact account is known: throws as `check_memory`
+/// where not even the entries without padding fit, before anything is allocated. `memory_limit` as
+/// for `SlicedPattern::build`.
+void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                        const Device& device, const std::optional<long long>& memory_limit);
 
 /// The immutable pattern of a matrix in sliced storage; several matrices may share one.
 class SlicedPattern {

@@ -27,7 +27,8 @@ class OnGpu {
 template <class T>
 class Mapped {
  public:
-  Mapped() {
+  explicit Mapped(const Stream& stream) {
+    const OnGpu here(stream);
     void* data = nullptr;
     check(cudaHostAlloc(&data, sizeof(T), cudaHostAllocMapped | cudaHostAllocPortable),
           "cudaHostAlloc");

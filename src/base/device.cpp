@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <sstream>
 
@@ -16,6 +17,7 @@
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "readable.hpp"
 
 namespace heddle {
 
@@ -85,8 +87,9 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
 Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource* memory) {
   if constexpr (has_cuda) {
     Device device;
-    device.stream_ = {omp_get_max_threads(), ordinal, cuda::open_stream(ordinal, stream)};
+    device.stream_ = {omp_get_max_threads(), ordinal, cuda::open_stream(ordinal, stream), nullptr};
     device.memory_ = memory != nullptr ? memory : cuda::stream_memory(device.stream_);
+    device.stream_.memory = device.memory_;
     return device;
   } else {
     throw Error(ErrorKind::no_device, "this heddle was built without CUDA");
@@ -112,7 +115,10 @@ void Device::synchronize() const {
 
 long long Device::available_memory() const {
   if constexpr (has_cuda) {
-    if (on_gpu()) return cuda::available_memory(stream_);
+    if (on_gpu()) {
+      const bool own = memory_ == cuda::stream_memory(stream_);
+      return own ? cuda::available_memory(stream_) : std::numeric_limits<long long>::max();
+    }
   }
   std::istringstream kibibytes(proc_value("/proc/meminfo", "MemAvailable"));
   long long amount = 0;
@@ -131,6 +137,22 @@ std::string Device::description() const {
 }
 
 namespace detail {
+
+void* allocate_bytes(std::size_t bytes, std::size_t alignment, const Device& device) {
+  try {
+    return device.memory()->allocate(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    const long long available = device.available_memory();
+    throw Error(ErrorKind::memory,
+                std::string("the memory of ") +
+                    (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
+                    " does not suffice: " + readable_bytes(static_cast<long long>(bytes)) +
+                    " more were asked for" +
+                    (available < std::numeric_limits<long long>::max()
+                         ? ", available are " + readable_bytes(available)
+                         : " of the caller's memory resource"));
+  }
+}
 
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {
   if (bytes == 0) return;

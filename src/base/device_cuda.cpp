@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "cuda_call.hpp"
@@ -15,7 +16,7 @@ void check(cudaError_t status, const char* call) {
   const std::string what = std::string(call) + ": " + cudaGetErrorString(status);
   switch (status) {
     case cudaErrorMemoryAllocation:
-      throw Error(ErrorKind::memory, "the GPU's memory does not suffice (" + what + ")");
+      throw Error(ErrorKind::memory, "the memory of GPU or host does not suffice (" + what + ")");
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorInvalidDevice:
@@ -65,12 +66,22 @@ class StreamMemory final : public std::pmr::memory_resource {
   void* do_allocate(std::size_t bytes, std::size_t) override {
     const OnGpu here(stream_);
     void* data = nullptr;
-    check(cudaMallocFromPoolAsync(&data, bytes, pool_of(stream_.gpu), stream_.queue),
-          "cudaMallocFromPoolAsync");
+    const cudaError_t status =
+        cudaMallocFromPoolAsync(&data, bytes, pool_of(stream_.gpu), stream_.queue);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw std::bad_alloc();
+    }
+    check(status, "cudaMallocFromPoolAsync");
     return data;
   }
+  /// Called by destructors: an error of earlier work is reported by the next call that can throw.
   void do_deallocate(void* data, std::size_t, std::size_t) override {
-    cudaFreeAsync(data, stream_.queue);  // an error of earlier work is not the destructor's
+    int before = stream_.gpu;
+    cudaGetDevice(&before);
+    if (before != stream_.gpu) cudaSetDevice(stream_.gpu);
+    if (cudaFreeAsync(data, stream_.queue) != cudaSuccess) cudaGetLastError();
+    if (before != stream_.gpu) cudaSetDevice(before);
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
@@ -88,7 +99,30 @@ std::pmr::memory_resource* stream_memory(const Stream& stream) {
   return &resources.try_emplace({stream.gpu, stream.queue}, stream).first->second;
 }
 
+namespace {
+
+std::string version_text(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+/// CUDA itself says of no driver that it is too old.
+void check_driver() {
+  int driver = 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  if (driver == 0)
+    throw Error(ErrorKind::no_device, "no GPU can be used: no NVIDIA driver is here");
+  constexpr int needed = CUDART_VERSION / 1000 * 1000;  // newer ones of its series run as well
+  if (driver < needed) {
+    throw Error(ErrorKind::no_device, "no GPU can be used: the NVIDIA driver is for CUDA " +
+                                          version_text(driver) + "; one for " +
+                                          version_text(needed) + " or newer is needed");
+  }
+}
+
+}  // namespace
+
 CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
+  check_driver();
   int count = 0;
   check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   if (ordinal < 0 || ordinal >= count) {
@@ -102,7 +136,7 @@ CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
   const std::lock_guard lock(mutex);
   cudaStream_t& opened = own[ordinal];
   if (opened == nullptr) {
-    const OnGpu here({1, ordinal, nullptr});
+    const OnGpu here({1, ordinal, nullptr, nullptr});
     check(cudaStreamCreateWithFlags(&opened, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
   return opened;
@@ -146,11 +180,32 @@ void fill(void* data, int byte, std::size_t bytes, const Stream& stream) {
   check(cudaMemsetAsync(data, byte, bytes, stream.queue), "cudaMemsetAsync");
 }
 
-bool is_device_memory(const void* data) {
-  if (data == nullptr) return false;
+namespace {
+
+cudaPointerAttributes attributes_of(const void* data) {
   cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  if (data != nullptr) {
+    check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  }
+  return attributes;
+}
+
+bool is_of_device(const cudaPointerAttributes& attributes) {
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+}  // namespace
+
+bool is_device_memory(const void* data) { return is_of_device(attributes_of(data)); }
+
+bool is_device_memory(const void* data, const Stream& stream) {
+  const cudaPointerAttributes attributes = attributes_of(data);
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) {
+    throw Error(ErrorKind::usage, "memory of GPU " + std::to_string(attributes.device) +
+                                      " meets work on GPU " + std::to_string(stream.gpu) +
+                                      "; copy it there first");
+  }
+  return is_of_device(attributes);
 }
 
 }  // namespace heddle::cuda

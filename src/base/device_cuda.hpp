@@ -22,7 +22,10 @@ std::string description(const Stream& stream);
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);
 void fill(void* data, int byte, std::size_t bytes, const Stream& stream);
 
-/// True for memory that kernels on a GPU can read: a GPU's own, managed, or pinned and mapped.
+/// True for a GPU's own memory, and for managed memory.
 bool is_device_memory(const void* data);
+/// The same where kernels of a stream are to use it; throws `Error` (usage) for another GPU's,
+/// which would end the process's use of this one.
+bool is_device_memory(const void* data, const Stream& stream);
 
 }  // namespace heddle::cuda

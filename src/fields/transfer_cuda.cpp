@@ -80,11 +80,12 @@ void from_gpu(const FieldView<const S>& x, const FieldView<S>& y, S scale, const
 template <class S>
 void transfer(const FieldView<const S>& x, const FieldView<S>& y, S scale, const Stream& stream) {
   if (y.scalars() == 0) return;
-  const bool x_on_gpu = is_device_memory(x.data), y_on_gpu = is_device_memory(y.data);
+  const bool x_on_gpu = is_device_memory(x.data, stream);
+  const bool y_on_gpu = is_device_memory(y.data, stream);
   if (!x_on_gpu && !y_on_gpu) {
     return heddle::permute<S>(x, y, scale, Device::cpu(stream.threads).stream());
   }
-  const Device device = Device::cuda(stream.gpu, stream.queue);
+  const Device device = Device::cuda(stream.gpu, stream.queue, stream.memory);
   if (!x_on_gpu) return to_gpu(x, y, scale, device);
   if (!y_on_gpu) return from_gpu(x, y, scale, device);
   within_gpu(x, y, scale, device);

@@ -50,9 +50,9 @@ inline constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
 
 /// A kernel that reads the host's memory would end the process's use of the GPU.
 template <class... Fields>
-void check_on_gpu(const char* what, const Fields&... fields) {
+void check_on_gpu(const Stream& stream, const char* what, const Fields&... fields) {
   const auto check = [&](const auto& field) {
-    if (field.scalars() > 0 && !cuda::is_device_memory(field.data)) {
+    if (field.scalars() > 0 && !cuda::is_device_memory(field.data, stream)) {
       throw Error(ErrorKind::usage, std::string(what) +
                                         ": a field in the host's memory meets a GPU's stream; "
                                         "copy it there first");
@@ -93,7 +93,7 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
   check_ring<R>(x, "axpby");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("axpby", x, y);
+      check_on_gpu(stream, "axpby", x, y);
       return cuda::axpby<R, S>(alpha, x, beta, y, stream);
     }
   }
@@ -115,7 +115,7 @@ void fill(S value, const FieldView<S>& y, const Stream& stream) {
   check_alike(y, y, "fill");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("fill", y);
+      check_on_gpu(stream, "fill", y);
       return cuda::fill<S>(value, y, stream);
     }
   }
@@ -128,7 +128,7 @@ void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
   check_alike(y, y, "scale");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("scale", y);
+      check_on_gpu(stream, "scale", y);
       return cuda::scale<S>(alpha, y, stream);
     }
   }
@@ -184,7 +184,7 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
   constexpr int size = ring_size(R);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("dot", x, y);
+      check_on_gpu(stream, "dot", x, y);
       const auto sums = sums_on_gpu<R>(x, reduction, size, stream, [&](const DeviceSums& to) {
         cuda::dot<R, S>(x, y, to, stream);
       });
@@ -209,8 +209,9 @@ sum_t<S> real_dot(const FieldView<const S>& x, const FieldView<const S>& y, Redu
 
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream) {
-  Reduction<S> reduction(x.size,
-                         stream.on_gpu() ? Device::cuda(stream.gpu, stream.queue) : Device::cpu());
+  Reduction<S> reduction(x.size, stream.on_gpu()
+                                     ? Device::cuda(stream.gpu, stream.queue, stream.memory)
+                                     : Device::cpu());
   return real_dot(x, y, reduction, stream);
 }
 
@@ -225,7 +226,7 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
   check_alike(x, x, "largest_magnitude");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("largest_magnitude", x);
+      check_on_gpu(stream, "largest_magnitude", x);
       return sums_on_gpu<Ring::real>(x, reduction, 1, stream, [&](const DeviceSums& to) {
         cuda::largest_magnitude<S>(x, to, stream);
       })[0];
@@ -245,7 +246,7 @@ void fill_signs(const FieldView<S>& y, const Stream& stream) {
   check_alike(y, y, "fill_signs");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("fill_signs", y);
+      check_on_gpu(stream, "fill_signs", y);
       return cuda::fill_signs<S>(y, stream);
     }
   }
@@ -261,7 +262,7 @@ sum_t<S> update_residual(S alpha, const FieldView<const S>& q, const FieldView<S
   check_alike(q, r, "update_residual");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("update_residual", q, r);
+      check_on_gpu(stream, "update_residual", q, r);
       return sums_on_gpu<Ring::real>(r, reduction, 1, stream, [&](const DeviceSums& to) {
         cuda::update_residual<S>(alpha, q, r, to, stream);
       })[0];
@@ -286,7 +287,7 @@ void update_solution_and_direction(S alpha, const FieldView<S>& x, S beta,
   check_alike(z, p, "update_solution_and_direction");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("update_solution_and_direction", x, z, p);
+      check_on_gpu(stream, "update_solution_and_direction", x, z, p);
       return cuda::update_solution_and_direction<S>(alpha, x, beta, z, p, stream);
     }
   }
@@ -310,7 +311,7 @@ void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
   check_ring<R>(p, "update_direction");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("update_direction", r, v, p);
+      check_on_gpu(stream, "update_direction", r, v, p);
       return cuda::update_direction<R, S>(r, v, omega, beta, p, stream);
     }
   }
@@ -335,7 +336,7 @@ sum_t<S> half_step(const FieldView<const S>& v, const Coefficient<R, S>& alpha,
   check_ring<R>(r, "half_step");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("half_step", v, r);
+      check_on_gpu(stream, "half_step", v, r);
       return sums_on_gpu<R>(r, reduction, 1, stream, [&](const DeviceSums& to) {
         cuda::half_step<R, S>(v, alpha, r, to, stream);
       })[0];
@@ -364,7 +365,7 @@ std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const
   constexpr int size = ring_size(R);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("dot_and_norm", t, s);
+      check_on_gpu(stream, "dot_and_norm", t, s);
       const auto sums = sums_on_gpu<R>(s, reduction, size + 1, stream, [&](const DeviceSums& to) {
         cuda::dot_and_norm<R, S>(t, s, to, stream);
       });
@@ -393,7 +394,7 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   constexpr int size = ring_size(R);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu("full_step", p, s, t, shadow, x, r);
+      check_on_gpu(stream, "full_step", p, s, t, shadow, x, r);
       const auto sums = sums_on_gpu<R>(r, reduction, size + 1, stream, [&](const DeviceSums& to) {
         cuda::full_step<R, S>(p, alpha, s, omega, t, shadow, x, r, to, stream);
       });

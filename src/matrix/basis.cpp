@@ -168,10 +168,12 @@ Basis::Arrays Basis::on(const Device& device) const {
   if (is_natural()) return {nullptr, nullptr};
   if (!device.on_gpu()) return {user_row_.data(), position_.data()};
   const std::lock_guard lock(on_gpus_->mutex);
-  auto [copy, is_new] = on_gpus_->copies.try_emplace(device.stream().gpu);
-  if (is_new) {
-    copy->second.user_row = Array<Index>(user_row_.span(), device);
-    copy->second.position = Array<Index>(position_.span(), device);
+  auto copy = on_gpus_->copies.find(device.stream().gpu);
+  if (copy == on_gpus_->copies.end()) {
+    // Both or, where memory does not suffice, neither.
+    OnGpus::Copy made{Array<Index>(user_row_.span(), device),
+                      Array<Index>(position_.span(), device)};
+    copy = on_gpus_->copies.emplace(device.stream().gpu, std::move(made)).first;
   }
   return {copy->second.user_row.data(), copy->second.position.data()};
 }

@@ -12,6 +12,9 @@ namespace heddle::cuda {
 /// True for arrays that a GPU's kernels can read; false for none.
 bool is_on_gpu(const PatternView& pattern);
 
+/// Read where the offsets lie; they need not have been checked.
+Offset entries_of(const PatternView& pattern, const Stream& stream);
+
 /// A pattern where the host can read it: copies of those of its arrays that lie on a GPU.
 class HostPattern {
  public:
@@ -34,8 +37,9 @@ class StagedPattern {
 
   const PatternView& view() const { return view_; }
   Offset entries() const { return entries_; }
-  /// What staging all of it takes.
+  /// What staging all of it takes, and the offsets alone.
   static long long bytes(const PatternView& pattern, Offset entries);
+  static long long bytes_of_offsets(const PatternView& pattern);
 
  private:
   Device device_;
@@ -53,6 +57,9 @@ void check_pattern(const PatternView& pattern, const Device& device);
 /// within windows of so many rows. Empty if that is the natural order.
 Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<Index> order,
                               const Device& device);
+
+/// MemoryUse::sorting of a plan.
+long long sorting_bytes(const PatternView& pattern, const Plan& plan, const Stream& stream);
 
 /// As `SlicedPattern::build`, with its arrays on the GPU.
 std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, const Plan& plan,

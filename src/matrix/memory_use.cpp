@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
+#include "../base/readable.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/sliced.hpp"
@@ -19,6 +19,7 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_byt
       MemoryUse use = memory_use(host.view(), plan, entry_bytes, Device::cpu(device.threads()));
       const long long order_bytes = plan.use == BasisUse::scatter ? use.permutation : 0;
       use.building = cuda::building_bytes(pattern, host.view(), order_bytes, device.stream());
+      use.sorting = cuda::sorting_bytes(pattern, plan, device.stream());
       return use;
     }
   }
@@ -81,27 +82,13 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
 
 }  // namespace detail
 
-namespace {
-
-std::string readable(long long bytes) {
-  const char* unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double amount = static_cast<double>(bytes);
-  int i = 0;
-  for (; amount >= 1024 && i < 4; ++i) amount /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, i == 0 ? "%.0f %s" : "%.1f %s", amount, unit[i]);
-  return text;
-}
-
-}  // namespace
-
 std::string to_string(const MemoryUse& use) {
-  return readable(use.total()) + " (values " + readable(use.values) + ", columns " +
-         readable(use.columns) + ", slices " + readable(use.slices) + ", row lengths " +
-         readable(use.row_lengths) + ", permutation " + readable(use.permutation) + ", value map " +
-         readable(use.value_map) + ")" +
+  return readable_bytes(use.total()) + " (values " + readable_bytes(use.values) + ", columns " +
+         readable_bytes(use.columns) + ", slices " + readable_bytes(use.slices) + ", row lengths " +
+         readable_bytes(use.row_lengths) + ", permutation " + readable_bytes(use.permutation) +
+         ", value map " + readable_bytes(use.value_map) + ")" +
          (use.peak() > use.total()
-              ? " and " + readable(use.peak() - use.total()) + " more while it is built"
+              ? " and " + readable_bytes(use.peak() - use.total()) + " more while it is built"
               : "");
 }
 
@@ -113,13 +100,40 @@ void check_memory(const MemoryUse& use, long long limit, const PatternView& patt
     if (pattern.rows != pattern.columns && std::string(name) == "pJDS") continue;
     const MemoryUse other = memory_use(pattern, parse_plan(name), entry_bytes, device);
     if (other.peak() <= limit) {
-      fitting +=
-          std::string(fitting.empty() ? "" : ", ") + name + " (" + readable(other.total()) + ")";
+      fitting += std::string(fitting.empty() ? "" : ", ") + name + " (" +
+                 readable_bytes(other.total()) + ")";
     }
   }
   throw Error(ErrorKind::memory, "this plan needs " + to_string(use) + ", available are " +
-                                     readable(limit) + "; " +
+                                     readable_bytes(limit) + "; " +
                                      (fitting.empty() ? "no plan fits" : "these fit: " + fitting));
+}
+
+void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                        const Device& device, const std::optional<long long>& memory_limit) {
+  if constexpr (has_cuda) {
+    if (!device.on_gpu()) return;
+    check_plan(plan);
+    const long long limit = memory_limit.value_or(device.available_memory());
+    const Stream& stream = device.stream();
+    const Offset entries = cuda::entries_of(pattern, stream);
+    const MemoryUse least{.values = entries * entry_bytes,
+                          .columns = entries * static_cast<long long>(sizeof(Index)),
+                          .row_lengths = pattern.rows * static_cast<long long>(sizeof(Index)),
+                          .building = cuda::StagedPattern::bytes(pattern, entries),
+                          .sorting = cuda::sorting_bytes(pattern, plan, stream)};
+    if (least.peak() <= limit) return;
+    // The account trusts the pattern, which nobody has checked yet.
+    const cuda::HostPattern with_offsets(pattern, stream, false);
+    const OffsetsView& offsets = with_offsets.view().offsets;
+    for (Index row = 0; row < pattern.rows; ++row) {
+      if (offsets[row + 1] < offsets[row]) return;  // `check_pattern` on the GPU will say it
+    }
+    const cuda::HostPattern host(pattern, stream);
+    check_pattern(host.view(), Device::cpu(device.threads()));
+    check_memory(memory_use(pattern, plan, entry_bytes, device), limit, pattern, entry_bytes,
+                 device);
+  }
 }
 
 }  // namespace heddle

@@ -4,6 +4,8 @@
 
 #include "../base/device_cuda.hpp"
 #include "../base/launch_cuda.cuh"
+#include "../base/range.hpp"
+#include "heddle/error.hpp"
 #include "heddle/place_values.hpp"
 
 namespace heddle {
@@ -139,6 +141,20 @@ void place_from_gpu(const SlicedPattern& pattern, InnerLayout inner, const Entry
   }
 }
 
+/// For all entries or as many as 64 MiB hold; for fewer where memory is short.
+Array<unsigned char> staging_buffer(Offset entries, Offset entry_bytes, const Device& device) {
+  constexpr Offset most_bytes = Offset(64) << 20, least_bytes = Offset(1) << 20;
+  Offset count = std::clamp(most_bytes / entry_bytes, Offset(1), entries);
+  for (;;) {
+    try {
+      return Array<unsigned char>(static_cast<std::size_t>(count * entry_bytes), device);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory || count * entry_bytes < 2 * least_bytes) throw;
+      count /= 2;
+    }
+  }
+}
+
 }  // namespace
 
 void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
@@ -151,14 +167,14 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
                     "65535 of them");
   }
   if (pattern.entries == 0) return;
-  if (cuda::is_device_memory(from)) {
+  const Range range("update values");
+  if (cuda::is_device_memory(from, stream)) {
     return place_from_gpu(pattern, inner, shape, 0, pattern.entries, from, to, stream);
   }
-  constexpr Offset bytes_of_buffer = Offset(64) << 20;
   const Offset entry_bytes = Offset(shape.components) * shape.scalar_bytes;
-  const Offset at_a_time = std::clamp(bytes_of_buffer / entry_bytes, Offset(1), pattern.entries);
-  const Device& device = pattern.offset.device();
-  Array<unsigned char> buffer(static_cast<std::size_t>(at_a_time * entry_bytes), device);
+  Array<unsigned char> buffer =
+      staging_buffer(pattern.entries, entry_bytes, pattern.offset.device());
+  const Offset at_a_time = static_cast<Offset>(buffer.size()) / entry_bytes;
   for (Offset first = 0; first < pattern.entries; first += at_a_time) {
     const Offset count = std::min(at_a_time, pattern.entries - first);
     detail::copy_bytes(buffer.data(), static_cast<const char*>(from) + first * entry_bytes,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../base/range.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/sliced.hpp"
@@ -52,6 +53,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pat
                                                           std::shared_ptr<const Basis> column_basis,
                                                           int entry_bytes, const Device& device,
                                                           std::optional<long long> memory_limit) {
+  const Range range("build sliced storage");
   check_plan(plan);
   if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) + " x " +

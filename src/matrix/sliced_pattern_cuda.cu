@@ -250,6 +250,7 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   sliced.memory.building = StagedPattern::bytes(given, sliced.entries) +
                            static_cast<long long>(order.size() * sizeof(Index)) +
                            LongRowBatches::bytes(statistics, device.stream());
+  sliced.memory.sorting = sorting_bytes(given, plan, device.stream());
   check_memory(sliced.memory, memory_limit, given, entry_bytes, device);
 
   pattern.stage_columns();

@@ -45,4 +45,13 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
   return order;
 }
 
+long long sorting_bytes(const PatternView& pattern, const Plan& plan, const Stream& stream) {
+  if (plan.sort_window == 1) return 0;
+  // With use=scatter the offsets are staged for the build already.
+  const int stagings = plan.use == BasisUse::scatter ? 2 : 1;
+  const bool renumbers = plan.order == RowOrder::reverse_cuthill_mckee;
+  return stagings * StagedPattern::bytes_of_offsets(pattern) + sort_bytes(pattern.rows, stream) +
+         (renumbers ? pattern.rows * static_cast<long long>(sizeof(Index)) : 0);
+}
+
 }  // namespace heddle::cuda

@@ -16,13 +16,6 @@ Offset last_offset(const T* offsets, Index rows, const Stream& stream) {
   return last;
 }
 
-Offset entries_of(const PatternView& pattern, const Stream& stream) {
-  if (pattern.rows == 0) return 0;
-  return pattern.offsets.wide() != nullptr
-             ? last_offset(pattern.offsets.wide(), pattern.rows, stream)
-             : last_offset(pattern.offsets.narrow(), pattern.rows, stream);
-}
-
 template <class T>
 void to_host(std::vector<T>& values, const T* from, std::size_t count, const Stream& stream) {
   values.resize(count);
@@ -30,6 +23,13 @@ void to_host(std::vector<T>& values, const T* from, std::size_t count, const Str
 }
 
 }  // namespace
+
+Offset entries_of(const PatternView& pattern, const Stream& stream) {
+  if (pattern.rows == 0) return 0;
+  return pattern.offsets.wide() != nullptr
+             ? last_offset(pattern.offsets.wide(), pattern.rows, stream)
+             : last_offset(pattern.offsets.narrow(), pattern.rows, stream);
+}
 
 bool is_on_gpu(const PatternView& pattern) {
   return is_device_memory(start(pattern.offsets)) || is_device_memory(pattern.column);
@@ -55,7 +55,7 @@ HostPattern::HostPattern(const PatternView& pattern, const Stream& stream, bool 
 
 StagedPattern::StagedPattern(const PatternView& pattern, const Device& device)
     : device_(device), view_(pattern), entries_(entries_of(pattern, device.stream())) {
-  if (pattern.rows == 0 || is_device_memory(start(pattern.offsets))) return;
+  if (pattern.rows == 0 || is_device_memory(start(pattern.offsets), device.stream())) return;
   const auto offsets = static_cast<std::size_t>(pattern.rows) + 1;
   if (pattern.offsets.wide() != nullptr) {
     wide_ = Array<Offset>(std::span(pattern.offsets.wide(), offsets), device);
@@ -67,16 +67,21 @@ StagedPattern::StagedPattern(const PatternView& pattern, const Device& device)
 }
 
 void StagedPattern::stage_columns() {
-  if (entries_ == 0 || is_device_memory(view_.column)) return;
+  if (entries_ == 0 || is_device_memory(view_.column, device_.stream())) return;
   column_ = Array<Index>(std::span(view_.column, static_cast<std::size_t>(entries_)), device_);
   view_.column = column_.data();
 }
 
-long long StagedPattern::bytes(const PatternView& pattern, Offset entries) {
-  if (pattern.rows == 0) return 0;
+long long StagedPattern::bytes_of_offsets(const PatternView& pattern) {
+  if (pattern.rows == 0 || is_device_memory(start(pattern.offsets))) return 0;
   const auto offset_bytes =
       static_cast<long long>(pattern.offsets.wide() != nullptr ? sizeof(Offset) : sizeof(Index));
-  return (is_device_memory(start(pattern.offsets)) ? 0 : (pattern.rows + 1LL) * offset_bytes) +
+  return (pattern.rows + 1LL) * offset_bytes;
+}
+
+long long StagedPattern::bytes(const PatternView& pattern, Offset entries) {
+  if (pattern.rows == 0) return 0;
+  return bytes_of_offsets(pattern) +
          (is_device_memory(pattern.column) ? 0 : entries * static_cast<long long>(sizeof(Index)));
 }
 

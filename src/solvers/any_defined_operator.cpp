@@ -21,17 +21,15 @@ struct DefinedField {
 
 /// x and y of one product.
 template <class S>
-class DefinedWork final : public AnyOperator::Work {
+class DefinedProduct final : public AnyOperator::Work {
  public:
-  DefinedWork(const DefinedOperator<S>& matrix, const AnyField& x)
+  DefinedProduct(const DefinedOperator<S>& matrix, const AnyField& x)
       : matrix_(matrix),
         x_(matrix.columns(), matrix.column_components(), matrix, matrix.column_basis()),
         y_(matrix.rows(), matrix.row_components(), matrix, matrix.row_basis()) {
     permute<S>(x.view<S>(), x_.view, S(1), matrix.device().stream());
   }
-  void product(const Stream& stream) override {
-    matrix_.apply(S(1), x_.view, S(0), y_.view, stream);
-  }
+  void run(const Stream& stream) override { matrix_.apply(S(1), x_.view, S(0), y_.view, stream); }
   /// y in the user's order.
   void take(AnyField& y) const {
     permute<S>(y_.view, y.view<S>(), S(1), matrix_.device().stream());
@@ -61,12 +59,16 @@ class DefinedImplementation final : public AnyOperator::Implementation {
   }
 
   void apply(const AnyField& x, AnyField& y) const override {
-    DefinedWork<S> work(matrix_, x);
-    work.product(device.stream());
-    work.take(y);
+    DefinedProduct<S> product(matrix_, x);
+    product.run(device.stream());
+    product.take(y);
   }
-  std::unique_ptr<AnyOperator::Work> work(const AnyField& x) const override {
-    return std::make_unique<DefinedWork<S>>(matrix_, x);
+  std::unique_ptr<AnyOperator::Work> product(const AnyField& x) const override {
+    return std::make_unique<DefinedProduct<S>>(matrix_, x);
+  }
+  std::unique_ptr<AnyOperator::Work> value_update(const AnyMatrix&) const override {
+    throw Error(ErrorKind::unsupported,
+                "a matrix of entries from a definition takes no new values; build it again");
   }
   std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                     PreconditionerKind preconditioner,

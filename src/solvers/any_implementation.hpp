@@ -28,10 +28,12 @@ class AnyOperator::Implementation {
   MemoryUse memory;
   long long compulsory_bytes = 0;
   long long bytes_of_product = 0;
+  long long bytes_of_value_update = 0;
 
   virtual ~Implementation() = default;
   virtual void apply(const AnyField& x, AnyField& y) const = 0;
-  virtual std::unique_ptr<Work> work(const AnyField& x) const = 0;
+  virtual std::unique_ptr<Work> product(const AnyField& x) const = 0;
+  virtual std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const = 0;
   virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                             PreconditionerKind preconditioner,
                                                             const SolverOptions& options) const = 0;

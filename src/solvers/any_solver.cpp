@@ -33,22 +33,37 @@ PreconditionerKind parse_preconditioner(std::string_view text) {
 namespace {
 
 template <class E>
-class WorkOver final : public AnyOperator::Work {
+class ProductOver final : public AnyOperator::Work {
  public:
   using S = vector_scalar_t<E>;
 
-  WorkOver(const Operator<E>& matrix, const AnyField& x)
+  ProductOver(const Operator<E>& matrix, const AnyField& x)
       : matrix_(matrix),
         x_(matrix.columns(), matrix.device(), matrix.vector_layout(), matrix.column_basis()),
         y_(matrix.rows(), matrix.device(), matrix.vector_layout(), matrix.row_basis()) {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
-  void product(const Stream& stream) override { matrix_.apply(S(1), x_, S(0), y_, stream); }
+  void run(const Stream& stream) override { matrix_.apply(S(1), x_, S(0), y_, stream); }
 
  private:
   Operator<E> matrix_;
   Field<E> x_;
   Field<E> y_;
+};
+
+template <class E>
+class ValueUpdateOver final : public AnyOperator::Work {
+ public:
+  ValueUpdateOver(const Operator<E>& matrix, const CsrMatrix<E>& given)
+      : matrix_(matrix), values_(given.values().span(), matrix.device()) {}
+  void run(const Stream& stream) override {
+    detail::place_values<E>(matrix_.pattern(), matrix_.plan().inner, ComponentOrder::row_major,
+                            values_.data(), matrix_.values_in_basis().data(), stream);
+  }
+
+ private:
+  Operator<E> matrix_;
+  Array<stored_scalar_t<E>> values_;
 };
 
 template <class E>
@@ -67,6 +82,8 @@ class OperatorOver final : public AnyOperator::Implementation {
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
     bytes_of_product = matrix_.bytes_of_product();
+    bytes_of_value_update =
+        2 * matrix_.pattern().entries * static_cast<long long>(sizeof(E)) + memory.value_map;
     precision = detail::precision_of<S>;
   }
 
@@ -79,8 +96,19 @@ class OperatorOver final : public AnyOperator::Implementation {
     permute<S>(y_in, y.view<S>(), S(1), stream);
   }
 
-  std::unique_ptr<AnyOperator::Work> work(const AnyField& x) const override {
-    return std::make_unique<WorkOver<E>>(matrix_, x);
+  std::unique_ptr<AnyOperator::Work> product(const AnyField& x) const override {
+    return std::make_unique<ProductOver<E>>(matrix_, x);
+  }
+  std::unique_ptr<AnyOperator::Work> value_update(const AnyMatrix& matrix) const override {
+    return matrix.visit(
+        [&]<class F>(const CsrMatrix<F>& given) -> std::unique_ptr<AnyOperator::Work> {
+          if constexpr (std::is_same_v<E, F>) {
+            if (given.entries() == matrix_.pattern().entries) {
+              return std::make_unique<ValueUpdateOver<E>>(matrix_, given);
+            }
+          }
+          throw Error(ErrorKind::usage, "values of another matrix than the operator was made of");
+        });
   }
 
   std::unique_ptr<AnySolver::Implementation> solver(Method method,
@@ -121,6 +149,9 @@ const Plan& AnyOperator::plan() const { return implementation_->plan; }
 const MemoryUse& AnyOperator::memory() const { return implementation_->memory; }
 long long AnyOperator::compulsory_bytes() const { return implementation_->compulsory_bytes; }
 long long AnyOperator::bytes_of_product() const { return implementation_->bytes_of_product; }
+long long AnyOperator::bytes_of_value_update() const {
+  return implementation_->bytes_of_value_update;
+}
 
 AnyField AnyOperator::row_field() const {
   return {rows(), implementation_->row_components, precision(), implementation_->device};
@@ -129,8 +160,11 @@ AnyField AnyOperator::column_field() const {
   return {columns(), implementation_->column_components, precision(), implementation_->device};
 }
 void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation_->apply(x, y); }
-std::unique_ptr<AnyOperator::Work> AnyOperator::work(const AnyField& x) const {
-  return implementation_->work(x);
+std::unique_ptr<AnyOperator::Work> AnyOperator::product(const AnyField& x) const {
+  return implementation_->product(x);
+}
+std::unique_ptr<AnyOperator::Work> AnyOperator::value_update(const AnyMatrix& matrix) const {
+  return implementation_->value_update(matrix);
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,

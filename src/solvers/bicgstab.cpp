@@ -9,7 +9,8 @@ namespace heddle {
 template <class S>
 BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
                       std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
-    : KrylovSolver<S>(matrix, std::move(preconditioner), std::move(options), matrix.ring()),
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
+                      preconditioner ? 6 : 4),
       ring_(matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring()) {
   for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
   if (this->preconditioner_) {

@@ -13,7 +13,8 @@ template <class S>
 ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
                                         std::shared_ptr<Preconditioner<S>> preconditioner,
                                         SolverOptions options)
-    : KrylovSolver<S>(matrix, std::move(preconditioner), std::move(options), matrix.ring()) {
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
+                      preconditioner ? 3 : 2) {
   if (!matrix.has_adjoint()) {
     throw Error(ErrorKind::unsupported,
                 "conjugate gradient needs a Hermitian matrix, and these entries have no adjoint; "

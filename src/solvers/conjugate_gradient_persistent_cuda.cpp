@@ -48,7 +48,7 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     }
     in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= room;
     shared_bytes_ = static_cast<unsigned>(vectors + (in_shared_ ? alignment + matrix : 0));
-    compile();
+    compile(static_cast<int>(room));
     packets_ = Array<device::Packet>(4 * static_cast<std::size_t>(blocks_), device_);
     flags_ = Array<unsigned long long>(static_cast<std::size_t>(blocks_), device_);
     round_ = Array<unsigned long long>(1, device_);
@@ -127,12 +127,14 @@ class PersistentLoop final : public ConjugateGradientLoop<S> {
     threads_ = most_lanes > 512 ? 1024 : 512;
   }
 
-  void compile() {
+  void compile(int most_shared_bytes) {
     kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot), threads_,
                                              diagonal_ != nullptr, in_shared_}),
                           "heddle_solve", device_.stream());
+    // Solvers of other matrices share the kernel: the most that any may take, not what this one
+    // does.
     check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(shared_bytes_), device_.stream().gpu),
+                                          most_shared_bytes, device_.stream().gpu),
           "cudaKernelSetAttributeForDevice");
   }
 

@@ -148,6 +148,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     goal.epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
     goal.scalars = static_cast<double>(parts.r.scalars());
     goal.keeps_all = options.record_history;
+    goal.unwatched = parts.unwatched;
     goal.room =
         goal.keeps_all ? options.max_iterations : std::min(options.max_iterations, room_of_run);
     return goal;

@@ -24,6 +24,7 @@ struct SolveParts {
   FieldView<S> kept;     // for the best iterate that a run began from
   FieldView<S> scratch;  // where `needs_positive_matrix`
   bool needs_positive_matrix = false;
+  long long unwatched = 15;                  // of a device::LoopLimits
   std::shared_ptr<device::LoopWatch> watch;  // its flag cancels
   /// One run of the method from the residual r of x, see `KrylovSolver::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture_run;

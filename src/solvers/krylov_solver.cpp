@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "../base/device_cuda.hpp"
+#include "../base/range.hpp"
+#include "../base/readable.hpp"
+#include "../matrix/slice_shapes.hpp"
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/product_cuda.hpp"
@@ -37,12 +40,41 @@ S scale_for(const FieldView<const S>& b, sum_t<S> squared_norm, Reduction<S>& re
       std::exp2(-std::clamp<sum_t<S>>(std::floor(std::log2(largest)), -1000, 1000)));
 }
 
+/// residual, kept and verified iterate. A solve may also need b and x, where it cannot use the
+/// caller's.
+constexpr int own_fields = 3;
+
+/// Whether the matrix as CSR would leave as much as `lacking` bytes more.
+std::string advice(const cuda::Product* product, long long lacking) {
+  if (product == nullptr) return "";
+  const SlicedPattern& A = product->pattern();
+  const int entry_bytes = product->shape().components * product->shape().stored_bytes;
+  const MemoryUse csr = detail::account_of(A.rows, A.entries, Plan{}, 1, A.rows, A.entries,
+                                           entry_bytes, 0, false, true);
+  const long long saved = A.memory.total() - csr.total();
+  if (saved < lacking) return "; no other layout of the matrix leaves enough";
+  return "; the plan CSR leaves enough: the matrix then takes " + readable_bytes(csr.total()) +
+         ", not " + readable_bytes(A.memory.total());
+}
+
+template <class S>
+void check_workspace(const LinearOperator<S>& matrix, int fields) {
+  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
+                          static_cast<long long>(sizeof(S));
+  const long long available = matrix.device().available_memory();
+  if (field <= available / fields) return;
+  throw Error(ErrorKind::memory, "the solver needs " + std::to_string(fields) + " fields of " +
+                                     readable_bytes(field) + " beside the matrix, available are " +
+                                     readable_bytes(available) +
+                                     advice(matrix.product_on_gpu(), fields * field - available));
+}
+
 }  // namespace
 
 template <class S>
 KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
                               std::shared_ptr<Preconditioner<S>> preconditioner,
-                              SolverOptions options, Ring ring)
+                              SolverOptions options, Ring ring, int fields)
     : matrix_(matrix),
       preconditioner_(std::move(preconditioner)),
       device_(matrix.device()),
@@ -61,6 +93,7 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
   }
+  check_workspace<S>(matrix, fields + own_fields);
   if constexpr (has_cuda) {
     // What every solve needs, compiled while the method makes its own kernels.
     if (const cuda::Product* product = matrix.product_on_gpu()) {
@@ -121,7 +154,8 @@ bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
   if constexpr (has_cuda) {
     // Kernels read 16 bytes at a time, of memory that the GPU has.
     const bool aligned = reinterpret_cast<std::uintptr_t>(field.data) % 16 == 0;
-    if (device_.on_gpu() && (!aligned || !cuda::is_device_memory(field.data))) return false;
+    if (device_.on_gpu() && (!aligned || !cuda::is_device_memory(field.data, stream_)))
+      return false;
   }
   return in_basis(field.basis, basis_) && field.entry_stride == residual_.entry_stride &&
          field.component_stride == residual_.component_stride;
@@ -178,10 +212,20 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
 }
 
 template <class S>
+long long KrylovSolver<S>::bytes_per_iteration() const {
+  if (matrix_.bytes_of_product() == 0) return 0;
+  const Cost work = cost();
+  const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
+  return work.products * matrix_.bytes_of_product() + work.passes * field_bytes +
+         (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
+}
+
+template <class S>
 Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x) {
   using Clock = typename detail::SolveControl<S>::Clock;
   check_same_shape(b, residual_, "the right-hand side");
   check_same_shape(x, residual_, "the solution");
+  const Range range("solve");
   Report report;
   report.loop = loop();
   history_.clear();
@@ -189,6 +233,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   if (preconditioner_) preconditioner_->refresh();
 
   const auto entered = Clock::now();
+  std::optional<Range> phase(std::in_place, "permute in");
   FieldView<const S> b_in = b;
   if (!fits_in_place(b) || !null_space_.empty()) {
     permute<S>(b, own(own_b_), S(1), stream_);
@@ -208,13 +253,8 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   const FieldView<S> x_in = x_in_place ? x : *own_x_;
   report.permute_seconds = std::chrono::duration<double>(Clock::now() - entered).count();
 
-  const Cost work = cost();
-  const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
-  if (matrix_.bytes_of_product() > 0) {
-    report.bytes_per_iteration =
-        work.products * matrix_.bytes_of_product() + work.passes * field_bytes +
-        (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
-  }
+  phase.emplace("iterate");
+  report.bytes_per_iteration = bytes_per_iteration();
 
   if (!std::isfinite(squared_b)) {
     report.status = Status::not_finite;
@@ -236,6 +276,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   control.finish();
 
   const auto left = Clock::now();
+  phase.emplace("permute out");
   if (!x_in_place) permute<S>(x_in, x, S(1) / factor, stream_);
   device_.synchronize();
   report.permute_seconds += std::chrono::duration<double>(Clock::now() - left).count();
@@ -289,6 +330,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.kept = verified_;
       parts.scratch = kept_;
       parts.needs_positive_matrix = needs_positive_matrix();
+      parts.unwatched = cuda::unwatched_iterations(bytes_per_iteration());
       parts.watch = watch_;
       parts.capture_run = [this](const FieldView<S>& from, device::LoopState* state,
                                  const Stream& capturing) {

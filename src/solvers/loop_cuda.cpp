@@ -5,6 +5,8 @@
 #include <cmath>
 #include <thread>
 
+#include "../base/range.hpp"
+
 namespace heddle::cuda {
 
 namespace {
@@ -14,7 +16,11 @@ constexpr double longest_deadline = 1e9;  // seconds; beyond it there is none
 }  // namespace
 
 LoopRun::LoopRun(const Device& device)
-    : device_(device), state_(1, device), history_(static_cast<std::size_t>(room), device) {
+    : device_(device),
+      state_(1, device),
+      history_(static_cast<std::size_t>(room), device),
+      staged_(device.stream()),
+      watch_(device.stream()) {
   const OnGpu here(device.stream());
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
@@ -27,7 +33,8 @@ device::LoopState* LoopRun::begin(const RunLimits& limits, device::LoopState sta
   watch_->iteration = 0;
   watch_->squared_norm = start.squared_norm;
   watch_->cancel = 0;
-  start.limits = {limits.target, limits.growth, std::min(limits.iterations, room), 0, 0};
+  start.limits = {limits.target,   limits.growth, std::min(limits.iterations, room), 0, 0,
+                  limits.unwatched};
   if (limits.seconds < longest_deadline) {
     start.limits.patience = static_cast<unsigned long long>(limits.seconds * 1e9) + 1;
   }
@@ -44,6 +51,7 @@ RunResult LoopRun::wait(const RunLimits& limits) {
   using Clock = std::chrono::steady_clock;
   constexpr auto patience = std::chrono::milliseconds(2);
   constexpr auto between_calls = std::chrono::milliseconds(20);
+  const Range range("loop on the GPU");
   const OnGpu here(device_.stream());
   check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
                         cudaMemcpyDeviceToHost, device_.stream().queue),
@@ -58,7 +66,14 @@ RunResult LoopRun::wait(const RunLimits& limits) {
     const auto now = Clock::now();
     if (limits.observe && now - called > between_calls) {
       called = now;
-      if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
+      try {
+        if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
+      } catch (...) {
+        // Not before the kernels are done with what the caller may now take away.
+        watch_->cancel = 1;
+        cudaEventSynchronize(event_.get());
+        throw;
+      }
     }
     // A short solve is awaited on the core, a long one asleep.
     if (now - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -99,6 +99,7 @@ class SolveControl {
     limits.growth = static_cast<double>(first_squared_ * most_growth);
     limits.iterations = solver_.options_.max_iterations - report_.iterations;
     limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    limits.unwatched = cuda::unwatched_iterations(report_.bytes_per_iteration);
     if (solver_.options_.observer) {
       limits.observe = [this](long long iteration, double squared_norm) {
         return solver_.options_.observer(

@@ -19,10 +19,11 @@ struct SolveGoal {
   long long max_iterations = 0;
   unsigned long long nanoseconds = 0;  // of the time limit
   bool has_time_limit = false;
-  double epsilon = 0;      // of the scalars of fields
-  double scalars = 0;      // of a field
-  long long room = 0;      // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;  // of that history, also across runs
+  double epsilon = 0;        // of the scalars of fields
+  double scalars = 0;        // of a field
+  long long room = 0;        // for |r|^2 of each iteration, one more for the guess
+  bool keeps_all = false;    // of that history, also across runs
+  long long unwatched = 15;  // of a device::LoopLimits
 };
 
 struct SolveState {
@@ -135,6 +136,7 @@ HEDDLE_INLINE void begin_run(const SolveState& state, const SolveGoal& goal, dou
   run.limits.growth = state.first_squared * growth;
   run.limits.iterations = left < room ? left : room;
   run.limits.deadline = state.deadline;
+  run.limits.unwatched = goal.unwatched;
   run.watch = watch;
   run.history = history + 1 + before;
   run.squared_norm = run.rho[0] = state.squared_norm;

@@ -137,6 +137,7 @@ void DefinedOperator<S>::store_slices(State& state, const DefinedMatrix<S>& matr
     const EntryDefinition& definition = *state.definition;
     const int K = definition.size(), V = definition.vector_size(), scalar_bytes = sizeof(S);
     cuda::check_plan_for_gpu(state.plan);
+    check_least_memory(matrix.pattern(), state.plan, matrix.entry_bytes(), device, {});
     state.row_basis = Basis::make(matrix.pattern(), state.plan, device);
     state.column_basis =
         matrix.rows() == matrix.columns() ? state.row_basis : Basis::natural(matrix.columns());

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "../base/range.hpp"
 #include "embedded_headers.hpp"
 #include "hash.hpp"
 #include "kernel_cache.hpp"
@@ -191,6 +192,7 @@ class Stopwatch {
 };
 
 KernelImage compile(const KernelSource& source, const Target& target) {
+  const Range range("compile kernel");
   const Stopwatch time;
   Program program(source);
   const int result = program.compile(options_of(source, target));

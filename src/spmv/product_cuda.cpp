@@ -10,6 +10,7 @@
 #include "../base/cuda_call.hpp"
 #include "../base/device_cuda.hpp"
 #include "heddle/error.hpp"
+#include "heddle/kernels/loop_state.hpp"
 #include "kernel_library_cuda.hpp"
 #include "product_program.hpp"
 
@@ -46,6 +47,19 @@ struct Product::Kernels {
   std::mutex mutex;
   std::map<Key, Loaded> loaded;
   std::map<CUstream_st*, Array<unsigned>> tickets;  // of dynamic schedules, one a stream
+
+  /// Where a launch counts what its blocks have taken: nowhere that another one counts at that
+  /// time.
+  unsigned* ticket_for(const Call& call, const Stream& stream, const Device& device) {
+    // A graph is replayed on other streams than it was captured on, and has its own.
+    if (call.ticket != nullptr) return call.ticket;
+    Array<unsigned>& own = tickets[stream.queue];
+    if (own.empty()) {
+      own = Array<unsigned>(2, device);
+      if (stream.queue != device.stream().queue) device.synchronize();
+    }
+    return own.data();
+  }
 };
 
 Product::Product(EntryText text, EntryText exact, const EntryShape& shape,
@@ -154,7 +168,7 @@ void Product::check_operand(const void* data, bool is_laid_out, const char* name
     throw Error(ErrorKind::usage,
                 std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU needs it");
   }
-  if (!is_device_memory(data)) {
+  if (!is_device_memory(data, device_.stream())) {
     throw Error(ErrorKind::usage, std::string(name) +
                                       " lies in the host's memory, the matrix in a GPU's; "
                                       "`permute` copies it there");
@@ -182,12 +196,8 @@ void Product::launch(const Call& call, const Stream& stream) const {
   {
     const std::lock_guard lock(kernels_->mutex);
     kernel = kernels_->loaded.at(Kernels::key_of(call));
-    if (call.ticket != nullptr) {
-      kernel.ticket = call.ticket;
-    } else if (plan_.schedule == ScheduleKind::dynamic) {
-      Array<unsigned>& own = kernels_->tickets[stream.queue];
-      if (own.empty()) own = Array<unsigned>(2, device_);
-      kernel.ticket = own.data();
+    if (plan_.schedule == ScheduleKind::dynamic) {
+      kernel.ticket = kernels_->ticket_for(call, stream, device_);
     }
   }
   const bool in_double = shape_.scalar_bytes == 8 || call.epilogue == device::store_residual;

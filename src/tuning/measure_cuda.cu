@@ -39,6 +39,8 @@ Graph record(const std::function<void(const Stream&)>& work, int runs, const Str
     for (int i = 0; i < runs; ++i) work(stream);
   } catch (...) {
     cudaStreamEndCapture(stream.queue, &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();  // of what is thrown away
     throw;
   }
   check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");
@@ -52,6 +54,7 @@ Graph record(const std::function<void(const Stream&)>& work, int runs, const Str
 }  // namespace
 
 void copy_kernel(const void* x, void* y, std::size_t bytes, const Stream& stream) {
+  const OnGpu here(stream);
   const std::size_t pieces = bytes / sizeof(uint4);
   copy_pieces<<<static_cast<unsigned>((pieces + block - 1) / block), block, 0, stream.queue>>>(
       static_cast<const uint4*>(x), static_cast<uint4*>(y), pieces);

@@ -161,6 +161,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"info_no_matrix", {"info"}, ".*matrix.*required.*"}),
     showing_name);
 
+using Memory = CommandLine;
+
+/// One row names every column: in ELLPACK each row is as long.
+TEST_F(Memory, ThatDoesNotSufficeIsNamedInOneLine) {
+  constexpr int n = 600000;
+  std::string text = general + std::to_string(n) + " " + std::to_string(n) + " " +
+                     std::to_string(2 * n - 1) + "\n";
+  for (int i = 1; i <= n; ++i) {
+    const std::string number = std::to_string(i);
+    text += "1 " + number + " 1\n";
+    if (i > 1) text += number + " " + number + " 1\n";
+  }
+  folder.write("a.mtx", text);
+  const Result result = run({"solve", "a.mtx", "--plan", "ELL", "-o", "x.mtx"});
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.error_lines(), 1u) << result.error;
+  const std::regex expected(
+      "heddle: this plan needs 3\\.9 TiB \\(values 2\\.6 TiB, columns 1\\.3 TiB, .*available are "
+      ".*these fit: CSR .*Sl-32 .*pJDS .*\n");
+  EXPECT_TRUE(std::regex_match(result.error, expected)) << result.error;
+  EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
 using FullDevice = CommandLine;
 
 TEST_F(FullDevice, IsNoSuccess) {

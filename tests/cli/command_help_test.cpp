@@ -65,7 +65,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--time-limit", "--plan", "--history", "--seed"}},
-      {"spmv", {"--plan", "--repetitions", "--seed"}},
+      {"spmv", {"--plan", "--update-values", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
@@ -99,6 +99,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--history", "h.csv"},
       {"--seed", "3"},
       {"--repetitions", "1"},
+      {"--update-values", ""},
       {"--quiet", ""},
       {"-q", ""},
       {"--json", ""},

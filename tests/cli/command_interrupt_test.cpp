@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "cli/run.hpp"
+#include "heddle/device.hpp"
 
 namespace {
 
@@ -59,6 +60,29 @@ TEST_F(Interrupt, WhileIterating) {
   EXPECT_EQ(result.status, 130) << result.out << result.error;
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(files(), Names{"a.mtx"});
+}
+
+TEST_F(Interrupt, WhileIteratingOnAGpu) {
+  const std::string why = heddle::Device::why_no_gpu();
+  if (!why.empty()) GTEST_SKIP() << why;
+  ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);
+  for (const char* plan : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+    SCOPED_TRACE(plan);
+    Process process(HEDDLE_PROGRAM,
+                    {"solve", "a.mtx", "--device", "cuda", "--plan", std::string("Sl-32,") + plan,
+                     "--tolerance", "0", "--max-iterations", "100000000", "--preconditioner",
+                     "none", "--time-limit", "60", "-o", "x.mtx", "--history", "h.csv"},
+                    folder / "");
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    EXPECT_FALSE(process.has_ended());
+    const auto asked = std::chrono::steady_clock::now();
+    process.signal(SIGINT);
+    const Result result = process.wait();
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(20));
+    EXPECT_EQ(result.status, 130) << result.out << result.error;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(files(), Names{"a.mtx"});
+  }
 }
 
 TEST_F(Interrupt, IsIgnoredWhereTheParentIgnoresIt) {

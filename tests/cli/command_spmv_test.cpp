@@ -45,6 +45,49 @@ TEST_F(Spmv, Json) {
   }
 }
 
+TEST_F(Spmv, UpdateOfValues) {
+  const SmallSystem system = complex_system("complex-block3", 6);
+  folder.write("a.mtx", system.text);
+  const Result result = run({"spmv", "a.mtx", "--entry", system.entry, "--json", "--repetitions",
+                             "3", "--update-values", "--plan", "CSR", "--plan", "K1"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  ASSERT_EQ(json["products"].size(), 2u);
+  const double values = json["entries"].get<double>() * 9 * 16;
+  for (const bool mapped : {false, true}) {
+    const auto& update = json["products"][mapped ? 1 : 0]["update_values"];
+    // Values read and written, and four bytes an entry of the map; CSR keeps every entry's place.
+    EXPECT_EQ(update["moved_bytes"].get<double>(),
+              2 * values + (mapped ? 4 * json["entries"].get<double>() : 0));
+    const double median = update["seconds"]["median"], bandwidth = update["bandwidth"];
+    EXPECT_GT(median, 0);
+    EXPECT_LE(update["seconds"]["lower_quartile"].get<double>(), median);
+    EXPECT_GE(update["seconds"]["upper_quartile"].get<double>(), median);
+    EXPECT_NEAR(bandwidth * median, update["moved_bytes"].get<double>(), 1e-6 * bandwidth);
+    EXPECT_NEAR(update["of_triad"].get<double>() * json["triad_bandwidth"].get<double>(), bandwidth,
+                1e-9 * bandwidth);
+  }
+
+  const Result text =
+      run({"spmv", "a.mtx", "--entry", system.entry, "--repetitions", "1", "--update-values"});
+  ASSERT_EQ(text.status, 0) << text.error;
+  EXPECT_NE(text.out.find("\nnew values  "), std::string::npos) << text.out;
+  const Result without = run({"spmv", "a.mtx", "--entry", system.entry, "--repetitions", "1"});
+  EXPECT_EQ(without.out.find("new values"), std::string::npos) << without.out;
+}
+
+TEST_F(Spmv, EntriesFromADefinitionTakeNoNewValues) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  folder.write("number.json",
+               R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"}})json");
+  const Result result = run({"spmv", "a.mtx", "--entry-definition", "number.json", "--repetitions",
+                             "1", "--update-values"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.error,
+            "heddle: a matrix of entries from a definition takes no new values; build it again\n");
+}
+
 TEST_F(Spmv, RectangularMatrices) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");

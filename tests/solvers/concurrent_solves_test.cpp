@@ -26,20 +26,27 @@ void expect_same_as_alone(const char* plan) {
     alone.emplace_back(n);
     together.emplace_back(n);
   }
-  const auto solve = [&](int i, Field<E>& x) {
-    Solver<S> solver(A, Jacobi(A));
+  const auto solve = [&](const Operator<E>& matrix, int i, Field<E>& x) {
+    Solver<S> solver(matrix, Jacobi(matrix));
     for (int repetition = 0; repetition < 3; ++repetition) {
       std::fill(x.scalars().begin(), x.scalars().end(), S(0));
       EXPECT_TRUE(solver.solve(b[static_cast<std::size_t>(i)], x).converged());
     }
   };
-  for (int i = 0; i < threads; ++i) solve(i, alone[static_cast<std::size_t>(i)]);
-  std::vector<std::thread> team;
-  for (int i = 0; i < threads; ++i) {
-    team.emplace_back([&, i] { solve(i, together[static_cast<std::size_t>(i)]); });
+  for (int i = 0; i < threads; ++i) solve(A, i, alone[static_cast<std::size_t>(i)]);
+  // By the operator itself, and by handles on teams of their own.
+  for (const bool own : {false, true}) {
+    std::vector<std::thread> team;
+    for (int i = 0; i < threads; ++i) {
+      team.emplace_back([&, i] {
+        const Operator<E> mine = own ? A.on(Device::cpu(1 + i)) : A;
+        EXPECT_EQ(mine.device().threads(), own ? 1 + i : 2);
+        solve(mine, i, together[static_cast<std::size_t>(i)]);
+      });
+    }
+    for (auto& thread : team) thread.join();
+    for (std::size_t i = 0; i < threads; ++i) EXPECT_EQ(bits_of(alone[i]), bits_of(together[i]));
   }
-  for (auto& thread : team) thread.join();
-  for (std::size_t i = 0; i < threads; ++i) EXPECT_EQ(bits_of(alone[i]), bits_of(together[i]));
 }
 
 TEST(ConcurrentSolves, YieldTheBitsOfSolvesAlone) {

@@ -85,8 +85,9 @@ __device__ __forceinline__ bool take_step(LoopState& state, int side, const Part
     if (!first) record_iteration(state, before.iteration, squared_norm);
     if (end == loop_runs) {
       const long long iteration = before.iteration + 1;
-      state.step[1 - side] = {r_z, alpha, iteration,
-                              requested_end(state, state.limits.deadline, iteration)};
+      state.step[1 - side] = {
+          r_z, alpha, iteration,
+          requested_end(state, state.limits.deadline, iteration, state.limits.unwatched)};
     } else {
       state.end = end;
     }

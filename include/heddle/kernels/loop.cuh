@@ -17,11 +17,11 @@ __device__ __forceinline__ bool is_finite(double value) { return value - value =
 /// The one thread of a launch that writes the state.
 __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
-/// What the host or the clock asks for; the host's flag is far away, so not in every iteration.
+/// What the host or the clock asks for; the host's flag is far away, so not in every iteration that
+/// is short: `unwatched` of them, 2^k - 1, go by without a look.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
-                                             long long iteration) {
-  constexpr long long between = 16;
-  if (iteration % between != 0) return loop_runs;
+                                             long long iteration, long long unwatched = 15) {
+  if ((iteration & unwatched) != 0) return loop_runs;
   if (state.watch->cancel != 0) return loop_cancelled;
   if (deadline != 0 && nanoseconds() >= deadline) return loop_time;
   return loop_runs;
@@ -52,7 +52,7 @@ __device__ __forceinline__ void record_iteration(LoopState& state, long long ite
   state.iteration = iteration;
   state.squared_norm = squared_norm;
   state.history[iteration - 1] = squared_norm;
-  if (iteration % 16 == 0) {
+  if ((iteration & state.limits.unwatched) == 0) {
     state.watch->squared_norm = squared_norm;
     state.watch->iteration = iteration;
   }
@@ -63,8 +63,9 @@ __device__ __forceinline__ void conclude_iteration(LoopState& state, double squa
   const long long iteration = state.iteration + 1;
   record_iteration(state, iteration, squared_norm);
   const int end = judged(state.limits, squared_norm, iteration);
-  state.end =
-      end == loop_runs ? requested_end(state, state.limits.deadline, iteration) : end;
+  state.end = end == loop_runs
+                  ? requested_end(state, state.limits.deadline, iteration, state.limits.unwatched)
+                  : end;
 }
 
 __device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {

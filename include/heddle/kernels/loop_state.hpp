@@ -33,6 +33,7 @@ struct LoopLimits {
   long long iterations;         // of this run
   unsigned long long deadline;  // in nanoseconds of the GPU's clock, 0 for none
   unsigned long long patience;  // nanoseconds; the deadline is set from it by the first kernel
+  long long unwatched;          // graph loops: iterations between looks at clock and host, 2^k - 1
 };
 
 /// What one iteration of conjugate gradient in a graph leaves to the next: a kernel reads one of

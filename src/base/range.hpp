@@ -1,0 +1,28 @@
+// What the host is doing, for NVIDIA's profilers: a range of the domain "heddle" on their time
+// line.
+#pragma once
+
+#if __has_include(<nvtx3/nvtx3.hpp>)
+#include <nvtx3/nvtx3.hpp>
+#endif
+
+namespace heddle {
+
+#if __has_include(<nvtx3/nvtx3.hpp>)
+
+struct RangeDomain {
+  static constexpr const char* name = "heddle";
+};
+/// From here to the end of the scope. Costs a few nanoseconds without a profiler.
+using Range = nvtx3::scoped_range_in<RangeDomain>;
+
+#else
+
+/// Nothing, where there is no CUDA toolkit.
+struct Range {
+  explicit Range(const char*) {}
+};
+
+#endif
+
+}  // namespace heddle
