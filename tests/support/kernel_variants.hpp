@@ -59,10 +59,12 @@ struct VariantProgram {
   bool sets_alpha = false;  // of conjugate gradient in a graph
   bool jacobi = false;
   bool in_shared = false;
+  cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
 };
 
 inline const std::vector<VariantProgram>& variant_programs() {
   using enum ProgramKind;
+  using enum cuda::PersistentMethod;
   static const std::vector<VariantProgram> programs = {
       {.name = "product"},
       {.name = "dot", .epilogue = device::store_and_dot},
@@ -85,6 +87,22 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .epilogue = device::store_and_dot,
        .jacobi = true,
        .in_shared = true},
+      {.name = "BiCGStab", .kind = persistent, .method = bicgstab},
+      {.name = "real BiCGStab in shared memory",
+       .kind = persistent,
+       .own_ring = false,
+       .in_shared = true,
+       .method = bicgstab},
+      {.name = "real BiCGStab with Jacobi",
+       .kind = persistent,
+       .own_ring = false,
+       .jacobi = true,
+       .method = bicgstab},
+      {.name = "BiCGStab with Jacobi in shared memory",
+       .kind = persistent,
+       .jacobi = true,
+       .in_shared = true,
+       .method = bicgstab},
   };
   return programs;
 }
@@ -122,7 +140,9 @@ inline const VariantProgram& program_of(const Selection& selection) {
 /// By the library's own rules.
 inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
-  const bool solves = program.kind == ProgramKind::persistent || program.sets_alpha;
+  const bool solves =
+      program.sets_alpha || (program.kind == ProgramKind::persistent &&
+                             program.method == cuda::PersistentMethod::conjugate_gradient);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
   try {
     const Plan plan = parse_plan(plan_text_of(selection));
@@ -161,11 +181,11 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
     product.action = "heddle::device::SetAlpha";
     product.action_header = "heddle/kernels/conjugate_gradient_graph.cuh";
   }
-  cuda::KernelSource source =
-      program.kind == ProgramKind::product ? cuda::product_source(product)
-      : program.kind == ProgramKind::diagonal
-          ? cuda::diagonal_source(product, entry.arithmetic_bytes)
-          : cuda::persistent_source({product, plan.threads, program.jacobi, program.in_shared});
+  cuda::KernelSource source = program.kind == ProgramKind::product ? cuda::product_source(product)
+                              : program.kind == ProgramKind::diagonal
+                                  ? cuda::diagonal_source(product, entry.arithmetic_bytes)
+                                  : cuda::persistent_source({product, plan.threads, program.jacobi,
+                                                             program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);
   return source;
 }
