@@ -21,6 +21,9 @@ PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product&
   const PersistentNeeds needs = needs_of(method, diagonal != nullptr, ring);
   const EntryShape& shape = product.shape();
   const long long row_bytes = static_cast<long long>(shape.result_components) * shape.scalar_bytes;
+  // The 64 registers that 1024 threads leave hold no two such rows beside an entry.
+  constexpr long long wide_row = 64;
+  if (method == PersistentMethod::bicgstab && row_bytes >= wide_row) threads_ = 512;
   const long long vectors = needs.vectors * row_bytes * largest_.rows;
   const long long matrix =
       largest_.slots * (static_cast<long long>(shape.components) * shape.stored_bytes +

@@ -6,8 +6,8 @@
 //      omega, beta, whether half a step is enough
 //   3  x += p_hat alpha + s_hat omega, r = s - t omega, p = r + (p - v omega) beta
 //      r_hat and p_hat are told
-// where y_hat is M^-1 y. beta takes <r^, r> from the sums of 2, which lose the digits that |r| has
-// less than |s|; alpha and the stopping test take sums over r itself.
+// where y_hat is M^-1 y, and s lies where r did. beta takes <r^, r> from the sums of 2, which lose
+// the digits that |r| has less than |s|; alpha and the stopping test take sums over r itself.
 #pragma once
 
 #include "heddle/kernels/persistent.cuh"
@@ -52,19 +52,19 @@ __device__ __forceinline__ const double* exchange_sums(Packet* packets, unsigned
   __shared__ double of_part[N * parts];
   __shared__ double total[N];
   const int warp = threadIdx.x / 32;
-  const bool first_lane = threadIdx.x % 32 == 0;
+  const bool leads = threadIdx.x % 32 == 0;
   // The last threads of a block deal with flags: its first warps are busy with sums.
   const unsigned from_last = Block - 1 - threadIdx.x;
   __syncthreads();
   if (Told && from_last == 0) announce(flags + blockIdx.x, round);
   for (int v = warp; v < N; v += warps) {
     const double of_block = sum(v);
-    if (first_lane) send(packets + v * gridDim.x + blockIdx.x, of_block, round);
+    if (leads) send(packets + v * gridDim.x + blockIdx.x, of_block, round);
   }
   for (int i = warp; i < N * parts; i += warps) {
     const double part =
         receive_sum<looks>(packets + i / parts * gridDim.x, i % parts * 32 * looks, round);
-    if (first_lane) of_part[i] = part;
+    if (leads) of_part[i] = part;
   }
   if (Told) {
     for (unsigned block = from_last; block < gridDim.x; block += Block) {
@@ -137,7 +137,7 @@ __device__ __forceinline__ void take_first_sums(BiCGStabCoefficients<R>& c, cons
 
 /// `total` = <t, s>, |t|^2, |s|^2, <r^, s>, <r^, t>, in iteration `iteration` counted from 1. Where
 /// s is small enough the second half would divide 0 by 0: identity, diagonal systems.
-template <int R>
+template <class M, int R>
 __device__ __forceinline__ void take_second_sums(BiCGStabCoefficients<R>& c, const double* total,
                                                  LoopState& state, const LoopLimits& limits,
                                                  int iteration) {
@@ -159,7 +159,9 @@ __device__ __forceinline__ void take_second_sums(BiCGStabCoefficients<R>& c, con
   }
   c.omega = omega;
   auto rho = number_at<R>(total + W + 2);
-  const auto t_omega = product_of(number_at<R>(total + W + 2 + R), omega);
+  // r = s - t omega takes omega in the precision of fields.
+  const auto t_omega =
+      product_of(number_at<R>(total + W + 2 + R), rounded<double>(rounded<M>(omega)));
 #pragma unroll
   for (int k = 0; k < R; ++k) rho.component[k] -= t_omega.component[k];
   c.beta = product_of(product_of(c.inverse_sigma, rho), inverse(omega));
@@ -250,7 +252,8 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
     tell_number(i, residual, residual);
   }
   tell_rows();
-  // Blocks leave neither kind of meeting before the next of that kind is begun by others.
+  // Flags and packets of their own for each of the three meetings: a block may begin the next one
+  // while others still wait in this one, but not the one after.
   unsigned long long* const flags_of_sums = a.flags + gridDim.x;
   Packet* const packets_of_second = a.packets + N1 * gridDim.x;
   unsigned meetings = 0;
@@ -318,7 +321,7 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
           const int component = (sum - W - 2) % R;
           return inner_product_of_warp<R>(shadow, sum < W + 2 + R ? r : t, scalars, component);
         });
-    if (threadIdx.x == 0) take_second_sums(coefficients, second_sums, state, limits, iteration);
+    if (threadIdx.x == 0) take_second_sums<M>(coefficients, second_sums, state, limits, iteration);
     __syncthreads();
 
     const bool half = coefficients.end != loop_runs;

@@ -57,7 +57,7 @@ __device__ __forceinline__ void copy_to_shared(BlockPart<Plan>& part, unsigned c
     const auto& A = part.matrix;
     const Offset slot_begin = A.offset[part.slice_begin], slot_end = A.offset[part.slice_end];
     const unsigned long long bytes =
-        (unsigned long long)(vectors)*part.scalars * sizeof(typename Plan::scalar);
+        static_cast<unsigned long long>(vectors) * part.scalars * sizeof(typename Plan::scalar);
     S* const own_values = reinterpret_cast<S*>(shared + (bytes + 15) / 16 * 16);
     const Offset slots = slot_end - slot_begin;
     Index* const own_column = reinterpret_cast<Index*>(own_values + slots * E::components);

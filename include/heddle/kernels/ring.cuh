@@ -5,6 +5,7 @@
 #include "heddle/entries/complex.hpp"
 #include "heddle/entries/quaternion.hpp"
 #include "heddle/entries/real.hpp"
+#include "heddle/kernels/reduce.cuh"
 
 namespace heddle::device {
 
