@@ -26,14 +26,17 @@ void BiCGStab<S>::make_loop() {
     const cuda::Product* product = this->matrix_.product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
+    loop_ = product->plan().loop == LoopForm::graph
+                ? cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_)
+                : cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_);
   }
 }
 
 template <class S>
 std::string_view BiCGStab<S>::loop() const {
   // A null space is projected out between the kernels.
-  return loop_ && !this->has_null_space() ? "graph" : "stepped";
+  if (!loop_ || this->has_null_space()) return "stepped";
+  return this->matrix_.product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
 }
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;

@@ -40,4 +40,11 @@ template <class S>
 std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,
                                                 Ring ring, const Device& device);
 
+/// One kernel for the whole run, of x and r alone: for matrices that fill a GPU only for
+/// microseconds. Throws `Error` (bad_plan) if the plan's slices or the GPU do not allow it.
+template <class S>
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_persistent(const Product& product,
+                                                     const Diagonal* diagonal, Ring ring,
+                                                     const Device& device);
+
 }  // namespace heddle::cuda

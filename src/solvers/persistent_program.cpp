@@ -4,6 +4,7 @@
 
 #include "../spmv/entry_program.hpp"
 #include "heddle/error.hpp"
+#include "heddle/kernels/persistent_arguments.hpp"
 
 namespace heddle::cuda {
 
@@ -14,11 +15,21 @@ void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered) {
   }
 }
 
+PersistentNeeds needs_of(PersistentMethod method, bool jacobi, int ring) {
+  if (method == PersistentMethod::bicgstab) {
+    return {device::bicgstab_vectors(jacobi), 3,
+            device::sums_of_first(ring) + device::sums_of_second(ring), 2};
+  }
+  return {device::conjugate_gradient_vectors(jacobi), 1, 4, 1};
+}
+
 KernelSource persistent_source(const PersistentProgram& program) {
   const EntryText& entry = program.product.entry;
+  const bool is_bicgstab = program.method == PersistentMethod::bicgstab;
+  const std::string name = is_bicgstab ? "bicgstab" : "conjugate_gradient";
   const std::string text =
-      plan_text(program.product) +
-      "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"
+      plan_text(program.product) + "#include \"heddle/kernels/" + name +
+      "_persistent.cuh\"\n"
       "struct PersistentPlan : Plan {\n"
       "  using inverse = heddle::arithmetic_t<Plan::entry>;\n"
       "  static constexpr int persistent_block = " +
@@ -31,9 +42,12 @@ KernelSource persistent_source(const PersistentProgram& program) {
       "extern \"C\" __global__ void __launch_bounds__(PersistentPlan::persistent_block)\n"
       "heddle_solve(\n"
       "    const __grid_constant__ heddle::device::PersistentArgumentsOf<PersistentPlan> a) {\n"
-      "  heddle::device::conjugate_gradient<PersistentPlan>(a);\n"
+      "  heddle::device::" +
+      name +
+      "<PersistentPlan>(a);\n"
       "}\n";
-  return program_over(entry, "conjugate gradient of " + entry.type, text);
+  return program_over(entry, (is_bicgstab ? "BiCGStab of " : "conjugate gradient of ") + entry.type,
+                      text);
 }
 
 }  // namespace heddle::cuda

@@ -5,13 +5,25 @@
 
 namespace heddle::cuda {
 
-/// What conjugate gradient in one kernel is written for, beside the product.
+enum class PersistentMethod { conjugate_gradient, bicgstab };
+
+/// What a method in one kernel is written for, beside the product, whose ring is the recurrence's.
 struct PersistentProgram {
   ProductProgram product;
   int threads = 256;  // of a block
   bool jacobi = false;
   bool in_shared = false;  // the matrix lies in shared memory
+  PersistentMethod method = PersistentMethod::conjugate_gradient;
 };
+
+/// Memory that a method takes.
+struct PersistentNeeds {
+  int vectors;  // parts that a block keeps in shared memory
+  int told;     // whole ones that all blocks read
+  int packets;  // of a block
+  int flags;    // of a block
+};
+PersistentNeeds needs_of(PersistentMethod method, bool jacobi, int ring);
 
 /// Throws `Error` (bad_plan) unless slices have a constant number of lanes, and rows lie in the
 /// order of y.

@@ -33,6 +33,7 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   constexpr double threads_to_fill = 390e3;
   constexpr double bytes_in_l2 = 45e6;      // that stay there from one product to the next
   constexpr double bytes_in_shared = 20e6;  // of all multiprocessors, beside vectors
+  constexpr double vector_bytes_in_shared = 24e6;
   const Lengths lengths = lengths_of(pattern);
   const double matrix_bytes =
       static_cast<double>(pattern.entries()) * (entry_bytes + static_cast<double>(sizeof(Index)));
@@ -75,8 +76,11 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
     plan.load = plan.inner == InnerLayout::aos ? LoadHint::no_allocate : LoadHint::evict_first;
   }
   plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
-  plan.loop = matrix_bytes <= bytes_in_shared && plan.threshold == 0 ? LoopForm::persistent
-                                                                     : LoopForm::graph;
+  // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.
+  const bool vectors_fit = 8.0 * pattern.rows * entry_bytes <= vector_bytes_in_shared;
+  plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
+                  ? LoopForm::persistent
+                  : LoopForm::graph;
   // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;

@@ -1,4 +1,5 @@
-// BiCGStab whose loop is a graph on a GPU, against the same method driven by the host.
+// BiCGStab whose loop lives on a GPU, as a graph and as one kernel, against the same method driven
+// by the host.
 #include "heddle/bicgstab.hpp"
 
 #include <gtest/gtest.h>
@@ -46,6 +47,33 @@ class BiCGStabOnGpu : public OnGpu {
   static CsrMatrix<E> random_system(Index rows, Generator& generator) {
     return random_dominant_matrix<E>({.rows = rows, .columns = rows}, generator);
   }
+
+  /// Two solves of a system whose inverse is of norm 1 or less: rows of b - A x are those of b less
+  /// a dominant diagonal.
+  static void expect_alike(const Outcome& outcome, const Outcome& host) {
+    ASSERT_TRUE(host.report.converged()) << host.report;
+    ASSERT_TRUE(outcome.report.converged()) << outcome.report;
+    ASSERT_EQ(static_cast<long long>(outcome.history.size()), outcome.report.iterations + 1);
+    EXPECT_LE(std::abs(outcome.report.iterations - host.report.iterations),
+              std::max<long long>(2, host.report.iterations / 5));
+    // Other orders of sums: their rounding, relative to the first residual, before the recurrence
+    // has had time to amplify it.
+    constexpr std::size_t early = 5;
+    for (std::size_t i = 0; i < std::min({early, host.history.size(), outcome.history.size()});
+         ++i) {
+      EXPECT_FALSE(!(std::abs(outcome.history[i] - host.history[i]) <= 1e4 * epsilon))
+          << "iteration " << i << ": " << outcome.history[i] << ", " << host.history[i];
+    }
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < host.x.size(); ++i) {
+      error += (outcome.x[i] - host.x[i]) * (outcome.x[i] - host.x[i]);
+      size += host.x[i] * host.x[i];
+    }
+    EXPECT_FALSE(
+        !(std::sqrt(error) <= 100 * (host.report.residual_norm + outcome.report.residual_norm) +
+                                  epsilon * std::sqrt(size)))
+        << std::sqrt(error);
+  }
 };
 using Entries =
     testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
@@ -55,8 +83,9 @@ TYPED_TEST_SUITE(BiCGStabOnGpu, Entries);
 
 const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=16,T=2,inner=soa,vector=soa"};
 const char* const recurrences[] = {"recurrence=ring", "recurrence=real"};
+const char* const loops[] = {"graph", "persistent"};
 
-TYPED_TEST(BiCGStabOnGpu, GraphGoesAsTheHostDoes) {
+TYPED_TEST(BiCGStabOnGpu, GoesAsTheHostDoes) {
   using E = TypeParam;
   Seed seed(2701 + sizeof(E));
   for (const Index rows : {1, 33, 1201}) {
@@ -66,35 +95,16 @@ TYPED_TEST(BiCGStabOnGpu, GraphGoesAsTheHostDoes) {
       for (const char* recurrence : recurrences) {
         for (const bool jacobi : {false, true}) {
           const std::string plan = std::string(layout) + "," + recurrence;
-          SCOPED_TRACE(std::to_string(rows) + " rows, " + plan + (jacobi ? ", Jacobi" : ""));
           const Outcome host = solve(matrix, b, plan + ",loop=stepped", jacobi, this->device);
-          const Outcome graph = solve(matrix, b, plan + ",loop=graph", jacobi, this->device);
-          ASSERT_TRUE(host.report.converged()) << host.report;
-          ASSERT_TRUE(graph.report.converged()) << graph.report;
           EXPECT_EQ(host.report.loop, "stepped");
-          EXPECT_EQ(graph.report.loop, "graph");
-          ASSERT_EQ(static_cast<long long>(graph.history.size()), graph.report.iterations + 1);
-          EXPECT_LE(std::abs(graph.report.iterations - host.report.iterations),
-                    std::max<long long>(2, host.report.iterations / 5));
-          // Other orders of sums: their rounding, relative to the first residual, before the
-          // recurrence has had time to amplify it.
-          constexpr std::size_t early = 5;
-          for (std::size_t i = 0; i < std::min({early, host.history.size(), graph.history.size()});
-               ++i) {
-            EXPECT_FALSE(!(std::abs(graph.history[i] - host.history[i]) <= 1e4 * this->epsilon))
-                << "iteration " << i << ": " << graph.history[i] << ", " << host.history[i];
+          for (const std::string loop : loops) {
+            SCOPED_TRACE(std::to_string(rows) + " rows, " + plan + ", " + loop +
+                         (jacobi ? ", Jacobi" : ""));
+            const Outcome outcome = solve(matrix, b, plan + ",loop=" + loop, jacobi, this->device);
+            EXPECT_EQ(outcome.report.loop, loop);
+            this->expect_alike(outcome, host);
+            if (this->HasFatalFailure()) return;
           }
-          // Rows of b - A x are those of b less a dominant diagonal: the inverse is of norm 1 or
-          // less.
-          double error = 0, size = 0;
-          for (std::size_t i = 0; i < host.x.size(); ++i) {
-            error += (graph.x[i] - host.x[i]) * (graph.x[i] - host.x[i]);
-            size += host.x[i] * host.x[i];
-          }
-          EXPECT_FALSE(
-              !(std::sqrt(error) <= 100 * (host.report.residual_norm + graph.report.residual_norm) +
-                                        this->epsilon * std::sqrt(size)))
-              << std::sqrt(error);
         }
       }
     }
@@ -117,25 +127,32 @@ TYPED_TEST(BiCGStabOnGpu, DiagonalSystemsConvergeByTheHalfStep) {
       }
     }
     const Field<E> b = random_field<E>(rows, seed.generator);
-    for (const char* recurrence : recurrences) {
-      SCOPED_TRACE(std::to_string(rows) + " rows, " + recurrence);
-      const std::string plan = std::string("pJDS,loop=graph,") + recurrence;
-      for (const Outcome& outcome : {solve(matrix, b, plan, true, this->device),
-                                     solve(multiple, b, plan, false, this->device)}) {
-        ASSERT_TRUE(outcome.report.converged()) << outcome.report;
-        EXPECT_EQ(outcome.report.iterations, 1);
-      }
-      const Outcome third = solve(multiple, b, plan, false, this->device);
-      for (std::size_t i = 0; i < third.x.size(); ++i) {
-        EXPECT_FALSE(!(std::abs(third.x[i] + double(b.scalars()[i]) / 3) <= 16 * this->epsilon));
+    for (const std::string loop : loops) {
+      for (const char* recurrence : recurrences) {
+        SCOPED_TRACE(std::to_string(rows) + " rows, " + loop + ", " + recurrence);
+        const std::string plan = "pJDS,loop=" + loop + "," + recurrence;
+        for (const Outcome& outcome : {solve(matrix, b, plan, true, this->device),
+                                       solve(multiple, b, plan, false, this->device)}) {
+          ASSERT_TRUE(outcome.report.converged()) << outcome.report;
+          EXPECT_EQ(outcome.report.iterations, 1);
+        }
+        const Outcome third = solve(multiple, b, plan, false, this->device);
+        for (std::size_t i = 0; i < third.x.size(); ++i) {
+          EXPECT_FALSE(!(std::abs(third.x[i] + double(b.scalars()[i]) / 3) <= 16 * this->epsilon));
+        }
       }
     }
   }
 }
 
-class BiCGStabGraph : public OnGpu {};
+class BiCGStabLoops : public OnGpu, public testing::WithParamInterface<const char*> {
+ protected:
+  static std::string with_loop(const std::string& plan) { return plan + ",loop=" + GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(As, BiCGStabLoops, testing::ValuesIn(loops),
+                         [](const auto& info) { return std::string(info.param); });
 
-TEST_F(BiCGStabGraph, BitsRepeat) {
+TEST_P(BiCGStabLoops, BitsRepeat) {
   using E = quaternion<double>;
   Seed seed(2703);
   const auto matrix =
@@ -143,12 +160,11 @@ TEST_F(BiCGStabGraph, BitsRepeat) {
   const Field<E> b = random_field<E>(3001, seed.generator);
   for (const char* recurrence : recurrences) {
     SCOPED_TRACE(recurrence);
-    const Operator<E> A(matrix, parse_plan(std::string("pJDS,T=4,loop=graph,") + recurrence),
-                        device);
+    const Operator<E> A(matrix, parse_plan(with_loop("pJDS,T=4") + "," + recurrence), device);
     BiCGStab<double> solver(A, Jacobi<E>(A));
     std::vector<double> first;
     for (int repetition = 0; repetition < 3; ++repetition) {
-      // Another x each time: the graph is captured again.
+      // Another x each time: a graph is captured again.
       Field<E> x(3001);
       const Report report = solver.solve(b.view(), x.view());
       ASSERT_TRUE(report.converged()) << report;
@@ -159,17 +175,7 @@ TEST_F(BiCGStabGraph, BitsRepeat) {
   }
 }
 
-TEST_F(BiCGStabGraph, TakesThePlaceOfPersistent) {
-  using E = complex<double>;
-  Seed seed(2704);
-  const auto matrix = random_dominant_matrix<E>({.rows = 200, .columns = 200}, seed.generator);
-  const Field<E> b = random_field<E>(200, seed.generator);
-  const Outcome outcome = solve(matrix, b, "pJDS,loop=persistent", true, device);
-  EXPECT_TRUE(outcome.report.converged()) << outcome.report;
-  EXPECT_EQ(outcome.report.loop, "graph");
-}
-
-TEST_F(BiCGStabGraph, WithANullSpaceTheHostDrivesTheLoop) {
+TEST_P(BiCGStabLoops, WithANullSpaceTheHostDrivesTheLoop) {
   using E = real<double>;
   constexpr Index n = 64;
   const Pattern pattern = [] {
@@ -184,7 +190,7 @@ TEST_F(BiCGStabGraph, WithANullSpaceTheHostDrivesTheLoop) {
   for (Index i = 0; i < n; ++i) {
     for (const double value : {-1.0, 2.0, -1.0}) entries.push_back({{value}});
   }
-  const Operator<E> A(matrix_of(pattern, entries), parse_plan("pJDS,loop=graph"), device);
+  const Operator<E> A(matrix_of(pattern, entries), parse_plan(with_loop("pJDS")), device);
   Seed seed(2705);
   const Field<E> b = random_field<E>(n, seed.generator);
   Field<E> ones(n), x(n);
@@ -196,14 +202,14 @@ TEST_F(BiCGStabGraph, WithANullSpaceTheHostDrivesTheLoop) {
   EXPECT_EQ(report.loop, "stepped");
 }
 
-TEST_F(BiCGStabGraph, EndsForEveryReason) {
+TEST_P(BiCGStabLoops, EndsForEveryReason) {
   using E = complex<double>;
   Seed seed(2706);
   const auto matrix =
       random_dominant_matrix<E>({.rows = 2000, .columns = 2000}, seed.generator, 1.05);
   const Field<E> b = random_field<E>(2000, seed.generator);
   const auto expect = [&](const CsrMatrix<E>& of, SolverOptions options, Status status) {
-    const Outcome outcome = solve(of, b, "pJDS,loop=graph", false, device, std::move(options));
+    const Outcome outcome = solve(of, b, with_loop("pJDS"), false, device, std::move(options));
     EXPECT_EQ(outcome.report.status, status) << outcome.report;
     return outcome;
   };
@@ -212,7 +218,7 @@ TEST_F(BiCGStabGraph, EndsForEveryReason) {
   EXPECT_EQ(limited.history.size(), 4u);
   expect(matrix, {.tolerance = 0, .time_limit = 0}, Status::time_limit);
   // Beyond what double can: rounding decides whether x or a coefficient loses its last digit first.
-  const Outcome beyond = solve(matrix, b, "pJDS,loop=graph", false, device, {.tolerance = 1e-300});
+  const Outcome beyond = solve(matrix, b, with_loop("pJDS"), false, device, {.tolerance = 1e-300});
   EXPECT_TRUE(beyond.report.status == Status::stagnated ||
               beyond.report.status == Status::breakdown)
       << beyond.report;
@@ -223,36 +229,29 @@ TEST_F(BiCGStabGraph, EndsForEveryReason) {
 
 /// 2 x 2 systems whose sums are exact.
 Outcome solve_small(const std::vector<double>& values, const std::vector<double>& b,
-                    const Device& device) {
+                    const std::string& loop, const Device& device) {
   using E = real<double>;
   const Pattern dense{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
   std::vector<E> entries;
   for (const double value : values) entries.push_back({{value}});
   Field<E> right(2);
   std::copy(b.begin(), b.end(), right.scalars().begin());
-  return solve(matrix_of(dense, entries), right, "CSR,loop=graph", false, device);
+  return solve(matrix_of(dense, entries), right, "CSR,loop=" + loop, false, device);
 }
 
-TEST_F(BiCGStabGraph, ARotationLosesTheRecurrence) {
+TEST_P(BiCGStabLoops, ARotationLosesTheRecurrence) {
   // <r^, A r^> = 0.
-  const Outcome outcome = solve_small({0, 1, -1, 0}, {1, 2}, device);
+  const Outcome outcome = solve_small({0, 1, -1, 0}, {1, 2}, GetParam(), device);
   EXPECT_EQ(outcome.report.status, Status::breakdown) << outcome.report;
   EXPECT_NE(outcome.report.detail.find("broke down"), std::string_view::npos);
   EXPECT_EQ(outcome.x, std::vector<double>(2)) << "nothing is better than the guess";
 }
 
-TEST_F(BiCGStabGraph, WhereASIsOrthogonalToSTheFirstHalfIsKept) {
+TEST_P(BiCGStabLoops, WhereASIsOrthogonalToSTheFirstHalfIsKept) {
   // From b = (1, 0): v = (1, -1), alpha = 1, s = (0, 1), and A s = (1, 0) is orthogonal to it. The
   // first half gains nothing: |s| = |b|.
-  const Outcome outcome = solve_small({1, 1, -1, 0}, {1, 0}, device);
-  const Outcome host = [&] {
-    using E = real<double>;
-    const Pattern dense{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
-    Field<E> right(2);
-    right.scalars()[0] = 1;
-    return solve(matrix_of(dense, std::vector<E>{{{1}}, {{1}}, {{-1}}, {{0}}}), right,
-                 "CSR,loop=stepped", false, device);
-  }();
+  const Outcome outcome = solve_small({1, 1, -1, 0}, {1, 0}, GetParam(), device);
+  const Outcome host = solve_small({1, 1, -1, 0}, {1, 0}, "stepped", device);
   EXPECT_EQ(outcome.report.status, host.report.status) << outcome.report << "; " << host.report;
   EXPECT_EQ(outcome.report.detail, host.report.detail);
   EXPECT_EQ(outcome.report.iterations, host.report.iterations);

@@ -90,7 +90,7 @@ TYPED_TEST(SolveOnGpu, BiCGStabAsOnTheCpu) {
   Seed seed(2602 + sizeof(E));
   const auto matrix = random_positive_definite_matrix<E>(900, 7, seed.generator);
   const Field<E> b = random_field<E>(900, seed.generator);
-  for (const char* loop : {"loop=stepped", "loop=graph"}) {
+  for (const char* loop : loops) {
     for (const char* recurrence : {"recurrence=ring", "recurrence=real"}) {
       const Operator<E> A(matrix, parse_plan(std::string("pJDS,") + loop + "," + recurrence),
                           this->device);

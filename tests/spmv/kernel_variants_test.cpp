@@ -65,7 +65,7 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
       all += static_cast<std::size_t>(space.sizes[i] * space.sizes[j]);
     }
   }
-  constexpr std::size_t dual_quaternions = 3, solving_programs = 5, loops = 4, loops_in_shared = 2;
+  constexpr std::size_t dual_quaternions = 3, solving_programs = 5, loops = 8, loops_in_shared = 4;
   constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
   constexpr std::size_t blocks_too_small = 2;
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../../src/solvers/persistent_program.hpp"
 #include "../../src/spmv/defined_entry_text.hpp"
 #include "../../src/spmv/entry_program.hpp"
 #include "../../src/spmv/nvrtc.hpp"
@@ -125,6 +126,11 @@ void compile_all(const EntryText& text, const EntryText& exact, const cuda::Entr
       const auto image = cuda::compile_kernel(cuda::program_over(entry, "user entry", body), 90);
       EXPECT_EQ(std::string(image.data.begin() + 1, image.data.begin() + 4), "ELF");
     }
+    const auto image = cuda::compile_kernel(
+        cuda::persistent_source({product.program(device::store_and_dot), 512, true, false,
+                                 cuda::PersistentMethod::bicgstab}),
+        90);
+    EXPECT_EQ(std::string(image.data.begin() + 1, image.data.begin() + 4), "ELF");
   }
 }
 

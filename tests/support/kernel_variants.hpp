@@ -60,10 +60,12 @@ struct VariantProgram {
   bool jacobi = false;
   bool in_shared = false;
   bool one_reduction = false;  // of a step
+  cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
 };
 
 inline const std::vector<VariantProgram>& variant_programs() {
   using enum ProgramKind;
+  using enum cuda::PersistentMethod;
   static const std::vector<VariantProgram> programs = {
       {.name = "product"},
       {.name = "dot", .epilogue = device::store_and_dot},
@@ -89,6 +91,22 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .epilogue = device::store_and_dot,
        .jacobi = true,
        .in_shared = true},
+      {.name = "BiCGStab", .kind = persistent, .method = bicgstab},
+      {.name = "real BiCGStab in shared memory",
+       .kind = persistent,
+       .own_ring = false,
+       .in_shared = true,
+       .method = bicgstab},
+      {.name = "real BiCGStab with Jacobi",
+       .kind = persistent,
+       .own_ring = false,
+       .jacobi = true,
+       .method = bicgstab},
+      {.name = "BiCGStab with Jacobi in shared memory",
+       .kind = persistent,
+       .jacobi = true,
+       .in_shared = true,
+       .method = bicgstab},
   };
   return programs;
 }
@@ -126,7 +144,8 @@ inline const VariantProgram& program_of(const Selection& selection) {
 /// By the library's own rules.
 inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
-  const bool solves = program.kind == ProgramKind::persistent ||
+  const bool solves = (program.kind == ProgramKind::persistent &&
+                       program.method == cuda::PersistentMethod::conjugate_gradient) ||
                       program.kind == ProgramKind::diagonal_step ||
                       (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
@@ -170,7 +189,8 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
       : program.kind == ProgramKind::diagonal_step
           ? cuda::diagonal_step_source(product, entry.arithmetic_bytes, program.one_reduction)
-          : cuda::persistent_source({product, plan.threads, program.jacobi, program.in_shared});
+          : cuda::persistent_source(
+                {product, plan.threads, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);
   return source;
 }

@@ -77,8 +77,7 @@ enum StepTaken { no_step, half_a_step, whole_step };
 /// What kernel 4 begins with. `of_s`: |s|^2; `of_t`: <s, t>, |t|^2.
 template <int R, int Threads>
 __device__ __forceinline__ StepTaken take_omega(LoopState& state, const PartialSums& of_s,
-                                                const PartialSums& of_t,
-                                                quaternion<double>& alpha,
+                                                const PartialSums& of_t, quaternion<double>& alpha,
                                                 quaternion<double>& omega) {
   if (state.over != 0) return no_step;
   double squared_s[1], total[R + 1];

@@ -1,16 +1,10 @@
 // Conjugate gradient with one reduction an iteration (Chronopoulos and Gear 1989), one kernel for
-// all of them. A block owns rows that follow one another: their part of the matrix lies in its
-// shared memory where it fits, their part of r, p, s = A p and x always.
+// all of them. A block keeps its part of r, w = A u, p, s = A p, x, and with Jacobi u = M^-1 r.
 #pragma once
 
-#include "heddle/kernels/loop.cuh"
-#include "heddle/kernels/persistent_arguments.hpp"
-#include "heddle/kernels/product.cuh"
+#include "heddle/kernels/persistent.cuh"
 
 namespace heddle::device {
-
-// `Plan` has beside what products need: persistent_block (threads), in_shared (the matrix is),
-// jacobi, and inverse (the type of a diagonal entry's inverse).
 
 /// The sums over all blocks, in a fixed order, in every thread.
 template <int N, int Block>
@@ -45,100 +39,53 @@ __device__ __forceinline__ void add_over_grid(Packet* packets, double (&sum)[N],
 }
 
 template <class Plan>
-using PersistentArgumentsOf =
-    PersistentArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
-                        typename vector_entry_t<typename Plan::entry>::scalar>;
-
-template <class Plan>
 __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<Plan>& a) {
-  using E = typename Plan::entry;
-  using S = stored_scalar_t<E>;
   using M = typename Plan::scalar;
-  using V = vector_entry_t<E>;
+  using V = vector_entry_t<typename Plan::entry>;
   constexpr int K = V::components;
   constexpr int Block = Plan::persistent_block;
-  constexpr Offset C = Plan::lanes;
   extern __shared__ __align__(128) unsigned char shared[];
 
-  const Matrix<S>& A = a.matrix;
-  const Index slice_begin = a.first_slice[blockIdx.x], slice_end = a.first_slice[blockIdx.x + 1];
-  const auto row_of_slice = [&](Index slice) {
-    const Offset row = Plan::threads == 0
-                           ? A.first_row[slice]
-                           : Offset(slice) * (C / (Plan::threads == 0 ? 1 : Plan::threads));
-    return row < A.rows ? Index(row) : A.rows;
-  };
-  const Index row_begin = row_of_slice(slice_begin), row_end = row_of_slice(slice_end);
-  const int scalars = (row_end - row_begin) * K;
-  const Offset slot_begin = A.offset[slice_begin], slot_end = A.offset[slice_end];
-
+  BlockPart<Plan> part = part_of_block<Plan>(a);
+  const int scalars = part.scalars;
   M* const r = reinterpret_cast<M*>(shared);
   M* const w = r + scalars;
   M* const p = w + scalars;
   M* const s = p + scalars;
   M* const x = s + scalars;
   M* const u = Plan::jacobi ? x + scalars : r;
-  const S* values = A.values;
-  const Index* column = A.column;
-  if constexpr (Plan::in_shared) {
-    const unsigned long long vectors = (Plan::jacobi ? 6ull : 5ull) * scalars * sizeof(M);
-    S* const own_values = reinterpret_cast<S*>(shared + (vectors + 15) / 16 * 16);
-    const Offset slots = slot_end - slot_begin;
-    Index* const own_column = reinterpret_cast<Index*>(own_values + slots * E::components);
-    for (Offset i = threadIdx.x; i < slots * E::components; i += Block) {
-      own_values[i] = A.values[slot_begin * E::components + i];
-    }
-    for (Offset i = threadIdx.x; i < slots; i += Block) own_column[i] = A.column[slot_begin + i];
-    values = own_values - slot_begin * E::components;
-    column = own_column - slot_begin;
-  }
-  const auto in_field = [&](int i) {
-    return Plan::soa ? Offset(i % K) * A.rows + row_begin + i / K : Offset(row_begin) * K + i;
-  };
+  copy_to_shared(part, shared, conjugate_gradient_vectors(Plan::jacobi));
   /// u = M^-1 r of this block's rows, for all to read.
-  const auto precondition = [&] {
+  const auto publish = [&] {
     if constexpr (Plan::jacobi) {
-      using D = typename Plan::inverse;
-      for (int row = threadIdx.x; row < row_end - row_begin; row += Block) {
-        D inverse;
-#pragma unroll
-        for (int k = 0; k < D::components; ++k) {
-          inverse.component[k] = __ldg(a.inverses + Offset(k) * A.rows + row_begin + row);
-        }
-        V from, to = zero_vector<V>();
+      for (int row = threadIdx.x; row < part.row_end - part.row_begin; row += Block) {
+        V from;
 #pragma unroll
         for (int k = 0; k < K; ++k) from.component[k] = r[row * K + k];
-        multiply_add(to, inverse, from);
+        const V to = precondition(a, part, row, from);
 #pragma unroll
         for (int k = 0; k < K; ++k) {
           u[row * K + k] = to.component[k];
-          a.u[in_field(row * K + k)] = to.component[k];
+          a.u[place_in_field(part, row * K + k)] = to.component[k];
         }
       }
     } else {
-      for (int i = threadIdx.x; i < scalars; i += Block) a.u[in_field(i)] = r[i];
+      for (int i = threadIdx.x; i < scalars; i += Block) a.u[place_in_field(part, i)] = r[i];
     }
   };
 
   for (int i = threadIdx.x; i < scalars; i += Block) {
-    r[i] = a.r[in_field(i)];
-    x[i] = a.x[in_field(i)];
+    r[i] = a.r[place_in_field(part, i)];
+    x[i] = a.x[place_in_field(part, i)];
     p[i] = 0;
     s[i] = 0;
   }
   __syncthreads();
-  precondition();
+  publish();
   unsigned long long round = *a.round + 1;
   barrier(a.flags, round);
 
-  const auto share_of_block = [&](Offset warp) {
-    const Offset g = warp + threadIdx.x % 32;
-    Share share = share_of<Plan>(A, g);
-    if (g >= slice_end * C) share.row = A.rows;
-    return share;
-  };
-  const Offset lanes_begin = slice_begin * C + threadIdx.x / 32 * 32;
-  const Share own = share_of_block(lanes_begin);  // most threads have no other
+  const Share own = share_of_block(part, first_lane(part));
 
   LoopState& state = *a.state;
   const LoopLimits limits = state.limits;
@@ -151,29 +98,19 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
     // w = A u;  <r, u>, <w, u>, <r, r>.
     constexpr int N = Plan::jacobi ? 4 : 3;
     double sum[N] = {};
-    // Whole warps go round together, for the exchange within a row.
-    bool first = true;
-    for (Offset warp = lanes_begin; warp < slice_end * C; warp += Block) {
-      const Share share = first ? own : share_of_block(warp);
-      first = false;
-      V part = zero_vector<V>();
-      if (share.row < A.rows) {
-        part =
-            product_of_share<Plan, Plan::in_shared ? load_coherent : load_default, load_coherent>(
-                values, column, C, A.slots, share, a.u, A.rows);
-      }
-      add_parts<Plan>(part, share.threads);
-      if (share.row < A.rows && share.thread == 0) {
-        const int at = (share.row - row_begin) * K;
+    multiply_rows(
+        part, own,
+        [&](Index row) { return load_row<Plan, load_coherent, V>(a.u, part.matrix.rows, row); },
+        [&](int row, const V& image) {
+          const int at = row * K;
 #pragma unroll
-        for (int k = 0; k < K; ++k) {
-          w[at + k] = part.component[k];
-          sum[0] += double(r[at + k]) * double(u[at + k]);
-          sum[1] += double(part.component[k]) * double(u[at + k]);
-          if constexpr (Plan::jacobi) sum[3] += double(r[at + k]) * double(r[at + k]);
-        }
-      }
-    }
+          for (int k = 0; k < K; ++k) {
+            w[at + k] = image.component[k];
+            sum[0] += double(r[at + k]) * double(u[at + k]);
+            sum[1] += double(image.component[k]) * double(u[at + k]);
+            if constexpr (Plan::jacobi) sum[3] += double(r[at + k]) * double(r[at + k]);
+          }
+        });
     if (blockIdx.x == 0 && threadIdx.x == 0 && iteration > 0)
       sum[2] = requested_end(state, deadline, iteration);
     ++round;
@@ -214,19 +151,19 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
       x[i] += M(alpha) * direction;
       const M residual = r[i] - M(alpha) * image;
       r[i] = residual;
-      if constexpr (!Plan::jacobi) a.u[in_field(i)] = residual;
+      if constexpr (!Plan::jacobi) a.u[place_in_field(part, i)] = residual;
     }
     if constexpr (Plan::jacobi) {
       __syncthreads();
-      precondition();
+      publish();
     }
     ++iteration;
     ++round;
     barrier(a.flags, round);
   }
   for (int i = threadIdx.x; i < scalars; i += Block) {
-    a.r[in_field(i)] = r[i];
-    a.x[in_field(i)] = x[i];
+    a.r[place_in_field(part, i)] = r[i];
+    a.x[place_in_field(part, i)] = x[i];
   }
 }
 

@@ -84,7 +84,8 @@ __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& 
   const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row >= a.rows) return;
   const V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-  store_row<Plan>(a.z, a.rows, row, times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r));
+  store_row<Plan>(a.z, a.rows, row,
+                  times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r));
 }
 
 /// z = M^-1 r of one row, and what it adds to |r|^2 and Re <r, z>.

@@ -76,17 +76,23 @@ __device__ __forceinline__ void send(Packet* to, double value, unsigned long lon
       : "l"(to), "l"(__double_as_longlong(value)), "l"(round)
       : "memory");
 }
+/// Whether the packet is that of `round`; `value` is then its number.
+__device__ __forceinline__ bool look(const Packet* from, unsigned long long round, double& value) {
+  unsigned long long bits, seen;
+  asm volatile(
+      "{\n\t.reg .b128 packet;\n\tld.relaxed.gpu.global.b128 packet, [%2];\n\t"
+      "mov.b128 {%0, %1}, packet;\n\t}"
+      : "=l"(bits), "=l"(seen)
+      : "l"(from)
+      : "memory");
+  value = __longlong_as_double(bits);
+  return seen == round;
+}
 __device__ __forceinline__ double receive(const Packet* from, unsigned long long round) {
-  unsigned long long value, seen;
-  do {
-    asm volatile(
-        "{\n\t.reg .b128 packet;\n\tld.relaxed.gpu.global.b128 packet, [%2];\n\t"
-        "mov.b128 {%0, %1}, packet;\n\t}"
-        : "=l"(value), "=l"(seen)
-        : "l"(from)
-        : "memory");
-  } while (seen != round);
-  return __longlong_as_double(value);
+  double value;
+  while (!look(from, round, value)) {
+  }
+  return value;
 }
 
 __device__ __forceinline__ void announce(unsigned long long* flag, unsigned long long round) {

@@ -17,16 +17,25 @@ struct alignas(16) Packet {
   unsigned long long round;
 };
 
+/// Vectors of its rows that a block keeps in shared memory.
+HEDDLE_HD constexpr int conjugate_gradient_vectors(bool jacobi) { return jacobi ? 6 : 5; }
+HEDDLE_HD constexpr int bicgstab_vectors(bool jacobi) { return jacobi ? 8 : 6; }
+
+/// Sums that blocks of BiCGStab exchange after its first and its second product, in a ring of R
+/// components.
+HEDDLE_HD constexpr int sums_of_first(int R) { return 2 * R + 2; }
+HEDDLE_HD constexpr int sums_of_second(int R) { return (R == 2 ? 2 : 1) + 2 + 2 * R; }
+
 template <class S, class M, class A>
 struct PersistentArguments {
   Matrix<S> matrix;
   const Index* first_slice;  // of each block, and one more
   M* x;
   M* r;                       // the residual of x
-  M* u;                       // M^-1 r where every block can read it
+  M* u;                       // vectors that every block can read: M^-1 r, see the method
   const A* inverses;          // component k of row i at [k * rows + i]; null without Jacobi
-  Packet* packets;            // 4 for each block
-  unsigned long long* flags;  // one for each block
+  Packet* packets;            // for each block, see the method
+  unsigned long long* flags;  // for each block one, or two of BiCGStab
   LoopState* state;
   unsigned long long* round;  // the last one: packets and flags hold those of earlier solves
 };

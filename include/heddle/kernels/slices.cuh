@@ -149,12 +149,12 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
   return share;
 }
 
-/// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j). `How` for the
-/// matrix, `HowX` for x. `Plan::unroll` entries are loaded before the first is needed.
-template <class Plan, int How, int HowX>
+/// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j), where `x` yields
+/// rows of x. `How` for the matrix. `Plan::unroll` entries are loaded before the first is needed.
+template <class Plan, int How, class X>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
-    Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride) {
+    Offset slots, const Share& share, const X& x) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
   constexpr int U = Plan::unroll;
@@ -174,7 +174,7 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
     for (int u = 0; u < U; ++u)
       a[u] = load_entry<Plan, How>(values, step + u * C, share.lane, C, slots);
 #pragma unroll
-    for (int u = 0; u < U; ++u) with[u] = load_row<Plan, HowX, V>(x, x_component_stride, at[u]);
+    for (int u = 0; u < U; ++u) with[u] = x(at[u]);
 #pragma unroll
     for (int u = 0; u < U; ++u) multiply_add(sum, load(a[u]), with[u]);
     step += U * C;
@@ -185,10 +185,21 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
       Index at;
       load_scalars<How, 1, 4>(&at, column + step + share.lane);
       const E a = load_entry<Plan, How>(values, step, share.lane, C, slots);
-      multiply_add(sum, load(a), load_row<Plan, HowX, V>(x, x_component_stride, at));
+      multiply_add(sum, load(a), x(at));
     }
   }
   return sum;
+}
+
+/// The same for a field in memory, loaded by `HowX`.
+template <class Plan, int How, int HowX>
+__device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
+    const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
+    Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride) {
+  using V = vector_entry_t<typename Plan::entry>;
+  return product_of_share<Plan, How>(values, column, C, slots, share, [=](Index row) {
+    return load_row<Plan, HowX, V>(x, x_component_stride, row);
+  });
 }
 
 /// The T parts of a row, added by the tree of the CPU's product; every one of its threads gets it.

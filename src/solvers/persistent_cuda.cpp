@@ -1,0 +1,130 @@
+#include "persistent_cuda.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../base/cuda_call.hpp"
+#include "../spmv/kernel_library_cuda.hpp"
+
+namespace heddle::cuda {
+
+PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product& product,
+                               const Diagonal* diagonal, const Device& device)
+    : product_(product), diagonal_(diagonal), device_(device), run_(device) {
+  const SlicedPattern& A = product.pattern();
+  const Plan& plan = product.plan();
+  check_plan_for_persistent_loop(plan, !A.target.empty());
+  const Stream& stream = device_.stream();
+  const OnGpu here(stream);
+  share_out(A);
+  const PersistentNeeds needs = needs_of(method, diagonal != nullptr, ring);
+  const EntryShape& shape = product.shape();
+  const long long row_bytes = static_cast<long long>(shape.result_components) * shape.scalar_bytes;
+  // The 64 registers that 1024 threads leave hold no two such rows beside an entry.
+  constexpr long long wide_row = 64;
+  if (method == PersistentMethod::bicgstab && row_bytes >= wide_row) threads_ = 512;
+  const long long vectors = needs.vectors * row_bytes * largest_.rows;
+  const long long matrix =
+      largest_.slots * (static_cast<long long>(shape.components) * shape.stored_bytes +
+                        static_cast<long long>(sizeof(Index)));
+  int most = 0;
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
+        "cudaDeviceGetAttribute");
+  constexpr long long static_shared = 12288, alignment = 16;
+  const long long room = most - static_shared;
+  if (vectors > room) {
+    throw Error(ErrorKind::bad_plan, "plan: loop=persistent keeps " +
+                                         std::to_string(needs.vectors) +
+                                         " vectors in shared memory, and these do not fit; "
+                                         "loop=graph takes matrices of any size");
+  }
+  in_shared_ = may_lie_in_shared_memory(plan) && vectors + alignment + matrix <= room;
+  shared_bytes_ = static_cast<unsigned>(vectors + (in_shared_ ? alignment + matrix : 0));
+  compile(method, ring, static_cast<int>(room));
+  const auto blocks = static_cast<std::size_t>(blocks_);
+  packets_ = Array<device::Packet>(static_cast<std::size_t>(needs.packets) * blocks, device_);
+  flags_ = Array<unsigned long long>(static_cast<std::size_t>(needs.flags) * blocks, device_);
+  told_ = Array<char>(static_cast<std::size_t>(needs.told * row_bytes * A.rows), device_);
+  round_ = Array<unsigned long long>(1, device_);
+}
+
+RunResult PersistentLoop::run(void* x, void* r, const RunLimits& limits,
+                              const device::LoopState& start) {
+  queue(x, r, run_.begin(limits, start), device_.stream());
+  return run_.wait(limits);
+}
+
+void PersistentLoop::queue(void* x, void* r, device::LoopState* state, const Stream& stream) {
+  const OnGpu here(stream);
+  device::PersistentArguments<char, char, char> arguments{};
+  arguments.matrix = product_.matrix();
+  arguments.first_slice = first_slice_.data();
+  arguments.x = static_cast<char*>(x);
+  arguments.r = static_cast<char*>(r);
+  arguments.u = told_.data();
+  arguments.inverses =
+      diagonal_ != nullptr ? static_cast<const char*>(diagonal_->inverses()) : nullptr;
+  arguments.packets = packets_.data();
+  arguments.flags = flags_.data();
+  arguments.state = state;
+  arguments.round = round_.data();
+  void* pointers[] = {&arguments};
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(blocks_);
+  shape.threads = static_cast<unsigned>(threads_);
+  shape.shared_bytes = shared_bytes_;
+  shape.cooperative = true;
+  launch(kernel_, shape, stream, pointers);
+}
+
+/// Slices that follow one another for each block, as even in slots as slices allow.
+void PersistentLoop::share_out(const SlicedPattern& A) {
+  const std::vector<Offset> offset = A.offset.to_host();
+  const std::vector<Index> first_row = A.first_row.to_host();
+  blocks_ =
+      std::max(1, std::min({multiprocessors(device_.stream()), A.slices(), device::most_blocks}));
+  const auto row_of = [&](Index slice) {
+    return first_row.empty()
+               ? static_cast<Index>(std::min<Offset>(A.rows, Offset(slice) * (A.C / A.T)))
+               : first_row[static_cast<std::size_t>(slice)];
+  };
+  // A slice costs its slots, and its lanes' rows in vector work.
+  const auto cost = [&](Index slice) {
+    return static_cast<double>(offset[static_cast<std::size_t>(slice)]) + 2.0 * row_of(slice);
+  };
+  const double whole = cost(A.slices());
+  std::vector<Index> first(static_cast<std::size_t>(blocks_) + 1);
+  Index slice = 0;
+  Offset most_lanes = 0;
+  for (int block = 0; block < blocks_; ++block) {
+    first[static_cast<std::size_t>(block)] = slice;
+    const Index begin = slice;
+    const double until = whole * (block + 1) / blocks_;
+    const Index left_for_others = blocks_ - 1 - block;
+    while (slice < A.slices() - left_for_others &&
+           (slice == begin || (cost(slice) + cost(slice + 1)) / 2 < until)) {
+      ++slice;
+    }
+    if (block == blocks_ - 1) slice = A.slices();
+    largest_.rows = std::max(largest_.rows, row_of(slice) - row_of(begin));
+    largest_.slots = std::max(largest_.slots, offset[static_cast<std::size_t>(slice)] -
+                                                  offset[static_cast<std::size_t>(begin)]);
+    most_lanes = std::max(most_lanes, Offset(slice - begin) * A.C);
+  }
+  first.back() = A.slices();
+  first_slice_ = Array<Index>(std::span<const Index>(first), device_);
+  threads_ = most_lanes > 512 ? 1024 : 512;
+}
+
+void PersistentLoop::compile(PersistentMethod method, int ring, int most_shared_bytes) {
+  kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot, ring), threads_,
+                                           diagonal_ != nullptr, in_shared_, method}),
+                        "heddle_solve", device_.stream());
+  // Solvers of other matrices share the kernel: the most that any may take, not what this one does.
+  check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        most_shared_bytes, device_.stream().gpu),
+        "cudaKernelSetAttributeForDevice");
+}
+
+}  // namespace heddle::cuda

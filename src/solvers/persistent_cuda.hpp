@@ -1,0 +1,56 @@
+// A solver's loop in one cooperative kernel: what its host does, whatever the method.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "heddle/array.hpp"
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/kernels/persistent_arguments.hpp"
+#include "heddle/product_cuda.hpp"
+#include "loop_cuda.hpp"
+#include "persistent_program.hpp"
+
+namespace heddle::cuda {
+
+class PersistentLoop {
+ public:
+  /// `ring`: components of a coefficient, 0 for those of the entry. `diagonal` is null without a
+  /// preconditioner. Throws `Error` (bad_plan) if the plan's slices or the GPU's shared memory do
+  /// not allow it.
+  PersistentLoop(PersistentMethod method, int ring, const Product& product,
+                 const Diagonal* diagonal, const Device& device);
+
+  /// From r = b - A x, fields of the operator's basis and layout, which the kernel updates.
+  RunResult run(void* x, void* r, const RunLimits& limits, const device::LoopState& start);
+  /// The one launch of a run from the limits that `*state` has by then, whether or not the stream
+  /// is being captured.
+  void queue(void* x, void* r, device::LoopState* state, const Stream& stream);
+
+ private:
+  /// Rows and slots of one block's slices.
+  struct Part {
+    Index rows = 0;
+    Offset slots = 0;
+  };
+
+  void share_out(const SlicedPattern& A);
+  void compile(PersistentMethod method, int ring, int most_shared_bytes);
+
+  const Product& product_;
+  const Diagonal* diagonal_;
+  Device device_;
+  LoopRun run_;
+  int blocks_ = 1;
+  int threads_ = 512;
+  unsigned shared_bytes_ = 0;
+  bool in_shared_ = false;
+  Part largest_;
+  Array<Index> first_slice_;
+  Array<device::Packet> packets_;
+  Array<unsigned long long> flags_;
+  Array<char> told_;
+  Array<unsigned long long> round_;
+  cudaKernel_t kernel_ = nullptr;
+};
+
+}  // namespace heddle::cuda
