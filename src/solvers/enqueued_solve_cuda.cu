@@ -302,8 +302,8 @@ bool is_writable_by_gpu(const void* data) {
   return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == data;
 }
 
-std::shared_ptr<device::LoopWatch> make_loop_watch() {
-  auto watch = std::make_shared<Mapped<device::LoopWatch>>();
+std::shared_ptr<device::LoopWatch> make_loop_watch(const Stream& stream) {
+  auto watch = std::make_shared<Mapped<device::LoopWatch>>(stream);
   return {watch, watch->get()};
 }
 

@@ -54,7 +54,7 @@ class EnqueuedSolve {
 };
 
 /// In memory that host and device both read and write.
-std::shared_ptr<device::LoopWatch> make_loop_watch();
+std::shared_ptr<device::LoopWatch> make_loop_watch(const Stream& stream);
 
 template <class S>
 std::shared_ptr<EnqueuedSolve<S>> make_enqueued_solve(SolveParts<S> parts);

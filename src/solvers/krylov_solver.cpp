@@ -319,7 +319,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     }
     if (!enqueued_) {
       if (compiling_.valid()) compiling_.get();
-      if (!watch_) watch_ = cuda::make_loop_watch();
+      if (!watch_) watch_ = cuda::make_loop_watch(stream_);
       cuda::SolveParts<S> parts;
       parts.product = matrix_.product_on_gpu();
       parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
