@@ -112,6 +112,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
   json["plan"] = to_string(outcome.plan);
   json["loop"] = report.loop;
+  json["stored"] = report.stored;
   json["entry"] = outcome.entry.name();
   json["precision"] = name(outcome.precision);
   json["rows"] = outcome.rows;
@@ -138,9 +139,10 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", to_string(outcome.plan).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s\n",
+  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               outcome.right_hand_side.c_str(), options.method.c_str(),
-              options.preconditioner.c_str(), std::string(report.loop).c_str());
+              options.preconditioner.c_str(), std::string(report.loop).c_str(),
+              std::string(report.stored).c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),

@@ -43,7 +43,9 @@ class WorkOver final : public AnyOperator::Work {
         y_(matrix.rows(), matrix.device(), matrix.vector_layout(), matrix.row_basis()) {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
-  void product(const Stream& stream) override { matrix_.apply(S(1), x_, S(0), y_, stream); }
+  void product(const Stream& stream) override {
+    matrix_.iterated().apply(S(1), x_, S(0), y_, stream);
+  }
 
  private:
   Operator<E> matrix_;
@@ -66,7 +68,7 @@ class OperatorOver final : public AnyOperator::Implementation {
     plan = chosen;
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
-    bytes_of_product = matrix_.bytes_of_product();
+    bytes_of_product = matrix_.iterated().bytes_of_product();
     precision = detail::precision_of<S>;
   }
 

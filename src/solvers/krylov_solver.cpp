@@ -48,6 +48,7 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
       stream_(device_.stream()),
       reduction_(matrix.rows(), device_),
       ring_(ring),
+      iterated_(&matrix.iterated()),
       basis_(matrix.row_basis()) {
   if (matrix.rows() != matrix.columns() || matrix.row_components() != matrix.column_components()) {
     throw Error(ErrorKind::size_mismatch,
@@ -174,7 +175,12 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   check_same_shape(b, residual_, "the right-hand side");
   check_same_shape(x, residual_, "the solution");
   Report report;
-  report.loop = loop();
+  const auto iterate_on = [&](const LinearOperator<S>& matrix) {
+    iterated_ = &matrix;
+    report.loop = loop();
+    report.stored = &matrix == &matrix_ ? "own" : "float";
+  };
+  iterate_on(matrix_.iterated());
   history_.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
@@ -203,13 +209,14 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   const FieldView<S> x_in = x_in_place ? x : *own_x_;
   report.permute_seconds = std::chrono::duration<double>(Clock::now() - entered).count();
 
-  const Cost work = cost();
-  const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
-  if (matrix_.bytes_of_product() > 0) {
-    report.bytes_per_iteration =
-        work.products * matrix_.bytes_of_product() + work.passes * field_bytes +
-        (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
-  }
+  const auto bytes_of_iteration = [&]() -> long long {
+    if (iterated().bytes_of_product() == 0) return 0;
+    const Cost work = cost();
+    const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
+    return work.products * iterated().bytes_of_product() + work.passes * field_bytes +
+           (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
+  };
+  report.bytes_per_iteration = bytes_of_iteration();
 
   if (!std::isfinite(squared_b)) {
     report.status = Status::not_finite;
@@ -226,6 +233,17 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
       control.end(Status::iteration_limit, "");
     } else {
       iterate(control);
+      if (control.wants_matrix()) {
+        const auto on_copy = static_cast<double>(report.iterations);
+        const auto bytes_on_copy = static_cast<double>(report.bytes_per_iteration);
+        iterate_on(matrix_);
+        if (control.begin_on_matrix()) iterate(control);
+        // What both kinds of iterations move, on average.
+        const auto bytes = static_cast<double>(bytes_of_iteration());
+        const double share = on_copy / static_cast<double>(std::max(1LL, report.iterations));
+        report.bytes_per_iteration =
+            static_cast<long long>(share * bytes_on_copy + (1 - share) * bytes);
+      }
     }
   }
   control.finish();
