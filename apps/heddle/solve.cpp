@@ -176,7 +176,7 @@ void check(const Options& options) {
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
-  if (!options.plan.empty()) parse_plan(options.plan);
+  check_plan_text(options.plan);
   if (options.output) check_output("--output", *options.output);
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
@@ -316,9 +316,10 @@ void add_solve(CLI::App& app, int& status) {
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");
   command
-      ->add_option("--plan", options->plan,
-                   "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-                   "...), key=value,..., or both; chosen without it")
+      ->add_option(
+          "--plan", options->plan,
+          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
+          "...), key=value,..., or both; chosen without it; chosen,stored=float changes that")
       ->type_name("TEXT");
   command->add_option("--history", options->history, "where to write the residuals as CSV")
       ->type_name("FILE");

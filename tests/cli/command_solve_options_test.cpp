@@ -158,6 +158,26 @@ TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
   }
 }
 
+TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
+  const std::string chosen = solve({"--json"}).json()["plan"];
+  std::string changed = chosen;
+  const std::string own = "stored=own", narrow = "stored=float";
+  changed.replace(changed.find(own), own.size(), narrow);
+  EXPECT_EQ(solve({"--plan", "chosen,stored=float", "--json"}).json()["plan"], changed);
+  const std::map<std::string, std::string> refused = {
+      {"chosen", "plan: 'chosen' is neither key=value nor one of"},
+      {"chosen,", "plan: '' is neither key=value nor one of"},
+      {"chosen,CSR", "plan: 'chosen' is followed by key=value, not by 'CSR'"},
+      {"chosen,colour=red", "plan: there is no key 'colour'"},
+      {"chosen,stored=half", "plan: stored=half is none of own float"}};
+  for (const auto& [plan, complaint] : refused) {
+    SCOPED_TRACE(plan);
+    const Result result = solve({"--plan", plan});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.error.find(complaint), std::string::npos) << result.error;
+  }
+}
+
 TEST_F(SolveOptions, TextForPeople) {
   const Result result = solve({"--output", "x.mtx"});
   ASSERT_EQ(result.status, 0) << result.error;
