@@ -56,7 +56,7 @@ struct Narrowing {
     to[i] = static_cast<float>(value);
     if (magnitude >= least && magnitude <= most) return normal;
     // Neither is what is infinite already, or no number.
-    if (magnitude > most && magnitude - magnitude == 0) return overflow;
+    if (magnitude > most && magnitude * 0 == 0) return overflow;
     return magnitude > 0 && magnitude < least ? underflow : not_normal;
   }
 };
