@@ -1,7 +1,9 @@
 #include "matrix_options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "heddle/choose_plan.hpp"
@@ -75,9 +77,41 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
   return quiet ? nullptr : std::make_unique<TerminalProgress>();
 }
 
+namespace {
+
+constexpr std::string_view chosen = "chosen,";
+
+std::string settings_of(const std::string& text) {
+  return text.starts_with(chosen) ? text.substr(chosen.size()) : text;
+}
+
+}  // namespace
+
+void check_plan_text(const std::string& text) {
+  if (!text.empty()) parse_plan(settings_of(text));
+}
+
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
-  if (!text.empty()) return parse_plan(text);
-  return choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+  if (text.empty()) return choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+  const std::string settings = settings_of(text);
+  const Plan given = parse_plan(settings);
+  if (!text.starts_with(chosen)) return given;
+  // What a layout suits is the entry as iterations read it.
+  const bool halved =
+      given.stored == StoredScalar::single && matrix.precision() == Precision::double_precision;
+  auto plan = nlohmann::json::parse(
+      to_json(choose_plan(matrix.pattern(), matrix.entry_bytes() / (halved ? 2 : 1), device)));
+  for (std::size_t from = 0; from < settings.size();) {
+    const std::size_t comma = std::min(settings.find(',', from), settings.size());
+    const std::size_t equals = settings.find('=', from);
+    if (equals > comma) {
+      throw Error(ErrorKind::bad_plan, "plan: 'chosen' is followed by key=value, not by '" +
+                                           settings.substr(from, comma - from) + "'");
+    }
+    plan[settings.substr(from, equals - from)] = settings.substr(equals + 1, comma - equals - 1);
+    from = comma + 1;
+  }
+  return plan_from_json(plan.dump());
 }
 
 void fill_random(AnyField& field, std::uint64_t seed) {

@@ -42,7 +42,11 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The plan of `text`, or the one chosen for the matrix where it is empty.
+/// Throws for a text that `plan_for` would refuse whatever the matrix.
+void check_plan_text(const std::string& text);
+
+/// The plan of `text`; the one chosen for the matrix where it is empty, or that one changed where
+/// it is "chosen,key=value,...".
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 /// Every component uniform in [-1, 1), a function of the seed alone.

@@ -112,6 +112,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
   json["plan"] = to_string(outcome.plan);
   json["loop"] = report.loop;
+  json["stored"] = report.stored;
   json["entry"] = outcome.entry.name();
   json["precision"] = name(outcome.precision);
   json["rows"] = outcome.rows;
@@ -138,9 +139,10 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", to_string(outcome.plan).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s\n",
+  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               outcome.right_hand_side.c_str(), options.method.c_str(),
-              options.preconditioner.c_str(), std::string(report.loop).c_str());
+              options.preconditioner.c_str(), std::string(report.loop).c_str(),
+              std::string(report.stored).c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
@@ -174,7 +176,7 @@ void check(const Options& options) {
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
-  if (!options.plan.empty()) parse_plan(options.plan);
+  check_plan_text(options.plan);
   if (options.output) check_output("--output", *options.output);
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
@@ -314,9 +316,10 @@ void add_solve(CLI::App& app, int& status) {
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");
   command
-      ->add_option("--plan", options->plan,
-                   "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-                   "...), key=value,..., or both; chosen without it")
+      ->add_option(
+          "--plan", options->plan,
+          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
+          "...), key=value,..., or both; chosen without it; chosen,stored=float changes that")
       ->type_name("TEXT");
   command->add_option("--history", options->history, "where to write the residuals as CSV")
       ->type_name("FILE");

@@ -48,7 +48,7 @@ void print_timing(const char* label, const Timing& timing) {
 
 int run(const Options& options) {
   const Device device = options.matrix.on();
-  for (const std::string& text : options.plans) parse_plan(text);
+  for (const std::string& text : options.plans) check_plan_text(text);
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
 

@@ -70,6 +70,7 @@ class AnyOperator {
   Index columns() const;
   const Plan& plan() const;
   const MemoryUse& memory() const;
+  /// Of a product as iterations make it, see `LinearOperator::iterated`.
   long long compulsory_bytes() const;
   long long bytes_of_product() const;
 

@@ -110,6 +110,11 @@ class KrylovSolver {
   const cuda::Diagonal* diagonal_of_loop() const;
 
   bool has_null_space() const { return !null_space_.empty(); }
+  /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
+  /// has not sufficed.
+  const LinearOperator<S>& iterated() const { return *iterated_; }
+  /// Whether a loop over `matrix_.iterated()` that lives on a GPU is what the solve needs now.
+  bool may_run_on_gpu() const { return !has_null_space() && iterated_ == &matrix_.iterated(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
@@ -137,6 +142,7 @@ class KrylovSolver {
   void project_in(const FieldView<S>& field);
 
   Ring ring_;
+  const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;

@@ -46,6 +46,11 @@ class LinearOperator {
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.
   virtual const cuda::Product* product_on_gpu() const { return nullptr; }
 
+  /// What the iterations of a solver multiply by: this, or the same matrix kept in a narrower
+  /// scalar, which takes less memory traffic and is off by its rounding. This operator's own
+  /// `apply` and `residual` are always of the matrix as it was given.
+  virtual const LinearOperator& iterated() const { return *this; }
+
   /// y = alpha A x + beta y; y is not read when beta = 0. x and y do not overlap.
   virtual void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
                      const Stream& stream) const = 0;

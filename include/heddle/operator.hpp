@@ -33,6 +33,22 @@ struct promoted<E> {
                          typename arithmetic_t<E>::template with_scalar<sum_t<vector_scalar_t<E>>>>;
 };
 
+/// E in floats, what iterations read under stored=float; void where E holds floats already, or
+/// something that only its `load()` understands.
+template <class E>
+struct narrowed {
+  using type = void;
+};
+template <class E>
+  requires(std::is_same_v<arithmetic_t<E>, E> && sizeof(stored_scalar_t<E>) > sizeof(float))
+struct narrowed<E> {
+  using type = stored_as<float, E>;
+};
+template <class E>
+using narrowed_t = typename narrowed<E>::type;
+template <class E>
+inline constexpr bool can_narrow = !std::is_void_v<narrowed_t<E>>;
+
 /// Scatters the user's values to their slots.
 template <class E>
 void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
@@ -79,21 +95,26 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// handle. Throws `Error` (usage) for another GPU.
   Operator on(const Device& device) const;
 
-  /// New values for the same pattern, in the user's order; no allocation, no analysis.
+  /// New values for the same pattern, in the user's order; no allocation, no analysis. With
+  /// stored=float it waits for a GPU's stream, and throws `Error` (bad_plan) that names an entry
+  /// beyond the range of a float; the values are the new ones then too.
   void update_values(const stored* values) {
     detail::place_values<E>(*state_->pattern, state_->plan.inner, state_->order, values,
                             state_->values.data(), device_.stream());
-    ++state_->generation;
+    values_changed();
   }
   /// Raised by each `update_values`; what was derived from the values compares it.
   long long generation() const { return state_->generation; }
 
   /// Values as they are stored, for an assembly that writes them there: component k of the user's
   /// entry i is at `formula(slot - slot % C, slot % C, k)` with slot = pattern().slot_of_entry[i].
-  /// Call `values_changed()` afterwards.
+  /// Call `values_changed()` afterwards, which does what else `update_values` does.
   std::span<stored> values_in_basis() { return state_->values.span(); }
   std::span<const stored> values_in_basis() const { return state_->values.span(); }
-  void values_changed() { ++state_->generation; }
+  void values_changed() {
+    ++state_->generation;
+    narrow();
+  }
   SlotFormula<E::components> formula() const {
     return slot_formula<E::components>(state_->plan.inner, pattern().C, pattern().slots,
                                        sizeof(stored));
@@ -102,6 +123,15 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   const SlicedPattern& pattern() const { return *state_->pattern; }
   const Plan& plan() const { return state_->plan; }
   const MemoryUse& memory() const { return pattern().memory; }
+  /// What `plan` keeps of an entry, for `memory_use`.
+  static EntryBytes entry_bytes(const Plan& plan) {
+    if constexpr (detail::can_narrow<E>) {
+      if (plan.stored == StoredScalar::single) {
+        return {sizeof(E), sizeof(detail::narrowed_t<E>)};
+      }
+    }
+    return sizeof(E);
+  }
 
   /// A zero field that the operator acts on: in its basis and layout.
   Field<E> field() const
@@ -125,15 +155,30 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   Recurrence recurrence() const override { return state_->plan.recurrence; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
 
-  /// Entries, columns and row offsets without padding, x and y once.
+  /// Entries, columns and row offsets without padding, x and y once; under stored=float of
+  /// `iterated()`.
   long long compulsory_bytes() const {
+    if constexpr (detail::can_narrow<E>) {
+      if (state_->narrow) return state_->narrow->compulsory_bytes();
+    }
     return pattern().entries * static_cast<long long>(sizeof(E) + sizeof(Index)) +
            (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + bytes_of_fields();
   }
   /// What this layout reads and writes.
-  long long bytes_of_product() const override { return memory().product() + bytes_of_fields(); }
+  long long bytes_of_product() const override {
+    return memory().product() - memory().values +
+           pattern().slots * static_cast<long long>(sizeof(E)) + bytes_of_fields();
+  }
 
   const cuda::Product* product_on_gpu() const override { return state_->product.get(); }
+
+  /// Under stored=float the copy in floats, which computes in E's own scalar.
+  const LinearOperator<scalar>& iterated() const override {
+    if constexpr (detail::can_narrow<E>) {
+      if (state_->narrow) return *state_->narrow;
+    }
+    return *this;
+  }
 
   void apply(scalar alpha, const FieldView<const scalar>& x, scalar beta,
              const FieldView<scalar>& y, const Stream& stream) const override;
@@ -145,15 +190,27 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
                          const Stream& stream) const override;
 
  private:
+  template <class>
+  friend class Operator;
+  using Narrow = std::conditional_t<detail::can_narrow<E>, Operator<detail::narrowed_t<E>>, void>;
+
   struct State {
     Plan plan;
     ComponentOrder order = ComponentOrder::row_major;
     std::shared_ptr<const SlicedPattern> pattern;
     Array<stored> values;
     std::shared_ptr<const cuda::Product> product;  // on a GPU
+    std::shared_ptr<Narrow> narrow;                // under stored=float
     long long generation = 0;
   };
 
+  /// Without values yet, on the pattern of another operator.
+  Operator(std::shared_ptr<const SlicedPattern> pattern, const Plan& plan, ComponentOrder order,
+           const Device& device);
+  /// The copy that the plan asks for; nothing where the entry has floats anyway.
+  void make_narrow();
+  /// The values into the copy.
+  void narrow();
   /// What the matrix is on a GPU; nothing on the CPU.
   void make_product();
 
@@ -181,8 +238,11 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
 namespace heddle {
 
 #define HEDDLE_EXTERN_OPERATOR(...) extern template class Operator<__VA_ARGS__>;
+#define HEDDLE_EXTERN_NARROW(...) extern template class Operator<stored_as<float, __VA_ARGS__>>;
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_OPERATOR, float)
 HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_OPERATOR, double)
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_NARROW, double)
+#undef HEDDLE_EXTERN_NARROW
 #undef HEDDLE_EXTERN_OPERATOR
 
 }  // namespace heddle

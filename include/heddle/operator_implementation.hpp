@@ -3,6 +3,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/diagonal_search.hpp"
+#include "heddle/narrow_values.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/place_values.hpp"
 #include "heddle/product_on_gpu.hpp"
@@ -102,23 +103,32 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
     column_basis = matrix.rows == matrix.columns ? row_basis : Basis::natural(matrix.columns);
   }
   state_->pattern =
-      SlicedPattern::build(pattern, plan, std::move(row_basis), std::move(column_basis), sizeof(E),
-                           matrix.device, memory_limit);
+      SlicedPattern::build(pattern, plan, std::move(row_basis), std::move(column_basis),
+                           entry_bytes(plan), matrix.device, memory_limit);
   state_->values = Array<stored>(static_cast<std::size_t>(state_->pattern->slots) * E::components,
                                  matrix.device);
   make_product();
+  make_narrow();
   update_values(matrix.values);
 }
 
 template <class E>
-Operator<E>::Operator(const Operator& other, const stored* values)
+Operator<E>::Operator(std::shared_ptr<const SlicedPattern> pattern, const Plan& plan,
+                      ComponentOrder order, const Device& device)
     : state_(std::make_shared<State>()) {
-  device_ = other.device_;
-  state_->plan = other.state_->plan;
-  state_->order = other.state_->order;
-  state_->pattern = other.state_->pattern;
-  state_->values = Array<stored>(other.state_->values.size(), device_);
+  device_ = device;
+  state_->plan = plan;
+  state_->order = order;
+  state_->pattern = std::move(pattern);
+  state_->values =
+      Array<stored>(static_cast<std::size_t>(state_->pattern->slots) * E::components, device);
   make_product();
+  make_narrow();
+}
+
+template <class E>
+Operator<E>::Operator(const Operator& other, const stored* values)
+    : Operator(other.state_->pattern, other.state_->plan, other.state_->order, other.device_) {
   update_values(values);
 }
 
@@ -132,6 +142,30 @@ Operator<E> Operator<E>::on(const Device& device) const {
   Operator same = *this;
   same.device_ = device;
   return same;
+}
+
+template <class E>
+void Operator<E>::make_narrow() {
+  if (state_->plan.stored == StoredScalar::own) return;
+  if constexpr (detail::can_narrow<E>) {
+    Plan plan = state_->plan;
+    plan.stored = StoredScalar::own;
+    state_->narrow =
+        std::shared_ptr<Narrow>(new Narrow(state_->pattern, plan, state_->order, device_));
+  } else if constexpr (!std::is_same_v<stored, float>) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: stored=float needs an entry that is the numbers it computes with, and this "
+                "one is encoded; leave stored out");
+  }
+}
+
+template <class E>
+void Operator<E>::narrow() {
+  if constexpr (detail::can_narrow<E>) {
+    if (!state_->narrow) return;
+    narrow_values(pattern(), plan().inner, E::components, state_->values.data(),
+                  state_->narrow->state_->values.data(), device_.stream());
+  }
 }
 
 template <class E>

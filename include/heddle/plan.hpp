@@ -14,6 +14,7 @@ enum class ColumnOrder { sorted, given };
 enum class BasisUse { permuted, scatter };
 enum class InnerLayout { aos, soa, aosoa_component, aosoa_16 };
 enum class VectorLayout { aos, soa };
+enum class StoredScalar { own, single };
 enum class ScheduleKind { fixed, dynamic, full };
 enum class LoadHint { normal, streaming, no_allocate, evict_first };
 enum class LoopForm { stepped, graph, persistent };
@@ -34,6 +35,7 @@ struct Plan {
   BasisUse use = BasisUse::permuted;
   InnerLayout inner = InnerLayout::aos;
   VectorLayout vector = VectorLayout::aos;
+  StoredScalar stored = StoredScalar::own;  // in which a solver's iterations read the entries
 
   // Schedule.
   ScheduleKind schedule = ScheduleKind::fixed;

@@ -53,12 +53,13 @@ struct Report {
   Status status = Status::converged;
   std::string_view detail;            // what was seen, where the status alone does not say it
   std::string_view loop = "stepped";  // the form that ran: stepped, graph or persistent
+  std::string_view stored = "own";    // what iterations read, last: own or float, as in plans
   long long iterations = 0;
   double residual = 0;       // |b - A x| / baseline, true, for the x that is returned
   double residual_norm = 0;  // |b - A x|
   double baseline_norm = 0;
   double target_norm = 0;  // the residual norm that counts as converged
-  int restarts = 0;        // from the true residual, when the recurrence had drifted from it
+  int restarts = 0;        // from the true residual: the recurrence had drifted, or read floats
   double permute_seconds = 0;
   double iterate_seconds = 0;
   long long bytes_per_iteration = 0;  // modelled; 0 = the operator does not say

@@ -48,9 +48,17 @@ class SlotMap {
   Array<Offset> wide_;
 };
 
+/// Bytes of a stored entry, and of the narrower copy of it that a plan with stored=float adds.
+struct EntryBytes {
+  EntryBytes(int bytes, int of_copy = 0) : own(bytes), copy(of_copy) {}
+  int own;
+  int copy;
+};
+
 /// Bytes of each part of a matrix in some layout, known before it is built.
 struct MemoryUse {
   long long values = 0;
+  long long copy = 0;  // of the values, in floats
   long long columns = 0;
   long long slices = 0;       // offsets, and rows and threads of each slice where they vary
   long long row_lengths = 0;  // none for C = 1, where the offsets say it
@@ -60,17 +68,19 @@ struct MemoryUse {
   long long sorting = 0;      // before all that, while rows are sorted, on a GPU
   Offset slots = 0;           // entries with padding
 
-  /// What a product reads.
+  /// What a product reads, one that is not of the copy.
   long long product() const { return values + columns + slices + row_lengths; }
-  long long total() const { return product() + permutation + value_map; }
+  long long total() const { return product() + copy + permutation + value_map; }
   /// At any time; values come after the building. On a GPU those of the host's memory pass through
   /// a buffer of up to 64 MiB, which is smaller where memory is short.
-  long long peak() const { return std::max(sorting, total() + std::max(0LL, building - values)); }
+  long long peak() const {
+    return std::max(sorting, total() + std::max(0LL, building - values - copy));
+  }
 };
 
 /// Exact, in one pass over the row lengths, on the host; a pattern in a GPU's memory is copied.
-/// `entry_bytes` = sizeof the stored entry.
-MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
+/// For `Operator<E>`, `entry_bytes` is its `entry_bytes(plan)`.
+MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
                      const Device& device);
 
 /// One line: the parts in readable units.
@@ -79,7 +89,7 @@ std::string to_string(const MemoryUse& use);
 /// Throws (kind memory) where the peak of `use` exceeds `limit` bytes: says what each part needs,
 /// and which of the plans CSR, Sl-32, pJDS would fit.
 void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
-                  int entry_bytes, const Device& device);
+                  EntryBytes entry_bytes, const Device& device);
 
 /// On a GPU, where rows are sorted before the exact account is known: throws as `check_memory`
 /// where not even the entries without padding fit, before anything is allocated. `memory_limit` as
@@ -97,7 +107,7 @@ class SlicedPattern {
   static std::shared_ptr<const SlicedPattern> build(const PatternView& pattern, const Plan& plan,
                                                     std::shared_ptr<const Basis> row_basis,
                                                     std::shared_ptr<const Basis> column_basis,
-                                                    int entry_bytes, const Device& device,
+                                                    EntryBytes entry_bytes, const Device& device,
                                                     std::optional<long long> memory_limit = {});
 
   Index rows = 0;

@@ -65,7 +65,7 @@ long long sorting_bytes(const PatternView& pattern, const Plan& plan, const Stre
 std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, const Plan& plan,
                                                   std::shared_ptr<const Basis> row_basis,
                                                   std::shared_ptr<const Basis> column_basis,
-                                                  int entry_bytes, const Device& device,
+                                                  EntryBytes entry_bytes, const Device& device,
                                                   long long memory_limit);
 
 /// MemoryUse::building; `on_host` is the pattern where the host can read it, `order_bytes` what a

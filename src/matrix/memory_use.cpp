@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-MemoryUse memory_use(const PatternView& pattern, const Plan& plan, int entry_bytes,
+MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
                      const Device& device) {
   check_plan(plan);
   if constexpr (has_cuda) {
@@ -50,7 +50,8 @@ bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const I
 }
 
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                    int entry_bytes, long long basis_bytes, bool scatters, bool maps_values) {
+                    EntryBytes entry_bytes, long long basis_bytes, bool scatters,
+                    bool maps_values) {
   const Index C = lanes_of(pattern, plan);
   Offset slots = 0;
   Offset slices = 0;
@@ -63,12 +64,13 @@ MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<cons
 }
 
 MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,
-                     Offset slots, int entry_bytes, long long basis_bytes, bool scatters,
+                     Offset slots, EntryBytes entry_bytes, long long basis_bytes, bool scatters,
                      bool maps_values) {
   const long long bytes_a_row = rows * static_cast<long long>(sizeof(Index));
   MemoryUse use;
   use.slots = slots;
-  use.values = slots * entry_bytes;
+  use.values = slots * entry_bytes.own;
+  use.copy = slots * entry_bytes.copy;
   use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
   use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
   if (plan.threshold != 0) {
@@ -83,7 +85,8 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
 }  // namespace detail
 
 std::string to_string(const MemoryUse& use) {
-  return readable_bytes(use.total()) + " (values " + readable_bytes(use.values) + ", columns " +
+  return readable_bytes(use.total()) + " (values " + readable_bytes(use.values) +
+         (use.copy > 0 ? ", copy of values " + readable_bytes(use.copy) : "") + ", columns " +
          readable_bytes(use.columns) + ", slices " + readable_bytes(use.slices) + ", row lengths " +
          readable_bytes(use.row_lengths) + ", permutation " + readable_bytes(use.permutation) +
          ", value map " + readable_bytes(use.value_map) + ")" +
@@ -93,7 +96,7 @@ std::string to_string(const MemoryUse& use) {
 }
 
 void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
-                  int entry_bytes, const Device& device) {
+                  EntryBytes entry_bytes, const Device& device) {
   if (use.peak() <= limit) return;
   std::string fitting;
   for (const char* name : {"CSR", "Sl-32", "pJDS"}) {

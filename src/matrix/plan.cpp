@@ -29,6 +29,8 @@ const Names<InnerLayout> inner_names = {{"aos", InnerLayout::aos},
                                         {"aosoa", InnerLayout::aosoa_component},
                                         {"aosoa16", InnerLayout::aosoa_16}};
 const Names<VectorLayout> vector_names = {{"aos", VectorLayout::aos}, {"soa", VectorLayout::soa}};
+const Names<StoredScalar> stored_names = {{"own", StoredScalar::own},
+                                          {"float", StoredScalar::single}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
                                             {"dynamic", ScheduleKind::dynamic},
                                             {"full", ScheduleKind::full}};
@@ -85,7 +87,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 20> keys = {{
+const std::array<Key, 21> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -105,6 +107,8 @@ const std::array<Key, 20> keys = {{
      [](const Plan& p) { return written(inner_names, p.inner); }},
     {"vector", [](Plan& p, const std::string& t) { read("vector", t, vector_names, p.vector); },
      [](const Plan& p) { return written(vector_names, p.vector); }},
+    {"stored", [](Plan& p, const std::string& t) { read("stored", t, stored_names, p.stored); },
+     [](const Plan& p) { return written(stored_names, p.stored); }},
     {"schedule",
      [](Plan& p, const std::string& t) { read("schedule", t, schedule_names, p.schedule); },
      [](const Plan& p) { return written(schedule_names, p.schedule); }},

@@ -59,11 +59,11 @@ bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const I
 
 /// The account of a layout of so many slices and slots. `basis_bytes` is what the bases hold.
 MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,
-                     Offset slots, int entry_bytes, long long basis_bytes, bool scatters,
+                     Offset slots, EntryBytes entry_bytes, long long basis_bytes, bool scatters,
                      bool maps_values);
 
 /// The same for a known storage order.
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                    int entry_bytes, long long basis_bytes, bool scatters, bool maps_values);
+                    EntryBytes entry_bytes, long long basis_bytes, bool scatters, bool maps_values);
 
 }  // namespace heddle::detail

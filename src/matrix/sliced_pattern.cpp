@@ -47,12 +47,10 @@ Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, cons
 
 }  // namespace
 
-std::shared_ptr<const SlicedPattern> SlicedPattern::build(const PatternView& pattern,
-                                                          const Plan& plan,
-                                                          std::shared_ptr<const Basis> row_basis,
-                                                          std::shared_ptr<const Basis> column_basis,
-                                                          int entry_bytes, const Device& device,
-                                                          std::optional<long long> memory_limit) {
+std::shared_ptr<const SlicedPattern> SlicedPattern::build(
+    const PatternView& pattern, const Plan& plan, std::shared_ptr<const Basis> row_basis,
+    std::shared_ptr<const Basis> column_basis, EntryBytes entry_bytes, const Device& device,
+    std::optional<long long> memory_limit) {
   const Range range("build sliced storage");
   check_plan(plan);
   if (row_basis->size() != pattern.rows || column_basis->size() != pattern.columns) {

@@ -211,7 +211,7 @@ void describe_rows(SlicedPattern& sliced, const StoredRows& rows, const Device& 
 std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, const Plan& plan,
                                                   std::shared_ptr<const Basis> row_basis,
                                                   std::shared_ptr<const Basis> column_basis,
-                                                  int entry_bytes, const Device& device,
+                                                  EntryBytes entry_bytes, const Device& device,
                                                   long long memory_limit) {
   StagedPattern pattern(given, device);
   const bool scatters_order = plan.use == BasisUse::scatter;

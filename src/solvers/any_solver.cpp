@@ -43,7 +43,7 @@ class ProductOver final : public AnyOperator::Work {
         y_(matrix.rows(), matrix.device(), matrix.vector_layout(), matrix.row_basis()) {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
-  void run(const Stream& stream) override { matrix_.apply(S(1), x_, S(0), y_, stream); }
+  void run(const Stream& stream) override { matrix_.iterated().apply(S(1), x_, S(0), y_, stream); }
 
  private:
   Operator<E> matrix_;
@@ -81,7 +81,7 @@ class OperatorOver final : public AnyOperator::Implementation {
     plan = chosen;
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
-    bytes_of_product = matrix_.bytes_of_product();
+    bytes_of_product = matrix_.iterated().bytes_of_product();
     bytes_of_value_update =
         2 * matrix_.pattern().entries * static_cast<long long>(sizeof(E)) + memory.value_map;
     precision = detail::precision_of<S>;

@@ -23,7 +23,7 @@ BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
 template <class S>
 void BiCGStab<S>::make_loop() {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = this->matrix_.product_on_gpu();
+    const cuda::Product* product = this->iterated().product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
     loop_ = product->plan().loop == LoopForm::graph
@@ -35,8 +35,8 @@ void BiCGStab<S>::make_loop() {
 template <class S>
 std::string_view BiCGStab<S>::loop() const {
   // A null space is projected out between the kernels.
-  if (!loop_ || this->has_null_space()) return "stepped";
-  return this->matrix_.product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
+  if (!loop_ || !this->may_run_on_gpu()) return "stepped";
+  return this->iterated().product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
 }
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;
@@ -126,7 +126,7 @@ void BiCGStab<S>::iterate_in(detail::SolveControl<S>& control) {
     Number rho = Number::from_real(control.squared_norm());
     for (restarted = false; !restarted;) {
       const FieldView<const S> p_hat = this->precondition(p_, p_hat_);
-      this->matrix_.apply(S(1), p_hat, S(0), v_, stream);
+      this->iterated().apply(S(1), p_hat, S(0), v_, stream);
       const Number sigma = dot<R, S>(shadow_, v_, reduction, stream);
       if (!is_usable(sigma) || !is_usable(rho)) {
         if (!control.verify(Status::breakdown, lost)) return;
@@ -142,7 +142,7 @@ void BiCGStab<S>::iterate_in(detail::SolveControl<S>& control) {
         continue;
       }
       const FieldView<const S> s_hat = this->precondition(r, s_hat_);
-      this->matrix_.apply(S(1), s_hat, S(0), t_, stream);
+      this->iterated().apply(S(1), s_hat, S(0), t_, stream);
       const auto [t_s, t_t] = dot_and_norm<R, S>(t_, r, reduction, stream);
       Number omega = Number::from_real(t_s.real() / t_t);
       if constexpr (R == Ring::complex) {

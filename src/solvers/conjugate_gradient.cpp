@@ -29,7 +29,7 @@ ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
 template <class S>
 void ConjugateGradient<S>::make_loop() {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = this->matrix_.product_on_gpu();
+    const cuda::Product* product = this->iterated().product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
     loop_ = product->plan().loop == LoopForm::graph
@@ -41,8 +41,8 @@ void ConjugateGradient<S>::make_loop() {
 template <class S>
 std::string_view ConjugateGradient<S>::loop() const {
   // A null space is projected out of z between the kernels.
-  if (!loop_ || this->has_null_space()) return "stepped";
-  return this->matrix_.product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
+  if (!loop_ || !this->may_run_on_gpu()) return "stepped";
+  return this->iterated().product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
 }
 
 // Passes over a field in one iteration, beside the product's own p and q:
@@ -74,7 +74,8 @@ bool ConjugateGradient<S>::ends_singular(detail::SolveControl<S>& control, sum_t
   // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
   const sum_t<S> squared_p = real_dot<S>(p_, p_, this->reduction_, this->stream_);
   const sum_t<S> rounding = 32 * std::numeric_limits<S>::epsilon() * squared_p;
-  if (p_q < -rounding * estimated_norm<S>(this->matrix_, p_, q_, this->reduction_, this->stream_)) {
+  if (p_q <
+      -rounding * estimated_norm<S>(this->iterated(), p_, q_, this->reduction_, this->stream_)) {
     control.end(Status::indefinite, "p* A p is negative: the matrix is not positive definite");
     return true;
   }
@@ -95,7 +96,7 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
       } else if (run.end == device::loop_not_positive) {
         // The direction along which it is not: that of r, where the next run would begin too.
         copy<S>(this->precondition(r, z_), p_, this->stream_);
-        const sum_t<S> p_q = this->matrix_.apply_dot(p_, q_, this->reduction_, this->stream_);
+        const sum_t<S> p_q = this->iterated().apply_dot(p_, q_, this->reduction_, this->stream_);
         if (p_q > 0) {
           if (!control.verify(Status::stagnated, "the recurrence has no digit left")) return;
         } else if (ends_singular(control, p_q)) {
@@ -137,7 +138,7 @@ void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
                     "r* M^-1 r is not positive: the preconditioner is not positive definite");
         return;
       }
-      const sum p_q = this->matrix_.apply_dot(p_, q_, reduction, stream);
+      const sum p_q = this->iterated().apply_dot(p_, q_, reduction, stream);
       if (!(p_q > 0)) {
         if (!std::isfinite(p_q)) {
           control.end(Status::not_finite, "p* A p is not finite");

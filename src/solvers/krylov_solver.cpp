@@ -81,6 +81,7 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
       stream_(device_.stream()),
       reduction_(matrix.rows(), device_),
       ring_(ring),
+      iterated_(&matrix.iterated()),
       basis_(matrix.row_basis()) {
   if (matrix.rows() != matrix.columns() || matrix.row_components() != matrix.column_components()) {
     throw Error(ErrorKind::size_mismatch,
@@ -213,10 +214,10 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
 
 template <class S>
 long long KrylovSolver<S>::bytes_per_iteration() const {
-  if (matrix_.bytes_of_product() == 0) return 0;
+  if (iterated().bytes_of_product() == 0) return 0;
   const Cost work = cost();
   const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
-  return work.products * matrix_.bytes_of_product() + work.passes * field_bytes +
+  return work.products * iterated().bytes_of_product() + work.passes * field_bytes +
          (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
 }
 
@@ -227,7 +228,12 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   check_same_shape(x, residual_, "the solution");
   const Range range("solve");
   Report report;
-  report.loop = loop();
+  const auto iterate_on = [&](const LinearOperator<S>& matrix) {
+    iterated_ = &matrix;
+    report.loop = loop();
+    report.stored = &matrix == &matrix_ ? "own" : "float";
+  };
+  iterate_on(matrix_.iterated());
   history_.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
@@ -271,6 +277,17 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
       control.end(Status::iteration_limit, "");
     } else {
       iterate(control);
+      if (control.wants_matrix()) {
+        const auto on_copy = static_cast<double>(report.iterations);
+        const auto bytes_on_copy = static_cast<double>(report.bytes_per_iteration);
+        iterate_on(matrix_);
+        if (control.begin_on_matrix()) iterate(control);
+        // What both kinds of iterations move, on average.
+        const auto bytes = static_cast<double>(bytes_per_iteration());
+        const double share = on_copy / static_cast<double>(std::max(1LL, report.iterations));
+        report.bytes_per_iteration =
+            static_cast<long long>(share * bytes_on_copy + (1 - share) * bytes);
+      }
     }
   }
   control.finish();
@@ -297,6 +314,11 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
                   "loop=persistent in its plan, and no null space");
+    }
+    if (&matrix_.iterated() != &matrix_) {
+      throw Error(ErrorKind::unsupported,
+                  "enqueue does not refine on the matrix what a copy in floats has found: leave "
+                  "stored=float out of the plan, or call solve");
     }
     if (options_.observer) {
       throw Error(

@@ -38,6 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
       << ", " << report.iterate_seconds << " s";
   if (report.restarts > 0) out << ", " << report.restarts << " restarts";
   out << ", loop " << report.loop;
+  if (report.stored != "own") out << ", stored " << report.stored;
   if (report.bandwidth() > 0) out << ", " << report.bandwidth() / 1e9 << " GB/s modelled";
   out.flags(flags);
   out.precision(precision);

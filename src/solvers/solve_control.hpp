@@ -1,6 +1,7 @@
 // The state of one solve: what a method's iteration reads, and the decisions when it ends.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -52,17 +53,19 @@ class SolveControl {
     if (initial <= target_) return end(Status::converged, "");
     kept_squared_ = squared_norm_;
     set_verified();
+    aim();
     return true;
   }
 
   sum squared_norm() const { return squared_norm_; }
   bool ended() const { return ended_; }
 
-  bool reached(sum squared_norm) const { return std::sqrt(squared_norm) <= target_; }
+  /// Whether a run of the recurrence is over, as the recurrence says.
+  bool reached(sum squared_norm) const { return std::sqrt(squared_norm) <= aim_; }
 
   /// After an iteration that left x with a recurrence residual of this norm. False: stop. When the
-  /// recurrence says converged, the true residual decides; if it denies, r and `squared_norm()`
-  /// hold it, `restarted` is true, and the method begins again from there.
+  /// recurrence says that its run is over, the true residual decides; if it denies, r and
+  /// `squared_norm()` hold it, `restarted` is true, and the method begins again from there.
   bool advance(sum squared_norm, bool& restarted) {
     restarted = false;
     squared_norm_ = squared_norm;
@@ -95,7 +98,7 @@ class SolveControl {
   /// What a run on a device may take; `observe` speaks of the iterations of that run.
   cuda::RunLimits run_limits() const {
     cuda::RunLimits limits;
-    limits.target = static_cast<double>(target_ * target_);
+    limits.target = static_cast<double>(aim_ * aim_);
     limits.growth = static_cast<double>(first_squared_ * most_growth);
     limits.iterations = solver_.options_.max_iterations - report_.iterations;
     limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
@@ -154,22 +157,46 @@ class SolveControl {
       return end(Status::converged, "");
     }
     fruitless_ = norm <= true_norm_ / 2 ? 0 : fruitless_ + 1;
+    if (fruitless_ >= 2 || (on_copy() && is_worthless(norm))) {
+      true_norm_ = std::min(norm, true_norm_);
+      return end(otherwise, why);
+    }
+    gain_ = next_gain(norm / true_norm_);
     true_norm_ = std::min(norm, true_norm_);
-    if (fruitless_ >= 2) return end(otherwise, why);
     ++report_.restarts;
+    aim();
     return true;
+  }
+
+  /// After the method has returned: true if it failed on the narrower copy of the matrix, which
+  /// says little about the matrix itself.
+  bool wants_matrix() const { return failed_on_copy_; }
+
+  /// On the matrix itself, from the best iterate; false if there is nothing left to do.
+  bool begin_on_matrix() {
+    ended_ = failed_on_copy_ = false;
+    fruitless_ = -1;  // no restart of the recurrence that is to run now
+    left_copy_ = true;
+    return verify(Status::stagnated, "") && (report_.iterations < solver_.options_.max_iterations ||
+                                             end(Status::iteration_limit, ""));
   }
 
   bool end(Status status, std::string_view detail) {
     report_.status = status;
     report_.detail = detail;
     ended_ = true;
+    failed_on_copy_ = on_copy() && (status == Status::stagnated || status == Status::breakdown ||
+                                    status == Status::indefinite || status == Status::not_finite);
     return false;
   }
 
   /// Leaves the best iterate in x, and the report's norms.
   void finish() {
     const sum norm = report_.status == Status::converged ? true_norm_ : std::sqrt(take_best());
+    if (left_copy_ && report_.detail.empty()) {
+      report_.detail =
+          "the copy in float did not suffice, the last iterations read the matrix itself";
+    }
     report_.residual_norm = static_cast<double>(norm * unscale_);
     report_.baseline_norm = static_cast<double>(baseline_ * unscale_);
     report_.target_norm = static_cast<double>(target_ * unscale_);
@@ -178,6 +205,25 @@ class SolveControl {
   }
 
  private:
+  // On a copy of the matrix that is off by dA, a run of the recurrence leaves the true residual by
+  // dA (x - x0): by up to 6e-8 cond(A) of the residual that it began from. Beyond that its own
+  // residual says nothing. How much that is shows when the true one is taken: a run that followed
+  // it lets the next gain two digits more, one that did not lets the next gain what it did itself.
+  // The first is short, because what a restart forgets of the spectrum, a short run has not learnt
+  // yet. A run that misses its aim by far and gains less than a digit is the last one on the copy.
+  static constexpr sum first_gain = 1e-4, most_gain = 1e-6, digit = 10;
+
+  bool on_copy() const { return solver_.iterated_ != &solver_.matrix_; }
+  void aim() {
+    // Half the target: what the copy is off by must not deny a run that only just arrives.
+    aim_ = on_copy() ? std::max(target_ / 2, gain_ * std::sqrt(squared_norm_)) : target_;
+  }
+  sum next_gain(sum gained) const {
+    return std::clamp<sum>(gained <= 2 * gain_ ? gain_ / (digit * digit) : gained, most_gain,
+                           1 / digit);
+  }
+  bool is_worthless(sum norm) const { return norm > digit * aim_ && norm * digit > true_norm_; }
+
   double tolerance() const {
     if (solver_.options_.tolerance != SolverOptions::by_precision)
       return solver_.options_.tolerance;
@@ -241,12 +287,16 @@ class SolveControl {
   sum squared_norm_ = 0;
   sum baseline_ = 0;
   sum target_ = 0;
+  sum aim_ = 0;            // the norm at which a run of the recurrence is over
+  sum gain_ = first_gain;  // of the next run on a copy: aim over where it begins
   sum true_norm_ = 0;
   sum first_squared_ = 0;                                        // where the recurrence began, last
   sum kept_squared_ = 0;                                         // what to drop below tenfold
   sum verified_squared_ = std::numeric_limits<sum>::infinity();  // none yet
   bool has_kept_ = false;
   bool ended_ = false;
+  bool failed_on_copy_ = false;
+  bool left_copy_ = false;
   int fruitless_ = 0;
 };
 

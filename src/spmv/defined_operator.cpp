@@ -95,6 +95,12 @@ __attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows
 template <class S>
 DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan,
                                     const Device& device) {
+  if (plan.stored == StoredScalar::single && !std::is_same_v<S, float>) {
+    throw Error(
+        ErrorKind::bad_plan,
+        "plan: stored=float is not for entries from a definition; leave stored out, or take "
+        "single precision");
+  }
   auto state = std::make_shared<State>();
   state->definition = matrix.definition();
   state->device = device;

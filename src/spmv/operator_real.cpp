@@ -4,5 +4,6 @@ namespace heddle {
 
 template class Operator<real<float>>;
 template class Operator<real<double>>;
+template class Operator<stored_as<float, real<double>>>;
 
 }  // namespace heddle

@@ -134,6 +134,50 @@ TEST_F(SolveOptions, EverySolverAndPreconditioner) {
   }
 }
 
+TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
+  for (const char* solver : {"cg", "bicgstab"}) {
+    SCOPED_TRACE(solver);
+    const auto report = [&](const char* plan) {
+      const Result result =
+          solve({"--solver", solver, "--tolerance", "1e-12", "--plan", plan, "--json"});
+      EXPECT_EQ(result.status, 0) << result.out << result.error;
+      return result.json();
+    };
+    const auto own = report("stored=own"), narrow = report("stored=float");
+    EXPECT_EQ(own["stored"], "own");
+    EXPECT_EQ(narrow["stored"], "float");
+    EXPECT_EQ(narrow["precision"], "double");
+    EXPECT_LE(narrow["residual"].get<double>(), 1e-12);
+    EXPECT_GE(narrow["restarts"], 1);
+    EXPECT_LT(narrow["bytes_per_iteration"], own["bytes_per_iteration"]);
+    EXPECT_GT(narrow["memory"], own["memory"]);
+  }
+  const std::string out = solve({"--plan", "stored=float", "--tolerance", "1e-12"}).out;
+  for (const char* part : {"stored=float", ", stored float\n", "copy of values", " restarts"}) {
+    EXPECT_NE(out.find(part), std::string::npos) << part << " in\n" << out;
+  }
+}
+
+TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
+  const std::string chosen = solve({"--json"}).json()["plan"];
+  std::string changed = chosen;
+  const std::string own = "stored=own", narrow = "stored=float";
+  changed.replace(changed.find(own), own.size(), narrow);
+  EXPECT_EQ(solve({"--plan", "chosen,stored=float", "--json"}).json()["plan"], changed);
+  const std::map<std::string, std::string> refused = {
+      {"chosen", "plan: 'chosen' is neither key=value nor one of"},
+      {"chosen,", "plan: '' is neither key=value nor one of"},
+      {"chosen,CSR", "plan: 'chosen' is followed by key=value, not by 'CSR'"},
+      {"chosen,colour=red", "plan: there is no key 'colour'"},
+      {"chosen,stored=half", "plan: stored=half is none of own float"}};
+  for (const auto& [plan, complaint] : refused) {
+    SCOPED_TRACE(plan);
+    const Result result = solve({"--plan", plan});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.error.find(complaint), std::string::npos) << result.error;
+  }
+}
+
 TEST_F(SolveOptions, TextForPeople) {
   const Result result = solve({"--output", "x.mtx"});
   ASSERT_EQ(result.status, 0) << result.error;

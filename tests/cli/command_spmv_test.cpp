@@ -88,6 +88,18 @@ TEST_F(Spmv, EntriesFromADefinitionTakeNoNewValues) {
             "heddle: a matrix of entries from a definition takes no new values; build it again\n");
 }
 
+TEST_F(Spmv, ProductsOfIterationsInFloats) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const Result result = run({"spmv", "a.mtx", "--repetitions", "1", "--json", "--plan", "CSR",
+                             "--plan", "CSR,stored=float"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  const long long saved = 4 * json["entries"].get<long long>();
+  for (const char* key : {"compulsory_bytes", "moved_bytes"}) {
+    EXPECT_EQ(json["products"][0][key].get<long long>() - saved, json["products"][1][key]) << key;
+  }
+}
+
 TEST_F(Spmv, RectangularMatrices) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");

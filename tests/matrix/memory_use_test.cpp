@@ -56,7 +56,9 @@ const std::vector<const char*> layouts = {"CSR",
                                           "C=8,T=4,sigma=n",
                                           "C=64,threshold=1",
                                           "order=rcm,C=8,sigma=16",
-                                          "C=8,inner=aosoa16"};
+                                          "C=8,inner=aosoa16",
+                                          "stored=float",
+                                          "K2rs,inner=aosoa16,stored=float"};
 
 bool fits(const PatternRequest& request, const Plan& plan) {
   return request.rows == request.columns || plan.use == BasisUse::scatter ||
@@ -71,13 +73,17 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
   const CsrMatrix<E> matrix = random_matrix<E>(request, generator);
   CountingMemory memory;
   const Device device = Device::cpu(2, &memory);
-  const MemoryUse told = memory_use(matrix.view().pattern(), plan, sizeof(E), device);
+  const MemoryUse told =
+      memory_use(matrix.view().pattern(), plan, Operator<E>::entry_bytes(plan), device);
   EXPECT_EQ(memory.live, 0);
   {
     const Operator<E> built(matrix, plan, device);
     EXPECT_EQ(memory.live, told.total());
     EXPECT_EQ(built.memory().total(), told.total());
     EXPECT_EQ(built.memory().values, told.values);
+    EXPECT_EQ(built.memory().copy, told.copy);
+    EXPECT_EQ(told.copy > 0,
+              plan.stored == StoredScalar::single && sizeof(E) > 4 && told.slots > 0);
     EXPECT_EQ(built.memory().columns, told.columns);
     EXPECT_EQ(built.memory().slices, told.slices);
     EXPECT_EQ(built.memory().row_lengths, told.row_lengths);
@@ -85,12 +91,12 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
     EXPECT_EQ(built.memory().value_map, told.value_map);
     EXPECT_EQ(built.memory().slots, told.slots);
     EXPECT_EQ(built.pattern().slots, told.slots);
-    EXPECT_EQ(told.product() + told.permutation + told.value_map, told.total());
+    EXPECT_EQ(told.product() + told.copy + told.permutation + told.value_map, told.total());
 
     // Another matrix of the pattern takes its values alone; new values take nothing.
     const long long before = memory.live;
     Operator<E> second(built, matrix.values().data());
-    EXPECT_EQ(memory.live - before, told.values);
+    EXPECT_EQ(memory.live - before, told.values + told.copy);
     const int allocations = memory.allocations;
     second.update_values(matrix.values().data());
     EXPECT_EQ(memory.allocations, allocations);
@@ -143,6 +149,12 @@ TEST(MemoryUse, ReadsInOneLine) {
             "permutation 5.0 GiB, value map 10 B)");
 }
 
+TEST(MemoryUse, ReadsInOneLineWithACopy) {
+  EXPECT_EQ(to_string(MemoryUse{.values = 3 << 20, .copy = 3 << 19}),
+            "4.5 MiB (values 3.0 MiB, copy of values 1.5 MiB, columns 0 B, slices 0 B, row lengths "
+            "0 B, permutation 0 B, value map 0 B)");
+}
+
 TEST(MemoryUse, RefusesBeforeAllocating) {
   Seed seed(403);
   using E = block<double, 3, 3>;
@@ -150,9 +162,10 @@ TEST(MemoryUse, RefusesBeforeAllocating) {
       random_matrix<E>({.rows = 200, .columns = 200, .dense_row = true}, seed.generator);
   const auto pattern = matrix.view().pattern();
   const auto needs = [&](const char* text) {
-    return memory_use(pattern, parse_plan(text), sizeof(E), Device::cpu());
+    const Plan plan = parse_plan(text);
+    return memory_use(pattern, plan, Operator<E>::entry_bytes(plan), Device::cpu());
   };
-  for (const char* text : {"ELL", "Sl-32", "CSR", "pJDS", "K1", "K2rs"}) {
+  for (const char* text : {"ELL", "Sl-32", "CSR", "pJDS", "K1", "K2rs", "pJDS,stored=float"}) {
     SCOPED_TRACE(text);
     const Plan plan = parse_plan(text);
     const MemoryUse use = needs(text);

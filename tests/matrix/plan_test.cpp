@@ -48,6 +48,7 @@ Plan random_plan(Generator& generator) {
                                  InnerLayout::aosoa_16},
                       generator);
   plan.vector = one_of(std::array{VectorLayout::aos, VectorLayout::soa}, generator);
+  plan.stored = one_of(std::array{StoredScalar::own, StoredScalar::single}, generator);
   plan.schedule =
       one_of(std::array{ScheduleKind::fixed, ScheduleKind::dynamic, ScheduleKind::full}, generator);
   plan.chunk = random_between(1, 1 << 20, generator);
@@ -103,14 +104,16 @@ TEST(Plan, PapersNames) {
 TEST(Plan, CanonicalTextOfTheDefault) {
   EXPECT_EQ(to_string(Plan{}),
             "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-            "vector=aos,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=256,"
-            "blocks=0,unroll=2,load=default,loop=stepped,reductions=2,recurrence=ring");
-  EXPECT_EQ(to_string(parse_plan("ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-                                 "vector=soa,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
-                                 "load=evict-first,loop=graph,recurrence=real")),
+            "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+            "threads=256,blocks=0,unroll=2,load=default,loop=stepped,reductions=2,recurrence=ring");
+  EXPECT_EQ(to_string(parse_plan(
+                "ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
+                "vector=soa,stored=float,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
+                "load=evict-first,loop=graph,recurrence=real")),
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-            "vector=soa,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,threads=1024,"
-            "blocks=3,unroll=8,load=evict-first,loop=graph,reductions=2,recurrence=real");
+            "vector=soa,stored=float,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+            "threads=1024,blocks=3,unroll=8,load=evict-first,loop=graph,reductions=2,"
+            "recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
 }
@@ -185,7 +188,7 @@ void expect_refused(const std::string& text, const std::string& message) {
 
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
-      "C sigma T threshold order columns use inner vector schedule chunk prefetch-x "
+      "C sigma T threshold order columns use inner vector stored schedule chunk prefetch-x "
       "prefetch-matrix threads blocks unroll load loop recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
@@ -204,6 +207,7 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   expect_refused("use=both", "plan: use=both is none of permuted scatter");
   expect_refused("inner=AOS", "plan: inner=AOS is none of aos soa aosoa aosoa16");
   expect_refused("vector=aosoa", "plan: vector=aosoa is none of aos soa");
+  expect_refused("stored=double", "plan: stored=double is none of own float");
   expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic full");
   expect_refused("load=cached",
                  "plan: load=cached is none of default streaming no-allocate evict-first");

@@ -46,8 +46,8 @@ TEST(UserEntry, SolvesInEveryLayout) {
     std::mt19937 generator(seed + 100);
     std::uniform_real_distribution<double> uniform(-1, 1);
     for (double& component : exact.scalars()) component = uniform(generator);
-    for (const char* plan :
-         {"CSR", "K1rs,inner=aosoa", "K2rs,inner=soa,vector=soa", "Sl-16", "K1"}) {
+    for (const char* plan : {"CSR", "K1rs,inner=aosoa", "K2rs,inner=soa,vector=soa", "Sl-16", "K1",
+                             "CSR,stored=float", "K2rs,inner=aosoa16,stored=float"}) {
       SCOPED_TRACE(plan);
       const Operator<E> A(matrix, parse_plan(plan));
       const Stream stream = A.device().stream();

@@ -208,6 +208,11 @@ TEST(DefinedOperator, RefusesPlansThatMoveEntries) {
           << error.what();
     }
   }
+  expect_error(
+      ErrorKind::bad_plan,
+      "plan: stored=float is not for entries from a definition; leave stored out, or take "
+      "single precision",
+      [&] { DefinedOperator<double>(matrix, parse_plan("stored=float"), Device::cpu(1)); });
   EXPECT_NO_THROW(DefinedOperator<double>(
       matrix, parse_plan("CSR,schedule=dynamic,use=scatter,recurrence=real"), Device::cpu(1)));
 }

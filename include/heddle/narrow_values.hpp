@@ -1,0 +1,18 @@
+// The copy of a matrix's values that iterations read under stored=float.
+#pragma once
+
+#include "heddle/sliced.hpp"
+
+namespace heddle {
+
+/// Rounds values in sliced storage, K scalars an entry, to floats in the places that the same
+/// layout has for floats. Waits for a GPU's stream. Throws `Error` (bad_plan) that names an entry
+/// where one is beyond the range of a float, or where none reaches its normal numbers; values that
+/// are not finite stay what they are.
+void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const double* from,
+                   float* to, const Stream& stream);
+/// On the CPU only.
+void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const long double* from,
+                   float* to, const Stream& stream);
+
+}  // namespace heddle

@@ -1,0 +1,96 @@
+#include "heddle/narrow_values.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "heddle/config.hpp"
+#include "heddle/team.hpp"
+#include "narrowing.hpp"
+
+namespace heddle {
+
+namespace {
+
+using detail::Narrowed;
+using detail::Narrowing;
+
+template <class T>
+Narrowed narrow_on_host(const Narrowing<T>& narrowing, Offset scalars, const Stream& stream) {
+  Offset overflow = Narrowed::none, underflow = Narrowed::none;
+  bool normal = false;
+#pragma omp parallel for schedule(static) num_threads(team_size(stream, scalars)) \
+    reduction(min : overflow, underflow) reduction(|| : normal)
+  for (Offset i = 0; i < scalars; ++i) {
+    const auto outcome = narrowing.narrow(i);
+    if (outcome == Narrowing<T>::normal) normal = true;
+    if (outcome == Narrowing<T>::overflow) overflow = std::min(overflow, i);
+    if (outcome == Narrowing<T>::underflow) underflow = std::min(underflow, i);
+  }
+  return {overflow, underflow, normal};
+}
+
+/// One element, from wherever the array lies.
+template <class T>
+T element(const Array<T>& array, Offset i, const Stream& stream) {
+  T value;
+  detail::copy_bytes(&value, array.data() + i, sizeof value, stream);
+  return value;
+}
+
+/// "the entry of row 3, column 5"; rows and columns as the user counts them.
+std::string entry_on(Offset slot, const SlicedPattern& A, const Stream& stream) {
+  Index slice = 0;
+  for (Index end = A.slices(); end - slice > 1;) {
+    const Index middle = slice + (end - slice) / 2;
+    (element(A.offset, middle, stream) <= slot ? slice : end) = middle;
+  }
+  const auto lane = static_cast<Index>((slot - element(A.offset, slice, stream)) % A.C);
+  const int T = A.threads.empty() ? A.T : element(A.threads, slice, stream);
+  const Index first = A.first_row.empty() ? static_cast<Index>(Offset(slice) * (A.C / T))
+                                          : element(A.first_row, slice, stream);
+  const Index stored = std::min(first + lane / T, A.rows - 1);  // padding has no row
+  const Index row = A.target.empty() ? stored : element(A.target, stored, stream);
+  return "the entry of row " + std::to_string(A.row_basis->user_row(row)) + ", column " +
+         std::to_string(A.column_basis->user_row(element(A.column, slot, stream)));
+}
+
+void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& A,
+           const Stream& stream) {
+  const bool overflows = narrowed.first_overflow != Narrowed::none;
+  const bool vanishes = !narrowed.any_normal && narrowed.first_underflow != Narrowed::none;
+  if (!overflows && !vanishes) return;
+  const Offset at = overflows ? narrowed.first_overflow : narrowed.first_underflow;
+  const detail::ScalarPlace place = detail::place_of(rule, at);
+  throw Error(ErrorKind::bad_plan,
+              "plan: stored=float: " + entry_on(place.step + place.lane, A, stream) +
+                  " (counted from 0) is beyond the range of a float" +
+                  (overflows ? "" : ", as small as all others are") +
+                  "; scale the matrix, or leave stored=float out");
+}
+
+template <class T>
+void narrow(const SlicedPattern& pattern, InnerLayout inner, int K, const T* from, float* to,
+            const Stream& stream) {
+  const auto narrowing = detail::narrowing<T>(pattern, inner, K, from, to);
+  const Offset scalars = pattern.slots * K;
+  if constexpr (has_cuda && std::is_same_v<T, double>) {
+    if (stream.on_gpu()) {
+      return check(cuda::narrow_values(narrowing, scalars, pattern.offset.device()), narrowing.rule,
+                   pattern, stream);
+    }
+  }
+  check(narrow_on_host(narrowing, scalars, stream), narrowing.rule, pattern, stream);
+}
+
+}  // namespace
+
+void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const double* from,
+                   float* to, const Stream& stream) {
+  narrow(pattern, inner, K, from, to, stream);
+}
+void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const long double* from,
+                   float* to, const Stream& stream) {
+  narrow(pattern, inner, K, from, to, stream);
+}
+
+}  // namespace heddle

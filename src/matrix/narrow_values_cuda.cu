@@ -1,0 +1,29 @@
+#include "../base/launch_cuda.cuh"
+#include "heddle/array.hpp"
+#include "narrowing.hpp"
+
+namespace heddle::cuda {
+
+detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
+                               const Device& device) {
+  using Narrowing = detail::Narrowing<double>;
+  const detail::Narrowed nothing;
+  Array<detail::Narrowed> found(std::span<const detail::Narrowed>(&nothing, 1), device);
+  const Stream& stream = device.stream();
+  for_each_index(stream, scalars, [narrowing, result = found.data()] __device__(Offset i) {
+    const auto outcome = narrowing.narrow(i);
+    if (outcome == Narrowing::normal) {
+      // Most find it set, so that it stays a read.
+      if (!*static_cast<volatile bool*>(&result->any_normal)) result->any_normal = true;
+    } else if (outcome != Narrowing::not_normal) {
+      Offset& first =
+          outcome == Narrowing::overflow ? result->first_overflow : result->first_underflow;
+      atomicMin(&first, i);
+    }
+  });
+  detail::Narrowed result;
+  heddle::detail::copy_bytes(&result, found.data(), sizeof result, stream);
+  return result;
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,87 @@
+// How one scalar of a matrix becomes a float: what the CPU and a GPU's kernel share.
+#pragma once
+
+#include "heddle/sliced.hpp"
+
+namespace heddle::detail {
+
+/// A scalar of the matrix: its slot is step + lane.
+struct ScalarPlace {
+  Offset step;
+  int lane;
+  int component;
+};
+
+/// The way back from an index to what lies there under `rule`; entries with all components together
+/// have one piece, of K components.
+HEDDLE_INLINE ScalarPlace place_of(const SlotRule& rule, Offset index) {
+  const Offset K = rule.components;
+  if (rule.planes || rule.piece >= K) {
+    const Offset slot = rule.planes ? index % rule.slots : index / K;
+    const auto component = static_cast<int>(rule.planes ? index / rule.slots : index % K);
+    return {slot - slot % rule.C, static_cast<int>(slot % rule.C), component};
+  }
+  const Offset C = rule.C;
+  const Offset step = index / (C * K) * C;
+  const Offset in_step = index - step * K;
+  const Offset piece = in_step / (C * rule.piece);
+  const int first = static_cast<int>(piece) * rule.piece;
+  const int width = rule.lane_scale(first);
+  const Offset in_piece = in_step - C * first;
+  return {step, static_cast<int>(in_piece / width), first + static_cast<int>(in_piece % width)};
+}
+
+/// Reads scalar i of the copy from where the values have it.
+template <class T>
+struct Narrowing {
+  SlotRule rule;       // of the copy
+  SlotRule wide_rule;  // of the values
+  bool same_places;
+  const T* from;
+  float* to;
+
+  /// Stores scalar i; what became of it.
+  enum Outcome { not_normal, normal, overflow, underflow };
+  HEDDLE_INLINE Outcome narrow(Offset i) const {
+    constexpr T most = T(3.4028234663852886e+38), least = T(1.1754943508222875e-38);
+    Offset at = i;
+    if (!same_places) {
+      const ScalarPlace place = place_of(rule, i);
+      at = place.step * wide_rule.step_scale() +
+           Offset(place.lane) * wide_rule.lane_scale(place.component) +
+           wide_rule.base(place.component);
+    }
+    const T value = from[at];
+    const T magnitude = value < 0 ? -value : value;
+    to[i] = static_cast<float>(value);
+    if (magnitude >= least && magnitude <= most) return normal;
+    // Neither is what is infinite already, or no number.
+    if (magnitude > most && magnitude * 0 == 0) return overflow;
+    return magnitude > 0 && magnitude < least ? underflow : not_normal;
+  }
+};
+
+template <class T>
+Narrowing<T> narrowing(const SlicedPattern& pattern, InnerLayout inner, int K, const T* from,
+                       float* to) {
+  const SlotRule rule = slot_rule(inner, K, pattern.C, pattern.slots, sizeof(float));
+  const SlotRule wide = slot_rule(inner, K, pattern.C, pattern.slots, sizeof(T));
+  return {rule, wide, rule.planes || pattern.C == 1 || rule.piece == wide.piece, from, to};
+}
+
+/// Over all scalars; `none` where there is no such one.
+struct Narrowed {
+  static constexpr Offset none = Offset(~0ULL >> 1);
+  Offset first_overflow = none;
+  Offset first_underflow = none;
+  bool any_normal = false;
+};
+
+}  // namespace heddle::detail
+
+namespace heddle::cuda {
+
+detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
+                               const Device& device);
+
+}  // namespace heddle::cuda

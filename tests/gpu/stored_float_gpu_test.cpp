@@ -1,0 +1,194 @@
+// Solves on a GPU whose iterations read the matrix in floats, in every form of the loop, against
+// the CPU's in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+template <class E>
+class StoredFloatOnGpu : public OnGpu {};
+using Entries = testing::Types<real<double>, complex<double>, quaternion<double>,
+                               block<double, 3, 3>, block<complex<double>, 3, 3>>;
+TYPED_TEST_SUITE(StoredFloatOnGpu, Entries);
+
+const char* const loops[] = {"loop=stepped", "loop=graph", "loop=persistent"};
+const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=1",
+                               "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs,inner=aosoa"};
+
+template <class S>
+double norm_of(std::span<const S> scalars) {
+  double sum = 0;
+  for (const S value : scalars) sum += double(value) * double(value);
+  return std::sqrt(sum);
+}
+
+/// Under `plan` on the GPU to a residual that no float reaches.
+template <class Solver, class E>
+void expect_solved(Operator<E>& A, bool jacobi, const char* loop, const Field<E>& b,
+                   const Field<E>& expected) {
+  const SolverOptions options{.tolerance = 1e-12};
+  Solver solver = jacobi ? Solver(A, Jacobi<E>(A), options) : Solver(A, options);
+  Field<E> x(b.size());
+  const Report report = solver.solve(b.view(), x.view());
+  ASSERT_TRUE(report.converged()) << report;
+  EXPECT_EQ(report.stored, "float");
+  EXPECT_EQ(report.loop, loop);
+  EXPECT_GE(report.restarts, 1);
+  std::vector<double> apart(x.scalars().size());
+  for (std::size_t i = 0; i < apart.size(); ++i) apart[i] = x.scalars()[i] - expected.scalars()[i];
+  // The matrix is diagonally dominant: its inverse is of norm 1 or less, see the generator.
+  const double allowed = 2.1e-12 * norm_of<double>(b.scalars());
+  EXPECT_FALSE(!(norm_of<double>(apart) <= allowed)) << norm_of<double>(apart);
+}
+
+TYPED_TEST(StoredFloatOnGpu, EveryLoopReachesTheResidualOfDouble) {
+  using E = TypeParam;
+  Seed seed(2701 + sizeof(E));
+  for (const Index rows : {33, 4001}) {
+    SCOPED_TRACE(rows);
+    const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
+    const Field<E> b = random_field<E>(rows, seed.generator);
+    Field<E> expected(rows);
+    const Operator<E> on_cpu(matrix, Plan{});
+    const Report in_double =
+        ConjugateGradient<double>(on_cpu, {.tolerance = 1e-13}).solve(b.view(), expected.view());
+    ASSERT_LE(in_double.residual, 1e-12) << in_double;
+    for (const char* loop : loops) {
+      for (const char* layout : layouts) {
+        const std::string text = std::string(layout) + ",stored=float," + loop;
+        Operator<E> A(matrix, parse_plan(text), this->device);
+        for (const bool jacobi : {false, true}) {
+          SCOPED_TRACE(text + (jacobi ? ", Jacobi" : ""));
+          const char* form = loop + std::string_view("loop=").size();
+          expect_solved<ConjugateGradient<double>>(A, jacobi, form, b, expected);
+          // BiCGStab has no persistent form.
+          const char* other = form == std::string_view("persistent") ? "graph" : form;
+          expect_solved<BiCGStab<double>>(A, jacobi, other, b, expected);
+          if (this->HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+/// The floats and their places are those of the CPU, from values of the host and of the GPU.
+TYPED_TEST(StoredFloatOnGpu, ProductsAreThoseOfTheCpu) {
+  using E = TypeParam;
+  Seed seed(2702 + sizeof(E));
+  auto matrix = random_positive_definite_matrix<E>(1003, 9, seed.generator);
+  const Field<E> users_x = random_field<E>(1003, seed.generator);
+  for (const char* layout : layouts) {
+    SCOPED_TRACE(layout);
+    const Plan plan = parse_plan(std::string(layout) + ",stored=float");
+    Operator<E> on_cpu(matrix, plan), on_gpu(matrix, plan, this->device);
+    const auto image = [&](const LinearOperator<double>& of) {
+      const Device& device = of.device();
+      const Stream stream = device.stream();
+      Field<E> x(1003, device, of.vector_layout(), of.column_basis());
+      Field<E> y(1003, device, of.vector_layout(), of.row_basis()), users_y(1003);
+      permute<double>(users_x.view(), x.view(), 1, stream);
+      of.apply(1, x.view(), 0, y.view(), stream);
+      permute<double>(y.view(), users_y.view(), 1, stream);
+      device.synchronize();
+      return std::vector<double>(users_y.scalars().begin(), users_y.scalars().end());
+    };
+    const auto expect_same = [&](const char* how) {
+      SCOPED_TRACE(how);
+      const auto narrow = image(on_cpu.iterated()), narrow_on_gpu = image(on_gpu.iterated());
+      const auto own = image(on_cpu), own_on_gpu = image(on_gpu);
+      double between_copies = 0;
+      constexpr double rounding = 1e-11;  // some hundred terms that add up to some hundred
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        ASSERT_FALSE(!(std::abs(narrow[i] - narrow_on_gpu[i]) <= rounding)) << i;
+        ASSERT_FALSE(!(std::abs(own[i] - own_on_gpu[i]) <= rounding)) << i;
+        between_copies = std::max(between_copies, std::abs(own[i] - narrow[i]));
+      }
+      EXPECT_GT(between_copies, 1e-9);
+    };
+    expect_same("as built");
+    for (double& value : matrix.values()) value *= 1.1;
+    on_cpu.update_values(matrix.values().data());
+    on_gpu.update_values(matrix.values().data());
+    expect_same("from the host");
+    for (double& value : matrix.values()) value /= 1.3;
+    on_cpu.update_values(matrix.values().data());
+    const Array<double> there(std::span<const double>(matrix.values()), this->device);
+    on_gpu.update_values(there.data());
+    expect_same("from the GPU");
+  }
+}
+
+class StoredFloatEndsOnGpu : public OnGpu {};
+
+TEST_F(StoredFloatEndsOnGpu, RefusesWhatNoFloatHolds) {
+  using E = block<double, 3, 3>;
+  Seed seed(2703);
+  const auto matrix = random_positive_definite_matrix<E>(700, 7, seed.generator);
+  const auto refusal = [](const CsrMatrix<E>& of, const Plan& plan, const Device& on) {
+    try {
+      const Operator<E> A(of, plan, on);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char* layout : layouts) {
+    SCOPED_TRACE(layout);
+    const Plan plan = parse_plan(std::string(layout) + ",stored=float");
+    auto wide = matrix, tiny = matrix;
+    wide.values()[9 * 1234 + 5] = 1e300;
+    for (double& value : tiny.values()) value = 0;
+    tiny.values()[9 * 432 + 7] = -1e-300;
+    for (const auto* bad : {&wide, &tiny}) {
+      const std::string expected = refusal(*bad, plan, Device::cpu());
+      EXPECT_NE(expected, "");
+      EXPECT_EQ(refusal(*bad, plan, device), expected);
+    }
+    EXPECT_EQ(refusal(matrix, plan, device), "");
+  }
+}
+
+TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
+  using E = complex<double>;
+  Seed seed(2704);
+  const auto matrix = random_positive_definite_matrix<E>(2000, 7, seed.generator);
+  const Field<E> b = random_field<E>(2000, seed.generator);
+  auto negative = matrix;
+  for (double& value : negative.values()) value = -value;
+  for (const char* loop : loops) {
+    SCOPED_TRACE(loop);
+    const Plan plan = parse_plan(std::string("pJDS,stored=float,") + loop);
+    const auto solve = [&](const CsrMatrix<E>& of, SolverOptions options) {
+      const Operator<E> A(of, plan, device);
+      ConjugateGradient<double> solver(A, std::move(options));
+      Field<E> x(2000);
+      // The second begins on the copy again.
+      solver.solve(b.view(), x.view());
+      fill<double>(0, x.view(), Stream{});
+      return solver.solve(b.view(), x.view());
+    };
+    EXPECT_EQ(solve(matrix, {.max_iterations = 3}).status, Status::iteration_limit);
+    EXPECT_EQ(solve(matrix, {.tolerance = 0, .time_limit = 0}).status, Status::time_limit);
+    // What only the matrix itself can decide, it decides stepped.
+    for (const Report& report : {solve(matrix, {.tolerance = 1e-300}), solve(negative, {})}) {
+      EXPECT_EQ(report.stored, "own");
+      EXPECT_EQ(report.loop, "stepped");
+    }
+    EXPECT_EQ(solve(matrix, {.tolerance = 1e-300}).status, Status::stagnated);
+    EXPECT_EQ(solve(negative, {}).status, Status::indefinite);
+  }
+}
+
+}  // namespace
