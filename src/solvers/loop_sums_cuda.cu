@@ -7,8 +7,8 @@ namespace heddle::cuda {
 
 namespace {
 
-/// A block reads so many in about the time of a kernel of its own, 2 to 3 microseconds.
-constexpr unsigned most_for_every_block = 8192;
+/// Numbers that a block reads in less than the time of a kernel of its own, 2 to 3 microseconds.
+constexpr unsigned most_for_every_block = 4096;
 constexpr int threads = 1024;
 
 template <int N>
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, dou
 template <int N>
 device::PartialSums for_every_block(const device::PartialSums& sums, double* room,
                                     const Stream& stream) {
-  if (sums.count <= most_for_every_block) return sums;
+  if (N * sums.count <= most_for_every_block) return sums;
   add_all<N><<<1, threads, 0, stream.queue>>>(sums, room);
   check(cudaGetLastError(), "adding a loop's sums");
   return {room, 1, 1};

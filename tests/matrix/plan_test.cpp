@@ -189,7 +189,7 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma T threshold order columns use inner vector stored schedule chunk prefetch-x "
-      "prefetch-matrix threads blocks unroll load loop recurrence";
+      "prefetch-matrix threads blocks unroll load loop reductions recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
   expect_refused("c=4", "plan: there is no key 'c'; there are " + keys);
