@@ -99,8 +99,13 @@ Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& de
   // What a layout suits is the entry as iterations read it.
   const bool halved =
       given.stored == StoredScalar::single && matrix.precision() == Precision::double_precision;
-  auto plan = nlohmann::json::parse(
-      to_json(choose_plan(matrix.pattern(), matrix.entry_bytes() / (halved ? 2 : 1), device)));
+  Plan suited = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+  if (halved) {
+    const LoopForm loop = suited.loop;  // vectors are as wide as before
+    suited = choose_plan(matrix.pattern(), matrix.entry_bytes() / 2, device);
+    suited.loop = loop;
+  }
+  auto plan = nlohmann::json::parse(to_json(suited));
   for (std::size_t from = 0; from < settings.size();) {
     const std::size_t comma = std::min(settings.find(',', from), settings.size());
     const std::size_t equals = settings.find('=', from);

@@ -75,8 +75,9 @@ void narrow(const SlicedPattern& pattern, InnerLayout inner, int K, const T* fro
   const Offset scalars = pattern.slots * K;
   if constexpr (has_cuda && std::is_same_v<T, double>) {
     if (stream.on_gpu()) {
-      return check(cuda::narrow_values(narrowing, scalars, pattern.offset.device()), narrowing.rule,
-                   pattern, stream);
+      return check(cuda::narrow_values(narrowing, scalars,
+                                       Device::cuda(stream.gpu, stream.queue, stream.memory)),
+                   narrowing.rule, pattern, stream);
     }
   }
   check(narrow_on_host(narrowing, scalars, stream), narrowing.rule, pattern, stream);

@@ -172,8 +172,8 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
     return place_from_gpu(pattern, inner, shape, 0, pattern.entries, from, to, stream);
   }
   const Offset entry_bytes = Offset(shape.components) * shape.scalar_bytes;
-  Array<unsigned char> buffer =
-      staging_buffer(pattern.entries, entry_bytes, pattern.offset.device());
+  Array<unsigned char> buffer = staging_buffer(
+      pattern.entries, entry_bytes, Device::cuda(stream.gpu, stream.queue, stream.memory));
   const Offset at_a_time = static_cast<Offset>(buffer.size()) / entry_bytes;
   for (Offset first = 0; first < pattern.entries; first += at_a_time) {
     const Offset count = std::min(at_a_time, pattern.entries - first);

@@ -52,6 +52,7 @@ void capture_into(cudaGraph_t graph, const Stream& like, const Capture& queue) {
     queue(capturing);
   } catch (...) {
     cudaStreamEndCapture(own.queue, &graph);
+    cudaGetLastError();  // of what is thrown away
     throw;
   }
   check(cudaStreamEndCapture(own.queue, &graph), "cudaStreamEndCapture");

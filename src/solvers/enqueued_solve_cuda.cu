@@ -295,10 +295,11 @@ bool is_being_captured(const Stream& stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-bool is_writable_by_gpu(const void* data) {
+bool is_writable_by_gpu(const void* data, const Stream& stream) {
   if (data == nullptr) return false;
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) return false;
   return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == data;
 }
 

@@ -66,7 +66,7 @@ inline constexpr const char* not_prepared =
 
 /// True while work for the stream becomes part of a graph.
 bool is_being_captured(const Stream& stream);
-/// True for memory that kernels can write to: a GPU's own, managed, or pinned.
-bool is_writable_by_gpu(const void* data);
+/// True for memory that kernels can write to: that GPU's own, managed, or pinned.
+bool is_writable_by_gpu(const void* data, const Stream& stream);
 
 }  // namespace heddle::cuda

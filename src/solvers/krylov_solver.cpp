@@ -310,15 +310,15 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     check_same_shape(b, residual_, "the right-hand side");
     check_same_shape(x, residual_, "the solution");
-    if (loop() == "stepped") {
-      throw Error(ErrorKind::unsupported,
-                  "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
-                  "loop=persistent in its plan, and no null space");
-    }
     if (&matrix_.iterated() != &matrix_) {
       throw Error(ErrorKind::unsupported,
                   "enqueue does not refine on the matrix what a copy in floats has found: leave "
                   "stored=float out of the plan, or call solve");
+    }
+    if (loop() == "stepped") {
+      throw Error(ErrorKind::unsupported,
+                  "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
+                  "loop=persistent in its plan, and no null space");
     }
     if (options_.observer) {
       throw Error(
@@ -326,12 +326,13 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
           "enqueue calls no observer; `cancel` ends a solve, `enqueued_history` tells of it");
     }
     const bool empty = residual_.scalars() == 0;
-    if (!empty && !(cuda::is_device_memory(b.data) && cuda::is_device_memory(x.data))) {
+    if (!empty &&
+        !(cuda::is_device_memory(b.data, stream_) && cuda::is_device_memory(x.data, stream_))) {
       throw Error(ErrorKind::usage,
                   "enqueue takes a right-hand side and a solution in the GPU's memory; copy them "
                   "there first");
     }
-    if (!cuda::is_writable_by_gpu(report)) {
+    if (!cuda::is_writable_by_gpu(report, stream_)) {
       throw Error(ErrorKind::usage,
                   "enqueue takes a report in the GPU's memory, or in pinned memory of the host");
     }

@@ -193,6 +193,11 @@ class SolveControl {
   /// Leaves the best iterate in x, and the report's norms.
   void finish() {
     const sum norm = report_.status == Status::converged ? true_norm_ : std::sqrt(take_best());
+    // A run on a copy aims below the target: where something else ended it, x may have arrived.
+    const bool stopped = report_.status == Status::iteration_limit ||
+                         report_.status == Status::time_limit ||
+                         report_.status == Status::cancelled;
+    if (on_copy() && stopped && norm <= target_) report_.status = Status::converged;
     if (left_copy_ && report_.detail.empty()) {
       report_.detail =
           "the copy in float did not suffice, the last iterations read the matrix itself";
