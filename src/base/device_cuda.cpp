@@ -207,5 +207,10 @@ bool is_device_memory(const void* data, const Stream& stream) {
   }
   return is_of_device(attributes);
 }
+bool is_writable(const void* data, const Stream& stream) {
+  const cudaPointerAttributes attributes = attributes_of(data);
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) return false;
+  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == data;
+}
 
 }  // namespace heddle::cuda

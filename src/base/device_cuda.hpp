@@ -27,5 +27,7 @@ bool is_device_memory(const void* data);
 /// The same where kernels of a stream are to use it; throws `Error` (usage) for another GPU's,
 /// which would end the process's use of this one.
 bool is_device_memory(const void* data, const Stream& stream);
+/// True for memory that the stream's GPU can write to: its own, managed, or pinned.
+bool is_writable(const void* data, const Stream& stream);
 
 }  // namespace heddle::cuda

@@ -295,14 +295,6 @@ bool is_being_captured(const Stream& stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-bool is_writable_by_gpu(const void* data, const Stream& stream) {
-  if (data == nullptr) return false;
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
-  if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) return false;
-  return attributes.type != cudaMemoryTypeUnregistered && attributes.devicePointer == data;
-}
-
 std::shared_ptr<device::LoopWatch> make_loop_watch(const Stream& stream) {
   auto watch = std::make_shared<Mapped<device::LoopWatch>>(stream);
   return {watch, watch->get()};

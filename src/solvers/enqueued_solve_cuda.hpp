@@ -24,8 +24,8 @@ struct SolveParts {
   FieldView<S> kept;     // for the best iterate that a run began from
   FieldView<S> scratch;  // where `needs_positive_matrix`
   bool needs_positive_matrix = false;
-  long long unwatched = 15;                  // of a device::LoopLimits
-  std::shared_ptr<device::LoopWatch> watch;  // its flag cancels
+  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
+  std::shared_ptr<device::LoopWatch> watch;         // its flag cancels
   /// One run of the method from the residual r of x, see `KrylovSolver::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture_run;
 };
@@ -66,7 +66,5 @@ inline constexpr const char* not_prepared =
 
 /// True while work for the stream becomes part of a graph.
 bool is_being_captured(const Stream& stream);
-/// True for memory that kernels can write to: that GPU's own, managed, or pinned.
-bool is_writable_by_gpu(const void* data, const Stream& stream);
 
 }  // namespace heddle::cuda

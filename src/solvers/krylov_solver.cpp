@@ -332,7 +332,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                   "enqueue takes a right-hand side and a solution in the GPU's memory; copy them "
                   "there first");
     }
-    if (!cuda::is_writable_by_gpu(report, stream_)) {
+    if (!cuda::is_writable(report, stream_)) {
       throw Error(ErrorKind::usage,
                   "enqueue takes a report in the GPU's memory, or in pinned memory of the host");
     }

@@ -19,11 +19,11 @@ struct SolveGoal {
   long long max_iterations = 0;
   unsigned long long nanoseconds = 0;  // of the time limit
   bool has_time_limit = false;
-  double epsilon = 0;        // of the scalars of fields
-  double scalars = 0;        // of a field
-  long long room = 0;        // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;    // of that history, also across runs
-  long long unwatched = 15;  // of a device::LoopLimits
+  double epsilon = 0;      // of the scalars of fields
+  double scalars = 0;      // of a field
+  long long room = 0;      // for |r|^2 of each iteration, one more for the guess
+  bool keeps_all = false;  // of that history, also across runs
+  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
 struct SolveState {

@@ -10,9 +10,9 @@
 // x: s is the residual, and the run ends.
 #pragma once
 
-#include "heddle/entries/quaternion.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
+#include "heddle/kernels/ring.cuh"
 
 namespace heddle::device {
 
@@ -25,12 +25,6 @@ __device__ __forceinline__ void write(double (&to)[4], const quaternion<double>&
 #pragma unroll
   for (int k = 0; k < 4; ++k) to[k] = c.component[k];
 }
-__device__ __forceinline__ quaternion<double> product_of(const quaternion<double>& a,
-                                                         const quaternion<double>& b) {
-  auto product = quaternion<double>::zero();
-  multiply_add(product, a, b);
-  return product;
-}
 
 /// The sum in a ring of R components.
 template <int R>
@@ -39,14 +33,6 @@ __device__ __forceinline__ quaternion<double> sum_in_ring(const double* sum) {
 #pragma unroll
   for (int k = 0; k < R; ++k) c.component[k] = sum[k];
   return c;
-}
-
-/// Not by its square, which leaves the range of a double long before the coefficient does.
-__device__ __forceinline__ bool is_usable(const quaternion<double>& c) {
-  double sum = 0;
-#pragma unroll
-  for (int k = 0; k < 4; ++k) sum += fabs(c.component[k]);
-  return is_finite(sum) && sum > 0;
 }
 
 /// What kernel 2 begins with, in blocks of `Threads`; false if there is nothing to do. `sums`:

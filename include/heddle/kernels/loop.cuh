@@ -20,7 +20,8 @@ __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadId
 /// What the host or the clock asks for; the host's flag is far away, so not in every iteration that
 /// is short: `unwatched` of them, 2^k - 1, go by without a look.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
-                                             long long iteration, long long unwatched = 15) {
+                                             long long iteration,
+                                             long long unwatched = usually_unwatched) {
   if ((iteration & unwatched) != 0) return loop_runs;
   if (state.watch->cancel != 0) return loop_cancelled;
   if (deadline != 0 && nanoseconds() >= deadline) return loop_time;

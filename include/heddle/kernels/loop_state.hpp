@@ -27,6 +27,8 @@ struct LoopWatch {
   volatile int cancel;
 };
 
+inline constexpr long long usually_unwatched = 15;
+
 struct LoopLimits {
   double target;                // |r|^2 that is small enough
   double growth;                // |r|^2 that is too much
