@@ -69,6 +69,9 @@ struct Target {
   zip_uint64_t end_ = 0;
 };
 
+/// 1 January 1980, the first day that a ZIP file can name.
+constexpr zip_uint16_t first_day = (1 << 5) | 1;
+
 /// One array to be written: its header and its numbers, which libzip reads at the end.
 struct Member {
   const char* name;
@@ -113,6 +116,8 @@ void write_members(const std::string& path, const std::vector<Member>& members,
     }
     const auto place = static_cast<zip_uint64_t>(index);
     if (zip_set_file_compression(archive, place, method, 0) != 0) fail(zip_get_error(archive));
+    // Members bear no time of the clock: equal matrices make equal files.
+    if (zip_file_set_dostime(archive, place, 0, first_day, 0) != 0) fail(zip_get_error(archive));
   }
   if (zip_close(archive) != 0) fail(zip_get_error(archive));
   [[maybe_unused]] const auto* closed = discard.release();

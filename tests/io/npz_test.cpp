@@ -166,6 +166,22 @@ TEST(Npz, ReadsWhatItWrites) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
+TEST(Npz, WritesTheSameBytesWhateverTheClock) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.npz";
+  write_npz(path, view(random_blocks(1, 2, 2, false)), NpzCompression::deflated);
+  const std::string bytes = contents(path);
+  // The time of each member in its local header and in the directory: midnight, 1 January 1980.
+  for (const auto& [signature, at] : {std::pair("PK\3\4", 10u), {"PK\1\2", 12u}}) {
+    int members = 0;
+    for (auto header = bytes.find(signature); header != std::string::npos;
+         header = bytes.find(signature, header + 1), ++members) {
+      EXPECT_EQ(bytes.substr(header + at, 4), std::string("\0\0\x21\0", 4));
+    }
+    EXPECT_EQ(members, 5);
+  }
+}
+
 TEST(Npz, TakesBlocksApart) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
