@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "heddle/choose_plan.hpp"
@@ -79,44 +79,38 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
 
 namespace {
 
-constexpr std::string_view chosen = "chosen,";
-
-std::string settings_of(const std::string& text) {
-  return text.starts_with(chosen) ? text.substr(chosen.size()) : text;
+/// What follows "chosen,".
+std::optional<std::string> changes_of(const std::string& text) {
+  constexpr std::string_view chosen = "chosen,";
+  if (!text.starts_with(chosen)) return {};
+  return text.substr(chosen.size());
 }
 
 }  // namespace
 
 void check_plan_text(const std::string& text) {
-  if (!text.empty()) parse_plan(settings_of(text));
+  if (text.empty()) return;
+  constexpr Index warp = 32;  // whatever is chosen: slices that any T divides
+  if (const auto changes = changes_of(text)) {
+    parse_plan(*changes, {.lanes = warp});
+  } else {
+    parse_plan(text);
+  }
 }
 
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
-  if (text.empty()) return choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
-  const std::string settings = settings_of(text);
-  const Plan given = parse_plan(settings);
-  if (!text.starts_with(chosen)) return given;
-  // What a layout suits is the entry as iterations read it.
-  const bool halved =
-      given.stored == StoredScalar::single && matrix.precision() == Precision::double_precision;
-  Plan suited = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
-  if (halved) {
-    const LoopForm loop = suited.loop;  // vectors are as wide as before
-    suited = choose_plan(matrix.pattern(), matrix.entry_bytes() / 2, device);
-    suited.loop = loop;
+  const auto changes = changes_of(text);
+  if (!text.empty() && !changes) return parse_plan(text);
+  const Plan suited = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+  if (!changes) return suited;
+  const Plan plan = parse_plan(*changes, suited);
+  if (plan.stored != StoredScalar::single || matrix.precision() != Precision::double_precision) {
+    return plan;
   }
-  auto plan = nlohmann::json::parse(to_json(suited));
-  for (std::size_t from = 0; from < settings.size();) {
-    const std::size_t comma = std::min(settings.find(',', from), settings.size());
-    const std::size_t equals = settings.find('=', from);
-    if (equals > comma) {
-      throw Error(ErrorKind::bad_plan, "plan: 'chosen' is followed by key=value, not by '" +
-                                           settings.substr(from, comma - from) + "'");
-    }
-    plan[settings.substr(from, equals - from)] = settings.substr(equals + 1, comma - equals - 1);
-    from = comma + 1;
-  }
-  return plan_from_json(plan.dump());
+  // What a layout suits is the entry as iterations read it; vectors are as wide as before.
+  Plan halved = choose_plan(matrix.pattern(), matrix.entry_bytes() / 2, device);
+  halved.loop = suited.loop;
+  return parse_plan(*changes, halved);
 }
 
 void fill_random(AnyField& field, std::uint64_t seed) {

@@ -48,6 +48,7 @@ struct Plan {
   int blocks = 0;     // n_b: blocks a multiprocessor holds unless the grid is full; 0 = all it can
   int unroll = 2;     // entries of a row that a thread loads before it needs the first, 1 to 8
   LoadHint load = LoadHint::normal;  // how the matrix is loaded
+  int kept = 0;  // under load=evict-first, percent of the matrix that are to stay in L2
 
   // Solve.
   LoopForm loop = LoopForm::stepped;
@@ -61,6 +62,8 @@ struct Plan {
 /// ELL, Sl-16, Sl-32, pJDS, K1, K1r, K1rs, K2, K2r, K2rs. What is not said takes its default.
 /// Throws `Error` (bad_plan) that names the key.
 Plan parse_plan(std::string_view text);
+/// Parses "key=value,..."; what is not said is as in `base`.
+Plan parse_plan(std::string_view text, const Plan& base);
 
 /// The canonical text: every key in a fixed order; `parse_plan` of it gives the plan back.
 std::string to_string(const Plan& plan);

@@ -87,7 +87,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 21> keys = {{
+const std::array<Key, 22> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -130,6 +130,8 @@ const std::array<Key, 21> keys = {{
      [](const Plan& p) { return std::to_string(p.unroll); }},
     {"load", [](Plan& p, const std::string& t) { read("load", t, load_names, p.load); },
      [](const Plan& p) { return written(load_names, p.load); }},
+    {"kept", [](Plan& p, const std::string& t) { p.kept = read_number("kept", t, 0); },
+     [](const Plan& p) { return std::to_string(p.kept); }},
     {"loop", [](Plan& p, const std::string& t) { read("loop", t, loop_names, p.loop); },
      [](const Plan& p) { return written(loop_names, p.loop); }},
     {"reductions",
@@ -209,29 +211,37 @@ void check_plan(const Plan& plan) {
   if (plan.unroll < 1 || plan.unroll > 8) {
     refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");
   }
+  if (plan.kept < 0 || plan.kept > 100) {
+    refuse("plan: kept=" + std::to_string(plan.kept) + " is not 0 to 100 percent");
+  }
   if (plan.reductions < 1 || plan.reductions > 2) {
     refuse("plan: reductions=" + std::to_string(plan.reductions) + " is neither 1 nor 2");
   }
 }
 
 Plan parse_plan(std::string_view text) {
-  Plan plan;
+  const std::size_t comma = std::min(text.find(','), text.size());
+  if (text.substr(0, comma).find('=') != std::string_view::npos) return parse_plan(text, {});
+  const Plan named = paper_plan(std::string(text.substr(0, comma)));
+  return comma == text.size() ? named : parse_plan(text.substr(comma + 1), named);
+}
+
+Plan parse_plan(std::string_view text, const Plan& base) {
+  Plan plan = base;
   std::vector<std::string> seen;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     const std::string part(text.substr(from, comma - from));
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) {
-      if (from != 0) refuse("plan: '" + part + "' is not key=value; a name stands first");
-      plan = paper_plan(part);
-    } else {
-      const std::string name = part.substr(0, equals);
-      for (const std::string& other : seen) {
-        if (other == name) refuse("plan: '" + name + "' is given twice");
-      }
-      seen.push_back(name);
-      key_named(name).read(plan, part.substr(equals + 1));
+      refuse("plan: '" + part + "' is not key=value; a name stands first");
     }
+    const std::string name = part.substr(0, equals);
+    for (const std::string& other : seen) {
+      if (other == name) refuse("plan: '" + name + "' is given twice");
+    }
+    seen.push_back(name);
+    key_named(name).read(plan, part.substr(equals + 1));
     from = comma + 1;
   }
   check_plan(plan);

@@ -144,6 +144,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.state = call.state;
   arguments.ticket = kernel.ticket;
   arguments.blocks = blocks_of(A, plan.threads);
+  arguments.kept = static_cast<unsigned>(plan.kept);
   arguments.chunk = plan.chunk;
   LaunchShape shape;
   shape.threads = static_cast<unsigned>(plan.threads);

@@ -40,7 +40,8 @@ std::string plan_text(const ProductProgram& program) {
        << ", epilogue = " << static_cast<int>(program.epilogue) << ", ring = " << program.ring
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan.vector == VectorLayout::soa ? "true" : "false")
-       << ", in_loop = " << (program.in_loop ? "true" : "false") << ";\n"
+       << ", in_loop = " << (program.in_loop ? "true" : "false")
+       << ", keeps = " << (plan.kept > 0 ? "true" : "false") << ";\n"
        << "};\n"
        << entry_assertions(program.shape);
   return text.str();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace heddle {
 
@@ -31,8 +32,9 @@ Lengths lengths_of(const PatternView& pattern) {
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
-  constexpr double bytes_in_l2 = 45e6;      // that stay there from one product to the next
-  constexpr double bytes_in_shared = 20e6;  // of all multiprocessors, beside vectors
+  constexpr double bytes_in_l2 = 45e6;       // that stay there from one product to the next
+  constexpr double bytes_kept_in_l2 = 25e6;  // beside what passes through it: half of it
+  constexpr double bytes_in_shared = 20e6;   // of all multiprocessors, beside vectors
   constexpr double vector_bytes_in_shared = 24e6;
   const Lengths lengths = lengths_of(pattern);
   const double matrix_bytes =
@@ -73,7 +75,13 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   const bool streams = matrix_bytes > bytes_in_l2;
   if (streams) {
     // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
-    plan.load = plan.inner == InnerLayout::aos ? LoadHint::no_allocate : LoadHint::evict_first;
+    plan.load = LoadHint::evict_first;
+    // As much of the matrix as x and y leave room for stays as well.
+    const double vector_bytes =
+        entry_bytes <= 4 * piece ? entry_bytes : std::sqrt(8.0 * entry_bytes);  // of a row, about
+    const double left = bytes_kept_in_l2 - vector_bytes * (rows + pattern.columns);
+    constexpr double least = 0.1;  // of the matrix: less is not worth a register
+    if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
   }
   plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
   // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.

@@ -20,6 +20,7 @@ Plan with_random_schedule(Plan plan, Generator& generator) {
                                 LoadHint::evict_first};
   plan.schedule = schedules[random_between(0, 2, generator)];
   plan.load = loads[random_between(0, 3, generator)];
+  plan.kept = random_between(0, 1, generator) * random_between(0, 100, generator);
   plan.threads = 64 << random_between(0, 4, generator);
   plan.blocks = random_between(0, 2, generator);
   plan.chunk = random_between(1, 3, generator);

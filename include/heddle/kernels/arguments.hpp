@@ -71,6 +71,7 @@ struct ProductArguments {
   LoopState* state;  // of a solver's loop, where the kernel belongs to one
   unsigned* ticket;  // two of a dynamic schedule; zero between launches
   unsigned blocks;   // that the lanes make, whatever the grid
+  unsigned kept;     // percent of the matrix that are to stay in L2
   int chunk;         // blocks' worth of lanes taken at a time when dynamic
 };
 

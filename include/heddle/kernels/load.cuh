@@ -8,18 +8,31 @@ enum Load {
   load_default,      // read-only, cached in L1 and L2
   load_streaming,    // evicted first from both
   load_no_allocate,  // not kept in L1
-  load_evict_first,  // not kept in L1, first to leave L2
+  load_by_policy,    // not kept in L1, and in L2 as a policy says
   load_coherent      // written by other blocks of the running kernel, or in shared memory
 };
 
-__device__ __forceinline__ unsigned long long evict_first_policy() {
-  unsigned long long policy;
+/// For load_by_policy: how long L2 keeps what is loaded.
+using CachePolicy = unsigned long long;
+
+__device__ __forceinline__ CachePolicy evict_first() {
+  CachePolicy policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
+__device__ __forceinline__ CachePolicy evict_last() {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+/// Of the pieces of a matrix, numbered as they are loaded, `kept` percent stay: spread evenly, so
+/// that the two memories deliver side by side.
+__device__ __forceinline__ CachePolicy policy_of_piece(unsigned piece, unsigned kept) {
+  return piece % 100 * kept % 100 < kept ? evict_last() : evict_first();
+}
 
 template <int How>
-__device__ __forceinline__ void load_piece(uint4& v, const uint4* p) {
+__device__ __forceinline__ void load_piece(uint4& v, const uint4* p, CachePolicy policy) {
   if constexpr (How == load_default) {
     v = __ldg(p);
   } else if constexpr (How == load_streaming) {
@@ -28,42 +41,42 @@ __device__ __forceinline__ void load_piece(uint4& v, const uint4* p) {
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
         : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
         : "l"(p));
-  } else if constexpr (How == load_evict_first) {
+  } else if constexpr (How == load_by_policy) {
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
         : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-        : "l"(p), "l"(evict_first_policy()));
+        : "l"(p), "l"(policy));
   } else {
     v = *p;
   }
 }
 template <int How>
-__device__ __forceinline__ void load_piece(uint2& v, const uint2* p) {
+__device__ __forceinline__ void load_piece(uint2& v, const uint2* p, CachePolicy policy) {
   if constexpr (How == load_default) {
     v = __ldg(p);
   } else if constexpr (How == load_streaming) {
     v = __ldcs(p);
   } else if constexpr (How == load_no_allocate) {
     asm("ld.global.nc.L1::no_allocate.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
-  } else if constexpr (How == load_evict_first) {
+  } else if constexpr (How == load_by_policy) {
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%0,%1}, [%2], %3;"
         : "=r"(v.x), "=r"(v.y)
-        : "l"(p), "l"(evict_first_policy()));
+        : "l"(p), "l"(policy));
   } else {
     v = *p;
   }
 }
 template <int How>
-__device__ __forceinline__ void load_piece(unsigned& v, const unsigned* p) {
+__device__ __forceinline__ void load_piece(unsigned& v, const unsigned* p, CachePolicy policy) {
   if constexpr (How == load_default) {
     v = __ldg(p);
   } else if constexpr (How == load_streaming) {
     v = __ldcs(p);
   } else if constexpr (How == load_no_allocate) {
     asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-  } else if constexpr (How == load_evict_first) {
+  } else if constexpr (How == load_by_policy) {
     asm("ld.global.nc.L1::no_allocate.L2::cache_hint.u32 %0, [%1], %2;"
         : "=r"(v)
-        : "l"(p), "l"(evict_first_policy()));
+        : "l"(p), "l"(policy));
   } else {
     v = *p;
   }
@@ -89,14 +102,14 @@ constexpr int piece_bytes(int bytes) { return bytes % 16 == 0 ? 16 : bytes % 8 =
 
 /// `Count` scalars at an address aligned to `Align` bytes.
 template <int How, int Count, int Align, class S>
-__device__ __forceinline__ void load_scalars(S* to, const S* from) {
+__device__ __forceinline__ void load_scalars(S* to, const S* from, CachePolicy policy = 0) {
   constexpr int bytes = Count * int(sizeof(S));
   constexpr int wide = piece_bytes(bytes) < Align ? piece_bytes(bytes) : Align;
   using P = typename Piece<wide>::type;
 #pragma unroll
   for (int i = 0; i < bytes / wide; ++i) {
     P piece;
-    load_piece<How>(piece, reinterpret_cast<const P*>(from) + i);
+    load_piece<How>(piece, reinterpret_cast<const P*>(from) + i, policy);
     memcpy(reinterpret_cast<char*>(to) + i * wide, &piece, wide);
   }
 }

@@ -38,15 +38,15 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
 
 template <class Plan, int N>
 __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, Offset g,
-                                                double (&sums)[N]) {
+                                                CachePolicy policy, double (&sums)[N]) {
   using E = typename Plan::entry;
   using R = result_entry_t<E>;
   const Share share = share_of<Plan>(a.A, g);
   R sum = zero_vector<R>();
   if (share.row < a.A.rows) {
-    sum = product_of_share<Plan, Plan::load, load_default>(a.A.values, a.A.column,
-                                                           lanes_of<Plan>(a.A.lanes), a.A.slots,
-                                                           share, a.x, a.x_component_stride);
+    sum = product_of_share<Plan, Plan::load, load_default>(
+        a.A.values, a.A.column, lanes_of<Plan>(a.A.lanes), a.A.slots, share, a.x,
+        a.x_component_stride, policy);
   }
   add_parts<Plan>(sum, share.threads);
   if (share.row >= a.A.rows || share.thread != 0) return;
@@ -85,7 +85,8 @@ template <class Plan>
 __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block) {
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
   double sums[N == 0 ? 1 : N] = {};
-  product_of_lane<Plan>(a, static_cast<Offset>(block) * Plan::block + threadIdx.x, sums);
+  const CachePolicy policy = Plan::keeps ? policy_of_piece(block, a.kept) : evict_first();
+  product_of_lane<Plan>(a, static_cast<Offset>(block) * Plan::block + threadIdx.x, policy, sums);
   if constexpr (N != 0) store_partials<N, Plan::block>(a.sums, sums, block);
 }
 

@@ -23,7 +23,7 @@ __device__ __forceinline__ Offset lanes_of(Index lanes) {
 template <class Plan, int How>
 __device__ __forceinline__ typename Plan::entry load_entry(
     const stored_scalar_t<typename Plan::entry>* values, Offset step, int lane, Offset C,
-    Offset slots) {
+    Offset slots, CachePolicy policy = 0) {
   using E = typename Plan::entry;
   using S = stored_scalar_t<E>;
   constexpr int K = E::components;
@@ -32,28 +32,28 @@ __device__ __forceinline__ typename Plan::entry load_entry(
   constexpr bool aligned = Plan::lanes != 0 && Plan::lanes * K * int(sizeof(S)) % 16 == 0;
   E entry;
   if constexpr (Plan::inner == inner_aos) {
-    load_scalars<How, K, 16>(entry.component, values + (step + lane) * K);
+    load_scalars<How, K, 16>(entry.component, values + (step + lane) * K, policy);
   } else if constexpr (Plan::inner == inner_soa) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      load_scalars<How, 1, 8>(entry.component + k, values + k * slots + step + lane);
+      load_scalars<How, 1, 8>(entry.component + k, values + k * slots + step + lane, policy);
     }
   } else if constexpr (Plan::inner == inner_aosoa) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      load_scalars<How, 1, 8>(entry.component + k, values + step * K + k * C + lane);
+      load_scalars<How, 1, 8>(entry.component + k, values + step * K + k * C + lane, policy);
     }
   } else {
     const S* at = values + step * K;
 #pragma unroll
     for (int q = 0; q < K / W; ++q) {
       load_scalars<How, W, aligned ? 16 : int(sizeof(S))>(entry.component + q * W,
-                                                          at + q * W * C + lane * W);
+                                                          at + q * W * C + lane * W, policy);
     }
     if constexpr (K % W != 0) {
       constexpr int first = K - K % W;
       load_scalars<How, K % W, int(sizeof(S))>(entry.component + first,
-                                               at + first * C + lane * (K % W));
+                                               at + first * C + lane * (K % W), policy);
     }
   }
   return entry;
@@ -150,11 +150,12 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
 }
 
 /// This thread's part of a row: sum over j = t, t + T, ... of a_j x(column_j), where `x` yields
-/// rows of x. `How` for the matrix. `Plan::unroll` entries are loaded before the first is needed.
+/// rows of x. `How` and `policy` for the matrix. `Plan::unroll` entries are loaded before the first
+/// is needed.
 template <class Plan, int How, class X>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
-    Offset slots, const Share& share, const X& x) {
+    Offset slots, const Share& share, const X& x, CachePolicy policy = 0) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
   constexpr int U = Plan::unroll;
@@ -168,11 +169,11 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
     V with[U];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      load_scalars<How, 1, 4>(at + u, column + step + u * C + share.lane);
+      load_scalars<How, 1, 4>(at + u, column + step + u * C + share.lane, policy);
     }
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      a[u] = load_entry<Plan, How>(values, step + u * C, share.lane, C, slots);
+      a[u] = load_entry<Plan, How>(values, step + u * C, share.lane, C, slots, policy);
 #pragma unroll
     for (int u = 0; u < U; ++u) with[u] = x(at[u]);
 #pragma unroll
@@ -183,8 +184,8 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
 #pragma unroll 1
     for (; j < count; ++j, step += C) {
       Index at;
-      load_scalars<How, 1, 4>(&at, column + step + share.lane);
-      const E a = load_entry<Plan, How>(values, step, share.lane, C, slots);
+      load_scalars<How, 1, 4>(&at, column + step + share.lane, policy);
+      const E a = load_entry<Plan, How>(values, step, share.lane, C, slots, policy);
       multiply_add(sum, load(a), x(at));
     }
   }
@@ -195,11 +196,12 @@ __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share
 template <class Plan, int How, int HowX>
 __device__ __forceinline__ result_entry_t<typename Plan::entry> product_of_share(
     const stored_scalar_t<typename Plan::entry>* values, const Index* column, Offset C,
-    Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride) {
+    Offset slots, const Share& share, const typename Plan::scalar* x, Offset x_component_stride,
+    CachePolicy policy) {
   using V = vector_entry_t<typename Plan::entry>;
-  return product_of_share<Plan, How>(values, column, C, slots, share, [=](Index row) {
-    return load_row<Plan, HowX, V>(x, x_component_stride, row);
-  });
+  return product_of_share<Plan, How>(
+      values, column, C, slots, share,
+      [=](Index row) { return load_row<Plan, HowX, V>(x, x_component_stride, row); }, policy);
 }
 
 /// The T parts of a row, added by the tree of the CPU's product; every one of its threads gets it.
