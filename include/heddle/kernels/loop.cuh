@@ -18,10 +18,9 @@ __device__ __forceinline__ bool is_finite(double value) { return value - value =
 __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
 // Kernels of a graph's loop may overlap (programmatic dependent launch): the next one comes onto
-// the GPU while this one runs, and waits there until all of this one is done. Each of them calls
-// both functions, and the second on every path: that a kernel is done says that those before it
-// are, too, only if it has waited for them. Where kernels were not launched so, neither does
-// anything.
+// the GPU while this one runs, and waits there until all of this one is done. Each calls both
+// functions below, the second on every path: that a kernel is done tells of those before it only if
+// it has waited for them. Neither does anything for kernels that were not launched so.
 
 /// The next kernel's blocks may come, as soon as all of this one's are there.
 __device__ __forceinline__ void let_next_kernel_come() {

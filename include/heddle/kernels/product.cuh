@@ -41,7 +41,7 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, cons
                                                 double (&sums)[N]) {
   using E = typename Plan::entry;
   using R = result_entry_t<E>;
-  // In a loop the kernel before may still write x when this one begins.
+  // In a loop the kernel before may still write x when this one begins: not read-only data.
   constexpr int load_x = Plan::in_loop ? load_coherent : load_default;
   R sum = zero_vector<R>();
   if (share.row < a.A.rows) {
@@ -106,7 +106,7 @@ __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, uns
 template <class Plan>
 __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
   if constexpr (Plan::in_loop) let_next_kernel_come();
-  // The pattern is written by no kernel of a loop.
+  // No kernel of a loop writes the pattern: it is read while the one before still runs.
   [[maybe_unused]] Share share;
   if constexpr (Plan::schedule == 0) share = share_in_block<Plan>(a, blockIdx.x);
   if constexpr (Plan::in_loop) {
