@@ -22,9 +22,10 @@ class Diagonal {
   /// arrays have to be on the device, as after the first `invert`.
   void queue_inversion(Index* first_singular, const Stream& stream);
 
-  /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs.
-  void apply(const void* r, void* z, const Stream& stream,
-             const device::LoopState* state = nullptr) const;
+  /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs. `overlapped` as in
+  /// `Product::Call`.
+  void apply(const void* r, void* z, const Stream& stream, const device::LoopState* state = nullptr,
+             bool overlapped = false) const;
 
   /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed.
   void update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
@@ -40,6 +41,7 @@ class Diagonal {
     int side;
     device::PartialSums product, before;
     double* partials;  // |r|^2 and Re <r, z>: room for `partials()` pairs
+    bool overlapped;   // as in `Product::Call`
   };
   void step(const Step& step, bool one_reduction, const Stream& stream) const;
   /// Compiles what a step needs, so that no launch has to wait for it later.

@@ -54,7 +54,7 @@ class KrylovSolver {
   /// times, but never beside another solve of this object or of its preconditioner's. Throws
   /// `Error`: unsupported for any other operator or loop, with a null space, an observer, or
   /// another preconditioner than Jacobi; usage for fields in the host's memory, and for a capture
-  /// that was not prepared.
+  /// that was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
   /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps

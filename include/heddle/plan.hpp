@@ -17,7 +17,8 @@ enum class VectorLayout { aos, soa };
 enum class StoredScalar { own, single };
 enum class ScheduleKind { fixed, dynamic, full };
 enum class LoadHint { normal, streaming, no_allocate, evict_first };
-enum class LoopForm { stepped, graph, persistent };
+enum class LoopForm { stepped, graph, replay, persistent };
+enum class KernelLaunch { serial, overlapped };
 enum class Recurrence { ring, real };
 
 struct Plan {
@@ -52,6 +53,7 @@ struct Plan {
 
   // Solve.
   LoopForm loop = LoopForm::stepped;
+  KernelLaunch launch = KernelLaunch::serial;  // of a graph's kernels, one behind the other
   int reductions = 2;  // of conjugate gradient in a graph, an iteration: 2 or 1
   Recurrence recurrence = Recurrence::ring;  // BiCGStab's coefficients: the entry's ring, or real
 
@@ -71,6 +73,9 @@ std::string to_string(const Plan& plan);
 /// The same as a JSON object with the same keys, and back.
 std::string to_json(const Plan& plan);
 Plan plan_from_json(std::string_view json);
+
+/// A form of the loop as plans and reports name it.
+std::string_view name(LoopForm loop);
 
 /// Throws unless the parameters have a meaning together. `parse_plan` calls it.
 void check_plan(const Plan& plan);

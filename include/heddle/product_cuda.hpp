@@ -49,6 +49,8 @@ class Product {
     /// leaves partial sums only, see `partial_sums`.
     bool in_loop = false;
     device::LoopState* state = nullptr;
+    /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
+    bool overlapped = false;
     /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's
     /// own for the stream, which a graph must not take along.
     unsigned* ticket = nullptr;

@@ -52,7 +52,7 @@ struct SolverOptions {
 struct Report {
   Status status = Status::converged;
   std::string_view detail;            // what was seen, where the status alone does not say it
-  std::string_view loop = "stepped";  // the form that ran: stepped, graph or persistent
+  std::string_view loop = "stepped";  // the form that ran, as plans name it
   std::string_view stored = "own";    // what iterations read, last: own or float, as in plans
   long long iterations = 0;
   double residual = 0;       // |b - A x| / baseline, true, for the x that is returned

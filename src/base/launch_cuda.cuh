@@ -1,10 +1,38 @@
-// Kernels from lambdas: what is built ahead of time and knows no entries.
+// Launches of kernels that are built ahead of time and know no entries.
 #pragma once
 
 #include "cuda_call.hpp"
 #include "heddle/entries/slots.hpp"
 
 namespace heddle::cuda {
+
+/// Queues a kernel. `overlapped`: it may come onto the GPU while the one queued before it runs, and
+/// waits for that itself (kernels/loop.cuh).
+template <class... Parameters, class... Arguments>
+void launch_kernel(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                   bool overlapped, const Stream& stream, const Arguments&... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {blocks, 1, 1};
+  config.blockDim = {threads, 1, 1};
+  config.stream = stream.queue;
+  config.attrs = &attribute;
+  config.numAttrs = overlapped ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
+}
+
+/// Whether the code of a kernel that says so waits for the kernel before it: from sm_90 on.
+template <class... Parameters>
+bool can_overlap(void (*kernel)(Parameters...), const Stream& stream) {
+  constexpr int first_architecture = 90;
+  const OnGpu here(stream);
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  // Not the GPU's own: PTX of an older one leaves the waiting out.
+  return attributes.ptxVersion >= first_architecture;
+}
 
 inline constexpr int block_size = 256;
 

@@ -40,7 +40,10 @@ const Names<LoadHint> load_names = {{"default", LoadHint::normal},
                                     {"evict-first", LoadHint::evict_first}};
 const Names<LoopForm> loop_names = {{"stepped", LoopForm::stepped},
                                     {"graph", LoopForm::graph},
+                                    {"replay", LoopForm::replay},
                                     {"persistent", LoopForm::persistent}};
+const Names<KernelLaunch> launch_names = {{"serial", KernelLaunch::serial},
+                                          {"overlapped", KernelLaunch::overlapped}};
 const Names<Recurrence> recurrence_names = {{"ring", Recurrence::ring}, {"real", Recurrence::real}};
 
 template <class T>
@@ -57,11 +60,16 @@ void read(const std::string& key, const std::string& text, const Names<T>& names
 }
 
 template <class T>
-std::string written(const Names<T>& names, T value) {
+std::string_view name_in(const Names<T>& names, T value) {
   for (const auto& [name, named] : names) {
     if (named == value) return name;
   }
   throw Error(ErrorKind::internal, "a plan value without a name");
+}
+
+template <class T>
+std::string written(const Names<T>& names, T value) {
+  return std::string(name_in(names, value));
 }
 
 int read_number(const std::string& key, const std::string& text, int least) {
@@ -87,7 +95,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 22> keys = {{
+const std::array<Key, 23> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -134,6 +142,8 @@ const std::array<Key, 22> keys = {{
      [](const Plan& p) { return std::to_string(p.kept); }},
     {"loop", [](Plan& p, const std::string& t) { read("loop", t, loop_names, p.loop); },
      [](const Plan& p) { return written(loop_names, p.loop); }},
+    {"launch", [](Plan& p, const std::string& t) { read("launch", t, launch_names, p.launch); },
+     [](const Plan& p) { return written(launch_names, p.launch); }},
     {"reductions",
      [](Plan& p, const std::string& t) { p.reductions = read_number("reductions", t, 1); },
      [](const Plan& p) { return std::to_string(p.reductions); }},
@@ -180,6 +190,8 @@ Plan paper_plan(const std::string& name) {
 }
 
 }  // namespace
+
+std::string_view name(LoopForm loop) { return name_in(loop_names, loop); }
 
 void check_plan(const Plan& plan) {
   if (plan.lanes != Plan::all_rows && (plan.lanes < 1 || plan.lanes > 64)) {

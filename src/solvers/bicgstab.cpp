@@ -26,9 +26,9 @@ void BiCGStab<S>::make_loop() {
     const cuda::Product* product = this->iterated().product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = product->plan().loop == LoopForm::graph
-                ? cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_)
-                : cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_);
+    loop_ = product->plan().loop == LoopForm::persistent
+                ? cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_)
+                : cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
   }
 }
 
@@ -36,7 +36,7 @@ template <class S>
 std::string_view BiCGStab<S>::loop() const {
   // A null space is projected out between the kernels.
   if (!loop_ || !this->may_run_on_gpu()) return "stepped";
-  return this->iterated().product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
+  return name(this->iterated().product_on_gpu()->plan().loop);
 }
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;

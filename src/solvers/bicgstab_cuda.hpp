@@ -34,7 +34,7 @@ class BiCGStabLoop {
                            const Stream& capturing) = 0;
 };
 
-/// Five kernels an iteration under a WHILE node, with coefficients of `ring`. `diagonal` is null
+/// Five kernels an iteration in a graph, with coefficients of `ring`. `diagonal` is null
 /// without a preconditioner; its inverses must be up to date.
 template <class S>
 std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,

@@ -1,11 +1,9 @@
 // The vector kernels of BiCGStab in a graph, and the graph.
-#include <optional>
-
+#include "../base/launch_cuda.cuh"
 #include "../fields/vector_operations_cuda.hpp"
 #include "bicgstab_cuda.hpp"
-#include "captured_graph_cuda.hpp"
+#include "graph_loop_cuda.hpp"
 #include "heddle/kernels/bicgstab_graph.cuh"
-#include "loop_cuda.hpp"
 #include "loop_kernels.cuh"
 #include "loop_sums_cuda.hpp"
 
@@ -97,13 +95,15 @@ __global__ void __launch_bounds__(threads_of_loop)
 }
 
 template <Ring R, class S>
-class GraphLoop final : public BiCGStabLoop<S> {
+class FusedLoop final : public BiCGStabLoop<S> {
  public:
-  GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
+  FusedLoop(const Product& product, const Diagonal* diagonal, const Device& device)
       : product_(product),
         diagonal_(diagonal),
         device_(device),
-        run_(device),
+        graph_(device, product.plan().loop),
+        overlapped_(product.plan().launch == KernelLaunch::overlapped &&
+                    can_overlap(begin_run<S>, device.stream())),
         counters_(2, device) {
     product_.prepare(call(nullptr));
     make_room();
@@ -113,37 +113,32 @@ class GraphLoop final : public BiCGStabLoop<S> {
                 const RunLimits& limits) override {
     device::LoopState start{};
     start.squared_norm = start.rho[0] = squared_norm;
-    device::LoopState* state = run_.begin(limits, start);
-    if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
-      captured_x_ = fields.x.data;
-      captured_r_ = fields.r.data;
-      graph_.emplace(device_,
-                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
-    }
-    graph_->launch(device_.stream());
-    return run_.wait(limits);
+    return graph_.run(kernels_on(fields), fields.x.data, fields.r.data, start, limits);
   }
 
   void capture_run(const BiCGStabFields<S>& fields, device::LoopState* state,
                    const Stream& capturing) override {
-    const OnGpu here(capturing);
-    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
-    begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, capturing.queue>>>(flat, state,
-                                                                                places_of(fields));
-    check(cudaGetLastError(), "the first kernel of BiCGStab");
-    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
-      for (int i = 0; i < iterations_of_body; ++i) {
-        if (is_contiguous<R>(fields.r)) {
-          queue_iteration<ContiguousChunk<R, S, true>>(fields, state, body);
-        } else if constexpr (R != Ring::real) {
-          queue_iteration<PlanarChunk<R, S>>(fields, state, body);
-        }
-      }
-    });
+    capture_while_it_runs(kernels_on(fields), state, capturing);
   }
 
  private:
   static constexpr int iterations_of_body = 10;
+
+  /// For as long as `fields` are there.
+  LoopKernels kernels_on(const BiCGStabFields<S>& fields) {
+    return {[this, &fields](device::LoopState* state, const Stream& stream) {
+              queue_start(fields, state, stream);
+            },
+            [this, &fields](device::LoopState* state, const Stream& stream) {
+              for (int i = 0; i < iterations_of_body; ++i) {
+                if (is_contiguous<R>(fields.r)) {
+                  queue_iteration<ContiguousChunk<R, S, true>>(fields, state, i, stream);
+                } else if constexpr (R != Ring::real) {
+                  queue_iteration<PlanarChunk<R, S>>(fields, state, i, stream);
+                }
+              }
+            }};
+  }
 
   static Places<S> places_of(const BiCGStabFields<S>& fields) {
     return {fields.x.data, fields.r.data, fields.shadow.data, fields.p.data,
@@ -170,12 +165,27 @@ class GraphLoop final : public BiCGStabLoop<S> {
     for (Place* place : {&of_v_, &of_t_, &of_s_, &of_r_}) take(place->total, sums);
   }
 
+  void queue_start(const BiCGStabFields<S>& fields, device::LoopState* state,
+                   const Stream& stream) {
+    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
+    begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, stream.queue>>>(flat, state,
+                                                                             places_of(fields));
+    check(cudaGetLastError(), "the first kernel of BiCGStab");
+  }
+
   template <class Chunk>
-  void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state,
+  void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state, int iteration,
                        const Stream& body) {
     const Walk walk = walk_over<R>(fields.r, steps_of_sums);
     const Places<S> at = places_of(fields);
     const unsigned blocks = blocks_of_loop(walk);
+    // None is before the first kernel of a body.
+    bool overlapped = overlapped_ && iteration > 0;
+    const auto precondition = [&](const S* from, S* to) {
+      if (diagonal_ == nullptr) return;
+      diagonal_->apply(from, to, body, state, overlapped);
+      overlapped = overlapped_;
+    };
     const auto multiply = [&](const S* x, const S* with, S* y, const Place& left) {
       Product::Call product = call(state);
       product.x = x;
@@ -183,27 +193,26 @@ class GraphLoop final : public BiCGStabLoop<S> {
       product.y = y;
       product.sums.partials = left.partials;
       product.ticket = counters_.data();
+      product.overlapped = overlapped;
       product_.launch(product, body);
-      return for_every_block<sums>(product_.partial_sums(left.partials), left.total, body);
+      overlapped = overlapped_;
+      return for_every_block<sums>(product_.partial_sums(left.partials), left.total, overlapped,
+                                   body);
     };
+    const auto sums_at = [&](const Place& left) { return partial_sums(walk, left.partials); };
 
-    if (diagonal_ != nullptr) {
-      diagonal_->apply(fields.p.data, fields.p_hat.data, body, state);
-    }
+    precondition(fields.p.data, fields.p_hat.data);
     const auto of_v = multiply(at.p_hat, at.shadow, at.v, of_v_);
-    half_step<R, S, Chunk>
-        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_v, at, of_s_.partials);
-    const auto of_s = for_every_block<1>(partial_sums(walk, of_s_.partials), of_s_.total, body);
-    if (diagonal_ != nullptr) {
-      diagonal_->apply(fields.r.data, fields.s_hat.data, body, state);
-    }
+    launch_kernel(half_step<R, S, Chunk>, blocks, threads_of_loop, overlapped, body, walk, state,
+                  of_v, at, of_s_.partials);
+    const auto of_s = for_every_block<1>(sums_at(of_s_), of_s_.total, overlapped, body);
+    precondition(fields.r.data, fields.s_hat.data);
     const auto of_t = multiply(at.s_hat, at.r, at.t, of_t_);
-    full_step<R, S, Chunk>
-        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_s, of_t, at, of_r_.partials);
-    const auto of_r = for_every_block<sums>(partial_sums(walk, of_r_.partials), of_r_.total, body);
-    update_direction<R, S, Chunk>
-        <<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, of_r, at);
-    check(cudaGetLastError(), "the kernels of BiCGStab");
+    launch_kernel(full_step<R, S, Chunk>, blocks, threads_of_loop, overlapped, body, walk, state,
+                  of_s, of_t, at, of_r_.partials);
+    const auto of_r = for_every_block<sums>(sums_at(of_r_), of_r_.total, overlapped, body);
+    launch_kernel(update_direction<R, S, Chunk>, blocks, threads_of_loop, overlapped, body, walk,
+                  state, of_r, at);
   }
 
   /// The product with sums in the ring of the recurrence.
@@ -226,13 +235,11 @@ class GraphLoop final : public BiCGStabLoop<S> {
   const Product& product_;
   const Diagonal* diagonal_;
   Device device_;
-  LoopRun run_;
+  GraphLoop graph_;
+  bool overlapped_;
   Array<unsigned> counters_;  // of a dynamic schedule
   Array<double> partials_;
   Place of_v_, of_s_, of_t_, of_r_;
-  std::optional<CapturedGraph> graph_;
-  const S* captured_x_ = nullptr;
-  const S* captured_r_ = nullptr;
 };
 
 }  // namespace
@@ -242,13 +249,13 @@ std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Di
                                                 Ring ring, const Device& device) {
   switch (ring) {
     case Ring::complex:
-      return std::make_unique<GraphLoop<Ring::complex, S>>(product, diagonal, device);
+      return std::make_unique<FusedLoop<Ring::complex, S>>(product, diagonal, device);
     case Ring::quaternion:
-      return std::make_unique<GraphLoop<Ring::quaternion, S>>(product, diagonal, device);
+      return std::make_unique<FusedLoop<Ring::quaternion, S>>(product, diagonal, device);
     case Ring::real:
       break;
   }
-  return std::make_unique<GraphLoop<Ring::real, S>>(product, diagonal, device);
+  return std::make_unique<FusedLoop<Ring::real, S>>(product, diagonal, device);
 }
 template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(const Product&, const Diagonal*, Ring,
                                                              const Device&);

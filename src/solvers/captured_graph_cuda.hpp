@@ -17,7 +17,7 @@ void capture_while_zero(const Stream& capturing, const int* stop, const Capture&
 /// The same once, if `*flag` is not 0 by then.
 void capture_if(const Stream& capturing, const int* flag, const Capture& body);
 
-/// A graph that can be launched again and again, one launch at a time.
+/// A graph that can be launched again and again; one launch begins when the one before is done.
 class CapturedGraph {
  public:
   CapturedGraph(const Device& device, const Capture& capture);

@@ -32,9 +32,9 @@ void ConjugateGradient<S>::make_loop() {
     const cuda::Product* product = this->iterated().product_on_gpu();
     if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = product->plan().loop == LoopForm::graph
-                ? cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_)
-                : cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_);
+    loop_ = product->plan().loop == LoopForm::persistent
+                ? cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_)
+                : cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_);
   }
 }
 
@@ -42,7 +42,7 @@ template <class S>
 std::string_view ConjugateGradient<S>::loop() const {
   // A null space is projected out of z between the kernels.
   if (!loop_ || !this->may_run_on_gpu()) return "stepped";
-  return this->iterated().product_on_gpu()->plan().loop == LoopForm::graph ? "graph" : "persistent";
+  return name(this->iterated().product_on_gpu()->plan().loop);
 }
 
 // Passes over a field in one iteration, beside the product's own p and q:

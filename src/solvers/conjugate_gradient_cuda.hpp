@@ -32,7 +32,7 @@ class ConjugateGradientLoop {
                            const Stream& capturing) = 0;
 };
 
-/// Three kernels an iteration under a WHILE node, or with one reduction two: matrices of any size.
+/// Three kernels an iteration in a graph, or with one reduction two: matrices of any size.
 template <class S>
 std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
                                                                    const Diagonal* diagonal,

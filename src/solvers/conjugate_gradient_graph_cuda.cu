@@ -1,12 +1,11 @@
 // The vector kernels of conjugate gradient in a graph, and the graph.
 #include <algorithm>
-#include <optional>
 
+#include "../base/launch_cuda.cuh"
 #include "../fields/vector_operations_cuda.hpp"
-#include "captured_graph_cuda.hpp"
 #include "conjugate_gradient_cuda.hpp"
+#include "graph_loop_cuda.hpp"
 #include "heddle/kernels/conjugate_gradient_graph.cuh"
-#include "loop_cuda.hpp"
 #include "loop_kernels.cuh"
 #include "loop_sums_cuda.hpp"
 
@@ -88,49 +87,45 @@ __global__ void __launch_bounds__(threads_of_loop)
 }
 
 template <class S>
-class GraphLoop final : public ConjugateGradientLoop<S> {
+class FusedLoop final : public ConjugateGradientLoop<S> {
  public:
-  GraphLoop(const Product& product, const Diagonal* diagonal, const Device& device)
+  FusedLoop(const Product& product, const Diagonal* diagonal, const Device& device)
       : product_(product),
         diagonal_(diagonal),
         device_(device),
-        run_(device),
+        graph_(device, product.plan().loop),
         counters_(3, device),
-        one_reduction_(product.plan().reductions == 1) {
+        one_reduction_(product.plan().reductions == 1),
+        overlapped_(product.plan().launch == KernelLaunch::overlapped &&
+                    can_overlap(update_residual<S>, device.stream())) {
     product_.prepare(call(nullptr));
     if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
     make_room();
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
-    device::LoopState* state = run_.begin(limits, {});
-    if (!graph_ || captured_x_ != fields.x.data || captured_r_ != fields.r.data) {
-      captured_x_ = fields.x.data;
-      captured_r_ = fields.r.data;
-      graph_.emplace(device_,
-                     [&](const Stream& capturing) { capture_run(fields, state, capturing); });
-    }
-    graph_->launch(device_.stream());
-    return run_.wait(limits);
+    return graph_.run(kernels_on(fields), fields.x.data, fields.r.data, {}, limits);
   }
 
   void capture_run(const ConjugateGradientFields<S>& fields, device::LoopState* state,
                    const Stream& capturing) override {
-    const OnGpu here(capturing);
-    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
-    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, capturing);
-    const BeginDirection<S> begin{fields.r.data, fields.z.data, fields.p.data,
-                                  one_reduction_ ? s_.data() : nullptr};
-    begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, capturing.queue>>>(
-        walk, state, begin, {of_vectors_[0], counters_.data()});
-    check(cudaGetLastError(), "the first kernel of conjugate gradient");
-    capture_while_zero(capturing, &state->end, [&](const Stream& body) {
-      for (int i = 0; i < iterations_of_body; ++i) queue_iteration(fields, walk, state, i, body);
-    });
+    capture_while_it_runs(kernels_on(fields), state, capturing);
   }
 
  private:
   static constexpr int iterations_of_body = 20;  // even: `side` is that of the iteration's number
+
+  /// For as long as `fields` are there.
+  LoopKernels kernels_on(const ConjugateGradientFields<S>& fields) {
+    return {[this, &fields](device::LoopState* state, const Stream& stream) {
+              queue_start(fields, state, stream);
+            },
+            [this, &fields](device::LoopState* state, const Stream& stream) {
+              for (int i = 0; i < iterations_of_body; ++i) {
+                queue_iteration(fields, state, i, stream);
+              }
+            }};
+  }
 
   void make_room() {
     const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
@@ -147,8 +142,20 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
     if (one_reduction_) s_ = Array<S>(static_cast<std::size_t>(shape.scalars()), device_);
   }
 
-  void queue_iteration(const ConjugateGradientFields<S>& fields, const Walk& walk,
-                       device::LoopState* state, int iteration, const Stream& body) {
+  void queue_start(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                   const Stream& stream) {
+    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
+    if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
+    const BeginDirection<S> begin{fields.r.data, fields.z.data, fields.p.data,
+                                  one_reduction_ ? s_.data() : nullptr};
+    begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, stream.queue>>>(
+        walk, state, begin, {of_vectors_[0], counters_.data()});
+    check(cudaGetLastError(), "the first kernel of conjugate gradient");
+  }
+
+  void queue_iteration(const ConjugateGradientFields<S>& fields, device::LoopState* state,
+                       int iteration, const Stream& body) {
+    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
     const int side = iteration % 2;
     const unsigned blocks = blocks_of_loop(walk);
     const S* multiplied = one_reduction_ ? fields.z.data : fields.p.data;
@@ -157,8 +164,10 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
     product.ticket = counters_.data() + 1;
     product.x = product.with = multiplied;
     product.y = fields.q.data;
+    product.overlapped = overlapped_ && iteration > 0;  // none is before the first of a body
     product_.launch(product, body);
-    const auto of_product = for_every_block<1>(product_.partial_sums(of_product_), totals_, body);
+    const auto of_product =
+        for_every_block<1>(product_.partial_sums(of_product_), totals_, overlapped_, body);
 
     // Those that kernel 2 leaves, and with one reduction those of the iteration before.
     double* const left = of_vectors_[one_reduction_ ? side : 0];
@@ -168,34 +177,33 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
                  : partial_sums(walk, at);
     };
     const auto whole = [&](const device::PartialSums& sums) {
-      return diagonal_ != nullptr ? for_every_block<2>(sums, totals_ + most_sums, body)
-                                  : for_every_block<1>(sums, totals_ + most_sums, body);
+      return diagonal_ != nullptr
+                 ? for_every_block<2>(sums, totals_ + most_sums, overlapped_, body)
+                 : for_every_block<1>(sums, totals_ + most_sums, overlapped_, body);
     };
     device::PartialSums before{};
     if (one_reduction_) before = whole(sums_at(of_vectors_[1 - side]));
     if (diagonal_ != nullptr) {
       const Diagonal::Step with_inverses{fields.q.data, fields.r.data, fields.z.data, fields.p.data,
                                          s_.data(),     fields.x.data, state,         side,
-                                         of_product,    before,        left};
+                                         of_product,    before,        left,          overlapped_};
       diagonal_->step(with_inverses, one_reduction_, body);
     } else if (one_reduction_) {
-      one_reduction_step<S><<<blocks, threads_of_loop, 0, body.queue>>>(
-          walk, state, side, of_product, before,
-          {S(0), S(0), fields.z.data, fields.q.data, fields.p.data, s_.data(), fields.x.data,
-           fields.r.data},
-          left);
+      const StepWithOneReduction<S> step{S(0),          S(0),      fields.z.data, fields.q.data,
+                                         fields.p.data, s_.data(), fields.x.data, fields.r.data};
+      launch_kernel(one_reduction_step<S>, blocks, threads_of_loop, overlapped_, body, walk, state,
+                    side, of_product, before, step, left);
     } else {
-      update_residual<S><<<blocks, threads_of_loop, 0, body.queue>>>(
-          walk, state, side, of_product, fields.q.data, fields.r.data, left);
+      launch_kernel(update_residual<S>, blocks, threads_of_loop, overlapped_, body, walk, state,
+                    side, of_product, fields.q.data, fields.r.data, left);
     }
     if (!one_reduction_) {
       const auto sums = whole(sums_at(left));
       const auto update = diagonal_ != nullptr ? update_solution_and_direction<2, S>
                                                : update_solution_and_direction<1, S>;
-      update<<<blocks, threads_of_loop, 0, body.queue>>>(walk, state, side, sums, fields.x.data,
-                                                         fields.p.data, fields.z.data);
+      launch_kernel(update, blocks, threads_of_loop, overlapped_, body, walk, state, side, sums,
+                    fields.x.data, fields.p.data, fields.z.data);
     }
-    check(cudaGetLastError(), "the kernels of conjugate gradient");
   }
 
   static Product::Call call(device::LoopState* state) {
@@ -211,17 +219,15 @@ class GraphLoop final : public ConjugateGradientLoop<S> {
   const Product& product_;
   const Diagonal* diagonal_;
   Device device_;
-  LoopRun run_;
+  GraphLoop graph_;
   Array<unsigned> counters_;  // of the first sums; two of a dynamic schedule
   bool one_reduction_;
+  bool overlapped_;
   Array<double> partials_;
   double* of_product_ = nullptr;
   double* of_vectors_[2] = {};
   double* totals_ = nullptr;  // where partial sums are many
   Array<S> s_;                // A p, with one reduction
-  std::optional<CapturedGraph> graph_;
-  const S* captured_x_ = nullptr;
-  const S* captured_r_ = nullptr;
 };
 
 }  // namespace
@@ -230,7 +236,7 @@ template <class S>
 std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
                                                                    const Diagonal* diagonal,
                                                                    const Device& device) {
-  return std::make_unique<GraphLoop<S>>(product, diagonal, device);
+  return std::make_unique<FusedLoop<S>>(product, diagonal, device);
 }
 template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(const Product&,
                                                                                 const Diagonal*,

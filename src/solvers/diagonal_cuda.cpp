@@ -39,8 +39,9 @@ namespace {
 constexpr int block = threads_of_diagonal;
 static_assert(block % device::threads_of_group == 0);
 
-LaunchShape shape_for(Offset threads) {
+LaunchShape shape_for(Offset threads, bool overlapped = false) {
   LaunchShape shape;
+  shape.overlapped = overlapped;
   shape.blocks = static_cast<unsigned>((threads + block - 1) / block);
   shape.threads = block;
   return shape;
@@ -68,8 +69,8 @@ void Diagonal::queue_inversion(Index* first_singular, const Stream& stream) {
   launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C), stream, pointers);
 }
 
-void Diagonal::apply(const void* r, void* z, const Stream& stream,
-                     const device::LoopState* state) const {
+void Diagonal::apply(const void* r, void* z, const Stream& stream, const device::LoopState* state,
+                     bool overlapped) const {
   if (product_.pattern().rows == 0) return;
   const OnGpu here(stream);
   device::DiagonalArguments<char, char> arguments{};
@@ -79,7 +80,7 @@ void Diagonal::apply(const void* r, void* z, const Stream& stream,
   arguments.rows = product_.pattern().rows;
   arguments.state = state;
   void* pointers[] = {&arguments};
-  launch(kernels_->apply, shape_for(arguments.rows), stream, pointers);
+  launch(kernels_->apply, shape_for(arguments.rows, overlapped), stream, pointers);
 }
 
 void Diagonal::update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
@@ -126,7 +127,8 @@ void Diagonal::step(const Step& step, bool one_reduction, const Stream& stream) 
                                                       step.before,
                                                       step.partials};
   void* pointers[] = {&arguments};
-  launch(kernels_->step[one_reduction ? 1 : 0], shape_for(arguments.rows), stream, pointers);
+  launch(kernels_->step[one_reduction ? 1 : 0], shape_for(arguments.rows, step.overlapped), stream,
+         pointers);
 }
 
 Offset Diagonal::partials() const {

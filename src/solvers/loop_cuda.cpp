@@ -1,7 +1,6 @@
 #include "loop_cuda.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -22,9 +21,11 @@ LoopRun::LoopRun(const Device& device)
       staged_(device.stream()),
       watch_(device.stream()) {
   const OnGpu here(device.stream());
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  event_.reset(event);
+  for (auto& owned : events_) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    owned.reset(event);
+  }
   history_on_host_.reserve(static_cast<std::size_t>(room));
 }
 
@@ -33,6 +34,7 @@ device::LoopState* LoopRun::begin(const RunLimits& limits, device::LoopState sta
   watch_->iteration = 0;
   watch_->squared_norm = start.squared_norm;
   watch_->cancel = 0;
+  watch_->end = device::loop_runs;
   start.limits = {limits.target,   limits.growth, std::min(limits.iterations, room), 0, 0,
                   limits.unwatched};
   if (limits.seconds < longest_deadline) {
@@ -47,43 +49,65 @@ device::LoopState* LoopRun::begin(const RunLimits& limits, device::LoopState sta
   return state_.data();
 }
 
-RunResult LoopRun::wait(const RunLimits& limits) {
-  using Clock = std::chrono::steady_clock;
+void LoopRun::record(cudaEvent_t event) {
+  check(cudaEventRecord(event, device_.stream().queue), "cudaEventRecord");
+}
+
+void LoopRun::await(cudaEvent_t event, const RunLimits& limits) {
   constexpr auto patience = std::chrono::milliseconds(2);
   constexpr auto between_calls = std::chrono::milliseconds(20);
-  const Range range("loop on the GPU");
-  const OnGpu here(device_.stream());
-  check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
-                        cudaMemcpyDeviceToHost, device_.stream().queue),
-        "cudaMemcpyAsync");
-  check(cudaEventRecord(event_.get(), device_.stream().queue), "cudaEventRecord");
   const auto begun = Clock::now();
-  auto called = begun;
   for (;;) {
-    const cudaError_t status = cudaEventQuery(event_.get());
-    if (status == cudaSuccess) break;
+    const cudaError_t status = cudaEventQuery(event);
+    if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
     const auto now = Clock::now();
-    if (limits.observe && now - called > between_calls) {
-      called = now;
+    if (limits.observe && now - observed_ > between_calls) {
+      observed_ = now;
       try {
         if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
       } catch (...) {
         // Not before the kernels are done with what the caller may now take away.
         watch_->cancel = 1;
-        cudaEventSynchronize(event_.get());
+        cudaStreamSynchronize(device_.stream().queue);
         throw;
       }
     }
-    // A short solve is awaited on the core, a long one asleep.
+    // What is short is awaited on the core, what is long asleep.
     if (now - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+RunResult LoopRun::wait(const RunLimits& limits) {
+  const Range range("loop on the GPU");
+  const OnGpu here(device_.stream());
+  observed_ = Clock::now();
+  check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
+                        cudaMemcpyDeviceToHost, device_.stream().queue),
+        "cudaMemcpyAsync");
+  record(events_[0].get());
+  await(events_[0].get(), limits);
   const device::LoopState& state = *staged_;
   const auto iterations = static_cast<std::size_t>(state.iteration);
   history_on_host_.resize(iterations);
   detail::copy_bytes(history_on_host_.data(), history_.data(), iterations * sizeof(double),
                      device_.stream());
   return {state.end, state.iteration, state.squared_norm, history_on_host_};
+}
+
+RunResult LoopRun::replay(const CapturedGraph& body, const RunLimits& limits) {
+  const Range range("bodies of the loop");
+  const OnGpu here(device_.stream());
+  observed_ = Clock::now();
+  for (std::size_t launched = 0;; ++launched) {
+    // Of the last but one launch: what its kernels wrote is visible once the event has happened.
+    const cudaEvent_t event = events_[launched % 2].get();
+    if (launched >= 2) await(event, limits);
+    if (watch_->end != device::loop_runs) break;
+    body.launch(device_.stream());
+    record(event);
+  }
+  return wait(limits);
 }
 
 }  // namespace heddle::cuda

@@ -1,10 +1,13 @@
 // One run of a solver's loop on a GPU, seen from the host: its scalars, and waiting for it.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "../base/cuda_call.hpp"
+#include "captured_graph_cuda.hpp"
 #include "heddle/array.hpp"
 #include "run.hpp"
 
@@ -20,7 +23,17 @@ class LoopRun {
   /// Returns when all work queued so far is done.
   RunResult wait(const RunLimits& limits);
 
+  /// Launches `body`, iterations of a loop in a graph, until the run has ended: the next launch is
+  /// queued while one is under way, so that one more than needed may be, which does nothing.
+  RunResult replay(const CapturedGraph& body, const RunLimits& limits);
+
  private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Lets time pass, and the caller of the solve have its say, until the event has happened.
+  void await(cudaEvent_t event, const RunLimits& limits);
+  void record(cudaEvent_t event);
+
   /// Iterations of one run: a longer one begins again from its residual.
   static constexpr long long room = 1 << 18;
 
@@ -33,7 +46,8 @@ class LoopRun {
   struct DestroyEvent {
     void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
   };
-  std::unique_ptr<CUevent_st, DestroyEvent> event_;
+  std::array<std::unique_ptr<CUevent_st, DestroyEvent>, 2> events_;
+  Clock::time_point observed_;
 };
 
 }  // namespace heddle::cuda

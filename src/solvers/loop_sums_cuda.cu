@@ -1,6 +1,7 @@
 #include "loop_sums_cuda.hpp"
 
-#include "../base/cuda_call.hpp"
+#include "../base/launch_cuda.cuh"
+#include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
 
 namespace heddle::cuda {
@@ -13,6 +14,7 @@ constexpr int threads = 1024;
 
 template <int N>
 __global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, double* to) {
+  device::follow_kernel_before();
   double total[N];
   device::add_again<N, threads>(sums, total);
   if (threadIdx.x < N) to[threadIdx.x] = total[threadIdx.x];
@@ -21,16 +23,19 @@ __global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, dou
 }  // namespace
 
 template <int N>
-device::PartialSums for_every_block(const device::PartialSums& sums, double* room,
+device::PartialSums for_every_block(const device::PartialSums& sums, double* room, bool overlapped,
                                     const Stream& stream) {
   if (N * sums.count <= most_for_every_block) return sums;
-  add_all<N><<<1, threads, 0, stream.queue>>>(sums, room);
-  check(cudaGetLastError(), "adding a loop's sums");
+  launch_kernel(add_all<N>, 1, threads, overlapped, stream, sums, room);
   return {room, 1, 1};
 }
-template device::PartialSums for_every_block<1>(const device::PartialSums&, double*, const Stream&);
-template device::PartialSums for_every_block<2>(const device::PartialSums&, double*, const Stream&);
-template device::PartialSums for_every_block<3>(const device::PartialSums&, double*, const Stream&);
-template device::PartialSums for_every_block<5>(const device::PartialSums&, double*, const Stream&);
+template device::PartialSums for_every_block<1>(const device::PartialSums&, double*, bool,
+                                                const Stream&);
+template device::PartialSums for_every_block<2>(const device::PartialSums&, double*, bool,
+                                                const Stream&);
+template device::PartialSums for_every_block<3>(const device::PartialSums&, double*, bool,
+                                                const Stream&);
+template device::PartialSums for_every_block<5>(const device::PartialSums&, double*, bool,
+                                                const Stream&);
 
 }  // namespace heddle::cuda

@@ -73,7 +73,7 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 }
 
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments) {
-  cudaLaunchAttribute attributes[1] = {};
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config{};
   config.gridDim = {shape.blocks, 1, 1};
   config.blockDim = {shape.threads, 1, 1};
@@ -83,6 +83,10 @@ void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream,
   if (shape.cooperative) {
     attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
     attributes[config.numAttrs++].val.cooperative = 1;
+  }
+  if (shape.overlapped) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }
   check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments),
         "cudaLaunchKernelExC");

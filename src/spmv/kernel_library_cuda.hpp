@@ -17,6 +17,7 @@ struct LaunchShape {
   unsigned threads = 1;
   unsigned shared_bytes = 0;
   bool cooperative = false;  // all blocks run at once
+  bool overlapped = false;   // they may come while the kernel before runs, see kernels/loop.cuh
 };
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);
 

@@ -151,6 +151,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   shape.blocks = plan.schedule == ScheduleKind::full
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
+  shape.overlapped = call.overlapped;
   void* pointers[] = {&arguments};
   launch(kernel.product, shape, stream, pointers);
 }

@@ -89,9 +89,13 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
                   ? LoopForm::persistent
                   : LoopForm::graph;
-  // One vector pass more against one kernel less: where vectors stay in L2.
+  // Where vectors stay in L2: one vector pass more against one kernel less, and kernels that are
+  // over before the next one would have come.
   constexpr Index rows_of_short_vectors = 1 << 17;
-  if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
+  if (pattern.rows <= rows_of_short_vectors) {
+    plan.reductions = 1;
+    plan.launch = KernelLaunch::overlapped;
+  }
   if (pattern.rows != pattern.columns) {
     plan.use = BasisUse::scatter;
     plan.loop = LoopForm::graph;

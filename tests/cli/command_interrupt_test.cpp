@@ -66,7 +66,7 @@ TEST_F(Interrupt, WhileIteratingOnAGpu) {
   const std::string why = heddle::Device::why_no_gpu();
   if (!why.empty()) GTEST_SKIP() << why;
   ASSERT_EQ(run({"generate", "poisson", "--size", "30000", "-o", "a.mtx", "-q"}).status, 0);
-  for (const char* plan : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+  for (const char* plan : {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"}) {
     SCOPED_TRACE(plan);
     Process process(HEDDLE_PROGRAM,
                     {"solve", "a.mtx", "--device", "cuda", "--plan", std::string("Sl-32,") + plan,

@@ -83,7 +83,7 @@ TYPED_TEST_SUITE(BiCGStabOnGpu, Entries);
 
 const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=16,T=2,inner=soa,vector=soa"};
 const char* const recurrences[] = {"recurrence=ring", "recurrence=real"};
-const char* const loops[] = {"graph", "persistent"};
+const char* const loops[] = {"graph", "replay", "persistent"};
 
 TYPED_TEST(BiCGStabOnGpu, GoesAsTheHostDoes) {
   using E = TypeParam;

@@ -111,7 +111,7 @@ TEST_F(CancellationOnGpu, ConjugateGradient) {
   Seed seed(3301);
   const auto matrix = line(rows);
   const Field<E> b = random_field<E>(rows, seed.generator);
-  for (const char* loop : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+  for (const char* loop : {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"}) {
     expect_obeys<ConjugateGradient<double>>(loop, matrix, b);
   }
 }
@@ -120,7 +120,7 @@ TEST_F(CancellationOnGpu, BiCGStab) {
   Seed seed(3302);
   const auto matrix = line(rows);
   const Field<E> b = random_field<E>(rows, seed.generator);
-  for (const char* loop : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+  for (const char* loop : {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"}) {
     expect_obeys<BiCGStab<double>>(loop, matrix, b);
   }
 }

@@ -188,7 +188,7 @@ TEST_F(ConcurrentOnGpu, NothingRunsOnTheDefaultStream) {
   const Field<E> b = random_field<E>(n, seed.generator);
   const OwnStream stream;
   for (const Device& on : {device, Device::cuda(0, stream.get())}) {
-    for (const char* loop : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+    for (const char* loop : {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"}) {
       SCOPED_TRACE(loop);
       const Plan plan = parse_plan(std::string("pJDS,T=2,") + loop);
       Operator<E> A(matrix, plan, on);
@@ -249,7 +249,7 @@ TEST_F(SeveralGpus, SolveAtOnceWithTheSameBits) {
   constexpr Index n = 5000;
   const auto matrix = random_positive_definite_matrix<E>(n, 7, seed.generator);
   const Field<E> b = random_field<E>(n, seed.generator);
-  for (const char* loop : {"loop=stepped", "loop=graph", "loop=persistent"}) {
+  for (const char* loop : {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"}) {
     SCOPED_TRACE(loop);
     const Plan plan = parse_plan(std::string("pJDS,T=2,") + loop);
     const Scalars expected = solve<ConjugateGradient>(Operator<E>(matrix, plan, device), b);

@@ -24,7 +24,11 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                quaternion<float>, block<float, 3, 3>>;
 TYPED_TEST_SUITE(SolveOnGpu, Entries);
 
-const char* const loops[] = {"loop=stepped", "loop=graph", "loop=graph,reductions=1",
+const char* const loops[] = {"loop=stepped",
+                             "loop=graph",
+                             "loop=graph,reductions=1",
+                             "loop=graph,launch=overlapped",
+                             "loop=replay,launch=overlapped,reductions=1",
                              "loop=persistent"};
 const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=32,T=1,sigma=64", "C=1",
                                "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs"};

@@ -159,7 +159,8 @@ void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool j
 
 constexpr const char* graph_plans[] = {"C=32,T=4,sigma=n,inner=aosoa16,loop=graph",
                                        "C=16,T=2,sigma=n,inner=soa,vector=soa,loop=graph",
-                                       "C=32,schedule=dynamic,loop=graph", "CSR,loop=graph"};
+                                       "C=32,schedule=dynamic,loop=graph,launch=overlapped",
+                                       "CSR,loop=replay,launch=overlapped,reductions=1"};
 constexpr const char* persistent_plans[] = {"C=32,T=4,sigma=n,inner=aosoa16,loop=persistent",
                                             "C=1,loop=persistent"};
 

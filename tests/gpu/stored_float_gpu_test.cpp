@@ -23,7 +23,7 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                block<double, 3, 3>, block<complex<double>, 3, 3>>;
 TYPED_TEST_SUITE(StoredFloatOnGpu, Entries);
 
-const char* const loops[] = {"loop=stepped", "loop=graph", "loop=persistent"};
+const char* const loops[] = {"loop=stepped", "loop=graph", "loop=replay", "loop=persistent"};
 const char* const layouts[] = {"C=32,T=4,sigma=n,inner=aosoa16", "C=1",
                                "C=16,T=2,sigma=n,inner=soa,vector=soa", "K2rs,inner=aosoa"};
 

@@ -62,7 +62,10 @@ Plan random_plan(Generator& generator) {
                      generator);
   plan.kept = random_between(0, 100, generator);
   plan.loop =
-      one_of(std::array{LoopForm::stepped, LoopForm::graph, LoopForm::persistent}, generator);
+      one_of(std::array{LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent},
+             generator);
+  plan.launch = one_of(std::array{KernelLaunch::serial, KernelLaunch::overlapped}, generator);
+  plan.reductions = random_between(1, 2, generator);
   plan.recurrence = one_of(std::array{Recurrence::ring, Recurrence::real}, generator);
   return plan;
 }
@@ -103,19 +106,20 @@ TEST(Plan, PapersNames) {
 }
 
 TEST(Plan, CanonicalTextOfTheDefault) {
-  EXPECT_EQ(to_string(Plan{}),
-            "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-            "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
-            "threads=256,blocks=0,unroll=2,load=default,kept=0,loop=stepped,reductions=2,"
-            "recurrence=ring");
+  EXPECT_EQ(
+      to_string(Plan{}),
+      "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
+      "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+      "threads=256,blocks=0,unroll=2,load=default,kept=0,loop=stepped,launch=serial,reductions=2,"
+      "recurrence=ring");
   EXPECT_EQ(to_string(parse_plan(
                 "ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
                 "vector=soa,stored=float,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
-                "load=evict-first,loop=graph,recurrence=real")),
+                "load=evict-first,loop=graph,launch=overlapped,recurrence=real")),
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
             "vector=soa,stored=float,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
-            "threads=1024,blocks=3,unroll=8,load=evict-first,kept=0,loop=graph,reductions=2,"
-            "recurrence=real");
+            "threads=1024,blocks=3,unroll=8,load=evict-first,kept=0,loop=graph,launch=overlapped,"
+            "reductions=2,recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
 }
@@ -135,10 +139,20 @@ TEST(Plan, KeysOfAGpu) {
       {"load=evict-first,kept=30", {.load = LoadHint::evict_first, .kept = 30}},
       {"loop=stepped", {.loop = LoopForm::stepped}},
       {"loop=graph", {.loop = LoopForm::graph}},
+      {"loop=replay", {.loop = LoopForm::replay}},
       {"loop=persistent", {.loop = LoopForm::persistent}},
+      {"launch=serial", {.launch = KernelLaunch::serial}},
+      {"launch=overlapped", {.launch = KernelLaunch::overlapped}},
       {"reductions=1", {.reductions = 1}},
   };
   for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
+}
+
+TEST(Plan, FormsOfTheLoopHaveTheNamesThatTextsHave) {
+  for (const LoopForm loop :
+       {LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent}) {
+    EXPECT_EQ(parse_plan("loop=" + std::string(name(loop))).loop, loop);
+  }
 }
 
 TEST(Plan, TheDocumentationShowsTheCanonicalText) {
@@ -192,7 +206,7 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma T threshold order columns use inner vector stored schedule chunk prefetch-x "
-      "prefetch-matrix threads blocks unroll load kept loop reductions recurrence";
+      "prefetch-matrix threads blocks unroll load kept loop launch reductions recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
   expect_refused("c=4", "plan: there is no key 'c'; there are " + keys);
@@ -216,7 +230,8 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
                  "plan: load=cached is none of default streaming no-allocate evict-first");
   expect_refused("kept=101", "plan: kept=101 is not 0 to 100 percent");
   expect_refused("reductions=3", "plan: reductions=3 is neither 1 nor 2");
-  expect_refused("loop=fused", "plan: loop=fused is none of stepped graph persistent");
+  expect_refused("loop=fused", "plan: loop=fused is none of stepped graph replay persistent");
+  expect_refused("launch=eager", "plan: launch=eager is none of serial overlapped");
   expect_refused("recurrence=complex", "plan: recurrence=complex is none of ring real");
 }
 

@@ -137,6 +137,43 @@ TEST_P(SomeKernelVariants, ForOtherArchitectures) {
 INSTANTIATE_TEST_SUITE_P(Sm, SomeKernelVariants, testing::Values(80, 100, 120),
                          testing::PrintToStringParamName());
 
+/// Kernels of a graph's loop may be launched while the one before runs: what a PTX text says in
+/// front of the wait for that reads constants alone, and no path leaves by then.
+TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
+  constexpr int unknown_architecture = 999;  // of which a compiler writes PTX
+  const std::regex touches(R"(\b(st|atom|red|ld)\.(?!param|shared|local)|\b(ret|exit);)");
+  const std::regex reads_constants(R"(ld\.global\.nc)");
+  std::vector<cuda::KernelSource> sources;
+  const VariantEntry entries[] = {variant_entry<quaternion<float>>(),
+                                  variant_entry<block<double, 3, 3>>()};
+  for (const VariantProgram& program : variant_programs()) {
+    if (!program.in_loop && program.kind != ProgramKind::diagonal_step) continue;
+    for (const char* plan : {"C=32,T=4,schedule=full", "C=1,schedule=full,load=evict-first",
+                             "C=16,threshold=8,schedule=static", "C=n,schedule=dynamic"}) {
+      sources.push_back(source_of(entries[sources.size() % 2], program, parse_plan(plan)));
+    }
+  }
+  const auto images = cuda::compile_kernels(sources, unknown_architecture);
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    SCOPED_TRACE(sources[i].name);
+    const std::string_view ptx(images[i].data.data(), images[i].data.size() - 1);
+    const std::size_t body = ptx.find(".entry");
+    const std::size_t lets_come = ptx.find("griddepcontrol.launch_dependents;");
+    const std::size_t waits = ptx.find("griddepcontrol.wait;");
+    ASSERT_NE(body, ptx.npos);
+    ASSERT_NE(waits, ptx.npos);
+    EXPECT_LT(lets_come, waits);
+    EXPECT_EQ(ptx.find("griddepcontrol.wait;", waits + 1), ptx.npos);
+    const std::string before(ptx.substr(body, waits - body));
+    for (std::sregex_iterator found(before.begin(), before.end(), touches), end; found != end;
+         ++found) {
+      const std::string rest = before.substr(static_cast<std::size_t>(found->position()), 40);
+      EXPECT_TRUE(std::regex_search(rest, reads_constants, std::regex_constants::match_continuous))
+          << rest;
+    }
+  }
+}
+
 /// As many rows of as many entries each.
 Plan default_plan(Index rows, Index length, const VariantEntry& entry) {
   std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);

@@ -1,4 +1,4 @@
-// BiCGStab as five kernels an iteration, replayed under a WHILE node. A preconditioner adds
+// BiCGStab as five kernels an iteration of a graph that is repeated. A preconditioner adds
 // p_hat = M^-1 p before 1 and s_hat = M^-1 s before 3. A kernel leaves partial sums; every block of
 // the kernel that needs them adds them for itself.
 //   1  v = A p_hat, <r^, v>
@@ -40,6 +40,7 @@ __device__ __forceinline__ quaternion<double> sum_in_ring(const double* sum) {
 template <int R, int Threads>
 __device__ __forceinline__ bool take_alpha(LoopState& state, const PartialSums& sums,
                                            quaternion<double>& alpha) {
+  follow_kernel_before();
   if (state.over != 0) return false;
   double total[R + 1];
   add_again<R + 1, Threads>(sums, total);
@@ -51,7 +52,7 @@ __device__ __forceinline__ bool take_alpha(LoopState& state, const PartialSums& 
       write(state.sigma, sigma);
       write(state.alpha, alpha);
     } else {
-      state.end = loop_lost;
+      set_end(state, loop_lost);
     }
   }
   return usable;
@@ -65,6 +66,7 @@ template <int R, int Threads>
 __device__ __forceinline__ StepTaken take_omega(LoopState& state, const PartialSums& of_s,
                                                 const PartialSums& of_t, quaternion<double>& alpha,
                                                 quaternion<double>& omega) {
+  follow_kernel_before();
   if (state.over != 0) return no_step;
   double squared_s[1], total[R + 1];
   add_again<1, Threads>(of_s, squared_s);
@@ -80,7 +82,7 @@ __device__ __forceinline__ StepTaken take_omega(LoopState& state, const PartialS
     if (half) {
       state.half = 1;
       conclude_iteration(state, squared_s[0]);
-      if (state.end == loop_runs) state.end = loop_orthogonal;
+      if (state.end == loop_runs) set_end(state, loop_orthogonal);
     } else {
       write(state.omega, omega);
     }
@@ -92,6 +94,7 @@ __device__ __forceinline__ StepTaken take_omega(LoopState& state, const PartialS
 template <int R, int Threads>
 __device__ __forceinline__ bool take_beta(LoopState& state, const PartialSums& sums,
                                           quaternion<double>& omega, quaternion<double>& beta) {
+  follow_kernel_before();
   if (state.over != 0 || state.half != 0) return false;
   double total[R + 1];
   add_again<R + 1, Threads>(sums, total);

@@ -1,4 +1,4 @@
-// Conjugate gradient as kernels that are replayed under a WHILE node. A kernel leaves partial sums;
+// Conjugate gradient as kernels of a graph that is repeated. A kernel leaves partial sums;
 // every block of the kernel that needs them adds them for itself, which takes less time than a
 // kernel between the two, or than a last block that all others have to report to.
 //
@@ -27,6 +27,7 @@ __device__ __forceinline__ int end_unless_positive(double value, int otherwise) 
 template <int Threads>
 __device__ __forceinline__ bool take_alpha(LoopState& state, int side, const PartialSums& p_q,
                                            double& alpha) {
+  follow_kernel_before();
   if (state.over != 0) return false;
   double total[1];
   add_again<1, Threads>(p_q, total);
@@ -36,7 +37,7 @@ __device__ __forceinline__ bool take_alpha(LoopState& state, int side, const Par
   if (end == loop_runs && !(alpha > 0)) end = loop_not_positive;
   if (is_leader()) {
     step.alpha = end == loop_runs ? alpha : 0;
-    if (end != loop_runs) state.end = end;
+    if (end != loop_runs) set_end(state, end);
   }
   return end == loop_runs;
 }
@@ -45,6 +46,7 @@ __device__ __forceinline__ bool take_alpha(LoopState& state, int side, const Par
 template <int N, int Threads>
 __device__ __forceinline__ bool take_beta(LoopState& state, int side, const PartialSums& sums,
                                           double& alpha, double& beta) {
+  follow_kernel_before();
   const StepScalars& step = state.step[side];
   alpha = step.alpha;
   if (state.over != 0 || alpha == 0) return false;
@@ -55,7 +57,7 @@ __device__ __forceinline__ bool take_beta(LoopState& state, int side, const Part
   if (is_leader()) {
     state.step[1 - side].r_z = r_z;
     conclude_iteration(state, total[0]);
-    if (state.end == loop_runs) state.end = end_unless_positive(r_z, loop_not_definite);
+    if (state.end == loop_runs) set_end(state, end_unless_positive(r_z, loop_not_definite));
   }
   return true;
 }
@@ -65,6 +67,7 @@ __device__ __forceinline__ bool take_beta(LoopState& state, int side, const Part
 template <int N, int Threads>
 __device__ __forceinline__ bool take_step(LoopState& state, int side, const PartialSums& z_w,
                                           const PartialSums& sums, double& alpha, double& beta) {
+  follow_kernel_before();
   if (state.over != 0) return false;
   const StepScalars& before = state.step[side];
   const bool first = before.iteration == 0;
@@ -89,7 +92,7 @@ __device__ __forceinline__ bool take_step(LoopState& state, int side, const Part
           r_z, alpha, iteration,
           requested_end(state, state.limits.deadline, iteration, state.limits.unwatched)};
     } else {
-      state.end = end;
+      set_end(state, end);
     }
   }
   return end == loop_runs;

@@ -80,7 +80,10 @@ __device__ __forceinline__ vector_entry_t<typename Plan::entry> times_inverse(
 template <class Plan>
 __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& a) {
   using V = vector_entry_t<typename Plan::entry>;
-  if (a.state != nullptr && a.state->end != loop_runs) return;
+  if (a.state != nullptr) {
+    follow_kernel_before();
+    if (a.state->end != loop_runs) return;
+  }
   const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row >= a.rows) return;
   const V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);

@@ -17,6 +17,29 @@ __device__ __forceinline__ bool is_finite(double value) { return value - value =
 /// The one thread of a launch that writes the state.
 __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
+// Kernels of a graph's loop may overlap (programmatic dependent launch): the next one comes onto
+// the GPU while this one runs, and waits there until all of this one is done. Each calls both
+// functions below, the second on every path: that a kernel is done tells of those before it only if
+// it has waited for them. Neither does anything for kernels that were not launched so.
+
+/// The next kernel's blocks may come, as soon as all of this one's are there.
+__device__ __forceinline__ void let_next_kernel_come() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+/// From here on, what kernels before this one wrote may be read, and what they read be written.
+__device__ __forceinline__ void await_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// How a kernel of a graph's loop begins, unless it has something to do meanwhile.
+__device__ __forceinline__ void follow_kernel_before() {
+  let_next_kernel_come();
+  await_kernel_before();
+}
+
 /// What the host or the clock asks for; the host's flag is far away, so not in every iteration that
 /// is short: `unwatched` of them, 2^k - 1, go by without a look.
 __device__ __forceinline__ int requested_end(const LoopState& state, unsigned long long deadline,
@@ -47,6 +70,13 @@ __device__ __forceinline__ bool is_over(LoopState& state) {
   return true;
 }
 
+/// For a graph, by a vector kernel: why the run ends, if it does. The host may be looking out for
+/// it.
+__device__ __forceinline__ void set_end(LoopState& state, int end) {
+  state.end = end;
+  if (end != loop_runs) state.watch->end = end;
+}
+
 /// For a graph: so many iterations are done, and left a residual of this squared norm.
 __device__ __forceinline__ void record_iteration(LoopState& state, long long iteration,
                                                  double squared_norm) {
@@ -64,9 +94,9 @@ __device__ __forceinline__ void conclude_iteration(LoopState& state, double squa
   const long long iteration = state.iteration + 1;
   record_iteration(state, iteration, squared_norm);
   const int end = judged(state.limits, squared_norm, iteration);
-  state.end = end == loop_runs
-                  ? requested_end(state, state.limits.deadline, iteration, state.limits.unwatched)
-                  : end;
+  set_end(state, end == loop_runs ? requested_end(state, state.limits.deadline, iteration,
+                                                  state.limits.unwatched)
+                                  : end);
 }
 
 __device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {

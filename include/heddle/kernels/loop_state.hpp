@@ -25,6 +25,7 @@ struct LoopWatch {
   volatile long long iteration;
   volatile double squared_norm;
   volatile int cancel;
+  volatile int end;  // of a graph's run: a LoopEnd, as soon as there is one
 };
 
 inline constexpr long long usually_unwatched = 15;

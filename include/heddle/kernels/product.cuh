@@ -37,16 +37,17 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
 }
 
 template <class Plan, int N>
-__device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, Offset g,
+__device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, const Share& share,
                                                 CachePolicy policy, double (&sums)[N]) {
   using E = typename Plan::entry;
   using R = result_entry_t<E>;
-  const Share share = share_of<Plan>(a.A, g);
+  // In a loop the kernel before may still write x when this one begins: not read-only data.
+  constexpr int load_x = Plan::in_loop ? load_coherent : load_default;
   R sum = zero_vector<R>();
   if (share.row < a.A.rows) {
-    sum = product_of_share<Plan, Plan::load, load_default>(
-        a.A.values, a.A.column, lanes_of<Plan>(a.A.lanes), a.A.slots, share, a.x,
-        a.x_component_stride, policy);
+    sum = product_of_share<Plan, Plan::load, load_x>(a.A.values, a.A.column,
+                                                     lanes_of<Plan>(a.A.lanes), a.A.slots, share,
+                                                     a.x, a.x_component_stride, policy);
   }
   add_parts<Plan>(sum, share.threads);
   if (share.row >= a.A.rows || share.thread != 0) return;
@@ -80,14 +81,24 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, Offs
   store_row<Plan>(a.y, a.y_component_stride, row, sum);
 }
 
-/// Lanes [block * Plan::block, ...) of the whole matrix.
+/// This thread's share of lanes [block * Plan::block, ...) of the whole matrix.
 template <class Plan>
-__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block) {
+__device__ __forceinline__ Share share_in_block(const ArgumentsOf<Plan>& a, unsigned block) {
+  return share_of<Plan>(a.A, static_cast<Offset>(block) * Plan::block + threadIdx.x);
+}
+
+template <class Plan>
+__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block,
+                                                 const Share& share) {
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
   double sums[N == 0 ? 1 : N] = {};
   const CachePolicy policy = Plan::keeps ? policy_of_piece(block, a.kept) : evict_first();
-  product_of_lane<Plan>(a, static_cast<Offset>(block) * Plan::block + threadIdx.x, policy, sums);
+  product_of_lane<Plan>(a, share, policy, sums);
   if constexpr (N != 0) store_partials<N, Plan::block>(a.sums, sums, block);
+}
+template <class Plan>
+__device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, unsigned block) {
+  product_of_block<Plan>(a, block, share_in_block<Plan>(a, block));
 }
 
 /// `Plan::schedule`: 0 a block of the grid for each block of lanes, 1 static strides, 2 dynamic.
@@ -95,11 +106,16 @@ __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, uns
 /// its partial sums to the kernel behind it.
 template <class Plan>
 __device__ __forceinline__ void product(const ArgumentsOf<Plan>& a) {
+  if constexpr (Plan::in_loop) let_next_kernel_come();
+  // No kernel of a loop writes the pattern: it is read while the one before still runs.
+  [[maybe_unused]] Share share;
+  if constexpr (Plan::schedule == 0) share = share_in_block<Plan>(a, blockIdx.x);
   if constexpr (Plan::in_loop) {
+    await_kernel_before();
     if (is_over(*a.state)) return;
   }
   if constexpr (Plan::schedule == 0) {
-    product_of_block<Plan>(a, blockIdx.x);
+    product_of_block<Plan>(a, blockIdx.x, share);
   } else if constexpr (Plan::schedule == 1) {
     for (unsigned block = blockIdx.x; block < a.blocks; block += gridDim.x) {
       product_of_block<Plan>(a, block);

@@ -127,7 +127,7 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
   const Index slice = Plan::lanes == 0 ? 0 : static_cast<Index>(g / C);
   share.lane = static_cast<int>(Plan::lanes == 0 ? g : g % C);
   share.row = A.rows;
-  share.threads = 1;
+  share.threads = Plan::threads == 0 ? 1 : Plan::threads;  // a constant on every path if it can be
   if (slice >= A.slices) return share;
   if constexpr (Plan::threads == 0) {
     const int T = __ldg(A.threads + slice);
@@ -138,7 +138,6 @@ __device__ __forceinline__ Share share_of(const Matrix<S>& A, Offset g) {
     share.row = row;
   } else {
     constexpr int T = Plan::threads;
-    share.threads = T;
     share.thread = share.lane % T;
     const Offset row = static_cast<Offset>(slice) * (C / T) + share.lane / T;
     if (row >= A.rows) return share;
