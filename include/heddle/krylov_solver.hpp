@@ -11,6 +11,7 @@
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
+#include "heddle/workspace.hpp"
 
 namespace heddle {
 
@@ -76,15 +77,19 @@ class KrylovSolver {
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them.
   const std::vector<double>& history() const { return history_; }
 
+  /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
+  /// come to that where a solve cannot use the caller's, a null space, and what `enqueue` prepares.
+  long long memory() const { return memory_; }
+
   const SolverOptions& options() const { return options_; }
   /// Waits for an enqueued solve, and gives back what was prepared for the next.
   void set_options(SolverOptions options);
 
  protected:
-  /// `fields` is how many `make_work` the method itself will need. Throws `Error` (memory) before
-  /// any is made where they exceed what the device has available.
+  /// `workspace`: what the method itself will allocate, its `make_work` and its loop. Throws
+  /// `Error` (memory) before any of it is made where it exceeds what the device has available.
   KrylovSolver(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-               SolverOptions options, Ring ring, int fields);
+               SolverOptions options, Ring ring, const Workspace& workspace);
 
   /// One run of the method from the residual in `control`; it ends when `control` says so.
   virtual void iterate(detail::SolveControl<S>& control) = 0;
@@ -142,6 +147,7 @@ class KrylovSolver {
   void project_in(const FieldView<S>& field);
 
   Ring ring_;
+  long long memory_ = 0;
   const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;

@@ -2,16 +2,43 @@
 
 #include "bicgstab_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
+
+namespace {
+
+template <class S>
+Ring ring_of_recurrence(const LinearOperator<S>& matrix) {
+  return matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring();
+}
+
+template <class S>
+Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
+  const int fields = preconditioner != nullptr ? 6 : 4;
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = matrix.iterated().product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    const Ring ring = ring_of_recurrence(matrix);
+    const Workspace of_loop =
+        product->plan().loop == LoopForm::graph
+            ? cuda::workspace_of_bicgstab_graph<S>(*product, ring)
+            : cuda::workspace_of_persistent(cuda::PersistentMethod::bicgstab, ring_size(ring),
+                                            *product, preconditioner != nullptr, matrix.device());
+    return {fields + of_loop.fields, of_loop.bytes};
+  }
+  return {fields};
+}
+
+}  // namespace
 
 template <class S>
 BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
                       std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
     : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      preconditioner ? 6 : 4),
-      ring_(matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring()) {
+                      workspace(matrix, preconditioner.get())),
+      ring_(ring_of_recurrence(matrix)) {
   for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
   if (this->preconditioner_) {
     p_hat_ = this->make_work();

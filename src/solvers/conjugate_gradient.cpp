@@ -5,16 +5,39 @@
 
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
+
+namespace {
+
+template <class S>
+Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
+  const int fields = preconditioner != nullptr ? 3 : 2;
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = matrix.iterated().product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    const cuda::Diagonal* diagonal =
+        preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
+    const Workspace of_loop =
+        product->plan().loop == LoopForm::graph
+            ? cuda::workspace_of_conjugate_gradient_graph<S>(*product, diagonal)
+            : cuda::workspace_of_persistent(cuda::PersistentMethod::conjugate_gradient, 0, *product,
+                                            diagonal != nullptr, matrix.device());
+    return {fields + of_loop.fields, of_loop.bytes};
+  }
+  return {fields};
+}
+
+}  // namespace
 
 template <class S>
 ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
                                         std::shared_ptr<Preconditioner<S>> preconditioner,
                                         SolverOptions options)
     : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      preconditioner ? 3 : 2) {
+                      workspace(matrix, preconditioner.get())) {
   if (!matrix.has_adjoint()) {
     throw Error(ErrorKind::unsupported,
                 "conjugate gradient needs a Hermitian matrix, and these entries have no adjoint; "

@@ -54,7 +54,7 @@ class Scripted final : public KrylovSolver<double> {
  public:
   Scripted(const LinearOperator<double>& matrix, SolverOptions options,
            std::vector<ScriptedRun> runs, double scale)
-      : KrylovSolver(matrix, nullptr, std::move(options), Ring::real, 0),
+      : KrylovSolver(matrix, nullptr, std::move(options), Ring::real, {}),
         runs_(std::move(runs)),
         scale_(scale) {}
 
