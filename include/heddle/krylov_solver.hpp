@@ -103,9 +103,13 @@ class KrylovSolver {
   /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
   virtual std::string_view loop() const { return "stepped"; }
 
-  /// Of a loop that lives on a GPU: queues one run of it from the residual `r` of x and the limits
+  /// Makes the loop over `matrix`, which is `matrix_` or its `iterated()`, that `capture_run`
+  /// needs.
+  virtual void prepare_run(const LinearOperator<S>& matrix);
+  /// Of that loop, which lives on a GPU: queues one run from the residual `r` of x and the limits
   /// in `state`, on a stream that is being captured.
-  virtual void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+  virtual void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
+                           const FieldView<S>& r, device::LoopState* state,
                            const Stream& capturing);
   /// Whether such a run may end because p* A p is not positive.
   virtual bool needs_positive_matrix() const { return false; }

@@ -46,19 +46,33 @@ ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
   if (this->preconditioner_) z_ = this->make_work();
   p_ = this->make_work();
   q_ = this->make_work();
-  make_loop();
+  loop_ = make_loop(this->iterated());
 }
 
 template <class S>
-void ConjugateGradient<S>::make_loop() {
+std::shared_ptr<cuda::ConjugateGradientLoop<S>> ConjugateGradient<S>::make_loop(
+    const LinearOperator<S>& matrix) const {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = this->iterated().product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
+    const cuda::Product* product = matrix.product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return nullptr;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = product->plan().loop == LoopForm::graph
-                ? cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_)
-                : cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_);
+    return product->plan().loop == LoopForm::graph
+               ? cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_)
+               : cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_);
   }
+  return nullptr;
+}
+
+template <class S>
+std::shared_ptr<cuda::ConjugateGradientLoop<S>>& ConjugateGradient<S>::loop_over(
+    const LinearOperator<S>& matrix) {
+  return &matrix == &this->matrix_.iterated() ? loop_ : loop_on_matrix_;
+}
+
+template <class S>
+void ConjugateGradient<S>::prepare_run(const LinearOperator<S>& matrix) {
+  auto& loop = loop_over(matrix);
+  if (!loop) loop = make_loop(matrix);
 }
 
 template <class S>
@@ -131,10 +145,12 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 }
 
 template <class S>
-void ConjugateGradient<S>::capture_run(const FieldView<S>& x, const FieldView<S>& r,
-                                       device::LoopState* state, const Stream& capturing) {
+void ConjugateGradient<S>::capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
+                                       const FieldView<S>& r, device::LoopState* state,
+                                       const Stream& capturing) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    loop_->capture_run({x, r, p_, q_, this->preconditioner_ ? z_ : r}, state, capturing);
+    loop_over(matrix)->capture_run({x, r, p_, q_, this->preconditioner_ ? z_ : r}, state,
+                                   capturing);
   }
 }
 

@@ -323,8 +323,11 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
 }
 
 template <class S>
-void KrylovSolver<S>::capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
-                                  const Stream&) {}
+void KrylovSolver<S>::prepare_run(const LinearOperator<S>&) {}
+
+template <class S>
+void KrylovSolver<S>::capture_run(const LinearOperator<S>&, const FieldView<S>&,
+                                  const FieldView<S>&, device::LoopState*, const Stream&) {}
 
 template <class S>
 cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, const FieldView<S>& x,
@@ -332,11 +335,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     check_same_shape(b, residual_, "the right-hand side");
     check_same_shape(x, residual_, "the solution");
-    if (&matrix_.iterated() != &matrix_) {
-      throw Error(ErrorKind::unsupported,
-                  "enqueue does not refine on the matrix what a copy in floats has found: leave "
-                  "stored=float out of the plan, or call solve");
-    }
+    iterated_ = &matrix_.iterated();  // the last `solve` may have left it
     if (loop() == "stepped") {
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
@@ -377,10 +376,16 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.needs_positive_matrix = needs_positive_matrix();
       parts.unwatched = cuda::unwatched_iterations(bytes_per_iteration());
       parts.watch = watch_;
-      parts.capture_run = [this](const FieldView<S>& from, device::LoopState* state,
-                                 const Stream& capturing) {
-        capture_run(from, residual_, state, capturing);
+      const auto runs_over = [this](const LinearOperator<S>& matrix) {
+        prepare_run(matrix);
+        const auto capture = [this, &matrix](const FieldView<S>& from, device::LoopState* state,
+                                             const Stream& capturing) {
+          capture_run(matrix, from, residual_, state, capturing);
+        };
+        return cuda::SolveRuns<S>{matrix.product_on_gpu(), capture};
       };
+      parts.runs = runs_over(matrix_.iterated());
+      if (iterated_ != &matrix_) parts.runs_on_matrix = runs_over(matrix_);
       enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
       watched_.store(watch_.get());
     }
