@@ -49,13 +49,13 @@ class KrylovSolver {
   /// queued as one graph, without waiting and, but for the first call, without allocating. b and x
   /// lie in the GPU's memory, `report` there or in pinned memory of the host; all three, and this
   /// object, are used until the stream has come so far. Every decision is the device's and as that
-  /// of `solve`; Jacobi's inverses are made anew from the values that the matrix has by then.
-  /// While the solver's stream is being captured, the solve becomes part of the caller's graph,
-  /// with the options of now, after a `prepare_enqueue`. That graph may be launched any number of
-  /// times, but never beside another solve of this object or of its preconditioner's. Throws
-  /// `Error`: unsupported for any other operator or loop, with a null space, an observer, or
-  /// another preconditioner than Jacobi; usage for fields in the host's memory, and for a capture
-  /// that was not prepared.
+  /// of `solve`, but that the plan's loop goes on where a copy in floats does not suffice; Jacobi's
+  /// inverses are made anew from the values that the matrix has by then. While the solver's stream
+  /// is being captured, the solve becomes part of the caller's graph, with the options of now,
+  /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
+  /// another solve of this object or of its preconditioner's. Throws `Error`: unsupported for any
+  /// other operator or loop, with a null space, an observer, or another preconditioner than Jacobi;
+  /// usage for fields in the host's memory, and for a capture that was not prepared.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
   /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps
