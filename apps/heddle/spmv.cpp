@@ -15,6 +15,7 @@ struct Options {
   MatrixOptions matrix;
   std::vector<std::string> plans;
   bool update_values = false;
+  bool cold = false;
   int repetitions = 25;
   std::uint64_t seed = 1;
   bool json = false;
@@ -27,6 +28,7 @@ struct Measured {
   long long moved = 0;
   Timing update;
   long long moved_by_update = 0;
+  Timing cold;
 };
 
 double gigabytes_a_second(long long bytes, double seconds) {
@@ -60,23 +62,38 @@ int run(const Options& options) {
   std::vector<std::function<void(const Stream&)>> timed = {
       [&triad](const Stream& stream) { triad.run(stream); }};
   int done = 0;
+  std::vector<AnyOperator::Work*> products;
   for (const std::string& text : plans) {
     const AnyOperator A(matrix, plan_for(text, matrix, device), device);
-    measured.push_back(
-        {A.plan(), {}, A.compulsory_bytes(), A.bytes_of_product(), {}, A.bytes_of_value_update()});
+    measured.push_back({A.plan(),
+                        {},
+                        A.compulsory_bytes(),
+                        A.bytes_of_product(),
+                        {},
+                        A.bytes_of_value_update(),
+                        {}});
     AnyField x = A.column_field();
     fill_random(x, options.seed);
     works.push_back(A.product(x));
+    products.push_back(works.back().get());
     if (options.update_values) works.push_back(A.value_update(matrix));
   }
-  const int total = (options.repetitions + 1) * static_cast<int>(works.size());
-  for (const auto& work : works) {
-    timed.emplace_back([&, repeated = work.get()](const Stream& stream) {
-      repeated->run(stream);
+  const std::size_t measurements = works.size() + (options.cold ? products.size() : 0);
+  const int total = (options.repetitions + 1) * static_cast<int>(measurements);
+  const auto with_progress = [&](AnyOperator::Work* work) {
+    return [&, work](const Stream& stream) {
+      work->run(stream);
       if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
-    });
-  }
+    };
+  };
+  for (const auto& work : works) timed.emplace_back(with_progress(work.get()));
   const std::vector<Timing> timings = measure(timed, options.repetitions, device);
+  std::vector<Timing> cold;
+  if (options.cold) {
+    timed = {run_nothing};
+    for (AnyOperator::Work* product : products) timed.emplace_back(with_progress(product));
+    cold = measure_cold(timed, options.repetitions, device);
+  }
   if (progress) progress->erase();
   const double limit = gigabytes_a_second(triad.bytes(), timings[0].median);
   std::size_t next = 1;
@@ -84,6 +101,7 @@ int run(const Options& options) {
     m.timing = timings[next++];
     if (options.update_values) m.update = timings[next++];
   }
+  for (std::size_t i = 1; i < cold.size(); ++i) measured[i - 1].cold = cold[i];
 
   if (options.json) {
     nlohmann::ordered_json json;
@@ -95,6 +113,7 @@ int run(const Options& options) {
     json["device"] = device.description();
     json["repetitions"] = options.repetitions;
     json["triad_bandwidth"] = limit * 1e9;
+    if (options.cold) json["cold_nothing"] = to_json(cold[0]);
     json["products"] = nlohmann::ordered_json::array();
     for (const Measured& m : measured) {
       nlohmann::ordered_json product = {
@@ -110,6 +129,12 @@ int run(const Options& options) {
                                     {"moved_bytes", m.moved_by_update},
                                     {"bandwidth", reached * 1e9},
                                     {"of_triad", reached / limit}};
+      }
+      if (options.cold) {
+        const double reached = gigabytes_a_second(m.compulsory, m.cold.median);
+        product["cold"] = {{"seconds", to_json(m.cold)},
+                           {"bandwidth", reached * 1e9},
+                           {"of_triad", reached / limit}};
       }
       json["products"].push_back(std::move(product));
     }
@@ -136,9 +161,17 @@ int run(const Options& options) {
     print_timing("time", m.timing);
     print_bandwidth("compulsory", m.compulsory, m.timing);
     print_bandwidth("moved", m.moved, m.timing);
+    if (options.cold) {
+      print_timing("cold", m.cold);
+      print_bandwidth("compulsory", m.compulsory, m.cold);
+    }
     if (!options.update_values) continue;
     print_timing("new values", m.update);
     print_bandwidth("moved", m.moved_by_update, m.update);
+  }
+  if (options.cold) {
+    std::printf("\ncold times hold the %s of a run that does nothing\n",
+                readable_seconds(cold[0].median).c_str());
   }
   return 0;
 }
@@ -157,6 +190,8 @@ void add_spmv(CLI::App& app, int& status) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_flag("--update-values", options->update_values,
                     "also measure how fast new values of the same pattern take their places");
+  command->add_flag("--cold", options->cold,
+                    "also measure products that find nothing in the caches");
   command->add_option("--repetitions", options->repetitions, "of each, interleaved")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000))

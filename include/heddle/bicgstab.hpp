@@ -34,11 +34,14 @@ class BiCGStab final : public KrylovSolver<S> {
   template <Ring R>
   void iterate_in(detail::SolveControl<S>& control);
   void iterate_on_gpu(detail::SolveControl<S>& control);
-  void make_loop();
+  std::shared_ptr<cuda::BiCGStabLoop<S>> make_loop(const LinearOperator<S>& matrix) const;
+  /// Where the loop over `matrix`, or its iterated form, is kept.
+  std::shared_ptr<cuda::BiCGStabLoop<S>>& loop_over(const LinearOperator<S>& matrix);
   typename KrylovSolver<S>::Cost cost() const override;
   std::string_view loop() const override;
-  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
-                   const Stream& capturing) override;
+  void prepare_run(const LinearOperator<S>& matrix) override;
+  void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
+                   device::LoopState* state, const Stream& capturing) override;
 
   Ring ring_;
   FieldView<S> shadow_;  // r^
@@ -47,7 +50,9 @@ class BiCGStab final : public KrylovSolver<S> {
   FieldView<S> t_;  // A M^-1 s
   FieldView<S> p_hat_;
   FieldView<S> s_hat_;
-  std::shared_ptr<cuda::BiCGStabLoop<S>> loop_;  // where one runs on a GPU
+  /// Where one runs on a GPU; where iterations read a copy of the matrix also the one for enqueued
+  /// solves that the copy fails.
+  std::shared_ptr<cuda::BiCGStabLoop<S>> loop_, loop_on_matrix_;
 };
 
 extern template class BiCGStab<float>;

@@ -32,18 +32,23 @@ class ConjugateGradient final : public KrylovSolver<S> {
  private:
   void iterate(detail::SolveControl<S>& control) override;
   void iterate_on_gpu(detail::SolveControl<S>& control);
-  void make_loop();
+  std::shared_ptr<cuda::ConjugateGradientLoop<S>> make_loop(const LinearOperator<S>& matrix) const;
+  /// Where the loop over `matrix`, or its iterated form, is kept.
+  std::shared_ptr<cuda::ConjugateGradientLoop<S>>& loop_over(const LinearOperator<S>& matrix);
   bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);
   typename KrylovSolver<S>::Cost cost() const override;
   std::string_view loop() const override;
-  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
-                   const Stream& capturing) override;
+  void prepare_run(const LinearOperator<S>& matrix) override;
+  void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
+                   device::LoopState* state, const Stream& capturing) override;
   bool needs_positive_matrix() const override { return true; }
 
-  FieldView<S> z_;                                        // preconditioned residual
-  FieldView<S> p_;                                        // direction
-  FieldView<S> q_;                                        // its image
-  std::shared_ptr<cuda::ConjugateGradientLoop<S>> loop_;  // the plan's, where one runs on a GPU
+  FieldView<S> z_;  // preconditioned residual
+  FieldView<S> p_;  // direction
+  FieldView<S> q_;  // its image
+  /// The plan's, where one runs on a GPU; where iterations read a copy of the matrix also the one
+  /// for enqueued solves that the copy fails.
+  std::shared_ptr<cuda::ConjugateGradientLoop<S>> loop_, loop_on_matrix_;
 };
 
 extern template class ConjugateGradient<float>;

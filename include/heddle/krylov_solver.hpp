@@ -11,6 +11,7 @@
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
+#include "heddle/workspace.hpp"
 
 namespace heddle {
 
@@ -48,13 +49,14 @@ class KrylovSolver {
   /// queued as one graph, without waiting and, but for the first call, without allocating. b and x
   /// lie in the GPU's memory, `report` there or in pinned memory of the host; all three, and this
   /// object, are used until the stream has come so far. Every decision is the device's and as that
-  /// of `solve`; Jacobi's inverses are made anew from the values that the matrix has by then.
-  /// While the solver's stream is being captured, the solve becomes part of the caller's graph,
-  /// with the options of now, after a `prepare_enqueue`. That graph may be launched any number of
-  /// times, but never beside another solve of this object or of its preconditioner's. Throws
-  /// `Error`: unsupported for any other operator or loop, with a null space, an observer, or
-  /// another preconditioner than Jacobi; usage for fields in the host's memory, and for a capture
-  /// that was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
+  /// of `solve`, but that the plan's loop goes on where a copy in floats does not suffice; Jacobi's
+  /// inverses are made anew from the values that the matrix has by then. While the solver's stream
+  /// is being captured, the solve becomes part of the caller's graph, with the options of now,
+  /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
+  /// another solve of this object or of its preconditioner's. Throws `Error`: unsupported for any
+  /// other operator or loop, with a null space, an observer, or another preconditioner than Jacobi;
+  /// usage for fields in the host's memory, and for a capture that was not prepared. `loop=replay`
+  /// is `graph` here: no host is there to launch it again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
   /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps
@@ -76,15 +78,19 @@ class KrylovSolver {
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them.
   const std::vector<double>& history() const { return history_; }
 
+  /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
+  /// come to that where a solve cannot use the caller's, a null space, and what `enqueue` prepares.
+  long long memory() const { return memory_; }
+
   const SolverOptions& options() const { return options_; }
   /// Waits for an enqueued solve, and gives back what was prepared for the next.
   void set_options(SolverOptions options);
 
  protected:
-  /// `fields` is how many `make_work` the method itself will need. Throws `Error` (memory) before
-  /// any is made where they exceed what the device has available.
+  /// `workspace`: what the method itself will allocate, its `make_work` and its loop. Throws
+  /// `Error` (memory) before any of it is made where it exceeds what the device has available.
   KrylovSolver(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-               SolverOptions options, Ring ring, int fields);
+               SolverOptions options, Ring ring, const Workspace& workspace);
 
   /// One run of the method from the residual in `control`; it ends when `control` says so.
   virtual void iterate(detail::SolveControl<S>& control) = 0;
@@ -98,9 +104,13 @@ class KrylovSolver {
   /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
   virtual std::string_view loop() const { return "stepped"; }
 
-  /// Of a loop that lives on a GPU: queues one run of it from the residual `r` of x and the limits
+  /// Makes the loop over `matrix`, which is `matrix_` or its `iterated()`, that `capture_run`
+  /// needs.
+  virtual void prepare_run(const LinearOperator<S>& matrix);
+  /// Of that loop, which lives on a GPU: queues one run from the residual `r` of x and the limits
   /// in `state`, on a stream that is being captured.
-  virtual void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+  virtual void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
+                           const FieldView<S>& r, device::LoopState* state,
                            const Stream& capturing);
   /// Whether such a run may end because p* A p is not positive.
   virtual bool needs_positive_matrix() const { return false; }
@@ -142,6 +152,7 @@ class KrylovSolver {
   void project_in(const FieldView<S>& field);
 
   Ring ring_;
+  long long memory_ = 0;
   const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;

@@ -26,9 +26,19 @@ std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
                             int repetitions, const Device& device);
 
+/// The same with cold caches: before every run, outside of its time, a buffer of three times the
+/// last cache's size is written and then read. On a GPU a run lies between two events in a graph,
+/// so that its time includes what the GPU takes to begin a kernel that has to wait for others, and
+/// to see its end: `run_nothing` measured beside it says how much.
+std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
+                                 int repetitions, const Device& device);
+
+/// An empty kernel; on the CPU an empty parallel region of the team.
+void run_nothing(const Stream& stream);
+
 namespace detail {
-/// Sorts them.
-Timing timing_of(std::vector<double>& seconds);
+/// One of each list, which are sorted.
+std::vector<Timing> timings_of(std::vector<std::vector<double>>& seconds);
 }  // namespace detail
 
 /// What a bandwidth is held against: on the CPU STREAM's triad a = b + s c over arrays of its own,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/field.hpp"
+#include "heddle/plan.hpp"
 
 namespace heddle {
 
@@ -77,6 +78,7 @@ std::ostream& operator<<(std::ostream& out, const Report& report);
 /// the names are the same.
 struct DeviceReport {
   Status status = Status::converged;
+  StoredScalar stored = StoredScalar::own;
   int restarts = 0;
   long long iterations = 0;
   double residual = 0;

@@ -1,12 +1,30 @@
 #include "../base/launch_cuda.cuh"
 #include "heddle/array.hpp"
+#include "heddle/error.hpp"
 #include "narrowing.hpp"
 
 namespace heddle::cuda {
 
+namespace {
+
+/// Whether values fit into floats is known when the GPU has looked at them, which a graph that is
+/// being made does not wait for.
+void check_not_captured(const Stream& stream) {
+  const OnGpu here(stream);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
+  if (status == cudaStreamCaptureStatusNone) return;
+  throw Error(ErrorKind::unsupported,
+              "new values under stored=float cannot become part of a graph: take them before its "
+              "launch, or leave stored=float out of the plan");
+}
+
+}  // namespace
+
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
                                const Device& device) {
   using Narrowing = detail::Narrowing<double>;
+  check_not_captured(device.stream());
   const detail::Narrowed nothing;
   Array<detail::Narrowed> found(std::span<const detail::Narrowed>(&nothing, 1), device);
   const Stream& stream = device.stream();

@@ -2,34 +2,74 @@
 
 #include "bicgstab_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
+
+namespace {
+
+template <class S>
+Ring ring_of_recurrence(const LinearOperator<S>& matrix) {
+  return matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring();
+}
+
+template <class S>
+Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
+  const int fields = preconditioner != nullptr ? 6 : 4;
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = matrix.iterated().product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    const Ring ring = ring_of_recurrence(matrix);
+    const Workspace of_loop =
+        product->plan().loop == LoopForm::persistent
+            ? cuda::workspace_of_persistent(cuda::PersistentMethod::bicgstab, ring_size(ring),
+                                            *product, preconditioner != nullptr, matrix.device())
+            : cuda::workspace_of_bicgstab_graph<S>(*product, ring);
+    return {fields + of_loop.fields, of_loop.bytes};
+  }
+  return {fields};
+}
+
+}  // namespace
 
 template <class S>
 BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
                       std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
     : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      preconditioner ? 6 : 4),
-      ring_(matrix.recurrence() == Recurrence::real ? Ring::real : matrix.ring()) {
+                      workspace(matrix, preconditioner.get())),
+      ring_(ring_of_recurrence(matrix)) {
   for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
   if (this->preconditioner_) {
     p_hat_ = this->make_work();
     s_hat_ = this->make_work();
   }
-  make_loop();
+  loop_ = make_loop(this->iterated());
 }
 
 template <class S>
-void BiCGStab<S>::make_loop() {
+std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(
+    const LinearOperator<S>& matrix) const {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = this->iterated().product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
+    const cuda::Product* product = matrix.product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return nullptr;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = product->plan().loop == LoopForm::persistent
-                ? cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_)
-                : cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
+    return product->plan().loop == LoopForm::persistent
+               ? cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_)
+               : cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
   }
+  return nullptr;
+}
+
+template <class S>
+std::shared_ptr<cuda::BiCGStabLoop<S>>& BiCGStab<S>::loop_over(const LinearOperator<S>& matrix) {
+  return &matrix == &this->matrix_.iterated() ? loop_ : loop_on_matrix_;
+}
+
+template <class S>
+void BiCGStab<S>::prepare_run(const LinearOperator<S>& matrix) {
+  auto& loop = loop_over(matrix);
+  if (!loop) loop = make_loop(matrix);
 }
 
 template <class S>
@@ -74,12 +114,13 @@ void BiCGStab<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 }
 
 template <class S>
-void BiCGStab<S>::capture_run(const FieldView<S>& x, const FieldView<S>& r,
-                              device::LoopState* state, const Stream& capturing) {
+void BiCGStab<S>::capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
+                              const FieldView<S>& r, device::LoopState* state,
+                              const Stream& capturing) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const bool hats = this->preconditioner_ != nullptr;
-    loop_->capture_run({x, r, shadow_, p_, v_, t_, hats ? p_hat_ : p_, hats ? s_hat_ : r}, state,
-                       capturing);
+    loop_over(matrix)->capture_run(
+        {x, r, shadow_, p_, v_, t_, hats ? p_hat_ : p_, hats ? s_hat_ : r}, state, capturing);
   }
 }
 

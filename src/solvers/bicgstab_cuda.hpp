@@ -6,6 +6,7 @@
 #include "heddle/diagonal_cuda.hpp"
 #include "heddle/field.hpp"
 #include "heddle/product_cuda.hpp"
+#include "heddle/workspace.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -39,6 +40,10 @@ class BiCGStabLoop {
 template <class S>
 std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,
                                                 Ring ring, const Device& device);
+
+/// What that will allocate.
+template <class S>
+Workspace workspace_of_bicgstab_graph(const Product& product, Ring ring);
 
 /// One kernel for the whole run, of x and r alone: for matrices that fill a GPU only for
 /// microseconds. Throws `Error` (bad_plan) if the plan's slices or the GPU do not allow it.

@@ -94,6 +94,21 @@ __global__ void __launch_bounds__(threads_of_loop)
       walk, UpdateDirection<R, S>{at.r, at.v, rounded<R, S>(omega), rounded<R, S>(beta), at.p});
 }
 
+/// Doubles that kernels leave to one another.
+struct Room {
+  Offset of_product = 0, of_vectors = 0, totals = 0;
+  Offset doubles() const { return 2 * of_product + 2 * of_vectors + totals; }
+};
+
+template <Ring R, class S>
+Room room_of(const Product& product) {
+  constexpr int sums = ring_size(R) + 1;
+  const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
+                           product.plan().vector);
+  const Walk walk = walk_over<R>(shape, steps_of_sums);
+  return {sums * product.partials(), sums * Offset(partial_sums(walk, nullptr).count), 4 * sums};
+}
+
 template <Ring R, class S>
 class FusedLoop final : public BiCGStabLoop<S> {
  public:
@@ -146,22 +161,17 @@ class FusedLoop final : public BiCGStabLoop<S> {
   }
 
   void make_room() {
-    const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
-                             product_.plan().vector);
-    const Walk walk = walk_over<R>(shape, steps_of_sums);
-    const Offset of_product = sums * product_.partials();
-    const Offset of_vectors = sums * Offset(partial_sums(walk, nullptr).count);
-    partials_ = Array<double>(static_cast<std::size_t>(2 * of_product + 2 * of_vectors + 4 * sums),
-                              device_);
+    const Room room = room_of<R, S>(product_);
+    partials_ = Array<double>(static_cast<std::size_t>(room.doubles()), device_);
     double* next = partials_.data();
     const auto take = [&](double*& place, Offset doubles) {
       place = next;
       next += doubles;
     };
-    take(of_v_.partials, of_product);
-    take(of_t_.partials, of_product);
-    take(of_s_.partials, of_vectors);
-    take(of_r_.partials, of_vectors);
+    take(of_v_.partials, room.of_product);
+    take(of_t_.partials, room.of_product);
+    take(of_s_.partials, room.of_vectors);
+    take(of_r_.partials, room.of_vectors);
     for (Place* place : {&of_v_, &of_t_, &of_s_, &of_r_}) take(place->total, sums);
   }
 
@@ -257,6 +267,17 @@ std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Di
   }
   return std::make_unique<FusedLoop<Ring::real, S>>(product, diagonal, device);
 }
+
+template <class S>
+Workspace workspace_of_bicgstab_graph(const Product& product, Ring ring) {
+  const Room room = ring == Ring::quaternion ? room_of<Ring::quaternion, S>(product)
+                    : ring == Ring::complex  ? room_of<Ring::complex, S>(product)
+                                             : room_of<Ring::real, S>(product);
+  return {0, room.doubles() * static_cast<long long>(sizeof(double)) + LoopRun::allocated_bytes()};
+}
+
+template Workspace workspace_of_bicgstab_graph<float>(const Product&, Ring);
+template Workspace workspace_of_bicgstab_graph<double>(const Product&, Ring);
 template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(const Product&, const Diagonal*, Ring,
                                                              const Device&);
 template std::unique_ptr<BiCGStabLoop<double>> bicgstab_graph(const Product&, const Diagonal*, Ring,

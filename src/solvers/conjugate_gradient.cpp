@@ -5,16 +5,39 @@
 
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
+
+namespace {
+
+template <class S>
+Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
+  const int fields = preconditioner != nullptr ? 3 : 2;
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    const cuda::Product* product = matrix.iterated().product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    const cuda::Diagonal* diagonal =
+        preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
+    const Workspace of_loop =
+        product->plan().loop == LoopForm::persistent
+            ? cuda::workspace_of_persistent(cuda::PersistentMethod::conjugate_gradient, 0, *product,
+                                            diagonal != nullptr, matrix.device())
+            : cuda::workspace_of_conjugate_gradient_graph<S>(*product, diagonal);
+    return {fields + of_loop.fields, of_loop.bytes};
+  }
+  return {fields};
+}
+
+}  // namespace
 
 template <class S>
 ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
                                         std::shared_ptr<Preconditioner<S>> preconditioner,
                                         SolverOptions options)
     : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      preconditioner ? 3 : 2) {
+                      workspace(matrix, preconditioner.get())) {
   if (!matrix.has_adjoint()) {
     throw Error(ErrorKind::unsupported,
                 "conjugate gradient needs a Hermitian matrix, and these entries have no adjoint; "
@@ -23,19 +46,33 @@ ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
   if (this->preconditioner_) z_ = this->make_work();
   p_ = this->make_work();
   q_ = this->make_work();
-  make_loop();
+  loop_ = make_loop(this->iterated());
 }
 
 template <class S>
-void ConjugateGradient<S>::make_loop() {
+std::shared_ptr<cuda::ConjugateGradientLoop<S>> ConjugateGradient<S>::make_loop(
+    const LinearOperator<S>& matrix) const {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = this->iterated().product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return;
+    const cuda::Product* product = matrix.product_on_gpu();
+    if (product == nullptr || product->plan().loop == LoopForm::stepped) return nullptr;
     const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    loop_ = product->plan().loop == LoopForm::persistent
-                ? cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_)
-                : cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_);
+    return product->plan().loop == LoopForm::persistent
+               ? cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_)
+               : cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_);
   }
+  return nullptr;
+}
+
+template <class S>
+std::shared_ptr<cuda::ConjugateGradientLoop<S>>& ConjugateGradient<S>::loop_over(
+    const LinearOperator<S>& matrix) {
+  return &matrix == &this->matrix_.iterated() ? loop_ : loop_on_matrix_;
+}
+
+template <class S>
+void ConjugateGradient<S>::prepare_run(const LinearOperator<S>& matrix) {
+  auto& loop = loop_over(matrix);
+  if (!loop) loop = make_loop(matrix);
 }
 
 template <class S>
@@ -108,10 +145,12 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
 }
 
 template <class S>
-void ConjugateGradient<S>::capture_run(const FieldView<S>& x, const FieldView<S>& r,
-                                       device::LoopState* state, const Stream& capturing) {
+void ConjugateGradient<S>::capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
+                                       const FieldView<S>& r, device::LoopState* state,
+                                       const Stream& capturing) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    loop_->capture_run({x, r, p_, q_, this->preconditioner_ ? z_ : r}, state, capturing);
+    loop_over(matrix)->capture_run({x, r, p_, q_, this->preconditioner_ ? z_ : r}, state,
+                                   capturing);
   }
 }
 

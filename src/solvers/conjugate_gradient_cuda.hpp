@@ -6,6 +6,7 @@
 #include "heddle/diagonal_cuda.hpp"
 #include "heddle/field.hpp"
 #include "heddle/product_cuda.hpp"
+#include "heddle/workspace.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -37,6 +38,10 @@ template <class S>
 std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
                                                                    const Diagonal* diagonal,
                                                                    const Device& device);
+
+/// What that will allocate.
+template <class S>
+Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Diagonal* diagonal);
 
 /// One kernel for the whole run: for matrices that fill a GPU only for microseconds. Throws `Error`
 /// (bad_plan) if the plan's slices or the GPU do not allow it.

@@ -86,6 +86,30 @@ __global__ void __launch_bounds__(threads_of_loop)
   leave_sums(partials, sum);
 }
 
+/// Doubles that kernels leave to one another, and scalars of A p.
+struct Room {
+  Offset of_product = 0, of_vectors = 0, totals = 0;
+  Offset s = 0;
+  Offset doubles() const { return of_product + 2 * of_vectors + totals; }
+};
+
+constexpr int most_sums = 2;
+
+template <class S>
+Room room_of(const Product& product, const Diagonal* diagonal) {
+  const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
+                           product.plan().vector);
+  Room room;
+  room.of_product = product.partials();
+  room.of_vectors = partial_sums(walk_over<Ring::real>(shape, steps_of_sums), nullptr).count;
+  if (diagonal != nullptr) {
+    room.of_vectors = std::max<Offset>(room.of_vectors, 2 * diagonal->partials());
+  }
+  room.totals = 2 * most_sums;
+  if (product.plan().reductions == 1) room.s = shape.scalars();
+  return room;
+}
+
 template <class S>
 class FusedLoop final : public ConjugateGradientLoop<S> {
  public:
@@ -128,18 +152,13 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
   }
 
   void make_room() {
-    const FieldView<S> shape(nullptr, product_.pattern().rows, product_.shape().result_components,
-                             product_.plan().vector);
-    const Offset of_product = product_.partials();
-    Offset of_vectors = partial_sums(walk_over<Ring::real>(shape, steps_of_sums), nullptr).count;
-    if (diagonal_ != nullptr) of_vectors = std::max<Offset>(of_vectors, 2 * diagonal_->partials());
-    partials_ = Array<double>(static_cast<std::size_t>(of_product + 2 * of_vectors + 2 * most_sums),
-                              device_);
+    const Room room = room_of<S>(product_, diagonal_);
+    partials_ = Array<double>(static_cast<std::size_t>(room.doubles()), device_);
     of_product_ = partials_.data();
-    of_vectors_[0] = of_product_ + of_product;
-    of_vectors_[1] = of_vectors_[0] + of_vectors;
-    totals_ = of_vectors_[1] + of_vectors;
-    if (one_reduction_) s_ = Array<S>(static_cast<std::size_t>(shape.scalars()), device_);
+    of_vectors_[0] = of_product_ + room.of_product;
+    of_vectors_[1] = of_vectors_[0] + room.of_vectors;
+    totals_ = of_vectors_[1] + room.of_vectors;
+    s_ = Array<S>(static_cast<std::size_t>(room.s), device_);
   }
 
   void queue_start(const ConjugateGradientFields<S>& fields, device::LoopState* state,
@@ -214,8 +233,6 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
     return call;
   }
 
-  static constexpr int most_sums = 2;
-
   const Product& product_;
   const Diagonal* diagonal_;
   Device device_;
@@ -238,6 +255,16 @@ std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product
                                                                    const Device& device) {
   return std::make_unique<FusedLoop<S>>(product, diagonal, device);
 }
+
+template <class S>
+Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Diagonal* diagonal) {
+  const Room room = room_of<S>(product, diagonal);
+  return {room.s > 0 ? 1 : 0,
+          room.doubles() * static_cast<long long>(sizeof(double)) + LoopRun::allocated_bytes()};
+}
+
+template Workspace workspace_of_conjugate_gradient_graph<float>(const Product&, const Diagonal*);
+template Workspace workspace_of_conjugate_gradient_graph<double>(const Product&, const Diagonal*);
 template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(const Product&,
                                                                                 const Diagonal*,
                                                                                 const Device&);

@@ -47,6 +47,9 @@ __global__ void choose_iterate(SolveState* state) { decisions::choose_iterate(*s
 __global__ void judge_iterate(SolveState* state, SolveGoal goal) {
   decisions::judge_iterate(*state, goal);
 }
+__global__ void begin_on_matrix(SolveState* state, SolveGoal goal) {
+  decisions::begin_on_matrix(*state, goal);
+}
 __global__ void report_solve(const SolveState* state, Index rows, device::LoopWatch* watch,
                              DeviceReport* report) {
   watch->cancel = 0;
@@ -88,7 +91,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
         std::max(parts_.product->partials(), partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
     parts_.product->prepare({.epilogue = device::store_residual});
-    if (parts_.needs_positive_matrix) parts_.product->prepare({.epilogue = device::store_and_dot});
+    if (parts_.needs_positive_matrix) {
+      parts_.runs.product->prepare({.epilogue = device::store_and_dot});
+      if (parts_.runs_on_matrix) parts_.product->prepare({.epilogue = device::store_and_dot});
+    }
   }
 
   void prepare(const SolveTarget<S>& target) override {
@@ -149,6 +155,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     goal.scalars = static_cast<double>(parts.r.scalars());
     goal.keeps_all = options.record_history;
     goal.unwatched = parts.unwatched;
+    goal.has_copy = parts.runs_on_matrix.has_value();
     goal.room =
         goal.keeps_all ? options.max_iterations : std::min(options.max_iterations, room_of_run);
     return goal;
@@ -170,21 +177,23 @@ class GraphSolve final : public EnqueuedSolve<S> {
                      alike || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1), stream);
   }
 
-  void queue_product(device::Epilogue epilogue, const FieldView<S>& x, const FieldView<S>& with,
-                     const FieldView<S>& y, double* result, const Stream& stream) {
-    parts_.product->launch({.epilogue = epilogue,
-                            .x = x.data,
-                            .y = y.data,
-                            .with = with.data,
-                            .sums = sums_to(result),
-                            .ticket = counters_.data() + 1},
-                           stream);
+  void queue_product(const Product& product, device::Epilogue epilogue, const FieldView<S>& x,
+                     const FieldView<S>& with, const FieldView<S>& y, double* result,
+                     const Stream& stream) {
+    Product::Call call;
+    call.epilogue = epilogue;
+    call.x = x.data;
+    call.y = y.data;
+    call.with = with.data;
+    call.sums = sums_to(result);
+    call.ticket = counters_.data() + 1;
+    product.launch(call, stream);
   }
 
   /// r = b - A x.
   void queue_true_residual(const FieldView<S>& x, const Stream& stream) {
-    queue_product(device::store_residual, x, parts_.b, parts_.r, &state_.data()->squared_residual,
-                  stream);
+    queue_product(*parts_.product, device::store_residual, x, parts_.b, parts_.r,
+                  &state_.data()->squared_residual, stream);
   }
 
   void queue_squared_norm(const FieldView<S>& field, double* result, const Stream& stream) {
@@ -210,7 +219,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_true_residual(x, stream);
     decide(judge_guess, stream, state, goal_, rows, history_.data(), parts_.watch.get());
     if (rows > 0) {
-      capture_while_zero(stream, &state->end, [&](const Stream& body) { capture_round(x, body); });
+      capture_rounds(parts_.runs, x, stream);
+      if (parts_.runs_on_matrix) {
+        decide(begin_on_matrix, stream, state, goal_);
+        capture_rounds(*parts_.runs_on_matrix, x, stream);
+      }
     }
     if constexpr (scales) {
       capture_if(stream, &state->scaled,
@@ -234,18 +247,24 @@ class GraphSolve final : public EnqueuedSolve<S> {
                [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
   }
 
+  /// Runs until the solve has ended.
+  void capture_rounds(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
+    capture_while_zero(stream, &state_.data()->end,
+                       [&](const Stream& body) { capture_round(runs, x, body); });
+  }
+
   /// A run, and what its x is worth.
-  void capture_round(const FieldView<S>& x, const Stream& stream) {
+  void capture_round(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
     SolveState* const state = state_.data();
     device::LoopState* const run = run_.data();
     capture_if(stream, &state->keep_iterate,
                [&](const Stream& body) { cuda::copy<S>(x, parts_.kept, body); });
     decide(begin_run, stream, state, goal_, history_.data(), parts_.watch.get(), run);
-    parts_.capture_run(x, run, stream);
+    runs.capture(x, run, stream);
     decide(take_run, stream, state, goal_, run);
     if (parts_.needs_positive_matrix) {
       capture_if(stream, &state->not_positive,
-                 [&](const Stream& body) { capture_look_at_direction(body); });
+                 [&](const Stream& body) { capture_look_at_direction(*runs.product, body); });
     }
     queue_true_residual(x, stream);
     decide(choose_iterate, stream, state);
@@ -257,7 +276,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
   }
 
   /// Along M^-1 r, where the next run would begin. r is free: the true residual follows.
-  void capture_look_at_direction(const Stream& stream) {
+  void capture_look_at_direction(const Product& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;
     if (parts_.diagonal != nullptr) {
@@ -265,11 +284,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
     } else {
       cuda::copy<S>(q, p, stream);
     }
-    queue_product(device::store_and_dot, p, p, q, &state->p_q, stream);
+    queue_product(product, device::store_and_dot, p, p, q, &state->p_q, stream);
     queue_squared_norm(p, &state->squared_p, stream);
     // |A v| / |v| for signs v without pattern estimates |A|; v* A v is of no use.
     cuda::fill_signs<S>(p, stream);
-    queue_product(device::store_and_dot, p, p, q, &state->squared_image, stream);
+    queue_product(product, device::store_and_dot, p, p, q, &state->squared_image, stream);
     queue_squared_norm(q, &state->squared_image, stream);
     decide(judge_direction, stream, state, goal_);
   }

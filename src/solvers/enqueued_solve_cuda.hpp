@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "heddle/diagonal_cuda.hpp"
@@ -12,11 +13,19 @@
 
 namespace heddle::cuda {
 
+/// Runs of the method over one form of the matrix.
+template <class S>
+struct SolveRuns {
+  const Product* product = nullptr;  // what they multiply by
+  /// One run from the residual r of x, see `KrylovSolver::capture_run`.
+  std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture;
+};
+
 /// What a solver brings along. Fields are of the operator's basis and layout.
 template <class S>
 struct SolveParts {
-  const Product* product = nullptr;
-  Diagonal* diagonal = nullptr;  // null for none
+  const Product* product = nullptr;  // of true residuals
+  Diagonal* diagonal = nullptr;      // null for none
   Device device;
   SolverOptions options;
   FieldView<S> b;        // for the right-hand side
@@ -26,8 +35,10 @@ struct SolveParts {
   bool needs_positive_matrix = false;
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
   std::shared_ptr<device::LoopWatch> watch;         // its flag cancels
-  /// One run of the method from the residual r of x, see `KrylovSolver::capture_run`.
-  std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture_run;
+  SolveRuns<S> runs;
+  /// Where `runs` read a copy of the matrix: over the matrix itself, for solves that the copy
+  /// fails.
+  std::optional<SolveRuns<S>> runs_on_matrix;
 };
 
 /// A system where the caller has it.

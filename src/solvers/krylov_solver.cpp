@@ -9,6 +9,7 @@
 #include "../base/device_cuda.hpp"
 #include "../base/range.hpp"
 #include "../base/readable.hpp"
+#include "../fields/vector_operations_cuda.hpp"
 #include "../matrix/slice_shapes.hpp"
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
@@ -57,16 +58,34 @@ std::string advice(const cuda::Product* product, long long lacking) {
          ", not " + readable_bytes(A.memory.total());
 }
 
+/// Partial sums that a product or an operation on a field leaves.
 template <class S>
-void check_workspace(const LinearOperator<S>& matrix, int fields) {
+Offset partials_of_sums(const LinearOperator<S>& matrix) {
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    if (matrix.device().on_gpu()) {
+      const FieldView<S> shape(nullptr, matrix.rows(), matrix.row_components(),
+                               matrix.vector_layout());
+      const cuda::Product* product = matrix.product_on_gpu();
+      return std::max(product != nullptr ? product->partials() : 0,
+                      cuda::partials_of<Ring::real>(shape));
+    }
+  }
+  return groups_of(matrix.rows());
+}
+
+/// Bytes of it, where they are available.
+template <class S>
+long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
   const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
                           static_cast<long long>(sizeof(S));
+  const long long needed = workspace.fields * field + workspace.bytes;
   const long long available = matrix.device().available_memory();
-  if (field <= available / fields) return;
-  throw Error(ErrorKind::memory, "the solver needs " + std::to_string(fields) + " fields of " +
-                                     readable_bytes(field) + " beside the matrix, available are " +
-                                     readable_bytes(available) +
-                                     advice(matrix.product_on_gpu(), fields * field - available));
+  if (needed <= available) return needed;
+  throw Error(ErrorKind::memory,
+              "the solver needs " + std::to_string(workspace.fields) + " fields of " +
+                  readable_bytes(field) + " and " + readable_bytes(workspace.bytes) +
+                  " of sums beside the matrix, available are " + readable_bytes(available) +
+                  advice(matrix.product_on_gpu(), needed - available));
 }
 
 }  // namespace
@@ -74,7 +93,7 @@ void check_workspace(const LinearOperator<S>& matrix, int fields) {
 template <class S>
 KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
                               std::shared_ptr<Preconditioner<S>> preconditioner,
-                              SolverOptions options, Ring ring, int fields)
+                              SolverOptions options, Ring ring, const Workspace& workspace)
     : matrix_(matrix),
       preconditioner_(std::move(preconditioner)),
       device_(matrix.device()),
@@ -94,7 +113,10 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
   }
-  check_workspace<S>(matrix, fields + own_fields);
+  const Offset partials = partials_of_sums<S>(matrix);
+  const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
+  memory_ = checked<S>({workspace.fields + own_fields, workspace.bytes + sums}, matrix);
+  if (device_.on_gpu()) reduction_.reserve(partials);
   if constexpr (has_cuda) {
     // What every solve needs, compiled while the method makes its own kernels.
     if (const cuda::Product* product = matrix.product_on_gpu()) {
@@ -301,8 +323,11 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
 }
 
 template <class S>
-void KrylovSolver<S>::capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
-                                  const Stream&) {}
+void KrylovSolver<S>::prepare_run(const LinearOperator<S>&) {}
+
+template <class S>
+void KrylovSolver<S>::capture_run(const LinearOperator<S>&, const FieldView<S>&,
+                                  const FieldView<S>&, device::LoopState*, const Stream&) {}
 
 template <class S>
 cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, const FieldView<S>& x,
@@ -310,11 +335,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     check_same_shape(b, residual_, "the right-hand side");
     check_same_shape(x, residual_, "the solution");
-    if (&matrix_.iterated() != &matrix_) {
-      throw Error(ErrorKind::unsupported,
-                  "enqueue does not refine on the matrix what a copy in floats has found: leave "
-                  "stored=float out of the plan, or call solve");
-    }
+    iterated_ = &matrix_.iterated();  // the last `solve` may have left it
     if (loop() == "stepped") {
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
@@ -355,10 +376,16 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.needs_positive_matrix = needs_positive_matrix();
       parts.unwatched = cuda::unwatched_iterations(bytes_per_iteration());
       parts.watch = watch_;
-      parts.capture_run = [this](const FieldView<S>& from, device::LoopState* state,
-                                 const Stream& capturing) {
-        capture_run(from, residual_, state, capturing);
+      const auto runs_over = [this](const LinearOperator<S>& matrix) {
+        prepare_run(matrix);
+        const auto capture = [this, &matrix](const FieldView<S>& from, device::LoopState* state,
+                                             const Stream& capturing) {
+          capture_run(matrix, from, residual_, state, capturing);
+        };
+        return cuda::SolveRuns<S>{matrix.product_on_gpu(), capture};
       };
+      parts.runs = runs_over(matrix_.iterated());
+      if (iterated_ != &matrix_) parts.runs_on_matrix = runs_over(matrix_);
       enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
       watched_.store(watch_.get());
     }

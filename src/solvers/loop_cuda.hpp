@@ -17,6 +17,11 @@ class LoopRun {
  public:
   explicit LoopRun(const Device& device);
 
+  /// On the device.
+  static long long allocated_bytes() {
+    return sizeof(device::LoopState) + room * static_cast<long long>(sizeof(double));
+  }
+
   /// On the device, for kernels; set to `start` in stream order.
   device::LoopState* begin(const RunLimits& limits, device::LoopState start);
 

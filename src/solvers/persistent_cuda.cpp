@@ -6,6 +6,7 @@
 
 #include "../base/cuda_call.hpp"
 #include "../spmv/kernel_library_cuda.hpp"
+#include "loop_workspace_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -82,8 +83,7 @@ void PersistentLoop::queue(void* x, void* r, device::LoopState* state, const Str
 void PersistentLoop::share_out(const SlicedPattern& A) {
   const std::vector<Offset> offset = A.offset.to_host();
   const std::vector<Index> first_row = A.first_row.to_host();
-  blocks_ =
-      std::max(1, std::min({multiprocessors(device_.stream()), A.slices(), device::most_blocks}));
+  blocks_ = persistent_blocks(A, device_);
   const auto row_of = [&](Index slice) {
     return first_row.empty()
                ? static_cast<Index>(std::min<Offset>(A.rows, Offset(slice) * (A.C / A.T)))

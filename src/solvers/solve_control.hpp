@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "copy_gain.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "run.hpp"
 
@@ -157,11 +158,11 @@ class SolveControl {
       return end(Status::converged, "");
     }
     fruitless_ = norm <= true_norm_ / 2 ? 0 : fruitless_ + 1;
-    if (fruitless_ >= 2 || (on_copy() && is_worthless(norm))) {
+    if (fruitless_ >= 2 || (on_copy() && CopyGain<sum>::is_worthless(norm, aim_, true_norm_))) {
       true_norm_ = std::min(norm, true_norm_);
       return end(otherwise, why);
     }
-    gain_ = next_gain(norm / true_norm_);
+    gain_.learn(norm, true_norm_);
     true_norm_ = std::min(norm, true_norm_);
     ++report_.restarts;
     aim();
@@ -210,24 +211,8 @@ class SolveControl {
   }
 
  private:
-  // On a copy of the matrix that is off by dA, a run of the recurrence leaves the true residual by
-  // dA (x - x0): by up to 6e-8 cond(A) of the residual that it began from. Beyond that its own
-  // residual says nothing. How much that is shows when the true one is taken: a run that followed
-  // it lets the next gain two digits more, one that did not lets the next gain what it did itself.
-  // The first is short, because what a restart forgets of the spectrum, a short run has not learnt
-  // yet. A run that misses its aim by far and gains less than a digit is the last one on the copy.
-  static constexpr sum first_gain = 1e-4, most_gain = 1e-6, digit = 10;
-
   bool on_copy() const { return solver_.iterated_ != &solver_.matrix_; }
-  void aim() {
-    // Half the target: what the copy is off by must not deny a run that only just arrives.
-    aim_ = on_copy() ? std::max(target_ / 2, gain_ * std::sqrt(squared_norm_)) : target_;
-  }
-  sum next_gain(sum gained) const {
-    return std::clamp<sum>(gained <= 2 * gain_ ? gain_ / (digit * digit) : gained, most_gain,
-                           1 / digit);
-  }
-  bool is_worthless(sum norm) const { return norm > digit * aim_ && norm * digit > true_norm_; }
+  void aim() { aim_ = on_copy() ? gain_.aim(target_, std::sqrt(squared_norm_)) : target_; }
 
   double tolerance() const {
     if (solver_.options_.tolerance != SolverOptions::by_precision)
@@ -292,8 +277,8 @@ class SolveControl {
   sum squared_norm_ = 0;
   sum baseline_ = 0;
   sum target_ = 0;
-  sum aim_ = 0;            // the norm at which a run of the recurrence is over
-  sum gain_ = first_gain;  // of the next run on a copy: aim over where it begins
+  sum aim_ = 0;         // the norm at which a run of the recurrence is over
+  CopyGain<sum> gain_;  // of runs on a copy
   sum true_norm_ = 0;
   sum first_squared_ = 0;                                        // where the recurrence began, last
   sum kept_squared_ = 0;                                         // what to drop below tenfold

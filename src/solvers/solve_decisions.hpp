@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "copy_gain.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/report.hpp"
@@ -23,6 +24,7 @@ struct SolveGoal {
   double scalars = 0;      // of a field
   long long room = 0;      // for |r|^2 of each iteration, one more for the guess
   bool keeps_all = false;  // of that history, also across runs
+  bool has_copy = false;   // of the matrix, which runs read as long as it does
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
@@ -48,6 +50,10 @@ struct SolveState {
   double squared_norm, baseline, target, best_norm, first_squared, kept_squared;
   unsigned long long deadline;
   long long iterations;
+  double aim;  // the norm at which a run is over
+  detail::CopyGain<double> gain;
+  bool on_copy;         // runs read a copy of the matrix
+  bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
   Status status;
   bool verify;       // the recurrence has come to its end, or so it says: b - A x decides
@@ -66,12 +72,26 @@ HEDDLE_INLINE void end_solve(SolveState& state, Status status) {
   state.end = 1;
 }
 
+/// Of a solve whose runs have begun.
+HEDDLE_INLINE void end_runs(SolveState& state, Status status) {
+  end_solve(state, status);
+  state.failed_on_copy =
+      state.on_copy && (status == Status::stagnated || status == Status::breakdown ||
+                        status == Status::indefinite || status == Status::not_finite);
+}
+
+HEDDLE_INLINE void take_aim(SolveState& state) {
+  state.aim =
+      state.on_copy ? state.gain.aim(state.target, std::sqrt(state.squared_norm)) : state.target;
+}
+
 HEDDLE_INLINE void begin(SolveState& state, const SolveGoal& goal, Index rows,
                          unsigned long long now) {
   state = SolveState{};
   state.first_singular = rows;
   state.scale = state.unscale = 1;
   state.kept_squared = infinity;
+  state.on_copy = goal.has_copy;
   if (goal.has_time_limit) state.deadline = now + goal.nanoseconds;
 }
 
@@ -112,6 +132,7 @@ HEDDLE_INLINE void judge_guess(SolveState& state, const SolveGoal& goal, Index r
   const double relative = goal.tolerance * state.baseline;
   const double absolute = goal.absolute_tolerance / state.unscale;
   state.target = absolute > relative ? absolute : relative;
+  take_aim(state);
   state.best_norm = initial;
   state.kept_squared = state.squared_residual;
   state.keep_iterate = 1;
@@ -132,7 +153,7 @@ HEDDLE_INLINE void begin_run(const SolveState& state, const SolveGoal& goal, dou
   const long long left = goal.max_iterations - state.iterations;
   const long long room = goal.room - before;
   run = device::LoopState{};
-  run.limits.target = state.target * state.target;
+  run.limits.target = state.aim * state.aim;
   run.limits.growth = state.first_squared * growth;
   run.limits.iterations = left < room ? left : room;
   run.limits.deadline = state.deadline;
@@ -156,18 +177,18 @@ HEDDLE_INLINE void take_run(SolveState& state, const SolveGoal& goal,
       state.verify = true;
       return;
     case device::loop_not_finite:
-      return end_solve(state, Status::not_finite);
+      return end_runs(state, Status::not_finite);
     case device::loop_time:
-      return end_solve(state, Status::time_limit);
+      return end_runs(state, Status::time_limit);
     case device::loop_cancelled:
-      return end_solve(state, Status::cancelled);
+      return end_runs(state, Status::cancelled);
     default:
       break;
   }
-  if (state.iterations >= goal.max_iterations) return end_solve(state, Status::iteration_limit);
+  if (state.iterations >= goal.max_iterations) return end_runs(state, Status::iteration_limit);
   switch (run.end) {
     case device::loop_not_definite:
-      return end_solve(state, Status::indefinite);
+      return end_runs(state, Status::indefinite);
     case device::loop_not_positive:
       state.not_positive = 1;
       return;
@@ -190,7 +211,7 @@ HEDDLE_INLINE void judge_direction(SolveState& state, const SolveGoal& goal) {
   const double rounding = 32 * goal.epsilon * state.squared_p;
   if (state.p_q < -rounding * std::sqrt(state.squared_image / goal.scalars)) {
     state.verify = false;
-    return end_solve(state, Status::indefinite);
+    return end_runs(state, Status::indefinite);
   }
   state.otherwise = Status::breakdown;
 }
@@ -208,25 +229,50 @@ HEDDLE_INLINE void choose_iterate(SolveState& state) {
 /// After `squared_residual` of the x that was chosen: whether to begin again from there.
 HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
   state.squared_norm = state.squared_residual;
-  if (state.end != 0 || !state.verify) return;
+  if (state.end != 0) {
+    // A run on a copy aims below the target: where something else ended it, x may have arrived.
+    const bool stopped = state.status == Status::iteration_limit ||
+                         state.status == Status::time_limit || state.status == Status::cancelled;
+    const bool arrived = std::sqrt(state.squared_residual) <= state.target;
+    if (state.on_copy && stopped && arrived) state.status = Status::converged;
+    return;
+  }
+  if (!state.verify) return;
   state.first_squared = state.squared_residual;
   if (state.squared_residual < state.kept_squared) {
     state.kept_squared = state.squared_residual;
     state.keep_iterate = 1;
   }
   const double norm = std::sqrt(state.squared_residual);
-  if (!is_finite(norm)) return end_solve(state, Status::not_finite);
-  if (norm <= state.target) return end_solve(state, Status::converged);
+  if (!is_finite(norm)) return end_runs(state, Status::not_finite);
+  if (norm <= state.target) return end_runs(state, Status::converged);
   state.fruitless = norm <= state.best_norm / 2 ? 0 : state.fruitless + 1;
+  const bool worthless =
+      state.on_copy && detail::CopyGain<double>::is_worthless(norm, state.aim, state.best_norm);
+  state.gain.learn(norm, state.best_norm);
   if (norm < state.best_norm) state.best_norm = norm;
-  if (state.fruitless >= 2) return end_solve(state, state.otherwise);
+  if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
   ++state.restarts;
-  if (state.iterations >= goal.max_iterations) end_solve(state, Status::iteration_limit);
+  take_aim(state);
+  if (state.iterations >= goal.max_iterations) end_runs(state, Status::iteration_limit);
+}
+
+/// After the last run on a copy: whether the solve goes on with the matrix itself, from x, which is
+/// the best iterate by then, and of which `squared_residual` is.
+HEDDLE_INLINE void begin_on_matrix(SolveState& state, const SolveGoal& goal) {
+  if (!state.failed_on_copy) return;
+  state.on_copy = state.failed_on_copy = false;
+  state.end = 0;
+  state.fruitless = -1;  // no restart of the recurrence that is to run now
+  state.verify = true;
+  state.otherwise = Status::stagnated;
+  judge_iterate(state, goal);
 }
 
 HEDDLE_INLINE void report(const SolveState& state, Index rows, DeviceReport& to) {
   const double norm = std::sqrt(state.squared_residual);
   to.status = state.status;
+  to.stored = state.on_copy ? StoredScalar::single : StoredScalar::own;
   to.restarts = state.restarts;
   to.iterations = state.iterations;
   to.residual = state.baseline > 0 ? norm / state.baseline : norm;

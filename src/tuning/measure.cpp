@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cache_eviction.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "measure_cuda.hpp"
@@ -21,23 +22,35 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+Timing timing_of(std::vector<double>& seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  if (seconds.empty()) return {};
+  return {quantile(seconds, 0.25), quantile(seconds, 0.5), quantile(seconds, 0.75)};
+}
+
+double seconds_of(const std::function<void()>& work) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 }  // namespace
 
+std::vector<Timing> detail::timings_of(std::vector<std::vector<double>>& seconds) {
+  std::vector<Timing> timings;
+  timings.reserve(seconds.size());
+  for (auto& times : seconds) timings.push_back(timing_of(times));
+  return timings;
+}
+
 std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int repetitions) {
-  using Clock = std::chrono::steady_clock;
   std::vector<std::vector<double>> seconds(works.size());
   for (const auto& work : works) work();
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) {
-      const auto start = Clock::now();
-      works[w]();
-      seconds[w].push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    }
+    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(seconds_of(works[w]));
   }
-  std::vector<Timing> timings;
-  timings.reserve(seconds.size());
-  for (auto& times : seconds) timings.push_back(detail::timing_of(times));
-  return timings;
+  return detail::timings_of(seconds);
 }
 
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
@@ -53,10 +66,30 @@ std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>
   return measure(run, repetitions);
 }
 
-Timing detail::timing_of(std::vector<double>& seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  if (seconds.empty()) return {};
-  return {quantile(seconds, 0.25), quantile(seconds, 0.5), quantile(seconds, 0.75)};
+std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
+                                 int repetitions, const Device& device) {
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) return cuda::measure_cold(works, repetitions, device);
+  }
+  CacheEviction eviction(device);
+  std::vector<std::vector<double>> seconds(works.size());
+  for (const auto& work : works) work(device.stream());
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (std::size_t w = 0; w < works.size(); ++w) {
+      eviction.run(device.stream());
+      seconds[w].push_back(seconds_of([&] { works[w](device.stream()); }));
+    }
+  }
+  return detail::timings_of(seconds);
+}
+
+void run_nothing(const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) return cuda::empty_kernel(stream);
+  }
+#pragma omp parallel num_threads(stream.threads)
+  {
+  }
 }
 
 struct Triad::Arrays {

@@ -3,6 +3,7 @@
 
 #include "../base/cuda_call.hpp"
 #include "../base/device_cuda.hpp"
+#include "cache_eviction.hpp"
 #include "measure_cuda.hpp"
 
 namespace heddle::cuda {
@@ -14,6 +15,25 @@ constexpr int block = 256;
 __global__ void __launch_bounds__(block) copy_pieces(const uint4* x, uint4* y, std::size_t pieces) {
   const std::size_t i = std::size_t(blockIdx.x) * block + threadIdx.x;
   if (i < pieces) y[i] = x[i];
+}
+
+__global__ void do_nothing() {}
+
+__global__ void __launch_bounds__(block) write_pieces(uint4* data, std::size_t pieces) {
+  const std::size_t i = std::size_t(blockIdx.x) * block + threadIdx.x;
+  const auto number = static_cast<unsigned>(i);
+  if (i < pieces) data[i] = {number, number, number, number};
+}
+/// What `write_pieces` wrote: nothing is stored, which only the reader can find out.
+__global__ void __launch_bounds__(block) read_pieces(uint4* data, std::size_t pieces) {
+  const std::size_t i = std::size_t(blockIdx.x) * block + threadIdx.x;
+  if (i >= pieces) return;
+  const uint4 piece = data[i];
+  if ((piece.x ^ piece.y) != (piece.z ^ piece.w)) data[i] = {};
+}
+
+unsigned blocks_for(std::size_t pieces) {
+  return static_cast<unsigned>((pieces + block - 1) / block);
 }
 
 struct DestroyGraph {
@@ -56,9 +76,31 @@ Graph record(const std::function<void(const Stream&)>& work, int runs, const Str
 void copy_kernel(const void* x, void* y, std::size_t bytes, const Stream& stream) {
   const OnGpu here(stream);
   const std::size_t pieces = bytes / sizeof(uint4);
-  copy_pieces<<<static_cast<unsigned>((pieces + block - 1) / block), block, 0, stream.queue>>>(
-      static_cast<const uint4*>(x), static_cast<uint4*>(y), pieces);
+  copy_pieces<<<blocks_for(pieces), block, 0, stream.queue>>>(static_cast<const uint4*>(x),
+                                                              static_cast<uint4*>(y), pieces);
   check(cudaGetLastError(), "a copy");
+}
+
+void empty_kernel(const Stream& stream) {
+  const OnGpu here(stream);
+  do_nothing<<<1, 1, 0, stream.queue>>>();
+  check(cudaGetLastError(), "an empty kernel");
+}
+
+long long last_cache_bytes(const Stream& stream) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, stream.gpu),
+        "cudaDeviceGetAttribute");
+  return bytes;
+}
+
+void write_and_read(void* data, std::size_t bytes, const Stream& stream) {
+  const OnGpu here(stream);
+  const std::size_t pieces = bytes / sizeof(uint4);
+  auto* const at = static_cast<uint4*>(data);
+  write_pieces<<<blocks_for(pieces), block, 0, stream.queue>>>(at, pieces);
+  read_pieces<<<blocks_for(pieces), block, 0, stream.queue>>>(at, pieces);
+  check(cudaGetLastError(), "the eviction of caches");
 }
 
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
@@ -102,9 +144,45 @@ std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>
       seconds[w].push_back(seconds_of(recorded[w].graph) / recorded[w].runs);
     }
   }
-  std::vector<Timing> timings;
-  for (auto& times : seconds) timings.push_back(detail::timing_of(times));
-  return timings;
+  return detail::timings_of(seconds);
+}
+
+std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
+                                 int repetitions, const Device& device) {
+  const Stream& stream = device.stream();
+  const OnGpu here(stream);
+  CacheEviction eviction(device);
+  const Event begin = make_event(), end = make_event();
+  const auto record_event = [&](const Event& event) {
+    check(cudaEventRecordWithFlags(event.get(), stream.queue, cudaEventRecordExternal),
+          "cudaEventRecordWithFlags");
+  };
+  const auto seconds_of = [&](const Graph& graph) {
+    check(cudaGraphLaunch(graph.get(), stream.queue), "cudaGraphLaunch");
+    check(cudaStreamSynchronize(stream.queue), "measured work");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    return static_cast<double>(milliseconds) / 1e3;
+  };
+
+  std::vector<Graph> graphs;
+  for (const auto& work : works) {
+    work(stream);  // what is made at the first run is not recorded
+    synchronize(stream);
+    const auto cold = [&](const Stream& recorded) {
+      eviction.run(recorded);
+      record_event(begin);
+      work(recorded);
+      record_event(end);
+    };
+    graphs.push_back(record(cold, 1, stream));
+    seconds_of(graphs.back());
+  }
+  std::vector<std::vector<double>> seconds(works.size());
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(seconds_of(graphs[w]));
+  }
+  return detail::timings_of(seconds);
 }
 
 }  // namespace heddle::cuda

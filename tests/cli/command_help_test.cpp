@@ -65,7 +65,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--time-limit", "--plan", "--history", "--seed"}},
-      {"spmv", {"--plan", "--update-values", "--repetitions", "--seed"}},
+      {"spmv", {"--plan", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
@@ -100,6 +100,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--seed", "3"},
       {"--repetitions", "1"},
       {"--update-values", ""},
+      {"--cold", ""},
       {"--quiet", ""},
       {"-q", ""},
       {"--json", ""},

@@ -76,6 +76,39 @@ TEST_F(Spmv, UpdateOfValues) {
   EXPECT_EQ(without.out.find("new values"), std::string::npos) << without.out;
 }
 
+TEST_F(Spmv, ColdCaches) {
+  const SmallSystem system = complex_system("complex-block3", 6);
+  folder.write("a.mtx", system.text);
+  const Result result = run({"spmv", "a.mtx", "--entry", system.entry, "--json", "--repetitions",
+                             "3", "--cold", "--update-values", "--plan", "CSR", "--plan", "K1"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  const auto expect_timing = [](const nlohmann::json& seconds) {
+    EXPECT_EQ(seconds.size(), 3u);
+    const double median = seconds["median"];
+    EXPECT_GT(median, 0);
+    EXPECT_LE(seconds["lower_quartile"].get<double>(), median);
+    EXPECT_GE(seconds["upper_quartile"].get<double>(), median);
+  };
+  expect_timing(json["cold_nothing"]);
+  ASSERT_EQ(json["products"].size(), 2u);
+  for (const auto& product : json["products"]) {
+    const auto& cold = product["cold"];
+    expect_timing(cold["seconds"]);
+    EXPECT_TRUE(product.contains("update_values"));
+    const double bandwidth = cold["bandwidth"], median = cold["seconds"]["median"];
+    EXPECT_NEAR(bandwidth * median, product["compulsory_bytes"].get<double>(), 1e-6 * bandwidth);
+    EXPECT_NEAR(cold["of_triad"].get<double>() * json["triad_bandwidth"].get<double>(), bandwidth,
+                1e-9 * bandwidth);
+  }
+
+  const Result text =
+      run({"spmv", "a.mtx", "--entry", system.entry, "--repetitions", "1", "--cold"});
+  ASSERT_EQ(text.status, 0) << text.error;
+  EXPECT_NE(text.out.find("\ncold        "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("of a run that does nothing\n"), std::string::npos) << text.out;
+}
+
 TEST_F(Spmv, EntriesFromADefinitionTakeNoNewValues) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   folder.write("number.json",
@@ -119,6 +152,7 @@ TEST_F(Spmv, TextForPeople) {
                            "quartiles", "compulsory", "moved", "% of triad"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;
   }
+  EXPECT_EQ(result.out.find("cold"), std::string::npos) << result.out;
   const Result quiet = run({"spmv", "a.mtx", "--repetitions", "1", "--quiet"});
   EXPECT_EQ(quiet.status, 0);
   EXPECT_EQ(quiet.out + quiet.error, "");

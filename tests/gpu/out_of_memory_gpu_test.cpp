@@ -173,6 +173,42 @@ TEST_F(OutOfMemoryOnGpu, PeakIsWhatWasPredicted) {
   }
 }
 
+/// Fields, sums, and what each form of the loop adds.
+TEST_F(OutOfMemoryOnGpu, OfASolverIsWhatItSays) {
+  Seed seed(3120);
+  const auto matrix = random_positive_definite_matrix<E>(5000, 7, seed.generator);
+  const auto check = [&]<class Solver>(const char* text, bool jacobi) {
+    SCOPED_TRACE(std::string(text) + (jacobi ? ", Jacobi" : ""));
+    RefusingMemory memory(device.memory());
+    const Device counting = Device::cuda(0, nullptr, &memory);
+    const Operator<E> A(matrix, parse_plan(text), counting);
+    std::shared_ptr<Preconditioner<double>> with;
+    if (jacobi) with = std::make_shared<Jacobi<E>>(A);
+    Field<E> b = A.field(), x = A.field();
+    fill<double>(1.0, b.view(), counting.stream());
+    constexpr long long small_change = 4096;  // flags and single numbers
+    // What the matrix makes at its first use is not the second solver's.
+    for (const bool first : {true, false}) {
+      const long long before = memory.live;
+      Solver solver(A, with);
+      EXPECT_TRUE(solver.solve(b.view(), x.view()).converged());
+      const long long more = memory.live - before - solver.memory();
+      if (first) continue;
+      EXPECT_GE(more, 0);
+      EXPECT_LE(more, small_change);
+    }
+  };
+  for (const bool jacobi : {false, true}) {
+    for (const char* text :
+         {"pJDS,loop=stepped", "pJDS,loop=graph", "pJDS,T=4,vector=soa,loop=graph,reductions=1",
+          "C=32,threads=128,loop=graph,reductions=1", "K2rs,schedule=dynamic,loop=graph",
+          "C=32,sigma=64,loop=persistent", "pJDS,stored=float,loop=graph,reductions=1"}) {
+      check.operator()<ConjugateGradient<double>>(text, jacobi);
+      check.operator()<BiCGStab<double>>(text, jacobi);
+    }
+  }
+}
+
 TEST_F(OutOfMemoryOnGpu, IsPredictedBeforeAnythingIsAllocated) {
   Seed seed(3116);
   const auto matrix = random_matrix<E>({.rows = 3000, .columns = 3000}, seed.generator);

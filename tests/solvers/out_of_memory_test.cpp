@@ -82,6 +82,56 @@ TEST(OutOfMemory, SaysHowMuchWasAskedFor) {
   }
 }
 
+TEST(OutOfMemory, ASolverAllocatesWhatItSays) {
+  Seed seed(3103);
+  const auto matrix = random_positive_definite_matrix<E>(700, 5, seed.generator);
+  RefusingMemory memory(std::pmr::new_delete_resource());
+  const Device device = Device::cpu(2, &memory);
+  const Operator<E> A(matrix, parse_plan("pJDS"), device);
+  const std::shared_ptr<Preconditioner<double>> jacobi = std::make_shared<Jacobi<E>>(A), none;
+  const auto check = [&]<class Solver>(const std::shared_ptr<Preconditioner<double>>& with) {
+    const long long before = memory.live;
+    Solver solver(A, with);
+    EXPECT_EQ(memory.live - before, solver.memory());
+    Field<E> b = A.field(), x = A.field();
+    for (double& value : b.scalars()) value = 1;
+    const long long made = memory.live;
+    EXPECT_TRUE(solver.solve(b.view(), x.view()).converged());
+    EXPECT_EQ(memory.live, made);
+  };
+  for (const auto& preconditioner : {none, jacobi}) {
+    check.operator()<ConjugateGradient<double>>(preconditioner);
+    check.operator()<BiCGStab<double>>(preconditioner);
+  }
+}
+
+/// A method whose loop needs more than any machine has, beside its fields.
+class Greedy final : public KrylovSolver<double> {
+ public:
+  explicit Greedy(const LinearOperator<double>& matrix)
+      : KrylovSolver(matrix, nullptr, {}, Ring::real, {1, 1LL << 60}) {}
+
+ private:
+  void iterate(detail::SolveControl<double>&) override {}
+  Cost cost() const override { return {0, 0}; }
+};
+
+TEST(OutOfMemory, CountsWhatLoopsNeedBesideTheirFields) {
+  Seed seed(3104);
+  const auto matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
+  const Operator<E> A(matrix, Plan{});
+  try {
+    Greedy solver(A);
+    ADD_FAILURE() << "made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_TRUE(std::string(error.what())
+                    .starts_with("the solver needs 4 fields of 9.4 KiB and 1048576.0 TiB of sums "
+                                 "beside the matrix, available are "))
+        << error.what();
+  }
+}
+
 /// Rows of so many components that no machine holds a field of them.
 class Vast final : public LinearOperator<double> {
  public:
@@ -102,12 +152,16 @@ TEST(OutOfMemory, IsPredictedBeforeASolverMakesItsFields) {
       return error.what();
     }
   };
-  EXPECT_TRUE(refusal([&] { ConjugateGradient<double> solver(matrix); })
-                  .starts_with("the solver needs 5 fields of 8192.0 TiB beside the matrix, "
-                               "available are "));
-  EXPECT_TRUE(refusal([&] { BiCGStab<double> solver(matrix); })
-                  .starts_with("the solver needs 7 fields of 8192.0 TiB beside the matrix, "
-                               "available are "));
+  EXPECT_TRUE(
+      refusal([&] { ConjugateGradient<double> solver(matrix); })
+          .starts_with(
+              "the solver needs 5 fields of 8192.0 TiB and 256.0 KiB of sums beside the matrix, "
+              "available are "));
+  EXPECT_TRUE(
+      refusal([&] { BiCGStab<double> solver(matrix); })
+          .starts_with(
+              "the solver needs 7 fields of 8192.0 TiB and 256.0 KiB of sums beside the matrix, "
+              "available are "));
 }
 
 }  // namespace

@@ -27,15 +27,24 @@ struct ScriptedRun {
   double p_q = 0;  // along the next direction, where p* A p was not positive
 };
 
+/// Iterations may be told to read a copy, which is another operator of the same numbers: what it
+/// does to a run is in the script.
 class Identity final : public LinearOperator<double> {
  public:
+  explicit Identity(const Identity* copy = nullptr) : copy_(copy) {}
   Index rows() const override { return ::rows; }
+  const LinearOperator<double>& iterated() const override {
+    return copy_ != nullptr ? *copy_ : *this;
+  }
   void apply(double alpha, const FieldView<const double>& x, double beta,
              const FieldView<double>& y, const Stream&) const override {
     for (Index i = 0; i < ::rows; ++i) {
       y.data[i] = alpha * x.data[i] + (beta == 0 ? 0 : beta * y.data[i]);
     }
   }
+
+ private:
+  const Identity* copy_;
 };
 
 /// What `solve` multiplies a right-hand side with whose squares leave the range of a double.
@@ -54,14 +63,15 @@ class Scripted final : public KrylovSolver<double> {
  public:
   Scripted(const LinearOperator<double>& matrix, SolverOptions options,
            std::vector<ScriptedRun> runs, double scale)
-      : KrylovSolver(matrix, nullptr, std::move(options), Ring::real, 0),
+      : KrylovSolver(matrix, nullptr, std::move(options), Ring::real, {}),
         runs_(std::move(runs)),
         scale_(scale) {}
 
  private:
   void iterate(detail::SolveControl<double>& control) override {
-    for (const ScriptedRun& next : runs_) {
+    while (next_ < runs_.size()) {
       if (control.ended()) return;
+      const ScriptedRun& next = runs_[next_++];
       for (std::size_t i = 0; i < next.x.size(); ++i) control.x().data[i] = scale_ * next.x[i];
       const Values history(static_cast<std::size_t>(next.iterations), 1.0);
       cuda::RunResult run;
@@ -89,12 +99,13 @@ class Scripted final : public KrylovSolver<double> {
   Cost cost() const override { return {0, 0}; }
 
   std::vector<ScriptedRun> runs_;
+  std::size_t next_ = 0;
   double scale_;
 };
 
 /// The walk of enqueued_solve_cuda.cu over vectors of the host.
-DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, Values b,
-                  Values& x, Values& history) {
+DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
+                  Values b, Values& x, Values& history) {
   cuda::SolveGoal goal;
   goal.tolerance = options.tolerance;
   goal.absolute_tolerance = options.absolute_tolerance;
@@ -103,6 +114,7 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
   goal.keeps_all = true;
   goal.epsilon = std::numeric_limits<double>::epsilon();
   goal.scalars = rows;
+  goal.has_copy = on_copy;
   history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
   cuda::SolveState state;
   device::LoopWatch watch{};
@@ -138,7 +150,8 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
   }
   state.squared_residual = squared_residual();
   judge_guess(state, goal, rows, history.data(), false);
-  for (std::size_t next = 0; state.end == 0; ++next) {
+  std::size_t next = 0;
+  const auto play_round = [&] {
     if (state.keep_iterate != 0) kept = x;
     begin_run(state, goal, history.data(), &watch, loop);
     if (next == runs.size()) {
@@ -165,6 +178,12 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
       state.squared_residual = squared_residual();
     }
     judge_iterate(state, goal);
+    ++next;
+  };
+  while (state.end == 0) play_round();
+  if (on_copy) {
+    begin_on_matrix(state, goal);
+    while (state.end == 0) play_round();
   }
   if (state.scaled != 0) scale(x, state.unscale);
   DeviceReport report;
@@ -187,16 +206,17 @@ bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-12 * std::abs(b);
 }
 
-/// Plays one script both ways; the status.
-Status expect_alike(const SolverOptions& options, const std::vector<ScriptedRun>& runs,
-                    const Values& b, const Values& guess) {
-  const Identity matrix;
+/// Plays one script both ways, of runs that read the matrix or first a copy of it.
+DeviceReport expect_alike(const SolverOptions& options, const std::vector<ScriptedRun>& runs,
+                          bool on_copy, const Values& b, const Values& guess) {
+  const Identity copy, matrix(on_copy ? &copy : nullptr);
   Scripted solver(matrix, options, runs, scale_of(b));
   Values expected = guess;
   const Report report = solver.solve({b.data(), rows}, {expected.data(), rows});
   Values x = guess, history;
-  const DeviceReport played = play(options, runs, b, x, history);
+  const DeviceReport played = play(options, runs, on_copy, b, x, history);
   EXPECT_EQ(name(played.status), name(report.status)) << report;
+  EXPECT_EQ(played.stored, report.stored == "float" ? StoredScalar::single : StoredScalar::own);
   EXPECT_EQ(played.iterations, report.iterations);
   EXPECT_EQ(played.restarts, report.restarts);
   EXPECT_PRED2(same, played.residual, report.residual);
@@ -208,12 +228,13 @@ Status expect_alike(const SolverOptions& options, const std::vector<ScriptedRun>
   if (options.record_history && report.status != Status::not_finite) {
     EXPECT_EQ(history.size(), solver.history().size());
   }
-  return played.status;
+  return played;
 }
 
-TEST(SolveDecisions, AreThoseOfSolveControl) {
-  std::vector<int> met(8);
-  for (unsigned number = 1; number <= 4000; ++number) {
+void expect_those_of_solve_control(bool on_copy) {
+  std::vector<int> met(8), met_on_matrix(8);
+  int refined = 0;
+  for (unsigned number = 1; number <= 8000; ++number) {
     Seed seed(number);
     Generator& generator = seed.generator;
     const double size = number % 7 == 0 ? 1e-210 : number % 7 == 1 ? 1e210 : 1;
@@ -238,27 +259,82 @@ TEST(SolveDecisions, AreThoseOfSolveControl) {
       run.end = ends[random_between(0, random_between(0, 4, generator) == 0 ? 11 : 7, generator)];
       run.iterations = random_between(0, 9, generator);
       run.p_q = std::array{1.0, 0.0, -1.0, -1e-20}[generator() % 4];
-      constexpr double steps[] = {0.01, 0.3, 0.45, 0.9, 1, 3};
-      error *= steps[generator() % std::size(steps)];
+      // On a copy only long steps lead to the next one.
+      constexpr double steps[] = {0.01, 0.3, 0.45, 0.9, 1, 3}, long_steps[] = {1e-4, 1e-2, 0.05};
+      const bool is_long = on_copy && generator() % 4 != 0;
+      error *= is_long ? long_steps[generator() % std::size(long_steps)]
+                       : steps[generator() % std::size(steps)];
       run.x = random_values(error * size, generator);
       for (std::size_t i = 0; i < run.x.size(); ++i) run.x[i] += b[i];
       if (generator() % 20 == 0) run.x[1] = std::numeric_limits<double>::quiet_NaN();
     }
-    ++met[static_cast<std::size_t>(expect_alike(options, runs, b, guess))];
+    const DeviceReport played = expect_alike(options, runs, on_copy, b, guess);
+    const bool ended_on_copy = on_copy && played.stored == StoredScalar::single;
+    ++(ended_on_copy ? met : met_on_matrix)[static_cast<std::size_t>(played.status)];
+    if (ended_on_copy && played.restarts >= 2) ++refined;
     if (testing::Test::HasFailure()) return;
   }
-  for (std::size_t status = 0; status < met.size(); ++status) {
-    EXPECT_GE(met[status], 20) << name(static_cast<Status>(status));
+  for (std::size_t i = 0; i < met.size(); ++i) {
+    const auto status = static_cast<Status>(i);
+    SCOPED_TRACE(name(status));
+    EXPECT_GE(met_on_matrix[i], 20);
+    // What a copy fails, the matrix decides.
+    const bool is_failure =
+        status == Status::stagnated || status == Status::breakdown || status == Status::indefinite;
+    EXPECT_GE(met[i], on_copy && !is_failure ? 20 : 0);
+    EXPECT_LE(met[i], on_copy && !is_failure ? 8000 : 0);
   }
+  EXPECT_GE(refined, on_copy ? 20 : 0);
+}
+
+TEST(SolveDecisions, AreThoseOfSolveControl) { expect_those_of_solve_control(false); }
+
+TEST(SolveDecisions, AreThoseOfSolveControlWhereRunsReadACopy) {
+  expect_those_of_solve_control(true);
 }
 
 TEST(SolveDecisions, OfRightHandSidesWithoutASize) {
-  Values guess(rows, 3);
-  EXPECT_EQ(expect_alike({}, {}, Values(rows, 0), guess), Status::converged);
-  EXPECT_EQ(expect_alike({}, {}, Values(rows, std::numeric_limits<double>::infinity()), guess),
-            Status::not_finite);
-  EXPECT_EQ(expect_alike({}, {}, Values(rows, std::numeric_limits<double>::quiet_NaN()), guess),
-            Status::not_finite);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  const Values guess(rows, 3);
+  for (const bool on_copy : {false, true}) {
+    const auto status_of = [&](double value) {
+      return expect_alike({}, {}, on_copy, Values(rows, value), guess).status;
+    };
+    EXPECT_EQ(status_of(0), Status::converged);
+    EXPECT_EQ(status_of(infinity), Status::not_finite);
+    EXPECT_EQ(status_of(not_a_number), Status::not_finite);
+  }
+}
+
+/// Too short a run to learn from is followed by one on the matrix itself; a run that another limit
+/// than its own aim ends may have arrived.
+TEST(SolveDecisions, OnACopy) {
+  const Values b(rows, 1.0), zero(rows, 0.0);
+  SolverOptions options;
+  options.tolerance = 1e-6;
+  options.record_history = true;
+  const auto off_by = [](double error) { return Values(rows, 1.0 + error); };
+  DeviceReport found = expect_alike(
+      options, {{device::loop_reached, 3, off_by(1e-4)}, {device::loop_reached, 4, off_by(1e-7)}},
+      true, b, zero);
+  EXPECT_EQ(found.status, Status::converged);
+  EXPECT_EQ(found.stored, StoredScalar::single);
+  EXPECT_EQ(found.restarts, 1);
+  found = expect_alike(
+      options, {{device::loop_reached, 3, off_by(0.5)}, {device::loop_reached, 4, off_by(1e-7)}},
+      true, b, zero);
+  EXPECT_EQ(found.status, Status::converged);
+  EXPECT_EQ(found.stored, StoredScalar::own);
+  EXPECT_EQ(found.iterations, 7);
+  found = expect_alike(options, {{device::loop_time, 3, off_by(1e-7)}}, true, b, zero);
+  EXPECT_EQ(found.status, Status::converged);
+  found = expect_alike(options, {{device::loop_time, 3, off_by(1e-7)}}, false, b, zero);
+  EXPECT_EQ(found.status, Status::time_limit);
+  options.max_iterations = 3;
+  found = expect_alike(options, {{device::loop_not_finite, 3, off_by(1e300)}}, true, b, zero);
+  EXPECT_EQ(found.status, Status::iteration_limit);
+  EXPECT_EQ(found.stored, StoredScalar::own);
 }
 
 TEST(SolveDecisions, SingularDiagonalsEndASolveThatIsNotDone) {

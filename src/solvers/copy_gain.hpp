@@ -1,0 +1,41 @@
+// How far a run of a recurrence goes that reads a copy of the matrix: for the host and for a GPU.
+#pragma once
+
+#include "heddle/entries/annotations.hpp"
+
+namespace heddle::detail {
+
+/// On a copy that is off by dA, a run leaves the true residual by dA (x - x0): by up to 6e-8
+/// cond(A) of the residual that it began from. Beyond that its own residual says nothing. How much
+/// that is shows when the true one is taken: a run that followed it lets the next gain two digits
+/// more, one that did not lets the next gain what it did itself. The first is short, because what a
+/// restart forgets of the spectrum, a short run has not learnt yet. A run that misses its aim by
+/// far and gains less than a digit is the last one on the copy.
+template <class T>
+class CopyGain {
+ public:
+  /// The norm at which a run is over that begins at `norm`. Half the target: what the copy is off
+  /// by must not deny a run that only just arrives.
+  HEDDLE_INLINE T aim(T target, T norm) const {
+    const T gained = gain_ * norm;
+    return gained > target / 2 ? gained : target / 2;
+  }
+
+  /// After a run that took the true residual from `before` to `norm`.
+  HEDDLE_INLINE void learn(T norm, T before) {
+    const T gained = norm / before;
+    gain_ = gained <= 2 * gain_ ? gain_ / (digit * digit) : gained;
+    if (gain_ < most) gain_ = most;
+    if (gain_ > 1 / digit) gain_ = 1 / digit;
+  }
+  HEDDLE_INLINE static bool is_worthless(T norm, T aim, T before) {
+    return norm > digit * aim && norm * digit > before;
+  }
+
+ private:
+  static constexpr T most = T(1e-6), digit = 10;
+
+  T gain_ = T(1e-4);
+};
+
+}  // namespace heddle::detail

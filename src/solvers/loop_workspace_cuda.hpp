@@ -1,0 +1,16 @@
+// What a method in one kernel allocates, known before it is made.
+#pragma once
+
+#include "heddle/product_cuda.hpp"
+#include "heddle/workspace.hpp"
+#include "persistent_program.hpp"
+
+namespace heddle::cuda {
+
+/// Blocks of its launch.
+int persistent_blocks(const SlicedPattern& pattern, const Device& device);
+
+Workspace workspace_of_persistent(PersistentMethod method, int ring, const Product& product,
+                                  bool jacobi, const Device& device);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,25 @@
+// Caches that hold nothing of the work that comes next.
+#pragma once
+
+#include "heddle/array.hpp"
+
+namespace heddle {
+
+/// Of the last level, all caches of the device together; 64 MiB where the system does not say.
+long long last_level_cache_bytes(const Device& device);
+
+/// A buffer of three times that size, in the device's memory.
+class CacheEviction {
+ public:
+  explicit CacheEviction(const Device& device);
+
+  /// Fills the caches with the buffer. The last of it is only read: lines that were written would
+  /// have to be stored while the next work runs. On a GPU nothing is allocated and nothing waited
+  /// for.
+  void run(const Stream& stream);
+
+ private:
+  Array<unsigned long long> buffer_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,47 @@
+// What is measured, how often and in which order; how long it takes is not for a test to say.
+#include "heddle/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "../../src/tuning/cache_eviction.hpp"
+
+namespace {
+
+using namespace heddle;
+
+void expect_timings(const std::vector<Timing>& timings, std::size_t count) {
+  ASSERT_EQ(timings.size(), count);
+  for (const Timing& timing : timings) {
+    EXPECT_FALSE(!(timing.lower_quartile >= 0));
+    EXPECT_FALSE(!(timing.median >= timing.lower_quartile));
+    EXPECT_FALSE(!(timing.upper_quartile >= timing.median));
+  }
+}
+
+TEST(Measure, RunsAllWorksInTurn) {
+  const Device device = Device::cpu(2);
+  for (const bool cold : {false, true}) {
+    SCOPED_TRACE(cold ? "cold" : "warm");
+    std::string runs;
+    const std::vector<std::function<void(const Stream&)>> works = {
+        [&](const Stream&) { runs += 'a'; }, [&](const Stream&) { runs += 'b'; }, run_nothing};
+    expect_timings(
+        (cold ? measure_cold : static_cast<decltype(&measure_cold)>(measure))(works, 3, device), 3);
+    EXPECT_EQ(runs, "abababab");
+    expect_timings(measure_cold({}, 3, device), 0);
+  }
+}
+
+TEST(Measure, ABufferEvictsTheLastCache) {
+  const Device device = Device::cpu(2);
+  const long long bytes = last_level_cache_bytes(device);
+  EXPECT_GE(bytes, 1LL << 16);
+  EXPECT_LE(bytes, 1LL << 34);
+  CacheEviction eviction(device);
+  eviction.run(device.stream());
+  eviction.run(Device::cpu(3).stream());
+}
+
+}  // namespace
