@@ -75,13 +75,14 @@ std::vector<Array<stored_scalar_t<E>>> placed(const SlicedPattern& pattern, Inne
   const EntryShape shape = detail::entry_shape<E>(order);
   const int together = shape.block_rows > 1 ? shape.scalars_of_element() : K;
   const auto by_units = [&]<class U>(U /*one*/) {
-    const int scalars = sizeof(U) / sizeof(S);
-    if (scalars == 0 || together % scalars != 0) return;
-    in_pieces([&](const auto& given, const S* from, S* to) {
-      play(detail::PackedTiles<U, Map>(given, unit_order(shape, scalars),
-                                       static_cast<unsigned>(K / scalars), pattern.slots, from,
-                                       to));
-    });
+    if constexpr (sizeof(U) >= sizeof(S)) {
+      constexpr int scalars = sizeof(U) / sizeof(S);
+      if (together % scalars != 0) return;
+      in_pieces([&](const auto& given, const S* from, S* to) {
+        play(detail::PackedTiles<U, Map>(given, unit_order(shape, scalars), K / scalars,
+                                         pattern.slots, from, to));
+      });
+    }
   };
   if (!rule.planes && (rule.piece >= K || rule.C == 1)) {
     by_units(Unit<16>{});
