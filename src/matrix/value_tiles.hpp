@@ -246,39 +246,41 @@ struct TurnedTiles {
   HEDDLE_INLINE void store(unsigned tile, unsigned thread, const Shared& shared) const {
     const Offset begin = first_slot(tile);
     const unsigned first = first_component(tile), held = components(tile);
-    const auto C = static_cast<unsigned>(rule.C);
-    const bool masks = (C & (C - 1)) == 0;  // spares divisions
-    const auto first_lane = static_cast<unsigned>(masks ? begin & (C - 1) : begin % C);
-    const unsigned group = slot_shift + piece_shift, piece = 1U << piece_shift;
-    const unsigned rest = held % piece;  // the last piece, where it is a smaller one
-    const unsigned in_pieces = (held - rest) << slot_shift;
-    for (unsigned n = thread; n < held << slot_shift; n += threads_of_tile) {
-      unsigned slot, k, i, together;  // k is component i of a piece of so many
-      if (n < in_pieces) {
-        const unsigned in_group = n & ((1U << group) - 1);
-        together = piece;
-        slot = in_group >> piece_shift;
-        i = in_group & (piece - 1);
-        k = (n >> group << piece_shift) + i;
-      } else {
-        together = rest;
-        slot = (n - in_pieces) / rest;
-        i = n - in_pieces - slot * rest;
-        k = held - rest + i;
-      }
+    const unsigned piece = 1U << piece_shift, pieces = held >> piece_shift;
+    // A thread has a scalar of a piece of some slot, and takes it in all pieces, or shares these.
+    const unsigned lane_shift = slot_shift + piece_shift, lanes = 1U << lane_shift;
+    const unsigned sharing = lanes < threads_of_tile ? threads_of_tile >> lane_shift : 1;
+    const Offset next_piece = rule.planes ? rule.slots : Offset(rule.C) << piece_shift;
+    for (unsigned n = thread; n < lanes * sharing; n += threads_of_tile) {
+      const unsigned slot = (n & (lanes - 1)) >> piece_shift, i = n & (piece - 1);
       if (shared.entry[slot] == Entries::none) continue;
-      const unsigned of_entry = first + k;
-      Offset to_scalar = begin + slot;
-      if (rule.planes) {
-        to_scalar += of_entry * rule.slots;
-      } else {
-        const unsigned from_step = first_lane + slot;
-        const unsigned lane = masks ? from_step & (C - 1) : from_step % C;
-        to_scalar = (to_scalar - lane) * rule.components + Offset(of_entry - i) * rule.C +
-                    Offset(lane) * together + i;
+      unsigned q = n >> lane_shift;
+      const Scalar* value = shared.value + (q * piece + i) * stride + slot;
+      Scalar* there =
+          to + place_of(begin + slot, piece) + i + ((first >> piece_shift) + q) * next_piece;
+      for (; q < pieces; q += sharing) {
+        *there = *value;
+        there += sharing * next_piece;
+        value += sharing * piece * stride;
       }
-      to[to_scalar] = shared.value[k * stride + slot];
     }
+    const unsigned rest = held & (piece - 1);  // of the last piece, where it is a smaller one
+    const Offset before = Offset(first + held - rest) * rule.C;
+    for (unsigned n = thread; n < rest << slot_shift; n += threads_of_tile) {
+      const unsigned slot = n / rest, i = n - slot * rest;
+      if (shared.entry[slot] == Entries::none) continue;
+      to[place_of(begin + slot, rest) + before + i] =
+          shared.value[(held - rest + i) * stride + slot];
+    }
+  }
+
+ private:
+  /// Where a slot's part of its step's first piece would lie if pieces were of so many scalars.
+  HEDDLE_INLINE Offset place_of(Offset slot, unsigned together) const {
+    if (rule.planes) return slot;
+    const Offset C = rule.C;
+    const Offset lane = (C & (C - 1)) == 0 ? slot & (C - 1) : slot % C;
+    return (slot - lane) * rule.components + lane * together;
   }
 };
 
