@@ -400,13 +400,10 @@ void expect_same_values(const Stored& pattern, Generator& generator) {
 TEST_F(ValuesOnGpu, LieWhereTheCpuPutsThem) {
   Seed seed(1107);
   std::vector<PatternRequest> requests = odd_patterns();
-  requests.push_back({.name = "a very long row",
-                      .rows = 1500,
-                      .columns = 1500,
-                      .dense_row = true,
-                      .sorted = false});
   requests.push_back(
-      {.name = "long rows", .rows = 300, .columns = 700, .per_row = 220, .sorted = false});
+      {.name = "a very long row", .rows = 300, .columns = 300, .dense_row = true, .sorted = false});
+  requests.push_back(
+      {.name = "long rows", .rows = 90, .columns = 700, .per_row = 220, .sorted = false});
   for (const PatternRequest& request : requests) {
     SCOPED_TRACE(request.name);
     const Pattern pattern = random_pattern(request, seed.generator);
