@@ -107,7 +107,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   long long generation() const { return state_->generation; }
 
   /// Values as they are stored, for an assembly that writes them there: component k of the user's
-  /// entry i is at `formula(slot - slot % C, slot % C, k)` with slot = pattern().slot_of_entry[i].
+  /// entry i is at `formula(slot - slot % C, slot % C, k)`, slot = slots_of_entries(pattern())[i].
   /// Call `values_changed()` afterwards, which does what else `update_values` does.
   std::span<stored> values_in_basis() { return state_->values.span(); }
   std::span<const stored> values_in_basis() const { return state_->values.span(); }

@@ -50,8 +50,9 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
   }
   const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
 #pragma omp parallel for schedule(static) num_threads(team_size(stream, pattern.entries))
-  for (Offset entry = 0; entry < pattern.entries; ++entry) {
-    const Offset slot = pattern.slot_of_entry[entry];
+  for (Offset slot = 0; slot < pattern.slots; ++slot) {
+    const Offset entry = pattern.entry_of_slot[slot];
+    if (entry == EntryMap::padding) continue;
     const int lane = static_cast<int>(slot % pattern.C);
     for (int k = 0; k < K; ++k) {
       to[formula(slot - lane, lane, k)] = from[entry * K + component_in<E>(order, k)];

@@ -23,10 +23,12 @@ HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, i
   return (element % columns * rows + element / columns) * size + k % size;
 }
 
-/// Scatters K scalars an entry, from the memory of host or device, to the slots of a pattern that
-/// lies on a GPU. Device memory is read in the order of the stream, without allocation; memory of
-/// the host passes through a buffer, and may be written again when this returns.
+/// Brings K scalars an entry, from the memory of host or device, to the slots of a pattern that
+/// lies on a GPU; padding stays what it was. Device memory is read in the order of the stream,
+/// without allocation; memory of the host passes through a buffer, and may be written again when
+/// this returns. `buffer_entries`: how many that holds at most; 0: as many as are worth it.
 void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
-                         const void* from, void* to, const Stream& stream);
+                         const void* from, void* to, const Stream& stream,
+                         Offset buffer_entries = 0);
 
 }  // namespace heddle

@@ -16,26 +16,34 @@
 
 namespace heddle {
 
-/// Slots of a user's entries, 32 bits each where that suffices; empty where slot i is entry i.
-class SlotMap {
+/// The user's entries in the order of their slots, 32 bits each where that suffices; empty where
+/// slot i holds entry i.
+class EntryMap {
  public:
-  SlotMap() = default;
-  SlotMap(Offset entries, Offset slots, const Device& device);
+  static constexpr Offset padding = -1;
+
+  EntryMap() = default;
+  /// All slots are padding.
+  EntryMap(Offset entries, Offset slots, const Device& device);
 
   bool is_identity() const { return narrow_.empty() && wide_.empty(); }
-  Offset operator[](Offset entry) const {
-    const auto i = static_cast<std::size_t>(entry);
-    return !narrow_.empty() ? narrow_[i] : !wide_.empty() ? wide_[i] : entry;
+  /// The entry that a slot holds, or `padding`.
+  Offset operator[](Offset slot) const {
+    const auto i = static_cast<std::size_t>(slot);
+    if (narrow_.empty()) return wide_.empty() ? slot : wide_[i];
+    return narrow_[i] == narrow_padding ? padding : narrow_[i];
   }
-  void set(Offset entry, Offset slot) {
-    const auto i = static_cast<std::size_t>(entry);
+  void set(Offset slot, Offset entry) {
+    const auto i = static_cast<std::size_t>(slot);
     if (narrow_.empty()) {
-      wide_[i] = slot;
+      wide_[i] = entry;
     } else {
-      narrow_[i] = static_cast<unsigned>(slot);
+      narrow_[i] = static_cast<unsigned>(entry);
     }
   }
-  static long long bytes(Offset entries, Offset slots);
+  static long long bytes(Offset entries, Offset slots) {
+    return slots * (entries <= narrow_padding ? 4 : 8);
+  }
 
   /// Of the two, the one that is not empty.
   const unsigned* narrow() const { return narrow_.data(); }
@@ -44,6 +52,8 @@ class SlotMap {
   Offset* wide() { return wide_.data(); }
 
  private:
+  static constexpr unsigned narrow_padding = 0xffffffff;
+
   Array<unsigned> narrow_;
   Array<Offset> wide_;
 };
@@ -72,7 +82,7 @@ struct MemoryUse {
   long long product() const { return values + columns + slices + row_lengths; }
   long long total() const { return product() + copy + permutation + value_map; }
   /// At any time; values come after the building. On a GPU those of the host's memory pass through
-  /// a buffer of up to 64 MiB, which is smaller where memory is short.
+  /// a buffer of up to 64 MiB or a 32nd of them, which is smaller where memory is short.
   long long peak() const {
     return std::max(sorting, total() + std::max(0LL, building - values - copy));
   }
@@ -125,7 +135,7 @@ class SlicedPattern {
   Array<Index> row_length;       // of each stored row; empty for C = 1
   Array<Index> column;           // of each slot, in the column basis; padding holds 0
   Array<Index> target;           // row of y for each stored row; empty where it is the row itself
-  SlotMap slot_of_entry;         // the user's entry i lies there
+  EntryMap entry_of_slot;        // the user's entry that lies there
   MemoryUse memory;
 
   Index slices() const { return static_cast<Index>(offset.size()) - 1; }
@@ -151,6 +161,9 @@ class SlicedPattern {
 /// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis
 /// numbers them, in the memory in which the pattern lies. Throws where the pattern is not square.
 Array<Offset> diagonal_slots(const SlicedPattern& A);
+
+/// The slot of each of the user's entries, in the memory in which the pattern lies.
+Array<Offset> slots_of_entries(const SlicedPattern& A);
 
 /// P of the slot formula: components that lie together in one lane.
 inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {

@@ -73,6 +73,9 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
 long long building_bytes(const PatternView& pattern, const PatternView& on_host,
                          long long order_bytes, const Stream& stream);
 
+/// The slot of each entry.
+void find_slots(const SlicedPattern& A, Offset* slot_of_entry, const Stream& stream);
+
 void find_diagonal(const detail::DiagonalSearch& search, Index rows, Offset* slots,
                    const Stream& stream);
 

@@ -78,7 +78,7 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
   }
   use.row_lengths = C == 1 ? 0 : bytes_a_row;
   use.permutation = basis_bytes + (scatters ? bytes_a_row : 0);
-  use.value_map = maps_values ? SlotMap::bytes(entries, slots) : 0;
+  use.value_map = maps_values ? EntryMap::bytes(entries, slots) : 0;
   return use;
 }
 

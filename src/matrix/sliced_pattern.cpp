@@ -14,18 +14,6 @@
 
 namespace heddle {
 
-SlotMap::SlotMap(Offset entries, Offset slots, const Device& device) {
-  if (slots <= (Offset(1) << 32)) {
-    narrow_ = Array<unsigned>(static_cast<std::size_t>(entries), device);
-  } else {
-    wide_ = Array<Offset>(static_cast<std::size_t>(entries), device);
-  }
-}
-
-long long SlotMap::bytes(Offset entries, Offset slots) {
-  return entries * (slots <= (Offset(1) << 32) ? 4 : 8);
-}
-
 Index SlicedPattern::slice_of(Index row) const {
   if (first_row.empty()) return row / (C / T);
   return last_not_above(first_row.data(), slices(), row);
@@ -114,7 +102,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
     sliced.row_length = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
   }
   if (scatters) sliced.target = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
-  if (!identity) sliced.slot_of_entry = SlotMap(sliced.entries, sliced.slots, device);
+  if (!identity) sliced.entry_of_slot = EntryMap(sliced.entries, sliced.slots, device);
 
   const Basis& columns_in = *sliced.column_basis;
 #pragma omp parallel num_threads(team_size(stream, pattern.entries()))
@@ -141,7 +129,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
           const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
           const Offset slot = slot_of(sliced.offset[s], sliced.C, T, r, j);
           sliced.column[static_cast<std::size_t>(slot)] = column;
-          if (!identity) sliced.slot_of_entry.set(entry, slot);
+          if (!identity) sliced.entry_of_slot.set(slot, entry);
         }
         if (sliced.C != 1) sliced.row_length[static_cast<std::size_t>(stored)] = length;
         if (scatters) {

@@ -132,15 +132,15 @@ bool keeps_order(const PatternView& given, StagedPattern& pattern, const Plan& p
 struct Places {
   SlicesView slices;
   Index* column;
-  unsigned* narrow;  // the map from entries to slots; both null if entries keep their order
+  unsigned* narrow;  // the map from slots to entries; both null if entries keep their order
   Offset* wide;
 
   __device__ void put(const SlicesView::RowPlace& row, Index j, Index column_of_entry,
                       Offset entry) const {
     const Offset slot = slot_of(row.offset, slices.C, row.T, row.r, j);
     column[slot] = column_of_entry;
-    if (narrow != nullptr) narrow[entry] = static_cast<unsigned>(slot);
-    if (wide != nullptr) wide[entry] = slot;
+    if (narrow != nullptr) narrow[slot] = static_cast<unsigned>(entry);
+    if (wide != nullptr) wide[slot] = entry;
   }
 };
 
@@ -257,13 +257,13 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   const StoredRows rows{pattern.view(), offsets.order};
   sliced.column =
       Array<Index>(static_cast<std::size_t>(sliced.slots) + SlicedPattern::column_slack, device);
-  if (!identity) sliced.slot_of_entry = SlotMap(sliced.entries, sliced.slots, device);
+  if (!identity) sliced.entry_of_slot = EntryMap(sliced.entries, sliced.slots, device);
   const auto n = static_cast<std::size_t>(sliced.rows);
   if (sliced.C != 1) sliced.row_length = Array<Index>(n, device);
   if (scatters) sliced.target = Array<Index>(n, device);
   describe_rows(sliced, rows, device);
-  const Places places{sliced.view(), sliced.column.data(), sliced.slot_of_entry.narrow(),
-                      sliced.slot_of_entry.wide()};
+  const Places places{sliced.view(), sliced.column.data(), sliced.entry_of_slot.narrow(),
+                      sliced.entry_of_slot.wide()};
   const Index* position = sliced.column_basis->positions_on(device);
   const bool sorts = plan.columns == ColumnOrder::sorted && !identity;
   place_rows(places, rows, position, sorts, device.stream());

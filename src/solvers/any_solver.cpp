@@ -82,8 +82,11 @@ class OperatorOver final : public AnyOperator::Implementation {
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
     bytes_of_product = matrix_.iterated().bytes_of_product();
-    bytes_of_value_update =
-        2 * matrix_.pattern().entries * static_cast<long long>(sizeof(E)) + memory.value_map;
+    const SlicedPattern& pattern = matrix_.pattern();
+    bytes_of_value_update = 2 * pattern.entries * static_cast<long long>(sizeof(E));
+    if (!pattern.entry_of_slot.is_identity()) {
+      bytes_of_value_update += EntryMap::bytes(pattern.entries, pattern.entries);
+    }
     precision = detail::precision_of<S>;
   }
 

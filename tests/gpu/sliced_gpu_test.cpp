@@ -44,18 +44,19 @@ struct Arrays {
   Array<Index> column;
 };
 
-std::vector<Offset> slots_of(const SlotMap& map, Offset entries, const Device& device) {
-  std::vector<Offset> slots(at(entries));
-  std::iota(slots.begin(), slots.end(), Offset(0));
+std::vector<Offset> entries_of_slots(const SlicedPattern& pattern) {
+  const EntryMap& map = pattern.entry_of_slot;
+  const Stream stream = pattern.offset.device().stream();
+  std::vector<Offset> entries(at(pattern.slots));
+  std::iota(entries.begin(), entries.end(), Offset(0));
   if (map.narrow() != nullptr) {
-    std::vector<unsigned> narrow(at(entries));
-    detail::copy_bytes(narrow.data(), map.narrow(), narrow.size() * sizeof(unsigned),
-                       device.stream());
-    std::copy(narrow.begin(), narrow.end(), slots.begin());
+    std::vector<unsigned> narrow(entries.size());
+    detail::copy_bytes(narrow.data(), map.narrow(), narrow.size() * sizeof(unsigned), stream);
+    std::copy(narrow.begin(), narrow.end(), entries.begin());
   } else if (map.wide() != nullptr) {
-    detail::copy_bytes(slots.data(), map.wide(), slots.size() * sizeof(Offset), device.stream());
+    detail::copy_bytes(entries.data(), map.wide(), entries.size() * sizeof(Offset), stream);
   }
-  return slots;
+  return entries;
 }
 
 std::vector<Index> user_rows(const Basis& basis) {
@@ -88,9 +89,9 @@ void expect_same(const SlicedPattern& gpu, const SlicedPattern& cpu) {
   EXPECT_EQ(gpu.row_length.to_host(), cpu.row_length.to_host());
   EXPECT_EQ(gpu.column.to_host(), cpu.column.to_host());
   EXPECT_EQ(gpu.target.to_host(), cpu.target.to_host());
-  EXPECT_EQ(gpu.slot_of_entry.is_identity(), cpu.slot_of_entry.is_identity());
-  EXPECT_EQ(slots_of(gpu.slot_of_entry, gpu.entries, gpu.offset.device()),
-            slots_of(cpu.slot_of_entry, cpu.entries, cpu.offset.device()));
+  EXPECT_EQ(gpu.entry_of_slot.is_identity(), cpu.entry_of_slot.is_identity());
+  EXPECT_EQ(entries_of_slots(gpu), entries_of_slots(cpu));
+  EXPECT_EQ(slots_of_entries(gpu).to_host(), slots_of_entries(cpu).to_host());
   EXPECT_EQ(user_rows(*gpu.row_basis), user_rows(*cpu.row_basis));
   EXPECT_EQ(user_rows(*gpu.column_basis), user_rows(*cpu.column_basis));
   expect_same_memory(gpu.memory, cpu.memory);
@@ -327,60 +328,124 @@ TEST_F(SlicedOnGpu, IsRefusedOverTheMemoryLimit) {
   }
 }
 
+/// One pattern as CPU and GPU store it.
+struct Stored {
+  Stored(const Pattern& pattern, const char* layout)
+      : name(layout),
+        on_cpu(build(pattern.view(), parse_plan(layout), Device::cpu())),
+        on_gpu(build(pattern.view(), parse_plan(layout), Device::cuda())) {}
+
+  const char* name;
+  std::shared_ptr<const SlicedPattern> on_cpu, on_gpu;
+};
+
 template <class E>
-void expect_same_values(const Pattern& pattern, const Plan& plan, ComponentOrder order,
+void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder order,
                         Generator& generator) {
   using S = stored_scalar_t<E>;
-  SCOPED_TRACE(to_string(plan) + ", K = " + std::to_string(E::components) + ", scalars of " +
-               std::to_string(sizeof(S)) + " bytes, " +
+  constexpr std::size_t K = E::components;
+  SCOPED_TRACE(std::string(pattern.name) + ", inner layout " +
+               std::to_string(static_cast<int>(inner)) + ", K = " + std::to_string(K) +
+               ", scalars of " + std::to_string(sizeof(S)) + " bytes, " +
                (order == ComponentOrder::row_major ? "row major" : "column major"));
   const Device gpu = Device::cuda(), cpu = Device::cpu();
-  std::vector<S> given(at(pattern.entries()) * E::components + 1);
+  const Offset entries = pattern.on_cpu->entries;
+  std::vector<S> given(at(entries) * K + 1);
   std::uniform_real_distribution<double> uniform(-1, 1);
   for (S& value : given) value = static_cast<S>(uniform(generator));
+  const std::vector<S> poison(at(pattern.on_cpu->slots) * K, S(-7));
+  const Array<S> values(std::span<const S>(given), gpu);
 
-  const auto on_cpu = build(pattern.view(), plan, cpu, sizeof(E));
-  const auto on_gpu = build(pattern.view(), plan, gpu, sizeof(E));
   // One scalar further: values aligned for no more than a scalar.
   for (const std::size_t first : {0, 1}) {
-    Array<S> expected(at(on_cpu->slots) * E::components);
-    detail::place_values<E>(*on_cpu, plan.inner, order, given.data() + first, expected.data(),
+    std::vector<S> expected = poison;
+    detail::place_values<E>(*pattern.on_cpu, inner, order, given.data() + first, expected.data(),
                             cpu.stream());
-    Array<S> from_host(expected.size(), gpu), from_gpu(expected.size(), gpu);
-    const Array<S> values(std::span<const S>(given), gpu);
-    detail::place_values<E>(*on_gpu, plan.inner, order, given.data() + first, from_host.data(),
-                            gpu.stream());
-    detail::place_values<E>(*on_gpu, plan.inner, order, values.data() + first, from_gpu.data(),
-                            gpu.stream());
-    EXPECT_EQ(from_host.to_host(), expected.to_host());
-    EXPECT_EQ(from_gpu.to_host(), expected.to_host());
+    const auto expect_placed = [&](const S* from, Offset buffer_entries) {
+      Array<S> placed(std::span<const S>(poison), gpu);
+      place_values_on_gpu(*pattern.on_gpu, inner, detail::entry_shape<E>(order), from,
+                          placed.data(), gpu.stream(), buffer_entries);
+      EXPECT_EQ(placed.to_host(), expected) << "through a buffer of " << buffer_entries;
+    };
+    expect_placed(values.data() + first, 0);
+    expect_placed(given.data() + first, 0);
+    expect_placed(given.data() + first, entries / 3 + 1);
+    if (entries < 20) expect_placed(given.data() + first, 1);
+  }
+}
+
+constexpr InnerLayout inner_layouts[] = {InnerLayout::aos, InnerLayout::soa,
+                                         InnerLayout::aosoa_component, InnerLayout::aosoa_16};
+
+/// Entries of 1, 2, 4, 8 and 9 scalars, and blocks by columns.
+void expect_same_values(const Stored& pattern, Generator& generator) {
+  for (const InnerLayout inner : inner_layouts) {
+    expect_same_values<real<float>>(pattern, inner, row_major, generator);
+    expect_same_values<real<double>>(pattern, inner, row_major, generator);
+    expect_same_values<complex<float>>(pattern, inner, row_major, generator);
+    expect_same_values<complex<double>>(pattern, inner, row_major, generator);
+    expect_same_values<quaternion<float>>(pattern, inner, row_major, generator);
+    expect_same_values<quaternion<double>>(pattern, inner, row_major, generator);
+    expect_same_values<dual_quaternion<float>>(pattern, inner, row_major, generator);
+    expect_same_values<dual_quaternion<double>>(pattern, inner, row_major, generator);
+    for (const ComponentOrder order : {row_major, column_major}) {
+      expect_same_values<block<float, 3, 3>>(pattern, inner, order, generator);
+      expect_same_values<block<double, 3, 3>>(pattern, inner, order, generator);
+      expect_same_values<block<float, 2, 3>>(pattern, inner, order, generator);
+      expect_same_values<block<complex<double>, 3, 3>>(pattern, inner, order, generator);
+    }
   }
 }
 
 TEST_F(ValuesOnGpu, LieWhereTheCpuPutsThem) {
   Seed seed(1107);
-  std::vector<Pattern> patterns;
-  for (const PatternRequest& request : odd_patterns()) {
-    patterns.push_back(random_pattern(request, seed.generator));
+  std::vector<PatternRequest> requests = odd_patterns();
+  requests.push_back(
+      {.name = "a very long row", .rows = 300, .columns = 300, .dense_row = true, .sorted = false});
+  requests.push_back(
+      {.name = "long rows", .rows = 90, .columns = 700, .per_row = 220, .sorted = false});
+  for (const PatternRequest& request : requests) {
+    SCOPED_TRACE(request.name);
+    const Pattern pattern = random_pattern(request, seed.generator);
+    for (const char* layout :
+         {"CSR", "columns=given", "C=1,sigma=n,use=scatter", "ELL", "C=n,sigma=n,use=scatter",
+          "C=3,sigma=7,use=scatter", "Sl-32", "C=32,T=4,sigma=64,use=scatter", "K2",
+          "C=64,sigma=n,use=scatter", "C=64,T=4", "C=64,threshold=2,sigma=256,use=scatter"}) {
+      expect_same_values(Stored(pattern, layout), seed.generator);
+      if (HasFailure()) return;
+    }
+    if (pattern.rows != pattern.columns) continue;
+    for (const char* layout : {"pJDS", "K2rs", "order=rcm,C=32,T=2"}) {
+      expect_same_values(Stored(pattern, layout), seed.generator);
+      if (HasFailure()) return;
+    }
   }
-  patterns.push_back(random_pattern(
-      {.rows = 1500, .columns = 1500, .dense_row = true, .sorted = false}, seed.generator));
-  for (const Pattern& pattern : patterns) {
-    for (const char* layout : {"CSR", "columns=given", "ELL", "C=3,sigma=7", "C=32,sigma=n",
-                               "C=64,threshold=2,use=scatter"}) {
-      for (const char* inner : {"aos", "soa", "aosoa", "aosoa16"}) {
-        const Plan plan = parse_plan(std::string(layout) + ",inner=" + inner);
-        expect_same_values<real<float>>(pattern, plan, row_major, seed.generator);
-        expect_same_values<complex<float>>(pattern, plan, row_major, seed.generator);
-        expect_same_values<quaternion<double>>(pattern, plan, row_major, seed.generator);
-        for (const ComponentOrder order : {row_major, column_major}) {
-          expect_same_values<block<double, 3, 3>>(pattern, plan, order, seed.generator);
-          expect_same_values<block<float, 2, 2>>(pattern, plan, order, seed.generator);
-          expect_same_values<block<float, 2, 3>>(pattern, plan, order, seed.generator);
-          expect_same_values<block<complex<double>, 3, 3>>(pattern, plan, order, seed.generator);
-        }
-        if (HasFailure()) return;
+}
+
+TEST_F(ValuesOnGpu, MayHaveMoreComponentsThanATileIsWide) {
+  Seed seed(1109);
+  const Pattern pattern =
+      random_pattern({.rows = 150, .columns = 150, .per_row = 9, .sorted = false}, seed.generator);
+  for (const char* layout : {"CSR", "C=32,T=4,sigma=n"}) {
+    const Stored stored(pattern, layout);
+    for (const InnerLayout inner : inner_layouts) {
+      for (const ComponentOrder order : {row_major, column_major}) {
+        expect_same_values<block<double, 11, 13>>(stored, inner, order, seed.generator);
+        expect_same_values<block<float, 19, 17>>(stored, inner, order, seed.generator);
       }
+    }
+  }
+}
+
+TEST_F(ValuesOnGpu, FillManyLargeTiles) {
+  Seed seed(1110);
+  const Pattern pattern = random_pattern(
+      {.rows = 30000, .columns = 30000, .per_row = 12, .empty_rows = true}, seed.generator);
+  for (const char* layout : {"C=32,T=4,sigma=n", "C=64,sigma=1024", "K2rs"}) {
+    const Stored stored(pattern, layout);
+    for (const InnerLayout inner : inner_layouts) {
+      expect_same_values<quaternion<double>>(stored, inner, row_major, seed.generator);
+      expect_same_values<block<double, 3, 3>>(stored, inner, column_major, seed.generator);
     }
   }
 }
@@ -390,8 +455,8 @@ TEST_F(ValuesOnGpu, OfTheHostMayBeMoreThanItsBufferHolds) {
   const Pattern pattern =
       random_pattern({.rows = 60000, .columns = 60000, .per_row = 9}, seed.generator);
   ASSERT_GT(pattern.entries() * 144, 64 << 20);
-  expect_same_values<block<complex<double>, 3, 3>>(pattern, parse_plan("pJDS"), row_major,
-                                                   seed.generator);
+  expect_same_values<block<complex<double>, 3, 3>>(Stored(pattern, "pJDS"), InnerLayout::aosoa_16,
+                                                   row_major, seed.generator);
 }
 
 }  // namespace

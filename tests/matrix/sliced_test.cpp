@@ -145,8 +145,10 @@ void expect_as_oracle(const SlicedPattern& sliced, const Pattern& pattern, const
   EXPECT_EQ(stored, pattern.rows);
 
   std::set<Offset> taken;
+  const Array<Offset> slots = slots_of_entries(sliced);
   for (Offset i = 0; i < pattern.entries(); ++i) {
-    const Offset slot = sliced.slot_of_entry[i];
+    const Offset slot = slots[at(i)];
+    EXPECT_EQ(sliced.entry_of_slot[slot], i);
     ASSERT_EQ(slot, expected.slot_of_entry[at(i)]) << "entry " << i;
     taken.insert(slot);
   }
@@ -154,6 +156,7 @@ void expect_as_oracle(const SlicedPattern& sliced, const Pattern& pattern, const
   for (Offset slot = 0; slot < sliced.slots; ++slot) {
     const Index column = expected.column_of_slot[at(slot)];
     EXPECT_EQ(sliced.column[at(slot)], column < 0 ? 0 : column) << "slot " << slot;
+    EXPECT_EQ(sliced.entry_of_slot[slot] == EntryMap::padding, column < 0) << "slot " << slot;
   }
 }
 
@@ -272,7 +275,7 @@ TEST(SlicedPattern, OneLaneIsCompressedRows) {
       random_pattern({.rows = 77, .columns = 77, .empty_rows = true}, seed.generator);
   const auto csr = build(pattern, parse_plan("CSR"), Device::cpu());
   EXPECT_EQ(csr->slots, pattern.entries());
-  EXPECT_TRUE(csr->slot_of_entry.is_identity());
+  EXPECT_TRUE(csr->entry_of_slot.is_identity());
   EXPECT_TRUE(csr->row_length.empty());
   EXPECT_TRUE(std::equal(csr->offset.begin(), csr->offset.end(), pattern.offsets.begin(),
                          pattern.offsets.end()));
@@ -280,9 +283,9 @@ TEST(SlicedPattern, OneLaneIsCompressedRows) {
   // Columns to be sorted need a map; as given they do not.
   const Pattern unsorted =
       random_pattern({.rows = 77, .columns = 77, .per_row = 9, .sorted = false}, seed.generator);
-  EXPECT_FALSE(build(unsorted, parse_plan("CSR"), Device::cpu())->slot_of_entry.is_identity());
+  EXPECT_FALSE(build(unsorted, parse_plan("CSR"), Device::cpu())->entry_of_slot.is_identity());
   EXPECT_TRUE(
-      build(unsorted, parse_plan("columns=given"), Device::cpu())->slot_of_entry.is_identity());
+      build(unsorted, parse_plan("columns=given"), Device::cpu())->entry_of_slot.is_identity());
 }
 
 TEST(SlicedPattern, AllLanesAreEllpack) {
@@ -292,9 +295,10 @@ TEST(SlicedPattern, AllLanesAreEllpack) {
   const auto ell = build(pattern, parse_plan("ELL"), Device::cpu());
   EXPECT_EQ(ell->slices(), 1);
   EXPECT_EQ(ell->slots, Offset(53) * 53);
+  const Array<Offset> slots = slots_of_entries(*ell);
   for (Index row = 0; row < pattern.rows; ++row) {
     for (Index j = 0; j < pattern.length(row); ++j) {
-      EXPECT_EQ(ell->slot_of_entry[pattern.offsets[at(row)] + j], Offset(j) * 53 + row);
+      EXPECT_EQ(slots[at(pattern.offsets[at(row)] + j)], Offset(j) * 53 + row);
     }
   }
 }
@@ -330,19 +334,19 @@ TEST(SlicedPattern, ThreadsDoubleOnlyAsFarAsTheyMust) {
   }
 }
 
-TEST(SlotMap, HoldsSlotsOf32And64Bits) {
-  constexpr Offset bound = Offset(1) << 32;
-  EXPECT_TRUE(SlotMap().is_identity());
-  EXPECT_EQ(SlotMap()[bound + 5], bound + 5);
-  for (Offset slots : {Offset(9), bound, bound + 1, bound * 1000}) {
-    SlotMap map(3, slots, Device::cpu());
+TEST(EntryMap, HoldsEntriesOf32And64Bits) {
+  constexpr Offset bound = (Offset(1) << 32) - 1;
+  EXPECT_TRUE(EntryMap().is_identity());
+  EXPECT_EQ(EntryMap()[bound + 5], bound + 5);
+  for (Offset entries : {Offset(9), bound, bound + 1, bound * 1000}) {
+    EntryMap map(entries, 3, Device::cpu());
     EXPECT_FALSE(map.is_identity());
-    map.set(0, slots - 1);
+    map.set(0, entries - 1);
     map.set(2, 4);
-    EXPECT_EQ(map[0], slots - 1);
-    EXPECT_EQ(map[1], 0);
+    EXPECT_EQ(map[0], entries - 1);
+    EXPECT_EQ(map[1], EntryMap::padding);
     EXPECT_EQ(map[2], 4);
-    EXPECT_EQ(SlotMap::bytes(3, slots), slots <= bound ? 12 : 24);
+    EXPECT_EQ(EntryMap::bytes(entries, 3), entries <= bound ? 12 : 24);
   }
 }
 

@@ -89,8 +89,9 @@ TYPED_TEST(OfEntry, TakesValuesWrittenInPlace) {
     Operator<E> matrix(other, parse_plan(layout));
     const auto formula = matrix.formula();
     const Index C = matrix.pattern().C;
+    const Array<Offset> slots = slots_of_entries(matrix.pattern());
     for (Offset i = 0; i < pattern.entries(); ++i) {
-      const Offset slot = matrix.pattern().slot_of_entry[i];
+      const Offset slot = slots[static_cast<std::size_t>(i)];
       const E entry = problem.matrix.entry(i);
       for (int k = 0; k < E::components; ++k) {
         const Offset at = formula(slot - slot % C, static_cast<int>(slot % C), k);

@@ -121,8 +121,8 @@ void poison_padding(Operator<E>& matrix) {
   const SlicedPattern& pattern = matrix.pattern();
   const auto formula = matrix.formula();
   std::vector<bool> used(matrix.values_in_basis().size());
-  for (Offset i = 0; i < pattern.entries; ++i) {
-    const Offset slot = pattern.slot_of_entry[i];
+  for (Offset slot = 0; slot < pattern.slots; ++slot) {
+    if (pattern.entry_of_slot[slot] == EntryMap::padding) continue;
     for (int k = 0; k < E::components; ++k) {
       const Offset index = formula(slot - slot % pattern.C, static_cast<int>(slot % pattern.C), k);
       ASSERT_LT(index, static_cast<Offset>(used.size()));

@@ -1,0 +1,41 @@
+#include <omp.h>
+
+#include "gpu_pattern.hpp"
+#include "heddle/config.hpp"
+#include "heddle/sliced.hpp"
+#include "heddle/team.hpp"
+
+namespace heddle {
+
+EntryMap::EntryMap(Offset entries, Offset slots, const Device& device) {
+  const auto size = static_cast<std::size_t>(slots);
+  const auto fill = [&](auto& map) {
+    map = std::remove_reference_t<decltype(map)>(size, device);
+    if (size > 0) detail::fill_bytes(map.data(), 0xff, size * sizeof(map[0]), device.stream());
+  };
+  static_assert(padding == -1 && narrow_padding == ~0U, "all bits are set");
+  if (entries <= narrow_padding) {
+    fill(narrow_);
+  } else {
+    fill(wide_);
+  }
+}
+
+Array<Offset> slots_of_entries(const SlicedPattern& A) {
+  const Device& device = A.offset.device();
+  Array<Offset> slots(static_cast<std::size_t>(A.entries), device);
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) {
+      cuda::find_slots(A, slots.data(), device.stream());
+      return slots;
+    }
+  }
+#pragma omp parallel for schedule(static) num_threads(team_size(device.stream(), A.entries))
+  for (Offset slot = 0; slot < A.slots; ++slot) {
+    const Offset entry = A.entry_of_slot[slot];
+    if (entry != EntryMap::padding) slots[static_cast<std::size_t>(entry)] = slot;
+  }
+  return slots;
+}
+
+}  // namespace heddle

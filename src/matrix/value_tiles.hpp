@@ -1,0 +1,287 @@
+// New values on their way into slots: what each thread of a block does, on a GPU, and on the host
+// in a test.
+//
+// Blocks take slots in their order, so that they write lines of memory one after the other and
+// whole; a part of a sector that is not in the cache would cost a read of the sector from memory.
+// They read where the slots' entries lie in the user's array. Neighbouring threads read scalars of
+// one entry; where components lie apart, they pass through shared memory, and neighbouring threads
+// write one component of neighbouring slots.
+#pragma once
+
+#include <algorithm>
+
+#include "heddle/place_values.hpp"
+
+namespace heddle::detail {
+
+inline constexpr unsigned threads_of_tile = 256;
+inline constexpr unsigned loads_on_the_way = 4;  // of a thread, before it needs the first
+
+/// Division of n by a number, exact while n * number < 2^32.
+struct Divisor {
+  unsigned long long reciprocal;
+
+  explicit Divisor(unsigned number) : reciprocal((1ULL << 32) / number + 1) {}
+  HEDDLE_INLINE unsigned divide(unsigned n) const {
+    return static_cast<unsigned>(n * reciprocal >> 32);
+  }
+};
+
+/// An EntryMap as kernels read it, with numbers of 32 or 64 bits.
+template <class N>
+struct StoredMap {
+  using Number = N;
+  const N* number;
+  HEDDLE_INLINE N operator[](Offset slot) const { return number[slot]; }
+};
+/// Of slots that hold their entries in order.
+struct IdentityMap {
+  using Number = Offset;
+  HEDDLE_INLINE Offset operator[](Offset slot) const { return slot; }
+};
+
+template <class Visit>
+void visit_map(const EntryMap& map, const Visit& visit) {
+  if (map.narrow() != nullptr) return visit(StoredMap<unsigned>{map.narrow()});
+  if (map.wide() != nullptr) return visit(StoredMap<Offset>{map.wide()});
+  visit(IdentityMap{});
+}
+
+/// Which entry lies in a slot, of those whose values are at hand: [first, first + count).
+template <class Map>
+struct GivenEntries {
+  using Number = typename Map::Number;
+  static constexpr Number padding = static_cast<Number>(-1);
+  static constexpr Offset none = -1;
+
+  Map map;
+  Offset first, count;
+
+  /// Counted from `first`; `none` for padding, which is beyond or below all, and other entries.
+  HEDDLE_INLINE Offset among(Number number) const {
+    const Offset i = static_cast<Offset>(number) - first;
+    return i >= 0 && i < count ? i : none;
+  }
+};
+
+/// Components of an entry in units of some scalars, as the user's array has them.
+struct UnitOrder {
+  int block_rows, block_columns, units_of_element;  // of blocks by columns; else one row
+
+  HEDDLE_INLINE unsigned given(unsigned k) const {
+    if (block_rows == 1) return k;
+    return static_cast<unsigned>(
+        transposed_component(static_cast<int>(k), block_rows, block_columns, units_of_element));
+  }
+};
+
+/// Entries whose components stay together (AoS), moved in units of 4, 8 or 16 bytes.
+template <class Unit, class Map>
+struct PackedTiles {
+  using Entries = GivenEntries<Map>;
+  Entries entries;
+  UnitOrder order;
+  Divisor by_units;
+  unsigned units;  // of an entry
+  unsigned slots_of_tile;
+  Offset slots;
+  const Unit* from;
+  Unit* to;
+
+  PackedTiles(const Entries& given, const UnitOrder& unit_order, unsigned units_of_entry,
+              Offset all_slots, const void* values, void* stored)
+      : entries(given),
+        order(unit_order),
+        by_units(units_of_entry),
+        units(units_of_entry),
+        slots_of_tile(std::max(1U, threads_of_tile * loads_on_the_way / units_of_entry)),
+        slots(all_slots),
+        from(static_cast<const Unit*>(values)),
+        to(static_cast<Unit*>(stored)) {}
+  Offset tiles() const { return (slots + slots_of_tile - 1) / slots_of_tile; }
+
+  HEDDLE_INLINE void place(unsigned tile, unsigned thread) const {
+    const Offset begin = Offset(tile) * slots_of_tile;
+    const Offset left = slots - begin;
+    const unsigned count =
+        static_cast<unsigned>(left < slots_of_tile ? left : slots_of_tile) * units;
+    for (unsigned next = thread; next < count; next += loads_on_the_way * threads_of_tile) {
+      // All loads before the first use of one: a thread waits in the order of its instructions.
+      typename Entries::Number number[loads_on_the_way];
+      for (unsigned u = 0; u < loads_on_the_way; ++u) {
+        const unsigned n = next + u * threads_of_tile;
+        number[u] = n < count ? entries.map[begin + by_units.divide(n)] : Entries::padding;
+      }
+      Unit value[loads_on_the_way];
+      for (unsigned u = 0; u < loads_on_the_way; ++u) {
+        const unsigned n = next + u * threads_of_tile;
+        const Offset entry = entries.among(number[u]);
+        const unsigned k = n - by_units.divide(n) * units;
+        if (entry != Entries::none) value[u] = from[entry * units + order.given(k)];
+      }
+      for (unsigned u = 0; u < loads_on_the_way; ++u) {
+        const unsigned n = next + u * threads_of_tile;
+        if (entries.among(number[u]) != Entries::none) to[begin * units + n] = value[u];
+      }
+    }
+  }
+};
+
+/// Entries whose components lie apart (SoA, AoSoA): a tile is some slots by some components, turned
+/// in shared memory. Its three steps are a barrier apart.
+template <class Scalar, class Map>
+struct TurnedTiles {
+  using Entries = GivenEntries<Map>;
+  Entries entries;
+  UnitOrder order;
+  SlotRule rule;
+  unsigned width;  // components of a tile: all, but of the largest entries
+  unsigned windows;
+  unsigned slot_shift, piece_shift;  // slots of a tile and scalars of a piece are powers of two
+  static constexpr unsigned most_shift = 10;
+  static_assert(1U << most_shift <= threads_of_tile * loads_on_the_way, "see `find`");
+  unsigned stride;  // of a component in shared memory
+  Divisor by_width;
+  const Scalar* from;
+  Scalar* to;
+
+  /// Shared memory of a tile: entry[slots_of_tile()], value[width * stride].
+  struct Shared {
+    Offset* entry;
+    Scalar* value;
+  };
+
+  TurnedTiles(const Entries& given, const UnitOrder& unit_order, const SlotRule& slot_rule,
+              const void* values, void* stored)
+      : entries(given),
+        order(unit_order),
+        rule(slot_rule),
+        width(static_cast<unsigned>(slot_rule.components)),
+        windows(1),
+        slot_shift(most_shift),
+        piece_shift(slot_rule.piece == 1   ? 0
+                    : slot_rule.piece == 2 ? 1
+                                           : 2),
+        stride(0),
+        by_width(1),
+        from(static_cast<const Scalar*>(values)),
+        to(static_cast<Scalar*>(stored)) {
+    // So that a multiprocessor holds as many threads as it can; and few slots, where more would
+    // leave multiprocessors without a tile.
+    constexpr unsigned most_scalars = 18432 / sizeof(Scalar), least_shift = 5;
+    constexpr Offset tiles_to_fill = 512;
+    while (slot_shift > least_shift && (slots_of_tile() * width > most_scalars ||
+                                        (rule.slots >> slot_shift < tiles_to_fill &&
+                                         slots_of_tile() * width > threads_of_tile))) {
+      --slot_shift;
+    }
+    constexpr unsigned most_width = most_scalars >> least_shift;
+    static_assert(most_width % 4 == 0, "windows end where pieces do");
+    const unsigned components = width;
+    if (width > most_width) width = most_width;
+    windows = (components + width - 1) / width;
+    // Threads of a warp that write components of the same slot meet no bank twice.
+    constexpr unsigned banks = 128 / sizeof(Scalar);
+    stride = slots_of_tile() + (banks + width - 1) / width;
+    by_width = Divisor(width);
+  }
+  HEDDLE_INLINE unsigned slots_of_tile() const { return 1U << slot_shift; }
+  Offset tiles() const { return ((rule.slots + slots_of_tile() - 1) >> slot_shift) * windows; }
+  unsigned shared_bytes() const {
+    return slots_of_tile() * unsigned{sizeof(Offset)} + width * stride * unsigned{sizeof(Scalar)};
+  }
+  HEDDLE_INLINE Shared shared(void* memory) const {
+    auto* const entry = static_cast<Offset*>(memory);
+    return {entry, reinterpret_cast<Scalar*>(entry + slots_of_tile())};
+  }
+
+  HEDDLE_INLINE Offset first_slot(unsigned tile) const {
+    return Offset(tile / windows) << slot_shift;
+  }
+  HEDDLE_INLINE unsigned first_component(unsigned tile) const { return tile % windows * width; }
+  /// Of this tile: fewer in the last window.
+  HEDDLE_INLINE unsigned components(unsigned tile) const {
+    const unsigned left = static_cast<unsigned>(rule.components) - first_component(tile);
+    return left < width ? left : width;
+  }
+
+  HEDDLE_INLINE void find(unsigned tile, unsigned thread, const Shared& shared) const {
+    const Offset first = first_slot(tile);
+    typename Entries::Number number[loads_on_the_way];
+    for (unsigned u = 0; u < loads_on_the_way; ++u) {
+      const unsigned slot = thread + u * threads_of_tile;
+      const bool there = slot < slots_of_tile() && first + slot < rule.slots;
+      number[u] = there ? entries.map[first + slot] : Entries::padding;
+    }
+    for (unsigned u = 0; u < loads_on_the_way; ++u) {
+      const unsigned slot = thread + u * threads_of_tile;
+      if (slot < slots_of_tile()) shared.entry[slot] = entries.among(number[u]);
+    }
+  }
+
+  HEDDLE_INLINE void gather(unsigned tile, unsigned thread, const Shared& shared) const {
+    const unsigned count = width << slot_shift;
+    const unsigned first = first_component(tile), held = components(tile);
+    for (unsigned next = thread; next < count; next += loads_on_the_way * threads_of_tile) {
+      constexpr unsigned nowhere = ~0U;
+      unsigned place[loads_on_the_way];
+      Scalar value[loads_on_the_way];
+      for (unsigned u = 0; u < loads_on_the_way; ++u) {
+        place[u] = nowhere;
+        const unsigned n = next + u * threads_of_tile;
+        const unsigned slot = by_width.divide(n);
+        const unsigned k = n - slot * width;
+        if (n >= count || k >= held) continue;
+        const Offset entry = shared.entry[slot];
+        if (entry == Entries::none) continue;
+        value[u] = from[entry * rule.components + order.given(first + k)];
+        place[u] = k * stride + slot;
+      }
+      for (unsigned u = 0; u < loads_on_the_way; ++u) {
+        if (place[u] != nowhere) shared.value[place[u]] = value[u];
+      }
+    }
+  }
+
+  HEDDLE_INLINE void store(unsigned tile, unsigned thread, const Shared& shared) const {
+    const Offset begin = first_slot(tile);
+    const unsigned first = first_component(tile), held = components(tile);
+    const unsigned piece = 1U << piece_shift, pieces = held >> piece_shift;
+    // A thread has a scalar of a piece of some slot, and takes it in all pieces, or shares these.
+    const unsigned lane_shift = slot_shift + piece_shift, lanes = 1U << lane_shift;
+    const unsigned sharing = lanes < threads_of_tile ? threads_of_tile >> lane_shift : 1;
+    const Offset next_piece = rule.planes ? rule.slots : Offset(rule.C) << piece_shift;
+    for (unsigned n = thread; n < lanes * sharing; n += threads_of_tile) {
+      const unsigned slot = (n & (lanes - 1)) >> piece_shift, i = n & (piece - 1);
+      if (shared.entry[slot] == Entries::none) continue;
+      unsigned q = n >> lane_shift;
+      const Scalar* value = shared.value + (q * piece + i) * stride + slot;
+      Scalar* there =
+          to + place_of(begin + slot, piece) + i + ((first >> piece_shift) + q) * next_piece;
+      for (; q < pieces; q += sharing) {
+        *there = *value;
+        there += sharing * next_piece;
+        value += sharing * piece * stride;
+      }
+    }
+    const unsigned rest = held & (piece - 1);  // of the last piece, where it is a smaller one
+    const Offset before = Offset(first + held - rest) * rule.C;
+    for (unsigned n = thread; n < rest << slot_shift; n += threads_of_tile) {
+      const unsigned slot = n / rest, i = n - slot * rest;
+      if (shared.entry[slot] == Entries::none) continue;
+      to[place_of(begin + slot, rest) + before + i] =
+          shared.value[(held - rest + i) * stride + slot];
+    }
+  }
+
+ private:
+  /// Where a slot's part of its step's first piece would lie if pieces were of so many scalars.
+  HEDDLE_INLINE Offset place_of(Offset slot, unsigned together) const {
+    if (rule.planes) return slot;
+    const Offset C = rule.C;
+    const Offset lane = (C & (C - 1)) == 0 ? slot & (C - 1) : slot % C;
+    return (slot - lane) * rule.components + lane * together;
+  }
+};
+
+}  // namespace heddle::detail
