@@ -104,13 +104,11 @@ Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& de
   const Plan suited = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
   if (!changes) return suited;
   const Plan plan = parse_plan(*changes, suited);
-  if (plan.stored != StoredScalar::single || matrix.precision() != Precision::double_precision) {
+  if (plan.stored == StoredScalar::own || matrix.precision() != Precision::double_precision) {
     return plan;
   }
-  // What a layout suits is the entry as iterations read it; vectors are as wide as before.
-  Plan halved = choose_plan(matrix.pattern(), matrix.entry_bytes() / 2, device);
-  halved.loop = suited.loop;
-  return parse_plan(*changes, halved);
+  return parse_plan(*changes,
+                    choose_plan(matrix.pattern(), matrix.entry_bytes(), device, plan.stored));
 }
 
 void fill_random(AnyField& field, std::uint64_t seed) {

@@ -7,11 +7,13 @@
 namespace heddle {
 
 /// A rule of thumb from what was measured, see docs/performance-notes.md; no measurement of its
-/// own.
-Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device);
+/// own. `stored=float` is for entries in double precision.
+Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
+                 StoredScalar stored = StoredScalar::own);
 
 /// The same for a GPU that need not be there.
-Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes);
+Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes,
+                         StoredScalar stored = StoredScalar::own);
 
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu()) {

@@ -46,7 +46,7 @@ struct Plan {
 
   // On a GPU.
   int threads = 256;  // n_t: threads of a block, a power of two from 64 to 1024
-  int blocks = 0;     // n_b: blocks a multiprocessor holds unless the grid is full; 0 = all it can
+  int blocks = 0;     // n_b: blocks for which a multiprocessor has the registers; 0 = as they come
   int unroll = 2;     // entries of a row that a thread loads before it needs the first, 1 to 8
   LoadHint load = LoadHint::normal;  // how the matrix is loaded
   int kept = 0;  // under load=evict-first, percent of the matrix that are to stay in L2

@@ -1,6 +1,7 @@
 #include "product_program.hpp"
 
 #include <bit>
+#include <algorithm>
 #include <sstream>
 
 #include "entry_program.hpp"
@@ -48,9 +49,14 @@ std::string plan_text(const ProductProgram& program) {
 }
 
 KernelSource product_source(const ProductProgram& program) {
+  // As many blocks as the plan wants a multiprocessor to hold, by the registers that it has.
+  const Plan& plan = program.plan;
+  constexpr int most_threads = 2048;
+  const int blocks = std::min(plan.blocks, most_threads / plan.threads);
+  const std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
   const std::string text =
-      plan_text(program) +
-      "extern \"C\" __global__ void __launch_bounds__(Plan::block)\n"
+      plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" + bounds +
+      ")\n"
       "heddle_product(const __grid_constant__ heddle::device::ArgumentsOf<Plan> arguments) {\n"
       "  heddle::device::product<Plan>(arguments);\n"
       "}\n";

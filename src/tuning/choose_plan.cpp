@@ -25,11 +25,9 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
-}  // namespace
-
 // Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
 // the sweeps in docs/performance-notes.md found near the best for each size and entry.
-Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
   constexpr double bytes_in_l2 = 45e6;       // that stay there from one product to the next
@@ -50,8 +48,9 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
 
   // Threads a row: enough for the GPU, and no more than the row has entries for.
   const bool long_rows = lengths.mean > 20;
+  const bool streams = matrix_bytes > bytes_in_l2;
   const double rows = std::max(1.0, static_cast<double>(pattern.rows));
-  const double wanted = threads_to_fill * (long_rows ? 2 : 1) / rows;
+  const double wanted = threads_to_fill * (long_rows && !streams ? 2 : 1) / rows;
   constexpr Index few_rows = 4096;
   const double most = lengths.mean * (!large_entry ? 0.7 : pattern.rows < few_rows ? 1.25 : 1.0);
   const auto floor = [](double value) {
@@ -72,7 +71,6 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   const bool fits = pattern.rows <= rows_that_fit;
   plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
   plan.unroll = large_entry ? 1 : 2;
-  const bool streams = matrix_bytes > bytes_in_l2;
   if (streams) {
     // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
     plan.load = LoadHint::evict_first;
@@ -84,6 +82,13 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
     if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
   }
   plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
+  const bool by_component = plan.inner == InnerLayout::aosoa_component;
+  if (streams && !large_entry && (by_component || long_rows) && plan.threshold == 0) {
+    // 40 registers a thread: as many threads as then fit, with several entries on the way each.
+    constexpr int threads_of_multiprocessor = 1536;
+    plan.blocks = threads_of_multiprocessor / plan.threads;
+    plan.unroll = by_component ? 3 : 4;
+  }
   // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.
   const bool vectors_fit = 8.0 * pattern.rows * entry_bytes <= vector_bytes_in_shared;
   plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
@@ -103,11 +108,27 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes) {
   return plan;
 }
 
+}  // namespace
+
+Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored) {
+  Plan plan = plan_for_entries(pattern, entry_bytes);
+  if (stored == StoredScalar::own) return plan;
+  // What a layout suits is the entry as iterations read it; vectors and registers are as before.
+  const LoopForm loop = plan.loop;
+  plan = plan_for_entries(pattern, entry_bytes / 2);
+  plan.loop = loop;
+  plan.blocks = 0;
+  plan.stored = stored;
+  return plan;
+}
+
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
 // shuffle x; they are for devices that run rows side by side.
-Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device) {
-  return device.on_gpu() ? choose_plan_for_gpu(pattern, entry_bytes) : Plan{};
+Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
+                 StoredScalar stored) {
+  if (device.on_gpu()) return choose_plan_for_gpu(pattern, entry_bytes, stored);
+  return {.stored = stored};
 }
 
 }  // namespace heddle

@@ -183,7 +183,9 @@ Plan default_plan(Index rows, Index length, const VariantEntry& entry) {
   PatternView pattern;
   pattern.rows = pattern.columns = rows;
   pattern.offsets = offsets.data();
-  return choose_plan_for_gpu(pattern, entry.shape.components * entry.shape.stored_bytes);
+  const bool in_floats = entry.shape.stored_bytes < entry.shape.scalar_bytes;
+  return choose_plan_for_gpu(pattern, entry.shape.components * entry.shape.scalar_bytes,
+                             in_floats ? StoredScalar::single : StoredScalar::own);
 }
 
 /// The number before `what` in a text; -1 if it is not there.
