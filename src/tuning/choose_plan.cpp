@@ -30,7 +30,7 @@ Lengths lengths_of(const PatternView& pattern) {
 Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
-  constexpr double bytes_in_l2 = 45e6;       // that stay there from one product to the next
+  constexpr double bytes_in_l2 = 40e6;       // that stay there from one product to the next
   constexpr double bytes_kept_in_l2 = 25e6;  // beside what passes through it: half of it
   constexpr double bytes_in_shared = 20e6;   // of all multiprocessors, beside vectors
   constexpr double vector_bytes_in_shared = 24e6;
@@ -72,14 +72,15 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
   plan.unroll = large_entry ? 1 : 2;
   if (streams) {
-    // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
-    plan.load = LoadHint::evict_first;
     // As much of the matrix as x and y leave room for stays as well.
     const double vector_bytes =
         entry_bytes <= 4 * piece ? entry_bytes : std::sqrt(8.0 * entry_bytes);  // of a row, about
     const double left = bytes_kept_in_l2 - vector_bytes * (rows + pattern.columns);
     constexpr double least = 0.1;  // of the matrix: less is not worth a register
     if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
+    // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
+    plan.load = plan.kept == 0 && plan.inner == InnerLayout::aos ? LoadHint::no_allocate
+                                                                 : LoadHint::evict_first;
   }
   plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
   const bool by_component = plan.inner == InnerLayout::aosoa_component;
@@ -94,13 +95,11 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
                   ? LoopForm::persistent
                   : LoopForm::graph;
-  // Where vectors stay in L2: one vector pass more against one kernel less, and kernels that are
-  // over before the next one would have come.
+  // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
-  if (pattern.rows <= rows_of_short_vectors) {
-    plan.reductions = 1;
-    plan.launch = KernelLaunch::overlapped;
-  }
+  if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
+  // Kernels that come early take room from the one before: not where they last long.
+  if (pattern.rows <= rows_that_fit) plan.launch = KernelLaunch::overlapped;
   if (pattern.rows != pattern.columns) {
     plan.use = BasisUse::scatter;
     plan.loop = LoopForm::graph;

@@ -21,15 +21,27 @@ Plan plan_for(Index rows, Index columns) {
   return choose_plan_for_gpu(pattern, 32);
 }
 
-TEST(ChosenPlan, OverlapsKernelsOfAFewMicrosecondsOnly) {
-  constexpr Index last_small = 1 << 17;
-  for (const Index rows : {1, 1000, 100000, last_small, last_small + 1, 1000000}) {
+TEST(ChosenPlan, FollowsTheLengthOfVectors) {
+  constexpr Index last_short = 1 << 17, last_overlapped = 1 << 20;
+  for (const Index rows :
+       {1, 1000, last_short, last_short + 1, last_overlapped, last_overlapped + 1}) {
     SCOPED_TRACE(rows);
     const Plan plan = plan_for(rows, rows);
-    const bool small = rows <= last_small;
-    EXPECT_EQ(plan.launch, small ? KernelLaunch::overlapped : KernelLaunch::serial);
-    EXPECT_EQ(plan.reductions, small ? 1 : 2);
+    EXPECT_EQ(plan.launch,
+              rows <= last_overlapped ? KernelLaunch::overlapped : KernelLaunch::serial);
+    EXPECT_EQ(plan.reductions, rows <= last_short ? 1 : 2);
   }
+}
+
+TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
+  EXPECT_EQ(plan_for(34834, 34834).load, LoadHint::normal);
+  const Plan some = plan_for(172974, 172974);
+  EXPECT_EQ(some.load, LoadHint::evict_first);
+  EXPECT_GT(some.kept, 20);
+  EXPECT_LT(some.kept, 40);
+  const Plan none = plan_for(543524, 543524);
+  EXPECT_EQ(none.load, LoadHint::evict_first);
+  EXPECT_EQ(none.kept, 0);
 }
 
 TEST(ChosenPlan, NamesALoopForEachSize) {
