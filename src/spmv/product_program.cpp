@@ -1,7 +1,7 @@
 #include "product_program.hpp"
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <sstream>
 
 #include "entry_program.hpp"
@@ -41,8 +41,7 @@ std::string plan_text(const ProductProgram& program) {
        << ", epilogue = " << static_cast<int>(program.epilogue) << ", ring = " << program.ring
        << ", schedule = " << schedule << ";\n"
        << "  static constexpr bool soa = " << (plan.vector == VectorLayout::soa ? "true" : "false")
-       << ", in_loop = " << (program.in_loop ? "true" : "false")
-       << ", keeps = " << (plan.kept > 0 ? "true" : "false") << ";\n"
+       << ", in_loop = " << (program.in_loop ? "true" : "false") << ";\n"
        << "};\n"
        << entry_assertions(program.shape);
   return text.str();

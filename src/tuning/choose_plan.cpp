@@ -76,19 +76,20 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
     const double vector_bytes =
         entry_bytes <= 4 * piece ? entry_bytes : std::sqrt(8.0 * entry_bytes);  // of a row, about
     const double left = bytes_kept_in_l2 - vector_bytes * (rows + pattern.columns);
-    constexpr double least = 0.1;  // of the matrix: less is not worth a register
+    constexpr double least = 0.1;  // of the matrix: less gains nothing
     if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
     // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
     plan.load = plan.kept == 0 && plan.inner == InnerLayout::aos ? LoadHint::no_allocate
                                                                  : LoadHint::evict_first;
   }
-  plan.threads = !streams ? 128 : plan.inner == InnerLayout::aosoa_component ? 256 : 512;
   const bool by_component = plan.inner == InnerLayout::aosoa_component;
+  const bool one_thread_a_large_row = large_entry && plan.threads_per_row == 1;
+  plan.threads = !streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
   if (streams && !large_entry && (by_component || long_rows) && plan.threshold == 0) {
     // 40 registers a thread: as many threads as then fit, with several entries on the way each.
     constexpr int threads_of_multiprocessor = 1536;
     plan.blocks = threads_of_multiprocessor / plan.threads;
-    plan.unroll = by_component ? 3 : 4;
+    if (long_rows) plan.unroll = 4;
   }
   // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.
   const bool vectors_fit = 8.0 * pattern.rows * entry_bytes <= vector_bytes_in_shared;

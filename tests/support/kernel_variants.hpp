@@ -120,8 +120,7 @@ inline const std::vector<std::vector<std::string>>& variant_settings() {
       {"threads=256", "threads=64", "threads=128", "threads=512", "threads=1024"},
       {"vector=aos", "vector=soa"},
       {"unroll=2", "unroll=1", "unroll=3", "unroll=4", "unroll=8"},
-      {"load=default", "load=streaming", "load=no-allocate", "load=evict-first",
-       "load=evict-first,kept=30"},
+      {"load=default", "load=streaming", "load=no-allocate", "load=evict-first"},
       {"schedule=full", "schedule=static", "schedule=dynamic"},
   };
   return settings;

@@ -63,15 +63,20 @@ template <class Plan>
 using DiagonalArgumentsOf =
     DiagonalArguments<typename Plan::scalar, stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
 
+/// The inverse at a row; no kernel of a loop writes any.
 template <class Plan, class D>
-__device__ __forceinline__ vector_entry_t<typename Plan::entry> times_inverse(
-    const D* inverses, Index rows, Index row, const vector_entry_t<typename Plan::entry>& r) {
+__device__ __forceinline__ arithmetic_t<typename Plan::entry> load_inverse(const D* inverses,
+                                                                           Index rows, Offset row) {
   arithmetic_t<typename Plan::entry> inverse;
 #pragma unroll
   for (int k = 0; k < decltype(inverse)::components; ++k) {
     inverse.component[k] = __ldg(inverses + Offset(k) * rows + row);
   }
-  auto z = zero_vector<vector_entry_t<typename Plan::entry>>();
+  return inverse;
+}
+template <class E>
+__device__ __forceinline__ vector_entry_t<E> times(const E& inverse, const vector_entry_t<E>& r) {
+  auto z = zero_vector<vector_entry_t<E>>();
   multiply_add(z, inverse, r);
   return z;
 }
@@ -87,15 +92,15 @@ __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& 
   const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row >= a.rows) return;
   const V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-  store_row<Plan>(a.z, a.rows, row,
-                  times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r));
+  store_row<Plan>(a.z, a.rows, row, times(load_inverse<Plan>(a.inverses, a.rows, row), r));
 }
 
 /// z = M^-1 r of one row, and what it adds to |r|^2 and Re <r, z>.
-template <class Plan, class V, class Arguments>
-__device__ __forceinline__ void precondition_row(const Arguments& a, Offset row, const V& r,
+template <class Plan, class V, class Inverse, class Arguments>
+__device__ __forceinline__ void precondition_row(const Arguments& a, Offset row,
+                                                 const Inverse& inverse, const V& r,
                                                  double (&sums)[2]) {
-  const V z = times_inverse<Plan>(a.inverses, a.rows, static_cast<Index>(row), r);
+  const V z = times(inverse, r);
   store_row<Plan>(a.z, a.rows, row, z);
 #pragma unroll
   for (int k = 0; k < V::components; ++k) {
@@ -105,10 +110,10 @@ __device__ __forceinline__ void precondition_row(const Arguments& a, Offset row,
 }
 
 /// r -= alpha q, z = M^-1 r of this thread's row.
-template <class Plan, class Arguments>
-__device__ __forceinline__ void update_row(const Arguments& a, double alpha, double (&sums)[2]) {
+template <class Plan, class Inverse, class Arguments>
+__device__ __forceinline__ void update_row(const Arguments& a, Offset row, const Inverse& inverse,
+                                           double alpha, double (&sums)[2]) {
   using V = vector_entry_t<typename Plan::entry>;
-  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row >= a.rows) return;
   V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
   const V q = load_row<Plan, load_coherent, V>(a.q, a.rows, row);
@@ -117,14 +122,26 @@ __device__ __forceinline__ void update_row(const Arguments& a, double alpha, dou
     r.component[k] -= static_cast<typename V::scalar>(alpha) * q.component[k];
   }
   store_row<Plan>(a.r, a.rows, row, r);
-  precondition_row<Plan>(a, row, r, sums);
+  precondition_row<Plan>(a, row, inverse, r, sums);
+}
+
+template <class Plan>
+__device__ __forceinline__ Offset row_of_thread() {
+  return Offset(blockIdx.x) * Plan::block + threadIdx.x;
+}
+/// The inverse at a row, or at the last one, whatever the row.
+template <class Plan, class Arguments>
+__device__ __forceinline__ arithmetic_t<typename Plan::entry> inverse_at(const Arguments& a,
+                                                                         Offset row) {
+  return load_inverse<Plan>(a.inverses, a.rows, row < a.rows ? row : a.rows - 1);
 }
 
 /// r -= alpha q, z = M^-1 r;  |r|^2 and Re <r, z>.
 template <class Plan>
 __device__ __forceinline__ void update_with_diagonal(const DiagonalArgumentsOf<Plan>& a) {
   double sums[2] = {}, total[2];
-  update_row<Plan>(a, a.alpha, sums);
+  const Offset row = row_of_thread<Plan>();
+  update_row<Plan>(a, row, inverse_at<Plan>(a, row), a.alpha, sums);
   store_partials<2, Plan::block>(a.sums, sums, blockIdx.x);
   if (finish_sums<2, Plan::block>(a.sums, gridDim.x, total) && threadIdx.x == 0) {
     a.results[0] = total[0];
@@ -140,10 +157,12 @@ using DiagonalStepArgumentsOf =
 /// Kernel 2 of a graph: r -= alpha q, z = M^-1 r.
 template <class Plan>
 __device__ __forceinline__ void two_reductions_step(const DiagonalStepArgumentsOf<Plan>& a) {
+  const Offset row = row_of_thread<Plan>();
+  const auto inverse = inverse_at<Plan>(a, row);  // while the kernel before still runs
   double alpha;
   if (!take_alpha<Plan::block>(*a.state, a.side, a.product, alpha)) return;
   double sums[2] = {};
-  update_row<Plan>(a, alpha, sums);
+  update_row<Plan>(a, row, inverse, alpha, sums);
   store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
 }
 
@@ -152,10 +171,11 @@ template <class Plan>
 __device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf<Plan>& a) {
   using V = vector_entry_t<typename Plan::entry>;
   using T = typename V::scalar;
+  const Offset row = row_of_thread<Plan>();
+  const auto inverse = inverse_at<Plan>(a, row);  // while the kernel before still runs
   double alpha, beta;
   if (!take_step<2, Plan::block>(*a.state, a.side, a.product, a.before, alpha, beta)) return;
   double sums[2] = {};
-  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
   if (row < a.rows) {
     const auto load = [&](const auto* field) {
       return load_row<Plan, load_coherent, V>(field, a.rows, row);
@@ -173,7 +193,7 @@ __device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf
     store_row<Plan>(a.s, a.rows, row, s);
     store_row<Plan>(a.x, a.rows, row, x);
     store_row<Plan>(a.r, a.rows, row, r);
-    precondition_row<Plan>(a, row, r, sums);
+    precondition_row<Plan>(a, row, inverse, r, sums);
   }
   store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
 }

@@ -92,7 +92,7 @@ __device__ __forceinline__ void product_of_block(const ArgumentsOf<Plan>& a, uns
                                                  const Share& share) {
   constexpr int N = sums_of(Plan::epilogue, Plan::ring);
   double sums[N == 0 ? 1 : N] = {};
-  const CachePolicy policy = Plan::keeps ? policy_of_piece(block, a.kept) : evict_first();
+  const CachePolicy policy = policy_of_piece(block, a.kept);
   product_of_lane<Plan>(a, share, policy, sums);
   if constexpr (N != 0) store_partials<N, Plan::block>(a.sums, sums, block);
 }
