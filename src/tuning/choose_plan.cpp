@@ -70,7 +70,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   constexpr Index rows_that_fit = 1 << 20;
   const bool fits = pattern.rows <= rows_that_fit;
   plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
-  plan.unroll = large_entry ? 1 : 2;
+  plan.unroll = !large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (streams) {
     // As much of the matrix as x and y leave room for stays as well.
     const double vector_bytes =

@@ -179,7 +179,7 @@ TEST_F(Memory, ThatDoesNotSufficeIsNamedInOneLine) {
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.error_lines(), 1u) << result.error;
   const std::regex expected(
-      "heddle: this plan needs 3\\.9 TiB \\(values 2\\.6 TiB, columns 1\\.3 TiB, .*available are "
+      "heddle: this plan needs 5\\.2 TiB \\(values 2\\.6 TiB, columns 1\\.3 TiB, .*available are "
       ".*these fit: CSR .*Sl-32 .*pJDS .*\n");
   EXPECT_TRUE(std::regex_match(result.error, expected)) << result.error;
   EXPECT_EQ(files(), Names{"a.mtx"});
