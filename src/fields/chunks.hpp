@@ -144,12 +144,14 @@ bool is_contiguous(const FieldView<S>& field) {
   return R == Ring::real || field.is_aos();
 }
 
-/// `most_steps`: a thread takes one chunk, or up to so many once the blocks fill every GPU of today
-/// twice. The shape follows from the field's alone, and so do the bits of sums.
+/// Chunks whose threads fill every GPU of today.
+inline constexpr Offset chunks_to_fill = Offset(1) << 18;
+
+/// `most_steps`: a thread takes one chunk, or up to so many once there are more than
+/// `chunks_of_step`. The shape follows from the field's alone, and so do the bits of sums.
 template <Ring R, class S>
-Walk walk_over(const FieldView<S>& field, int most_steps) {
+Walk walk_over(const FieldView<S>& field, int most_steps, Offset chunks_of_step = chunks_to_fill) {
   using Values = ChunkValues<R, std::remove_const_t<S>>;
-  constexpr Offset chunks_of_step = Offset(1) << 18;
   const bool contiguous = is_contiguous<R>(field);
   Walk walk;
   if (contiguous) {

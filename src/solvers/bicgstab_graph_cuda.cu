@@ -26,6 +26,9 @@ __device__ __forceinline__ Coefficient<R, S> rounded(const quaternion<double>& c
   return narrow;
 }
 
+/// Its kernels take many registers: half as many threads fill a GPU.
+constexpr Offset filling = chunks_to_fill / 2;
+
 /// r^ = p = r at the start of a run; the clock starts too.
 template <class S>
 struct CopyResidual {
@@ -41,7 +44,7 @@ struct CopyResidual {
   }
 };
 template <class S>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     begin_run(Walk walk, device::LoopState* state, Places<S> at) {
   visit_chunks_of_thread<ContiguousChunk<Ring::real, S, true>>(
       walk, CopyResidual<S>{at.r, at.shadow, at.p});
@@ -52,7 +55,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 2: s = r - v alpha, in the place of r.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     half_step(Walk walk, device::LoopState* state, device::PartialSums of_v, Places<S> at,
               double* partials) {
   quaternion<double> alpha;
@@ -64,7 +67,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 4: x += p_hat alpha + s_hat omega, r = s - t omega.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     full_step(Walk walk, device::LoopState* state, device::PartialSums of_s,
               device::PartialSums of_t, Places<S> at, double* partials) {
   quaternion<double> alpha, omega;
@@ -86,7 +89,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 5: p = r + (p - v omega) beta.
 template <Ring R, class S, class Chunk>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     update_direction(Walk walk, device::LoopState* state, device::PartialSums of_r, Places<S> at) {
   quaternion<double> omega, beta;
   if (!device::take_beta<ring_size(R), threads_of_loop>(*state, of_r, omega, beta)) return;
@@ -105,7 +108,7 @@ Room room_of(const Product& product) {
   constexpr int sums = ring_size(R) + 1;
   const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
                            product.plan().vector);
-  const Walk walk = walk_over<R>(shape, steps_of_sums);
+  const Walk walk = walk_of_loop<R>(shape, filling);
   return {sums * product.partials(), sums * Offset(partial_sums(walk, nullptr).count), 4 * sums};
 }
 
@@ -177,7 +180,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
 
   void queue_start(const BiCGStabFields<S>& fields, device::LoopState* state,
                    const Stream& stream) {
-    const Walk flat = walk_over<Ring::real>(fields.r, steps_of_sums);
+    const Walk flat = walk_of_loop<Ring::real>(fields.r, filling);
     begin_run<S><<<blocks_of_loop(flat), threads_of_loop, 0, stream.queue>>>(flat, state,
                                                                              places_of(fields));
     check(cudaGetLastError(), "the first kernel of BiCGStab");
@@ -186,7 +189,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
   template <class Chunk>
   void queue_iteration(const BiCGStabFields<S>& fields, device::LoopState* state, int iteration,
                        const Stream& body) {
-    const Walk walk = walk_over<R>(fields.r, steps_of_sums);
+    const Walk walk = walk_of_loop<R>(fields.r, filling);
     const Places<S> at = places_of(fields);
     const unsigned blocks = blocks_of_loop(walk);
     // None is before the first kernel of a body.

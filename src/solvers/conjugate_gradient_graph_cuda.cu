@@ -36,7 +36,7 @@ struct BeginDirection {
   }
 };
 template <class S>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     begin_run(Walk walk, device::LoopState* state, BeginDirection<S> begin,
               device::SumSpace space) {
   double sum[1] = {}, total[1];
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 2 of two reductions.
 template <class S>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     update_residual(Walk walk, device::LoopState* state, int side, device::PartialSums product,
                     const S* q, S* r, double* partials) {
   double alpha, sum[1] = {};
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 3.
 template <int N, class S>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     update_solution_and_direction(Walk walk, device::LoopState* state, int side,
                                   device::PartialSums sums, S* x, S* p, const S* z) {
   double alpha, beta;
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(threads_of_loop)
 
 /// Kernel 2 of one reduction; its own sums take turns in two places.
 template <class S>
-__global__ void __launch_bounds__(threads_of_loop)
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
     one_reduction_step(Walk walk, device::LoopState* state, int side, device::PartialSums product,
                        device::PartialSums before, StepWithOneReduction<S> fields,
                        double* partials) {
@@ -101,7 +101,7 @@ Room room_of(const Product& product, const Diagonal* diagonal) {
                            product.plan().vector);
   Room room;
   room.of_product = product.partials();
-  room.of_vectors = partial_sums(walk_over<Ring::real>(shape, steps_of_sums), nullptr).count;
+  room.of_vectors = partial_sums(walk_of_loop<Ring::real>(shape, chunks_to_fill), nullptr).count;
   if (diagonal != nullptr) {
     room.of_vectors = std::max<Offset>(room.of_vectors, 2 * diagonal->partials());
   }
@@ -163,7 +163,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
 
   void queue_start(const ConjugateGradientFields<S>& fields, device::LoopState* state,
                    const Stream& stream) {
-    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
+    const Walk walk = walk_of_loop<Ring::real>(fields.r, chunks_to_fill);
     if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
     const BeginDirection<S> begin{fields.r.data, fields.z.data, fields.p.data,
                                   one_reduction_ ? s_.data() : nullptr};
@@ -174,7 +174,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
 
   void queue_iteration(const ConjugateGradientFields<S>& fields, device::LoopState* state,
                        int iteration, const Stream& body) {
-    const Walk walk = walk_over<Ring::real>(fields.r, steps_of_sums);
+    const Walk walk = walk_of_loop<Ring::real>(fields.r, chunks_to_fill);
     const int side = iteration % 2;
     const unsigned blocks = blocks_of_loop(walk);
     const S* multiplied = one_reduction_ ? fields.z.data : fields.p.data;

@@ -10,6 +10,17 @@ namespace heddle::cuda {
 /// before for itself.
 inline constexpr int threads_of_loop = 2 * threads_of_block;
 
+/// Blocks that a multiprocessor has the registers for, at least, whatever the kernel.
+inline constexpr int resident_blocks_of_loop = 2;
+
+/// All blocks are there at once where that takes a thread few steps: a second wave would add the
+/// sums of the kernel before once more. `filling`: chunks that fill a GPU.
+template <Ring R, class S>
+Walk walk_of_loop(const FieldView<S>& field, Offset filling) {
+  constexpr int most_steps = 8;
+  return walk_over<R>(field, most_steps, filling);
+}
+
 inline unsigned blocks_of_loop(const Walk& walk) {
   constexpr unsigned together = threads_of_loop / threads_of_block;
   return (walk.blocks() + together - 1) / together;

@@ -100,7 +100,8 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
   // Kernels that come early take room from the one before: not where they last long.
-  if (pattern.rows <= rows_that_fit) plan.launch = KernelLaunch::overlapped;
+  constexpr Index rows_of_short_kernels = 1 << 18;
+  if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
   if (pattern.rows != pattern.columns) {
     plan.use = BasisUse::scatter;
     plan.loop = LoopForm::graph;

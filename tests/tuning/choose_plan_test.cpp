@@ -22,7 +22,7 @@ Plan plan_for(Index rows, Index columns) {
 }
 
 TEST(ChosenPlan, FollowsTheLengthOfVectors) {
-  constexpr Index last_short = 1 << 17, last_overlapped = 1 << 20;
+  constexpr Index last_short = 1 << 17, last_overlapped = 1 << 18;
   for (const Index rows :
        {1, 1000, last_short, last_short + 1, last_overlapped, last_overlapped + 1}) {
     SCOPED_TRACE(rows);
