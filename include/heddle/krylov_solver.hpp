@@ -83,7 +83,7 @@ class KrylovSolver {
   long long memory() const { return memory_; }
 
   const SolverOptions& options() const { return options_; }
-  /// Waits for an enqueued solve, and gives back what was prepared for the next.
+  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
   void set_options(SolverOptions options);
 
  protected:

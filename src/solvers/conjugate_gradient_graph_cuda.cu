@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
   device::store_partials<1, threads_of_loop>(space, sum, blockIdx.x);
   if (!device::finish_sums<1, threads_of_loop>(space, gridDim.x, total) || threadIdx.x != 0) return;
   state->step[0].r_z = total[0];
-  state->end = device::end_unless_positive(total[0], device::loop_not_definite);
+  device::set_end(*state, device::end_unless_positive(total[0], device::loop_not_definite));
   if (state->limits.patience != 0) {
     state->limits.deadline = device::nanoseconds() + state->limits.patience;
   }

@@ -84,8 +84,8 @@ long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
   throw Error(ErrorKind::memory,
               "the solver needs " + std::to_string(workspace.fields) + " fields of " +
                   readable_bytes(field) + " and " + readable_bytes(workspace.bytes) +
-                  " of sums beside the matrix, available are " + readable_bytes(available) +
-                  advice(matrix.product_on_gpu(), needed - available));
+                  " of its loop's sums and scalars beside the matrix, available are " +
+                  readable_bytes(available) + advice(matrix.product_on_gpu(), needed - available));
 }
 
 }  // namespace

@@ -53,40 +53,46 @@ void LoopRun::record(cudaEvent_t event) {
   check(cudaEventRecord(event, device_.stream().queue), "cudaEventRecord");
 }
 
+void LoopRun::observe(const RunLimits& limits) {
+  constexpr auto between_calls = std::chrono::milliseconds(20);
+  const auto now = Clock::now();
+  if (!limits.observe || now - observed_ <= between_calls) return;
+  observed_ = now;
+  if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
+}
+
 void LoopRun::await(cudaEvent_t event, const RunLimits& limits) {
   constexpr auto patience = std::chrono::milliseconds(2);
-  constexpr auto between_calls = std::chrono::milliseconds(20);
   const auto begun = Clock::now();
   for (;;) {
     const cudaError_t status = cudaEventQuery(event);
     if (status == cudaSuccess) return;
     if (status != cudaErrorNotReady) check(status, "the solver's loop on the GPU");
-    const auto now = Clock::now();
-    if (limits.observe && now - observed_ > between_calls) {
-      observed_ = now;
-      try {
-        if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
-      } catch (...) {
-        // Not before the kernels are done with what the caller may now take away.
-        watch_->cancel = 1;
-        cudaStreamSynchronize(device_.stream().queue);
-        throw;
-      }
-    }
+    observe(limits);
     // What is short is awaited on the core, what is long asleep.
-    if (now - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (Clock::now() - begun > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+void LoopRun::stop() {
+  watch_->cancel = 1;
+  cudaStreamSynchronize(device_.stream().queue);
 }
 
 RunResult LoopRun::wait(const RunLimits& limits) {
   const Range range("loop on the GPU");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
-  check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
-                        cudaMemcpyDeviceToHost, device_.stream().queue),
-        "cudaMemcpyAsync");
-  record(events_[0].get());
-  await(events_[0].get(), limits);
+  try {
+    check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
+                          cudaMemcpyDeviceToHost, device_.stream().queue),
+          "cudaMemcpyAsync");
+    record(events_[0].get());
+    await(events_[0].get(), limits);
+  } catch (...) {
+    stop();
+    throw;
+  }
   const device::LoopState& state = *staged_;
   const auto iterations = static_cast<std::size_t>(state.iteration);
   history_on_host_.resize(iterations);
@@ -99,13 +105,19 @@ RunResult LoopRun::replay(const CapturedGraph& body, const RunLimits& limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
-  for (std::size_t launched = 0;; ++launched) {
-    // Of the last but one launch: what its kernels wrote is visible once the event has happened.
-    const cudaEvent_t event = events_[launched % 2].get();
-    if (launched >= 2) await(event, limits);
-    if (watch_->end != device::loop_runs) break;
-    body.launch(device_.stream());
-    record(event);
+  try {
+    for (std::size_t launched = 0;; ++launched) {
+      // Of the last but one launch: what its kernels wrote is visible once the event has happened.
+      const cudaEvent_t event = events_[launched % 2].get();
+      if (launched >= 2) await(event, limits);
+      if (watch_->end != device::loop_runs) break;
+      observe(limits);  // also where no launch is ever waited for
+      body.launch(device_.stream());
+      record(event);
+    }
+  } catch (...) {
+    stop();
+    throw;
   }
   return wait(limits);
 }

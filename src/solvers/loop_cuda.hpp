@@ -36,6 +36,10 @@ class LoopRun {
   using Clock = std::chrono::steady_clock;
 
   /// Lets time pass, and the caller of the solve have its say, until the event has happened.
+  /// Calls the observer when it is time again.
+  void observe(const RunLimits& limits);
+  /// After an error: not before the kernels are done with what the caller may now take away.
+  void stop();
   void await(cudaEvent_t event, const RunLimits& limits);
   void record(cudaEvent_t event);
 

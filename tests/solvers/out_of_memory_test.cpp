@@ -126,7 +126,8 @@ TEST(OutOfMemory, CountsWhatLoopsNeedBesideTheirFields) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("the solver needs 4 fields of 9.4 KiB and 1048576.0 TiB of sums "
+                    .starts_with("the solver needs 4 fields of 9.4 KiB and 1048576.0 TiB of its "
+                                 "loop's sums and scalars "
                                  "beside the matrix, available are "))
         << error.what();
   }
@@ -152,16 +153,14 @@ TEST(OutOfMemory, IsPredictedBeforeASolverMakesItsFields) {
       return error.what();
     }
   };
-  EXPECT_TRUE(
-      refusal([&] { ConjugateGradient<double> solver(matrix); })
-          .starts_with(
-              "the solver needs 5 fields of 8192.0 TiB and 256.0 KiB of sums beside the matrix, "
-              "available are "));
-  EXPECT_TRUE(
-      refusal([&] { BiCGStab<double> solver(matrix); })
-          .starts_with(
-              "the solver needs 7 fields of 8192.0 TiB and 256.0 KiB of sums beside the matrix, "
-              "available are "));
+  EXPECT_TRUE(refusal([&] { ConjugateGradient<double> solver(matrix); })
+                  .starts_with("the solver needs 5 fields of 8192.0 TiB and 256.0 KiB of its "
+                               "loop's sums and scalars beside the matrix, "
+                               "available are "));
+  EXPECT_TRUE(refusal([&] { BiCGStab<double> solver(matrix); })
+                  .starts_with("the solver needs 7 fields of 8192.0 TiB and 256.0 KiB of its "
+                               "loop's sums and scalars beside the matrix, "
+                               "available are "));
 }
 
 }  // namespace
