@@ -86,13 +86,18 @@ std::optional<std::string> changes_of(const std::string& text) {
   return text.substr(chosen.size());
 }
 
+/// As far as it is the same for all matrices; slices that every T divides.
+Plan any_chosen(const Device& device) {
+  constexpr Index warp = 32;
+  return device.on_gpu() ? Plan{.lanes = warp} : Plan{};
+}
+
 }  // namespace
 
-void check_plan_text(const std::string& text) {
+void check_plan_text(const std::string& text, const Device& device) {
   if (text.empty()) return;
-  constexpr Index warp = 32;  // whatever is chosen: slices that any T divides
   if (const auto changes = changes_of(text)) {
-    parse_plan(*changes, {.lanes = warp});
+    parse_plan(*changes, any_chosen(device));
   } else {
     parse_plan(text);
   }
@@ -101,14 +106,13 @@ void check_plan_text(const std::string& text) {
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
   const auto changes = changes_of(text);
   if (!text.empty() && !changes) return parse_plan(text);
-  const Plan suited = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
-  if (!changes) return suited;
-  const Plan plan = parse_plan(*changes, suited);
-  if (plan.stored == StoredScalar::own || matrix.precision() != Precision::double_precision) {
-    return plan;
-  }
-  return parse_plan(*changes,
-                    choose_plan(matrix.pattern(), matrix.entry_bytes(), device, plan.stored));
+  const auto suited = [&](StoredScalar stored) {
+    return choose_plan(matrix.pattern(), matrix.entry_bytes(), device, stored);
+  };
+  if (!changes) return suited(StoredScalar::own);
+  const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
+  const bool in_double = matrix.precision() == Precision::double_precision;
+  return parse_plan(*changes, suited(in_double ? stored : StoredScalar::own));
 }
 
 void fill_random(AnyField& field, std::uint64_t seed) {

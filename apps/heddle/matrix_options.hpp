@@ -43,7 +43,7 @@ class Stopwatch {
 };
 
 /// Throws for a text that `plan_for` would refuse whatever the matrix.
-void check_plan_text(const std::string& text);
+void check_plan_text(const std::string& text, const Device& device);
 
 /// The plan of `text`; the one chosen for the matrix where it is empty, or that one changed where
 /// it is "chosen,key=value,...".

@@ -169,14 +169,14 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
 }
 
 /// What is wrong with the options is said before a long read and a longer solve.
-void check(const Options& options) {
+void check(const Options& options, const Device& device) {
   if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
     throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
   }
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
-  check_plan_text(options.plan);
+  check_plan_text(options.plan, device);
   if (options.output) check_output("--output", *options.output);
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
@@ -189,7 +189,7 @@ int run(const Options& options) {
   const Device device = options.matrix.on();
   const Method method = parse_method(options.method);
   const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
-  check(options);
+  check(options, device);
   const auto progress = options.matrix.progress();
   Outcome outcome;
 

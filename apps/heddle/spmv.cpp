@@ -50,7 +50,7 @@ void print_timing(const char* label, const Timing& timing) {
 
 int run(const Options& options) {
   const Device device = options.matrix.on();
-  for (const std::string& text : options.plans) check_plan_text(text);
+  for (const std::string& text : options.plans) check_plan_text(text, device);
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
 

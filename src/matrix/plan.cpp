@@ -246,7 +246,7 @@ Plan parse_plan(std::string_view text, const Plan& base) {
     const std::string part(text.substr(from, comma - from));
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos) {
-      refuse("plan: '" + part + "' is not key=value; a name stands first");
+      refuse("plan: '" + part + "' is not key=value; only the first part may be a name");
     }
     const std::string name = part.substr(0, equals);
     for (const std::string& other : seen) {

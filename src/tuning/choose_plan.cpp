@@ -25,9 +25,15 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
+/// Of a row of x, about: entries are numbers, or square blocks of doubles.
+double vector_bytes_of(int entry_bytes) {
+  constexpr int largest_number = 64;
+  return entry_bytes <= largest_number ? entry_bytes : std::sqrt(8.0 * entry_bytes);
+}
+
 // Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
 // the sweeps in docs/performance-notes.md found near the best for each size and entry.
-Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
   constexpr double bytes_in_l2 = 40e6;       // that stay there from one product to the next
@@ -73,8 +79,6 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
   plan.unroll = !large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (streams) {
     // As much of the matrix as x and y leave room for stays as well.
-    const double vector_bytes =
-        entry_bytes <= 4 * piece ? entry_bytes : std::sqrt(8.0 * entry_bytes);  // of a row, about
     const double left = bytes_kept_in_l2 - vector_bytes * (rows + pattern.columns);
     constexpr double least = 0.1;  // of the matrix: less gains nothing
     if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
@@ -112,11 +116,12 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes) {
 }  // namespace
 
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored) {
-  Plan plan = plan_for_entries(pattern, entry_bytes);
+  const double vector_bytes = vector_bytes_of(entry_bytes);
+  Plan plan = plan_for_entries(pattern, entry_bytes, vector_bytes);
   if (stored == StoredScalar::own) return plan;
   // What a layout suits is the entry as iterations read it; vectors and registers are as before.
   const LoopForm loop = plan.loop;
-  plan = plan_for_entries(pattern, entry_bytes / 2);
+  plan = plan_for_entries(pattern, entry_bytes / 2, vector_bytes);
   plan.loop = loop;
   plan.blocks = 0;
   plan.stored = stored;

@@ -167,7 +167,8 @@ TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
   const std::map<std::string, std::string> refused = {
       {"chosen", "plan: 'chosen' is neither key=value nor one of"},
       {"chosen,", "plan: '' is not key=value"},
-      {"chosen,CSR", "plan: 'CSR' is not key=value"},
+      {"chosen,CSR", "plan: 'CSR' is not key=value; only the first part may be a name"},
+      {"chosen,T=4", "plan: T=4 does not divide C=1"},
       {"chosen,colour=red", "plan: there is no key 'colour'"},
       {"chosen,stored=half", "plan: stored=half is none of own float"}};
   for (const auto& [plan, complaint] : refused) {

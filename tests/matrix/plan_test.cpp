@@ -216,8 +216,8 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   }
   expect_refused("K1x", "plan: 'K1x' is not a variant of K1: there are K1, r and rs");
   expect_refused("K2sr", "plan: 'K2sr' is not a variant of K2: there are K2, r and rs");
-  expect_refused("C=4,CSR", "plan: 'CSR' is not key=value; a name stands first");
-  expect_refused("CSR,", "plan: '' is not key=value; a name stands first");
+  expect_refused("C=4,CSR", "plan: 'CSR' is not key=value; only the first part may be a name");
+  expect_refused("CSR,", "plan: '' is not key=value; only the first part may be a name");
   expect_refused("C=4,sigma=8,C=4", "plan: 'C' is given twice");
   expect_refused("order=amd", "plan: order=amd is none of natural rcm");
   expect_refused("columns=", "plan: columns= is none of sorted given");

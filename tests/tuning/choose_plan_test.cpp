@@ -10,15 +10,15 @@ namespace {
 using namespace heddle;
 
 /// For quaternions of double precision, as many rows of seven entries each.
-Plan plan_for(Index rows, Index columns) {
-  constexpr Index length = 7;
+Plan plan_for(Index rows, Index columns, Index length = 7,
+              StoredScalar stored = StoredScalar::own) {
   std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
   for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * length;
   PatternView pattern;
   pattern.rows = rows;
   pattern.columns = columns;
   pattern.offsets = offsets.data();
-  return choose_plan_for_gpu(pattern, 32);
+  return choose_plan_for_gpu(pattern, 32, stored);
 }
 
 TEST(ChosenPlan, FollowsTheLengthOfVectors) {
@@ -42,6 +42,15 @@ TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
   const Plan none = plan_for(543524, 543524);
   EXPECT_EQ(none.load, LoadHint::evict_first);
   EXPECT_EQ(none.kept, 0);
+}
+
+TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
+  const Plan plan = plan_for(300000, 300000, 20, StoredScalar::single);
+  EXPECT_EQ(plan.stored, StoredScalar::single);
+  EXPECT_EQ(plan.kept, 0);
+  EXPECT_EQ(plan.load, LoadHint::no_allocate);
+  EXPECT_EQ(plan.blocks, 0);
+  EXPECT_EQ(plan.loop, plan_for(300000, 300000, 20).loop);
 }
 
 TEST(ChosenPlan, NamesALoopForEachSize) {
