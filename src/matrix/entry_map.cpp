@@ -14,7 +14,7 @@ EntryMap::EntryMap(Offset entries, Offset slots, const Device& device) {
     if (size > 0) detail::fill_bytes(map.data(), 0xff, size * sizeof(map[0]), device.stream());
   };
   static_assert(padding == -1 && narrow_padding == ~0U, "all bits are set");
-  if (entries <= narrow_padding) {
+  if (bytes(entries, 1) == int{sizeof(unsigned)}) {
     fill(narrow_);
   } else {
     fill(wide_);

@@ -14,29 +14,12 @@
 #include "heddle/jacobi.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
+#include "support/solve_outcome.hpp"
 
 namespace {
 
 using namespace heddle;
 using namespace heddle::test;
-
-struct Outcome {
-  Report report;
-  std::vector<double> history;
-  std::vector<double> x;
-};
-
-template <class E>
-Outcome solve(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan, bool jacobi,
-              const Device& device, SolverOptions options = {}) {
-  using S = vector_scalar_t<E>;
-  options.record_history = true;
-  const Operator<E> A(matrix, parse_plan(plan), device);
-  BiCGStab<S> solver = jacobi ? BiCGStab<S>(A, Jacobi<E>(A), options) : BiCGStab<S>(A, options);
-  Field<E> x(matrix.rows());
-  const Report report = solver.solve(b.view(), x.view());
-  return {report, solver.history(), {x.scalars().begin(), x.scalars().end()}};
-}
 
 template <class E>
 class BiCGStabOnGpu : public OnGpu {
@@ -95,12 +78,14 @@ TYPED_TEST(BiCGStabOnGpu, GoesAsTheHostDoes) {
       for (const char* recurrence : recurrences) {
         for (const bool jacobi : {false, true}) {
           const std::string plan = std::string(layout) + "," + recurrence;
-          const Outcome host = solve(matrix, b, plan + ",loop=stepped", jacobi, this->device);
+          const Outcome host =
+              solve<BiCGStab>(matrix, b, plan + ",loop=stepped", jacobi, this->device);
           EXPECT_EQ(host.report.loop, "stepped");
           for (const std::string loop : loops) {
             SCOPED_TRACE(std::to_string(rows) + " rows, " + plan + ", " + loop +
                          (jacobi ? ", Jacobi" : ""));
-            const Outcome outcome = solve(matrix, b, plan + ",loop=" + loop, jacobi, this->device);
+            const Outcome outcome =
+                solve<BiCGStab>(matrix, b, plan + ",loop=" + loop, jacobi, this->device);
             EXPECT_EQ(outcome.report.loop, loop);
             this->expect_alike(outcome, host);
             if (this->HasFatalFailure()) return;
@@ -131,12 +116,12 @@ TYPED_TEST(BiCGStabOnGpu, DiagonalSystemsConvergeByTheHalfStep) {
       for (const char* recurrence : recurrences) {
         SCOPED_TRACE(std::to_string(rows) + " rows, " + loop + ", " + recurrence);
         const std::string plan = "pJDS,loop=" + loop + "," + recurrence;
-        for (const Outcome& outcome : {solve(matrix, b, plan, true, this->device),
-                                       solve(multiple, b, plan, false, this->device)}) {
+        for (const Outcome& outcome : {solve<BiCGStab>(matrix, b, plan, true, this->device),
+                                       solve<BiCGStab>(multiple, b, plan, false, this->device)}) {
           ASSERT_TRUE(outcome.report.converged()) << outcome.report;
           EXPECT_EQ(outcome.report.iterations, 1);
         }
-        const Outcome third = solve(multiple, b, plan, false, this->device);
+        const Outcome third = solve<BiCGStab>(multiple, b, plan, false, this->device);
         for (std::size_t i = 0; i < third.x.size(); ++i) {
           EXPECT_FALSE(!(std::abs(third.x[i] + double(b.scalars()[i]) / 3) <= 16 * this->epsilon));
         }
@@ -209,7 +194,8 @@ TEST_P(BiCGStabLoops, EndsForEveryReason) {
       random_dominant_matrix<E>({.rows = 2000, .columns = 2000}, seed.generator, 1.05);
   const Field<E> b = random_field<E>(2000, seed.generator);
   const auto expect = [&](const CsrMatrix<E>& of, SolverOptions options, Status status) {
-    const Outcome outcome = solve(of, b, with_loop("pJDS"), false, device, std::move(options));
+    const Outcome outcome =
+        solve<BiCGStab>(of, b, with_loop("pJDS"), false, device, std::move(options));
     EXPECT_EQ(outcome.report.status, status) << outcome.report;
     return outcome;
   };
@@ -218,7 +204,8 @@ TEST_P(BiCGStabLoops, EndsForEveryReason) {
   EXPECT_EQ(limited.history.size(), 4u);
   expect(matrix, {.tolerance = 0, .time_limit = 0}, Status::time_limit);
   // Beyond what double can: rounding decides whether x or a coefficient loses its last digit first.
-  const Outcome beyond = solve(matrix, b, with_loop("pJDS"), false, device, {.tolerance = 1e-300});
+  const Outcome beyond =
+      solve<BiCGStab>(matrix, b, with_loop("pJDS"), false, device, {.tolerance = 1e-300});
   EXPECT_TRUE(beyond.report.status == Status::stagnated ||
               beyond.report.status == Status::breakdown)
       << beyond.report;
@@ -236,7 +223,7 @@ Outcome solve_small(const std::vector<double>& values, const std::vector<double>
   for (const double value : values) entries.push_back({{value}});
   Field<E> right(2);
   std::copy(b.begin(), b.end(), right.scalars().begin());
-  return solve(matrix_of(dense, entries), right, "CSR,loop=" + loop, false, device);
+  return solve<BiCGStab>(matrix_of(dense, entries), right, "CSR,loop=" + loop, false, device);
 }
 
 TEST_P(BiCGStabLoops, ARotationLosesTheRecurrence) {

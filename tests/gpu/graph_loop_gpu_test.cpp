@@ -12,6 +12,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
+#include "support/solve_outcome.hpp"
 
 namespace {
 
@@ -21,35 +22,16 @@ using namespace heddle::test;
 const char* const frames[] = {"loop=graph,launch=overlapped", "loop=replay,launch=serial",
                               "loop=replay,launch=overlapped"};
 
-struct Outcome {
-  Report report;
-  std::vector<double> history;
-  std::vector<double> x;
-};
-
-template <class E, template <class> class Method>
-Outcome solve(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan, bool jacobi,
-              const Device& device, SolverOptions options = {}) {
-  using S = vector_scalar_t<E>;
-  options.record_history = true;
-  const Operator<E> A(matrix, parse_plan(plan), device);
-  Method<S> solver = jacobi ? Method<S>(A, Jacobi<E>(A), options) : Method<S>(A, options);
-  Field<E> x(matrix.rows());
-  const Report report = solver.solve(b.view(), x.view());
-  return {report, solver.history(), {x.scalars().begin(), x.scalars().end()}};
-}
-
 /// Every frame against the WHILE node whose kernels follow one another.
 template <class E, template <class> class Method>
 void expect_same_bits(const CsrMatrix<E>& matrix, const Field<E>& b, const std::string& plan,
                       bool jacobi, const Device& device, const SolverOptions& options = {}) {
   const Outcome expected =
-      solve<E, Method>(matrix, b, plan + ",loop=graph,launch=serial", jacobi, device, options);
+      solve<Method>(matrix, b, plan + ",loop=graph,launch=serial", jacobi, device, options);
   EXPECT_EQ(expected.report.loop, "graph");
   for (const std::string frame : frames) {
     SCOPED_TRACE(plan + "," + frame + (jacobi ? ", Jacobi" : ""));
-    const Outcome outcome =
-        solve<E, Method>(matrix, b, plan + "," + frame, jacobi, device, options);
+    const Outcome outcome = solve<Method>(matrix, b, plan + "," + frame, jacobi, device, options);
     EXPECT_EQ(outcome.report.loop, frame.substr(5, frame.find(',') - 5));
     EXPECT_EQ(name(outcome.report.status), name(expected.report.status)) << outcome.report;
     EXPECT_EQ(outcome.report.iterations, expected.report.iterations);
@@ -173,8 +155,8 @@ TEST_F(GraphLoops, EndAfterExactlyAsManyIterationsAsAllowed) {
     for (const std::string frame : frames) {
       SCOPED_TRACE(frame);
       for (const char* reductions : {",reductions=2", ",reductions=1"}) {
-        const auto report = solve<E, ConjugateGradient>(matrix, b, "pJDS," + frame + reductions,
-                                                        false, device, options)
+        const auto report = solve<ConjugateGradient>(matrix, b, "pJDS," + frame + reductions, false,
+                                                     device, options)
                                 .report;
         EXPECT_LE(report.iterations, most);
         if (report.status == Status::iteration_limit) {
@@ -209,13 +191,13 @@ TEST_F(GraphLoops, EndForEveryReasonInEveryFrame) {
     for (const char* reductions : {",reductions=2", ",reductions=1"}) {
       const std::string plan = "pJDS," + frame + reductions;
       const auto status_of = [&](const CsrMatrix<E>& of, const SolverOptions& options) {
-        return solve<E, ConjugateGradient>(of, b, plan, false, device, options).report.status;
+        return solve<ConjugateGradient>(of, b, plan, false, device, options).report.status;
       };
       EXPECT_EQ(status_of(matrix, {.tolerance = 0, .time_limit = 0}), Status::time_limit);
       EXPECT_EQ(status_of(not_finite, {}), Status::not_finite);
     }
     const auto status_of = [&](const CsrMatrix<E>& of, const SolverOptions& options) {
-      return solve<E, BiCGStab>(of, b, "pJDS," + frame, false, device, options).report.status;
+      return solve<BiCGStab>(of, b, "pJDS," + frame, false, device, options).report.status;
     };
     EXPECT_EQ(status_of(matrix, {.tolerance = 0, .time_limit = 0}), Status::time_limit);
     EXPECT_EQ(status_of(not_finite, {}), Status::not_finite);
