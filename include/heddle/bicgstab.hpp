@@ -34,7 +34,8 @@ class BiCGStab final : public KrylovSolver<S> {
   template <Ring R>
   void iterate_in(detail::SolveControl<S>& control);
   void iterate_on_gpu(detail::SolveControl<S>& control);
-  std::shared_ptr<cuda::BiCGStabLoop<S>> make_loop(const LinearOperator<S>& matrix) const;
+  std::shared_ptr<cuda::BiCGStabLoop<S>> make_loop(const LinearOperator<S>& matrix);
+  void remake_loop() override;
   /// Where the loop over `matrix`, or its iterated form, is kept.
   std::shared_ptr<cuda::BiCGStabLoop<S>>& loop_over(const LinearOperator<S>& matrix);
   typename KrylovSolver<S>::Cost cost() const override;

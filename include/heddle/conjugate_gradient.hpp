@@ -32,7 +32,8 @@ class ConjugateGradient final : public KrylovSolver<S> {
  private:
   void iterate(detail::SolveControl<S>& control) override;
   void iterate_on_gpu(detail::SolveControl<S>& control);
-  std::shared_ptr<cuda::ConjugateGradientLoop<S>> make_loop(const LinearOperator<S>& matrix) const;
+  std::shared_ptr<cuda::ConjugateGradientLoop<S>> make_loop(const LinearOperator<S>& matrix);
+  void remake_loop() override;
   /// Where the loop over `matrix`, or its iterated form, is kept.
   std::shared_ptr<cuda::ConjugateGradientLoop<S>>& loop_over(const LinearOperator<S>& matrix);
   bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);

@@ -28,6 +28,10 @@ template <class S>
 class EnqueuedSolve;
 template <class S>
 struct SolveTarget;
+template <class S>
+struct LoopPreconditioner;
+template <class S>
+class Projection;
 }  // namespace cuda
 
 /// A solver object serves one thread at a time. The operator must outlive it.
@@ -53,10 +57,11 @@ class KrylovSolver {
   /// inverses are made anew from the values that the matrix has by then. While the solver's stream
   /// is being captured, the solve becomes part of the caller's graph, with the options of now,
   /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
-  /// another solve of this object or of its preconditioner's. Throws `Error`: unsupported for any
-  /// other operator or loop, with a null space, an observer, or another preconditioner than Jacobi;
-  /// usage for fields in the host's memory, and for a capture that was not prepared. `loop=replay`
-  /// is `graph` here: no host is there to launch it again.
+  /// another solve of this object or of its preconditioner's. A preconditioner of the user's own is
+  /// refreshed by the call, not by each launch. Throws `Error`: unsupported for any other operator
+  /// or loop, an observer, or a preconditioner that does more than queue work
+  /// (`Preconditioner::only_queues`); usage for fields in the host's memory, and for a capture that
+  /// was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
   /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps
@@ -73,6 +78,7 @@ class KrylovSolver {
 
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space
   /// orthogonal to them (over the coefficients of the operator's ring), and b is projected into it.
+  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
   void set_null_space(const std::vector<FieldView<const S>>& vectors);
 
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them.
@@ -115,16 +121,18 @@ class KrylovSolver {
   /// Whether such a run may end because p* A p is not positive.
   virtual bool needs_positive_matrix() const { return false; }
 
-  /// What a loop that lives on a GPU needs of the preconditioner; null for none. Throws `Error`
-  /// (unsupported) for one of the user's own.
-  const cuda::Diagonal* diagonal_of_loop() const;
+  /// What a loop that lives on a GPU needs of the preconditioner and the null space.
+  cuda::LoopPreconditioner<S> preconditioner_of_loop();
+  /// The form of the loop over `matrix`, which may be another than its plan's.
+  LoopForm form_of_loop(const LinearOperator<S>& matrix) const;
+  /// Called when there is another null space: the loop that is ready may be of another form.
+  virtual void remake_loop() {}
 
-  bool has_null_space() const { return !null_space_.empty(); }
   /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
   /// has not sufficed.
   const LinearOperator<S>& iterated() const { return *iterated_; }
   /// Whether a loop over `matrix_.iterated()` that lives on a GPU is what the solve needs now.
-  bool may_run_on_gpu() const { return !has_null_space() && iterated_ == &matrix_.iterated(); }
+  bool may_run_on_gpu() const { return iterated_ == &matrix_.iterated(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
@@ -150,6 +158,9 @@ class KrylovSolver {
                                  DeviceReport* report);
   template <Ring R>
   void project_in(const FieldView<S>& field);
+  void refresh_preconditioner();
+  /// Waits for what was enqueued, which a change of the solver outdates.
+  void forget_enqueued();
 
   Ring ring_;
   long long memory_ = 0;
@@ -158,6 +169,8 @@ class KrylovSolver {
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
   std::vector<FieldView<S>> null_space_;
+  std::shared_ptr<cuda::Projection<S>> projection_;  // of it, for graphs; null without
+  bool is_applied_ = false;                          // the user's own preconditioner, once
   FieldView<S> residual_;
   FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
   FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess

@@ -27,6 +27,11 @@ class Preconditioner {
   /// changed. May throw, e.g. for a singular diagonal entry.
   virtual void refresh() {}
 
+  /// Whether `apply` only queues work on its stream, the same each time: it allocates nothing,
+  /// waits for nothing and looks at nothing of the host that may change. Then loops that live on a
+  /// GPU record it in their graph; otherwise the host drives them.
+  virtual bool only_queues() const { return false; }
+
   /// Bytes that one application moves beyond r and z, for models.
   virtual long long bytes_of_application() const { return 0; }
 

@@ -36,6 +36,27 @@ struct Axpby {
   }
 };
 
+/// y -= x c, where c lies on the device as `dot` left it.
+template <Ring R, class S>
+struct SubtractMultiple {
+  static constexpr int sums = 0;
+  const S* x;
+  const double* c;
+  S* y;
+
+  template <class Chunk>
+  HEDDLE_HD void operator()(const Chunk& chunk, double*) const {
+    const auto of_x = chunk.load(x);
+    auto result = chunk.load(y);
+    Coefficient<R, S> minus;
+    for (int k = 0; k < minus.size; ++k) minus.component[k] = static_cast<S>(-c[k]);
+    for (int e = 0; e < Chunk::elements; ++e) {
+      multiply_add_at<R>(result.at[e].component, of_x.at[e].component, minus.component);
+    }
+    chunk.store(y, result);
+  }
+};
+
 template <Ring R, class S>
 struct Dot {
   static constexpr int sums = ring_size(R);

@@ -133,6 +133,12 @@ void axpby(const Operand<Coefficient<R, S>>& alpha, const FieldView<const S>& x,
   launch<R>(Axpby<R, S>{alpha, x.data, beta, y.data}, y, {}, stream, x.data, y.data);
 }
 
+template <Ring R, class S>
+void subtract_multiple(const FieldView<const S>& x, const double* c, const FieldView<S>& y,
+                       const Stream& stream) {
+  launch<R>(SubtractMultiple<R, S>{x.data, c, y.data}, y, {}, stream, x.data, y.data);
+}
+
 template <class S>
 void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream) {
   launch<Ring::real>(Fill<S>{value, y.data}, y, {}, stream, y.data);
@@ -255,6 +261,8 @@ void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& al
                             const Stream&);                                                        \
   template void dot<R, S>(const FieldView<const S>&, const FieldView<const S>&, const DeviceSums&, \
                           const Stream&);                                                          \
+  template void subtract_multiple<R, S>(const FieldView<const S>&, const double*,                  \
+                                        const FieldView<S>&, const Stream&);                       \
   template void update_direction<R, S>(                                                            \
       const FieldView<const S>&, const FieldView<const S>&, const Operand<Coefficient<R, S>>&,     \
       const Operand<Coefficient<R, S>>&, const FieldView<S>&, const Stream&);                      \

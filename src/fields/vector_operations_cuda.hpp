@@ -25,6 +25,11 @@ template <Ring R, class S>
 void axpby(const Operand<Coefficient<R, S>>& alpha, const FieldView<const S>& x,
            const Operand<Coefficient<R, S>>& beta, const FieldView<S>& y, const Stream& stream);
 
+/// y -= x c, with c where `dot` left it on the device.
+template <Ring R, class S>
+void subtract_multiple(const FieldView<const S>& x, const double* c, const FieldView<S>& y,
+                       const Stream& stream);
+
 template <class S>
 void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream);
 

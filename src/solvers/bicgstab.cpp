@@ -2,6 +2,7 @@
 
 #include "bicgstab_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_preconditioner.hpp"
 #include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
@@ -19,10 +20,12 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
   const int fields = preconditioner != nullptr ? 6 : 4;
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const cuda::Product* product = matrix.iterated().product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    if (product == nullptr) return {fields};
+    const LoopForm form = detail::form_of_loop(product->plan().loop, preconditioner, false);
+    if (form == LoopForm::stepped) return {fields};
     const Ring ring = ring_of_recurrence(matrix);
     const Workspace of_loop =
-        product->plan().loop == LoopForm::persistent
+        form == LoopForm::persistent
             ? cuda::workspace_of_persistent(cuda::PersistentMethod::bicgstab, ring_size(ring),
                                             *product, preconditioner != nullptr, matrix.device())
             : cuda::workspace_of_bicgstab_graph<S>(*product, ring);
@@ -48,17 +51,25 @@ BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
 }
 
 template <class S>
-std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(
-    const LinearOperator<S>& matrix) const {
+std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(const LinearOperator<S>& matrix) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = matrix.product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return nullptr;
-    const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    return product->plan().loop == LoopForm::persistent
-               ? cuda::bicgstab_persistent<S>(*product, diagonal, ring_, this->device_)
-               : cuda::bicgstab_graph<S>(*product, diagonal, ring_, this->device_);
+    const LoopForm form = this->form_of_loop(matrix);
+    if (form == LoopForm::stepped) return nullptr;
+    const cuda::Product& product = *matrix.product_on_gpu();
+    auto preconditioner = this->preconditioner_of_loop();
+    if (form != LoopForm::persistent) {
+      return cuda::bicgstab_graph<S>(product, std::move(preconditioner), ring_, form,
+                                     this->device_);
+    }
+    return cuda::bicgstab_persistent<S>(product, preconditioner.diagonal, ring_, this->device_);
   }
   return nullptr;
+}
+
+template <class S>
+void BiCGStab<S>::remake_loop() {
+  loop_on_matrix_.reset();
+  loop_ = make_loop(this->matrix_.iterated());
 }
 
 template <class S>
@@ -74,9 +85,8 @@ void BiCGStab<S>::prepare_run(const LinearOperator<S>& matrix) {
 
 template <class S>
 std::string_view BiCGStab<S>::loop() const {
-  // A null space is projected out between the kernels.
   if (!loop_ || !this->may_run_on_gpu()) return "stepped";
-  return name(this->iterated().product_on_gpu()->plan().loop);
+  return name(this->form_of_loop(this->iterated()));
 }
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;

@@ -7,6 +7,7 @@
 #include "heddle/field.hpp"
 #include "heddle/product_cuda.hpp"
 #include "heddle/workspace.hpp"
+#include "loop_preconditioner.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -35,11 +36,12 @@ class BiCGStabLoop {
                            const Stream& capturing) = 0;
 };
 
-/// Five kernels an iteration in a graph, with coefficients of `ring`. `diagonal` is null
-/// without a preconditioner; its inverses must be up to date.
+/// Five kernels an iteration in a graph, with coefficients of `ring`, and two preconditionings.
+/// What they need must be up to date. `form` is graph or replay.
 template <class S>
-std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,
-                                                Ring ring, const Device& device);
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product,
+                                                LoopPreconditioner<S> preconditioner, Ring ring,
+                                                LoopForm form, const Device& device);
 
 /// What that will allocate.
 template <class S>

@@ -115,12 +115,14 @@ Room room_of(const Product& product) {
 template <Ring R, class S>
 class FusedLoop final : public BiCGStabLoop<S> {
  public:
-  FusedLoop(const Product& product, const Diagonal* diagonal, const Device& device)
+  FusedLoop(const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+            const Device& device)
       : product_(product),
-        diagonal_(diagonal),
+        diagonal_(preconditioner.diagonal),
+        precondition_(std::move(preconditioner.queue)),
         device_(device),
-        graph_(device, product.plan().loop),
-        overlapped_(product.plan().launch == KernelLaunch::overlapped &&
+        graph_(device, form),
+        overlapped_(product.plan().launch == KernelLaunch::overlapped && !precondition_ &&
                     can_overlap(begin_run<S>, device.stream())),
         counters_(2, device) {
     product_.prepare(call(nullptr));
@@ -140,7 +142,8 @@ class FusedLoop final : public BiCGStabLoop<S> {
   }
 
  private:
-  static constexpr int iterations_of_body = 10;
+  /// Work that is not the loop's own goes on to the end of the body though the run has ended.
+  int iterations_of_body() const { return precondition_ ? 2 : 10; }
 
   /// For as long as `fields` are there.
   LoopKernels kernels_on(const BiCGStabFields<S>& fields) {
@@ -148,7 +151,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
               queue_start(fields, state, stream);
             },
             [this, &fields](device::LoopState* state, const Stream& stream) {
-              for (int i = 0; i < iterations_of_body; ++i) {
+              for (int i = 0; i < iterations_of_body(); ++i) {
                 if (is_contiguous<R>(fields.r)) {
                   queue_iteration<ContiguousChunk<R, S, true>>(fields, state, i, stream);
                 } else if constexpr (R != Ring::real) {
@@ -194,9 +197,10 @@ class FusedLoop final : public BiCGStabLoop<S> {
     const unsigned blocks = blocks_of_loop(walk);
     // None is before the first kernel of a body.
     bool overlapped = overlapped_ && iteration > 0;
-    const auto precondition = [&](const S* from, S* to) {
+    const auto precondition = [&](const FieldView<S>& from, const FieldView<S>& to) {
+      if (precondition_) return precondition_(from, to, body);
       if (diagonal_ == nullptr) return;
-      diagonal_->apply(from, to, body, state, overlapped);
+      diagonal_->apply(from.data, to.data, body, state, overlapped);
       overlapped = overlapped_;
     };
     const auto multiply = [&](const S* x, const S* with, S* y, const Place& left) {
@@ -214,12 +218,12 @@ class FusedLoop final : public BiCGStabLoop<S> {
     };
     const auto sums_at = [&](const Place& left) { return partial_sums(walk, left.partials); };
 
-    precondition(fields.p.data, fields.p_hat.data);
+    precondition(fields.p, fields.p_hat);
     const auto of_v = multiply(at.p_hat, at.shadow, at.v, of_v_);
     launch_kernel(half_step<R, S, Chunk>, blocks, threads_of_loop, overlapped, body, walk, state,
                   of_v, at, of_s_.partials);
     const auto of_s = for_every_block<1>(sums_at(of_s_), of_s_.total, overlapped, body);
-    precondition(fields.r.data, fields.s_hat.data);
+    precondition(fields.r, fields.s_hat);
     const auto of_t = multiply(at.s_hat, at.r, at.t, of_t_);
     launch_kernel(full_step<R, S, Chunk>, blocks, threads_of_loop, overlapped, body, walk, state,
                   of_s, of_t, at, of_r_.partials);
@@ -247,6 +251,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
 
   const Product& product_;
   const Diagonal* diagonal_;
+  std::function<void(const FieldView<const S>&, const FieldView<S>&, const Stream&)> precondition_;
   Device device_;
   GraphLoop graph_;
   bool overlapped_;
@@ -258,17 +263,21 @@ class FusedLoop final : public BiCGStabLoop<S> {
 }  // namespace
 
 template <class S>
-std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product, const Diagonal* diagonal,
-                                                Ring ring, const Device& device) {
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product,
+                                                LoopPreconditioner<S> preconditioner, Ring ring,
+                                                LoopForm form, const Device& device) {
+  const auto make = [&]<Ring R>() -> std::unique_ptr<BiCGStabLoop<S>> {
+    return std::make_unique<FusedLoop<R, S>>(product, std::move(preconditioner), form, device);
+  };
   switch (ring) {
     case Ring::complex:
-      return std::make_unique<FusedLoop<Ring::complex, S>>(product, diagonal, device);
+      return make.template operator()<Ring::complex>();
     case Ring::quaternion:
-      return std::make_unique<FusedLoop<Ring::quaternion, S>>(product, diagonal, device);
+      return make.template operator()<Ring::quaternion>();
     case Ring::real:
       break;
   }
-  return std::make_unique<FusedLoop<Ring::real, S>>(product, diagonal, device);
+  return make.template operator()<Ring::real>();
 }
 
 template <class S>
@@ -281,9 +290,11 @@ Workspace workspace_of_bicgstab_graph(const Product& product, Ring ring) {
 
 template Workspace workspace_of_bicgstab_graph<float>(const Product&, Ring);
 template Workspace workspace_of_bicgstab_graph<double>(const Product&, Ring);
-template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(const Product&, const Diagonal*, Ring,
-                                                             const Device&);
-template std::unique_ptr<BiCGStabLoop<double>> bicgstab_graph(const Product&, const Diagonal*, Ring,
-                                                              const Device&);
+template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(const Product&,
+                                                             LoopPreconditioner<float>, Ring,
+                                                             LoopForm, const Device&);
+template std::unique_ptr<BiCGStabLoop<double>> bicgstab_graph(const Product&,
+                                                              LoopPreconditioner<double>, Ring,
+                                                              LoopForm, const Device&);
 
 }  // namespace heddle::cuda

@@ -5,6 +5,7 @@
 
 #include "conjugate_gradient_cuda.hpp"
 #include "heddle/config.hpp"
+#include "loop_preconditioner.hpp"
 #include "loop_workspace_cuda.hpp"
 #include "solve_control.hpp"
 
@@ -17,11 +18,13 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
   const int fields = preconditioner != nullptr ? 3 : 2;
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const cuda::Product* product = matrix.iterated().product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return {fields};
+    if (product == nullptr) return {fields};
+    const LoopForm form = detail::form_of_loop(product->plan().loop, preconditioner, false);
+    if (form == LoopForm::stepped) return {fields};
     const cuda::Diagonal* diagonal =
         preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
     const Workspace of_loop =
-        product->plan().loop == LoopForm::persistent
+        form == LoopForm::persistent
             ? cuda::workspace_of_persistent(cuda::PersistentMethod::conjugate_gradient, 0, *product,
                                             diagonal != nullptr, matrix.device())
             : cuda::workspace_of_conjugate_gradient_graph<S>(*product, diagonal);
@@ -51,16 +54,25 @@ ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
 
 template <class S>
 std::shared_ptr<cuda::ConjugateGradientLoop<S>> ConjugateGradient<S>::make_loop(
-    const LinearOperator<S>& matrix) const {
+    const LinearOperator<S>& matrix) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = matrix.product_on_gpu();
-    if (product == nullptr || product->plan().loop == LoopForm::stepped) return nullptr;
-    const cuda::Diagonal* diagonal = this->diagonal_of_loop();
-    return product->plan().loop == LoopForm::persistent
-               ? cuda::conjugate_gradient_persistent<S>(*product, diagonal, this->device_)
-               : cuda::conjugate_gradient_graph<S>(*product, diagonal, this->device_);
+    const LoopForm form = this->form_of_loop(matrix);
+    if (form == LoopForm::stepped) return nullptr;
+    const cuda::Product& product = *matrix.product_on_gpu();
+    auto preconditioner = this->preconditioner_of_loop();
+    if (form != LoopForm::persistent) {
+      return cuda::conjugate_gradient_graph<S>(product, std::move(preconditioner), form,
+                                               this->device_);
+    }
+    return cuda::conjugate_gradient_persistent<S>(product, preconditioner.diagonal, this->device_);
   }
   return nullptr;
+}
+
+template <class S>
+void ConjugateGradient<S>::remake_loop() {
+  loop_on_matrix_.reset();
+  loop_ = make_loop(this->matrix_.iterated());
 }
 
 template <class S>
@@ -77,9 +89,8 @@ void ConjugateGradient<S>::prepare_run(const LinearOperator<S>& matrix) {
 
 template <class S>
 std::string_view ConjugateGradient<S>::loop() const {
-  // A null space is projected out of z between the kernels.
   if (!loop_ || !this->may_run_on_gpu()) return "stepped";
-  return name(this->iterated().product_on_gpu()->plan().loop);
+  return name(this->form_of_loop(this->iterated()));
 }
 
 // Passes over a field in one iteration, beside the product's own p and q:

@@ -7,6 +7,7 @@
 #include "heddle/field.hpp"
 #include "heddle/product_cuda.hpp"
 #include "heddle/workspace.hpp"
+#include "loop_preconditioner.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -23,8 +24,7 @@ class ConjugateGradientLoop {
  public:
   virtual ~ConjugateGradientLoop() = default;
 
-  /// From r = b - A x. `diagonal` is null without a preconditioner; its inverses must be up to
-  /// date.
+  /// From r = b - A x. The preconditioner must be up to date.
   virtual RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) = 0;
 
   /// Queues a run from the limits that `*state` has by then, on a stream that is being captured:
@@ -33,13 +33,15 @@ class ConjugateGradientLoop {
                            const Stream& capturing) = 0;
 };
 
-/// Three kernels an iteration in a graph, or with one reduction two: matrices of any size.
+/// Three kernels an iteration in a graph, or with one reduction two: matrices of any size. With a
+/// preconditioner that is work of its own, that and four kernels, and always two reductions. `form`
+/// is graph or replay.
 template <class S>
-std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
-                                                                   const Diagonal* diagonal,
-                                                                   const Device& device);
+std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
+    const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+    const Device& device);
 
-/// What that will allocate.
+/// What that will allocate; `diagonal` is null where the preconditioner has none.
 template <class S>
 Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Diagonal* diagonal);
 

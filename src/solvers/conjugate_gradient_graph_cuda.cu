@@ -1,5 +1,6 @@
 // The vector kernels of conjugate gradient in a graph, and the graph.
 #include <algorithm>
+#include <utility>
 
 #include "../base/launch_cuda.cuh"
 #include "../fields/vector_operations_cuda.hpp"
@@ -61,6 +62,30 @@ __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
   leave_sums(partials, sum);
 }
 
+/// Of two reductions where z = M^-1 r is work of its own, after that: |r|^2 and <r, z>.
+template <class S>
+struct NormAndDot {
+  const S* r;
+  const S* z;
+
+  template <class C>
+  __device__ void operator()(const C& chunk, double* sums) const {
+    const auto residual = chunk.load(r), direction = chunk.load(z);
+    for (int e = 0; e < C::elements; ++e) {
+      if (e >= chunk.count) continue;
+      add_conjugate_product(residual.at[e], residual.at[e], sums);
+      add_conjugate_product(residual.at[e], direction.at[e], sums + 1);
+    }
+  }
+};
+template <class S>
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
+    sum_of_step(Walk walk, NormAndDot<S> fields, double* partials) {
+  double sums[2] = {};
+  visit_chunks_of_thread<Chunk<S>>(walk, fields, sums);
+  leave_sums(partials, sums);
+}
+
 /// Kernel 3.
 template <int N, class S>
 __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
@@ -86,6 +111,8 @@ __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
   leave_sums(partials, sum);
 }
 
+constexpr int most_sums = 2;  // that a kernel leaves
+
 /// Doubles that kernels leave to one another, and scalars of A p.
 struct Room {
   Offset of_product = 0, of_vectors = 0, totals = 0;
@@ -93,17 +120,16 @@ struct Room {
   Offset doubles() const { return of_product + 2 * of_vectors + totals; }
 };
 
-constexpr int most_sums = 2;
-
 template <class S>
 Room room_of(const Product& product, const Diagonal* diagonal) {
   const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
                            product.plan().vector);
   Room room;
   room.of_product = product.partials();
-  room.of_vectors = partial_sums(walk_of_loop<Ring::real>(shape, chunks_to_fill), nullptr).count;
+  room.of_vectors =
+      most_sums * partial_sums(walk_of_loop<Ring::real>(shape, chunks_to_fill), nullptr).count;
   if (diagonal != nullptr) {
-    room.of_vectors = std::max<Offset>(room.of_vectors, 2 * diagonal->partials());
+    room.of_vectors = std::max<Offset>(room.of_vectors, most_sums * diagonal->partials());
   }
   room.totals = 2 * most_sums;
   if (product.plan().reductions == 1) room.s = shape.scalars();
@@ -113,14 +139,16 @@ Room room_of(const Product& product, const Diagonal* diagonal) {
 template <class S>
 class FusedLoop final : public ConjugateGradientLoop<S> {
  public:
-  FusedLoop(const Product& product, const Diagonal* diagonal, const Device& device)
+  FusedLoop(const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+            const Device& device)
       : product_(product),
-        diagonal_(diagonal),
+        diagonal_(preconditioner.diagonal),
+        precondition_(std::move(preconditioner.queue)),
         device_(device),
-        graph_(device, product.plan().loop),
+        graph_(device, form),
         counters_(3, device),
-        one_reduction_(product.plan().reductions == 1),
-        overlapped_(product.plan().launch == KernelLaunch::overlapped &&
+        one_reduction_(product.plan().reductions == 1 && !precondition_),
+        overlapped_(product.plan().launch == KernelLaunch::overlapped && !precondition_ &&
                     can_overlap(update_residual<S>, device.stream())) {
     product_.prepare(call(nullptr));
     if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
@@ -137,7 +165,9 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
   }
 
  private:
-  static constexpr int iterations_of_body = 20;  // even: `side` is that of the iteration's number
+  /// Even: `side` is that of the iteration's number. Work that is not the loop's own goes on to the
+  /// end of the body though the run has ended.
+  int iterations_of_body() const { return precondition_ ? 4 : 20; }
 
   /// For as long as `fields` are there.
   LoopKernels kernels_on(const ConjugateGradientFields<S>& fields) {
@@ -145,7 +175,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
               queue_start(fields, state, stream);
             },
             [this, &fields](device::LoopState* state, const Stream& stream) {
-              for (int i = 0; i < iterations_of_body; ++i) {
+              for (int i = 0; i < iterations_of_body(); ++i) {
                 queue_iteration(fields, state, i, stream);
               }
             }};
@@ -165,6 +195,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
                    const Stream& stream) {
     const Walk walk = walk_of_loop<Ring::real>(fields.r, chunks_to_fill);
     if (diagonal_ != nullptr) diagonal_->apply(fields.r.data, fields.z.data, stream);
+    if (precondition_) precondition_(fields.r, fields.z, stream);
     const BeginDirection<S> begin{fields.r.data, fields.z.data, fields.p.data,
                                   one_reduction_ ? s_.data() : nullptr};
     begin_run<S><<<blocks_of_loop(walk), threads_of_loop, 0, stream.queue>>>(
@@ -195,8 +226,9 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
                  ? device::PartialSums{at, static_cast<unsigned>(diagonal_->partials()), 1}
                  : partial_sums(walk, at);
     };
+    const bool has_two = diagonal_ != nullptr || precondition_;  // |r|^2 and <r, z>
     const auto whole = [&](const device::PartialSums& sums) {
-      return diagonal_ != nullptr
+      return has_two
                  ? for_every_block<2>(sums, totals_ + most_sums, overlapped_, body)
                  : for_every_block<1>(sums, totals_ + most_sums, overlapped_, body);
     };
@@ -216,10 +248,15 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
       launch_kernel(update_residual<S>, blocks, threads_of_loop, overlapped_, body, walk, state,
                     side, of_product, fields.q.data, fields.r.data, left);
     }
+    if (precondition_) {
+      precondition_(fields.r, fields.z, body);
+      launch_kernel(sum_of_step<S>, blocks, threads_of_loop, overlapped_, body, walk,
+                    NormAndDot<S>{fields.r.data, fields.z.data}, left);
+    }
     if (!one_reduction_) {
       const auto sums = whole(sums_at(left));
-      const auto update = diagonal_ != nullptr ? update_solution_and_direction<2, S>
-                                               : update_solution_and_direction<1, S>;
+      const auto update =
+          has_two ? update_solution_and_direction<2, S> : update_solution_and_direction<1, S>;
       launch_kernel(update, blocks, threads_of_loop, overlapped_, body, walk, state, side, sums,
                     fields.x.data, fields.p.data, fields.z.data);
     }
@@ -235,6 +272,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
 
   const Product& product_;
   const Diagonal* diagonal_;
+  std::function<void(const FieldView<const S>&, const FieldView<S>&, const Stream&)> precondition_;
   Device device_;
   GraphLoop graph_;
   Array<unsigned> counters_;  // of the first sums; two of a dynamic schedule
@@ -250,10 +288,10 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
 }  // namespace
 
 template <class S>
-std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(const Product& product,
-                                                                   const Diagonal* diagonal,
-                                                                   const Device& device) {
-  return std::make_unique<FusedLoop<S>>(product, diagonal, device);
+std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
+    const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+    const Device& device) {
+  return std::make_unique<FusedLoop<S>>(product, std::move(preconditioner), form, device);
 }
 
 template <class S>
@@ -265,11 +303,9 @@ Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Di
 
 template Workspace workspace_of_conjugate_gradient_graph<float>(const Product&, const Diagonal*);
 template Workspace workspace_of_conjugate_gradient_graph<double>(const Product&, const Diagonal*);
-template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(const Product&,
-                                                                                const Diagonal*,
-                                                                                const Device&);
-template std::unique_ptr<ConjugateGradientLoop<double>> conjugate_gradient_graph(const Product&,
-                                                                                 const Diagonal*,
-                                                                                 const Device&);
+template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(
+    const Product&, LoopPreconditioner<float>, LoopForm, const Device&);
+template std::unique_ptr<ConjugateGradientLoop<double>> conjugate_gradient_graph(
+    const Product&, LoopPreconditioner<double>, LoopForm, const Device&);
 
 }  // namespace heddle::cuda

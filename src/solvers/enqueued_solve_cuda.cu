@@ -190,10 +190,13 @@ class GraphSolve final : public EnqueuedSolve<S> {
     product.launch(call, stream);
   }
 
-  /// r = b - A x.
+  /// r = b - A x, without its part in a null space.
   void queue_true_residual(const FieldView<S>& x, const Stream& stream) {
-    queue_product(*parts_.product, device::store_residual, x, parts_.b, parts_.r,
-                  &state_.data()->squared_residual, stream);
+    double* const squared = &state_.data()->squared_residual;
+    queue_product(*parts_.product, device::store_residual, x, parts_.b, parts_.r, squared, stream);
+    if (parts_.projection == nullptr) return;
+    parts_.projection->queue(parts_.r, stream);
+    queue_squared_norm(parts_.r, squared, stream);
   }
 
   void queue_squared_norm(const FieldView<S>& field, double* result, const Stream& stream) {
@@ -212,6 +215,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
       parts_.diagonal->queue_inversion(&state->first_singular, stream);
     }
     queue_permutation(target.b, parts_.b, stream);
+    if (parts_.projection != nullptr) parts_.projection->queue(parts_.b, stream);
     if (!in_place) queue_permutation(target.x, x, stream);
     queue_squared_norm(parts_.b, &state->squared_b, stream);
     decide(look_at_right_hand_side, stream, state);
@@ -279,8 +283,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
   void capture_look_at_direction(const Product& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;
-    if (parts_.diagonal != nullptr) {
-      parts_.diagonal->apply(q.data, p.data, stream);
+    if (parts_.preconditioner.diagonal != nullptr) {
+      parts_.preconditioner.diagonal->apply(q.data, p.data, stream);
+    } else if (parts_.preconditioner.queue) {
+      parts_.preconditioner.queue(q, p, stream);
     } else {
       cuda::copy<S>(q, p, stream);
     }

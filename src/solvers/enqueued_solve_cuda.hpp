@@ -10,6 +10,8 @@
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/product_cuda.hpp"
 #include "heddle/report.hpp"
+#include "loop_preconditioner.hpp"
+#include "projection_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -25,7 +27,9 @@ struct SolveRuns {
 template <class S>
 struct SolveParts {
   const Product* product = nullptr;  // of true residuals
-  Diagonal* diagonal = nullptr;      // null for none
+  Diagonal* diagonal = nullptr;      // whose inverses a solve makes anew; null for none
+  LoopPreconditioner<S> preconditioner;
+  std::shared_ptr<Projection<S>> projection;  // null without a null space
   Device device;
   SolverOptions options;
   FieldView<S> b;        // for the right-hand side

@@ -14,6 +14,8 @@
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/product_cuda.hpp"
+#include "loop_preconditioner.hpp"
+#include "projection_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -141,20 +143,44 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
                 "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
                 "iteration and time limit are not negative");
   }
-  if (enqueued_) device_.synchronize();  // it may be at work
-  enqueued_.reset();
+  forget_enqueued();
   options_ = std::move(options);
 }
 
 template <class S>
-const cuda::Diagonal* KrylovSolver<S>::diagonal_of_loop() const {
-  if (!preconditioner_) return nullptr;
-  const cuda::Diagonal* diagonal = preconditioner_->diagonal_on_gpu();
-  if (diagonal == nullptr) {
-    throw Error(ErrorKind::unsupported,
-                "a preconditioner of the user's own runs under loop=stepped only");
+void KrylovSolver<S>::refresh_preconditioner() {
+  preconditioner_->refresh();
+  if (is_applied_ || !device_.on_gpu() || preconditioner_->diagonal_on_gpu() != nullptr) return;
+  // What it makes or compiles at its first use is not for a graph to record.
+  fill<S>(S(0), residual_, stream_);
+  preconditioner_->apply(residual_, kept_, stream_);
+  is_applied_ = true;
+}
+
+template <class S>
+void KrylovSolver<S>::forget_enqueued() {
+  if (enqueued_) device_.synchronize();  // it may be at work
+  enqueued_.reset();
+}
+
+template <class S>
+LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
+  const cuda::Product* product = matrix.product_on_gpu();
+  if (product == nullptr) return LoopForm::stepped;
+  return detail::form_of_loop(product->plan().loop, preconditioner_.get(), !null_space_.empty());
+}
+
+template <class S>
+cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
+  if (!preconditioner_) return {};
+  if (detail::is_fused(*preconditioner_, !null_space_.empty())) {
+    return {preconditioner_->diagonal_on_gpu(), {}};
   }
-  return diagonal;
+  return {nullptr,
+          [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
+            preconditioner_->apply(r, z, stream);
+            if (projection_) projection_->queue(z, stream);
+          }};
 }
 
 template <class S>
@@ -232,6 +258,14 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
     scale<S>(static_cast<S>(1 / after), own, stream_);
     null_space_.push_back(own);
   }
+  forget_enqueued();
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    projection_.reset();
+    if (device_.on_gpu() && !null_space_.empty()) {
+      projection_ = cuda::make_projection<S>(null_space_, ring_, device_);
+    }
+  }
+  if (preconditioner_) remake_loop();
 }
 
 template <class S>
@@ -258,7 +292,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   iterate_on(matrix_.iterated());
   history_.clear();
   if (compiling_.valid()) compiling_.get();
-  if (preconditioner_) preconditioner_->refresh();
+  if (preconditioner_) refresh_preconditioner();
 
   const auto entered = Clock::now();
   std::optional<Range> phase(std::in_place, "permute in");
@@ -339,7 +373,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     if (loop() == "stepped") {
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
-                  "loop=persistent in its plan, and no null space");
+                  "loop=persistent in its plan, and a preconditioner that only queues work");
     }
     if (options_.observer) {
       throw Error(
@@ -358,15 +392,21 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                   "enqueue takes a report in the GPU's memory, or in pinned memory of the host");
     }
     const bool in_place = fits_in_place(x);
-    if (cuda::is_being_captured(stream_) && !(enqueued_ && (in_place || own_x_))) {
+    const bool captured = cuda::is_being_captured(stream_);
+    if (captured && !(enqueued_ && (in_place || own_x_))) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
+    // Jacobi's inverses are made in the graph.
+    const bool is_own = preconditioner_ && preconditioner_->diagonal_on_gpu() == nullptr;
+    if (is_own && !captured) refresh_preconditioner();
     if (!enqueued_) {
       if (compiling_.valid()) compiling_.get();
       if (!watch_) watch_ = cuda::make_loop_watch(stream_);
       cuda::SolveParts<S> parts;
       parts.product = matrix_.product_on_gpu();
       parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
+      parts.preconditioner = preconditioner_of_loop();
+      parts.projection = projection_;
       parts.device = device_;
       parts.options = options_;
       parts.b = own(own_b_);

@@ -183,6 +183,14 @@ TYPED_TEST(Chunks, AgreeWithTheCpu) {
     run<R>(cuda::Axpby<R, S>{Operand<C>(alpha), mine[0].data(), Operand<C>(beta), mine[3].data()},
            p, steps);
     axpby<S, R>(alpha, read(theirs, 0), beta, at(theirs, 3), stream);
+    double along[4];
+    C minus;
+    for (int k = 0; k < minus.size; ++k) {
+      along[k] = static_cast<double>(beta.component[k]);
+      minus.component[k] = -beta.component[k];
+    }
+    run<R>(cuda::SubtractMultiple<R, S>{mine[0].data(), along, mine[2].data()}, p, steps);
+    axpby<S, R>(minus, read(theirs, 0), C::from_real(S(1)), at(theirs, 2), stream);
     run<Ring::real>(cuda::FillSigns<S>{mine[1].data()}, p, steps);
     fill_signs<S>(at(theirs, 1), stream);
     expect_same_fields();

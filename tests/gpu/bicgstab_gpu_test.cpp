@@ -160,33 +160,6 @@ TEST_P(BiCGStabLoops, BitsRepeat) {
   }
 }
 
-TEST_P(BiCGStabLoops, WithANullSpaceTheHostDrivesTheLoop) {
-  using E = real<double>;
-  constexpr Index n = 64;
-  const Pattern pattern = [] {
-    Pattern ring{n, n, {0}, {}};
-    for (Index i = 0; i < n; ++i) {
-      for (const Index j : {(i + n - 1) % n, i, (i + 1) % n}) ring.column.push_back(j);
-      ring.offsets.push_back(static_cast<Offset>(ring.column.size()));
-    }
-    return ring;
-  }();
-  std::vector<E> entries;
-  for (Index i = 0; i < n; ++i) {
-    for (const double value : {-1.0, 2.0, -1.0}) entries.push_back({{value}});
-  }
-  const Operator<E> A(matrix_of(pattern, entries), parse_plan(with_loop("pJDS")), device);
-  Seed seed(2705);
-  const Field<E> b = random_field<E>(n, seed.generator);
-  Field<E> ones(n), x(n);
-  for (double& value : ones.scalars()) value = 1;
-  BiCGStab<double> solver(A);
-  solver.set_null_space({ones.view()});
-  const Report report = solver.solve(b.view(), x.view());
-  EXPECT_TRUE(report.converged()) << report;
-  EXPECT_EQ(report.loop, "stepped");
-}
-
 TEST_P(BiCGStabLoops, EndsForEveryReason) {
   using E = complex<double>;
   Seed seed(2706);

@@ -1,0 +1,46 @@
+// How a loop that lives on a GPU gets z = M^-1 r, and in which form it can then run.
+#pragma once
+
+#include <functional>
+
+#include "heddle/plan.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle {
+
+namespace cuda {
+
+template <class S>
+struct LoopPreconditioner {
+  const Diagonal* diagonal = nullptr;  // applied by the loop's own kernels
+  /// Work of its own between those: it only queues, so that a graph can hold it. Empty with
+  /// `diagonal`, and where z is r.
+  std::function<void(const FieldView<const S>& r, const FieldView<S>& z, const Stream&)> queue;
+};
+
+}  // namespace cuda
+
+namespace detail {
+
+/// Whether the kernels of a loop apply it themselves; a null space is projected out between them.
+template <class S>
+bool is_fused(const Preconditioner<S>& preconditioner, bool has_null_space) {
+  return preconditioner.diagonal_on_gpu() != nullptr && !has_null_space;
+}
+
+/// The form of the loop under a plan that asks for `planned`; `preconditioner` is null for none.
+template <class S>
+LoopForm form_of_loop(LoopForm planned, const Preconditioner<S>* preconditioner,
+                      bool has_null_space) {
+  if (planned == LoopForm::stepped || preconditioner == nullptr) return planned;
+  if (is_fused(*preconditioner, has_null_space)) return planned;
+  if (preconditioner->diagonal_on_gpu() == nullptr && !preconditioner->only_queues()) {
+    return LoopForm::stepped;
+  }
+  // One kernel for the whole solve has no place for work of others.
+  return planned == LoopForm::replay ? planned : LoopForm::graph;
+}
+
+}  // namespace detail
+
+}  // namespace heddle

@@ -1,0 +1,295 @@
+// Preconditioners of the user's own, and null spaces, in every form of a loop on a GPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+template <class E>
+E product(const E& a, const E& b) {
+  if constexpr (E::components == 1) {
+    return {{a.component[0] * b.component[0]}};
+  } else {
+    E result = E::zero();
+    multiply_add(result, a, b);
+    return result;
+  }
+}
+
+/// The weighted Laplacian of a ring with chords, seen in a random frame g at each of its nodes:
+/// -w g_i g_j^-1 off the diagonal, so that A g c = 0 for every number c of the ring.
+template <class E>
+struct Laplacian {
+  CsrMatrix<E> matrix;
+  Field<E> null_vector;
+
+  explicit Laplacian(Index n, Generator& generator) : null_vector(n) {
+    std::vector<E> frame;
+    for (Index i = 0; i < n; ++i) {
+      E g = random_components<E>(generator);
+      g.component[0] += 2;  // not near zero
+      double size = 0;
+      for (const double component : g.component) size += component * component;
+      for (auto& component : g.component) component /= std::sqrt(size);
+      frame.push_back(g);
+      for (int k = 0; k < E::components; ++k) null_vector.view().at(i, k) = g.component[k];
+    }
+    Pattern pattern{n, n, {0}, {}};
+    std::vector<E> entries;
+    const Index chord = n / 3;
+    for (Index i = 0; i < n; ++i) {
+      double sum = 0;
+      const std::size_t diagonal = entries.size();
+      pattern.column.push_back(i);
+      entries.push_back(E::zero());
+      for (const Index step : {Index(1), chord}) {
+        for (const Index j : {(i + step) % n, (i + n - step) % n}) {
+          const Index from = j == (i + step) % n ? i : j;
+          const double weight = 1 + 0.5 * std::sin(double(from) * step);
+          E entry = product(frame[static_cast<std::size_t>(i)],
+                            adjoint(frame[static_cast<std::size_t>(j)]));
+          for (auto& component : entry.component) component *= -weight;
+          pattern.column.push_back(j);
+          entries.push_back(entry);
+          sum += weight;
+        }
+      }
+      entries[diagonal].component[0] = sum;
+      pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+    }
+    matrix = matrix_of(pattern, entries);
+  }
+};
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += (a[i] - b[i]) * (a[i] - b[i]);
+    size += b[i] * b[i];
+  }
+  return std::sqrt(sum / size);
+}
+
+template <class E>
+Field<E> there(const Field<E>& field, const Device& device) {
+  Field<E> copied(field.size(), device);
+  copy<double>(field.view(), copied.view(), device.stream());
+  device.synchronize();
+  return copied;
+}
+
+/// Enqueued, from x = 0; the report lies on the GPU.
+template <class E>
+std::vector<double> enqueued(KrylovSolver<double>& solver, const Field<E>& b, const Device& device,
+                             DeviceReport& report) {
+  const Field<E> right = there(b, device);
+  Field<E> x(b.size(), device);
+  Array<DeviceReport> on_gpu(1, device);
+  solver.enqueue(right.view(), x.view(), on_gpu.data());
+  device.synchronize();
+  report = on_gpu.to_host()[0];
+  return x.scalars().to_host();
+}
+
+const char* const plans[] = {"pJDS,loop=graph",
+                             "Sl-32,vector=soa,inner=soa,loop=graph,reductions=1",
+                             "pJDS,T=2,loop=graph,launch=overlapped",
+                             "K1rs,loop=replay",
+                             "pJDS,loop=persistent",
+                             "pJDS,loop=stepped"};
+
+/// The form that a plan's loop has where preconditioning is work between its kernels.
+std::string_view form_of(const std::string& plan, bool is_between) {
+  if (plan.find("stepped") != std::string::npos) return "stepped";
+  if (plan.find("replay") != std::string::npos) return "replay";
+  return plan.find("persistent") != std::string::npos && !is_between ? "persistent" : "graph";
+}
+
+template <class E>
+class PreconditionerOnGpu : public OnGpu {};
+using Entries = testing::Types<real<double>, complex<double>, quaternion<double>>;
+TYPED_TEST_SUITE(PreconditionerOnGpu, Entries);
+
+template <class E, template <class> class Method>
+void expect_projected(const Device& device, std::uint64_t number) {
+  Seed seed(number);
+  constexpr Index rows = 1501;
+  const Laplacian<E> laplacian(rows, seed.generator);
+  const Field<E> b = random_field<E>(rows, seed.generator);
+  const auto solved = [&](const Operator<E>& A, bool jacobi, Report& report,
+                          std::unique_ptr<Method<double>>& solver) {
+    solver = jacobi ? std::make_unique<Method<double>>(A, Jacobi<E>(A))
+                    : std::make_unique<Method<double>>(A);
+    solver->set_null_space({laplacian.null_vector.view()});
+    Field<E> x(rows);
+    report = solver->solve(b.view(), x.view());
+    return std::vector<double>(x.scalars().begin(), x.scalars().end());
+  };
+  const Operator<E> on_cpu(laplacian.matrix, parse_plan("CSR"));
+  for (const bool jacobi : {false, true}) {
+    Report host;
+    std::unique_ptr<Method<double>> solver;
+    const auto expected = solved(on_cpu, jacobi, host, solver);
+    ASSERT_TRUE(host.converged()) << host;
+    for (const std::string plan : plans) {
+      SCOPED_TRACE(plan + (jacobi ? ", Jacobi" : ""));
+      const Operator<E> A(laplacian.matrix, parse_plan(plan), device);
+      Report report;
+      const auto x = solved(A, jacobi, report, solver);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_EQ(report.loop, form_of(plan, jacobi));
+      // Residuals of 1e-10 by a condition number far below 1e5.
+      EXPECT_FALSE(!(distance(x, expected) <= 1e-5)) << distance(x, expected);
+      EXPECT_LE(std::abs(report.iterations - host.iterations), 3 + host.iterations / 5);
+      if (report.loop == "stepped") continue;
+      DeviceReport queued;
+      const auto y = enqueued(*solver, b, device, queued);
+      EXPECT_EQ(queued.status, Status::converged);
+      EXPECT_EQ(queued.iterations, report.iterations);
+      // The host adds the projection of b in the order of its own loop.
+      EXPECT_FALSE(!(distance(y, expected) <= 1e-5)) << distance(y, expected);
+    }
+  }
+}
+
+TYPED_TEST(PreconditionerOnGpu, NullSpacesAreProjectedOutByConjugateGradient) {
+  expect_projected<TypeParam, ConjugateGradient>(this->device, 3301);
+}
+TYPED_TEST(PreconditionerOnGpu, NullSpacesAreProjectedOutByBiCGStab) {
+  expect_projected<TypeParam, BiCGStab>(this->device, 3302);
+}
+
+TYPED_TEST(PreconditionerOnGpu, ANullSpaceMayComeAndGo) {
+  using E = TypeParam;
+  Seed seed(3303);
+  constexpr Index rows = 700;
+  const Laplacian<E> laplacian(rows, seed.generator);
+  auto regular = laplacian.matrix;
+  for (Index i = 0; i < rows; ++i) {  // the diagonal comes first
+    regular.values()[static_cast<std::size_t>(regular.offsets()[static_cast<std::size_t>(i)] *
+                                              E::components)] += 0.1;
+  }
+  const Field<E> b = random_field<E>(rows, seed.generator);
+  const Operator<E> A(regular, parse_plan("pJDS,loop=persistent"), this->device);
+  ConjugateGradient<double> solver(A, Jacobi<E>(A));
+  const auto solved = [&](std::string_view loop) {
+    Field<E> x(rows);
+    const Report report = solver.solve(b.view(), x.view());
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_EQ(report.loop, loop);
+    DeviceReport queued;
+    const auto again = enqueued(solver, b, this->device, queued);
+    const std::vector<double> scalars(x.scalars().begin(), x.scalars().end());
+    EXPECT_FALSE(!(distance(again, scalars) <= 1e-8));
+    return scalars;
+  };
+  const auto first = solved("persistent");
+  solver.set_null_space({laplacian.null_vector.view()});
+  EXPECT_GT(distance(solved("graph"), first), 1e-3);
+  solver.set_null_space({});
+  EXPECT_EQ(solved("persistent"), first);
+}
+
+/// Two terms of Neumann's series for the inverse: z = 2 w r - w^2 A r.
+template <class E>
+class Neumann final : public Preconditioner<double> {
+ public:
+  Neumann(Operator<E> matrix, double w, bool only_queues, std::shared_ptr<int> refreshed)
+      : matrix_(std::move(matrix)),
+        w_(w),
+        only_queues_(only_queues),
+        refreshed_(std::move(refreshed)) {}
+
+  void apply(const FieldView<const double>& r, const FieldView<double>& z,
+             const Stream& stream) const override {
+    matrix_.apply(-w_ * w_, r, 0, z, stream);
+    axpby<double>(2 * w_, r, 1, z, stream);
+  }
+  void refresh() override { ++*refreshed_; }
+  bool only_queues() const override { return only_queues_; }
+
+ private:
+  Operator<E> matrix_;
+  double w_;
+  bool only_queues_;
+  std::shared_ptr<int> refreshed_;
+};
+
+template <class E, template <class> class Method>
+void expect_own(const Device& device, std::uint64_t number) {
+  Seed seed(number);
+  constexpr Index rows = 1501;
+  Laplacian<E> laplacian(rows, seed.generator);
+  auto& matrix = laplacian.matrix;
+  for (Index i = 0; i < rows; ++i) {
+    matrix.values()[static_cast<std::size_t>(matrix.offsets()[static_cast<std::size_t>(i)] *
+                                             E::components)] += 0.05;
+  }
+  const Field<E> b = random_field<E>(rows, seed.generator);
+  constexpr double w = 1.0 / 12;  // above the largest eigenvalue: twice the largest row sum
+  const auto refreshed = std::make_shared<int>(0);
+  std::vector<double> expected;
+  Report host;
+  {
+    const Operator<E> A(matrix, parse_plan("CSR"));
+    Method<double> solver(A, Neumann<E>(A, w, true, refreshed));
+    Field<E> x(rows);
+    host = solver.solve(b.view(), x.view());
+    ASSERT_TRUE(host.converged()) << host;
+    expected.assign(x.scalars().begin(), x.scalars().end());
+  }
+  for (const std::string plan : plans) {
+    for (const bool only_queues : {true, false}) {
+      SCOPED_TRACE(plan + (only_queues ? "" : ", driven by the host"));
+      const Operator<E> A(matrix, parse_plan(plan), device);
+      Method<double> solver(A, Neumann<E>(A, w, only_queues, refreshed), {.record_history = true});
+      std::vector<double> first;
+      for (int repetition = 0; repetition < 2; ++repetition) {
+        *refreshed = 0;
+        Field<E> x(rows);
+        const Report report = solver.solve(b.view(), x.view());
+        EXPECT_TRUE(report.converged()) << report;
+        EXPECT_EQ(report.loop, only_queues ? form_of(plan, true) : "stepped");
+        EXPECT_EQ(*refreshed, 1);
+        EXPECT_LE(std::abs(report.iterations - host.iterations), 2 + host.iterations / 10);
+        EXPECT_EQ(static_cast<long long>(solver.history().size()), report.iterations + 1);
+        const std::vector<double> scalars(x.scalars().begin(), x.scalars().end());
+        EXPECT_FALSE(!(distance(scalars, expected) <= 1e-6)) << distance(scalars, expected);
+        if (repetition > 0) {
+          EXPECT_EQ(scalars, first);
+        }
+        first = scalars;
+      }
+      DeviceReport queued;
+      if (form_of(plan, true) == "stepped" || !only_queues) {
+        EXPECT_THROW(enqueued(solver, b, device, queued), Error);
+        continue;
+      }
+      for (int repetition = 0; repetition < 2; ++repetition) {
+        EXPECT_EQ(enqueued(solver, b, device, queued), first);
+        EXPECT_EQ(queued.status, Status::converged);
+      }
+    }
+  }
+}
+
+TYPED_TEST(PreconditionerOnGpu, OfTheUsersOwnInConjugateGradient) {
+  expect_own<TypeParam, ConjugateGradient>(this->device, 3304);
+}
+TYPED_TEST(PreconditionerOnGpu, OfTheUsersOwnInBiCGStab) {
+  expect_own<TypeParam, BiCGStab>(this->device, 3305);
+}
+
+}  // namespace
