@@ -79,11 +79,12 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
 
 namespace {
 
+constexpr std::string_view chosen = "chosen";
+
 /// What follows "chosen,".
 std::optional<std::string> changes_of(const std::string& text) {
-  constexpr std::string_view chosen = "chosen,";
-  if (!text.starts_with(chosen)) return {};
-  return text.substr(chosen.size());
+  if (!text.starts_with(std::string(chosen) + ",")) return {};
+  return text.substr(chosen.size() + 1);
 }
 
 /// As far as it is the same for all matrices; slices that every T divides.
@@ -95,7 +96,7 @@ Plan any_chosen(const Device& device) {
 }  // namespace
 
 void check_plan_text(const std::string& text, const Device& device) {
-  if (text.empty()) return;
+  if (text.empty() || text == chosen) return;
   if (const auto changes = changes_of(text)) {
     parse_plan(*changes, any_chosen(device));
   } else {
@@ -105,7 +106,7 @@ void check_plan_text(const std::string& text, const Device& device) {
 
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
   const auto changes = changes_of(text);
-  if (!text.empty() && !changes) return parse_plan(text);
+  if (!text.empty() && text != chosen && !changes) return parse_plan(text);
   const auto suited = [&](StoredScalar stored) {
     return choose_plan(matrix.pattern(), matrix.entry_bytes(), device, stored);
   };

@@ -46,7 +46,7 @@ class Stopwatch {
 void check_plan_text(const std::string& text, const Device& device);
 
 /// The plan of `text`; the one chosen for the matrix where it is empty, or that one changed where
-/// it is "chosen,key=value,...".
+/// it is "chosen" or "chosen,key=value,...".
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 /// Every component uniform in [-1, 1), a function of the seed alone.

@@ -47,14 +47,18 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   Plan plan;
   plan.lanes = warp;
   plan.schedule = ScheduleKind::full;
-  plan.inner = entry_bytes <= piece       ? InnerLayout::aos
-               : entry_bytes == 2 * piece ? InnerLayout::aosoa_component
-                                          : InnerLayout::aosoa_16;
-  const bool large_entry = entry_bytes > 2 * piece;
 
-  // Threads a row: enough for the GPU, and no more than the row has entries for.
   const bool long_rows = lengths.mean > 20;
   const bool streams = matrix_bytes > bytes_in_l2;
+  const bool large_entry = entry_bytes > 2 * piece;
+  // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
+  // matrix, their components' planes are read faster.
+  const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !streams);
+  plan.inner = entry_bytes <= piece ? InnerLayout::aos
+               : in_planes          ? InnerLayout::aosoa_component
+                                    : InnerLayout::aosoa_16;
+
+  // Threads a row: enough for the GPU, and no more than the row has entries for.
   const double rows = std::max(1.0, static_cast<double>(pattern.rows));
   const double wanted = threads_to_fill * (long_rows && !streams ? 2 : 1) / rows;
   constexpr Index few_rows = 4096;
@@ -88,7 +92,11 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   }
   const bool by_component = plan.inner == InnerLayout::aosoa_component;
   const bool one_thread_a_large_row = large_entry && plan.threads_per_row == 1;
-  plan.threads = !streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
+  const bool is_small = matrix_bytes <= bytes_in_shared;  // blocks for every multiprocessor
+  plan.threads = is_small                                 ? 64
+                 : !streams                               ? 128
+                 : by_component || one_thread_a_large_row ? 256
+                                                          : 512;
   if (streams && !large_entry && (by_component || long_rows) && plan.threshold == 0) {
     // 40 registers a thread: as many threads as then fit, with several entries on the way each.
     constexpr int threads_of_multiprocessor = 1536;

@@ -164,8 +164,9 @@ TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
   const std::string own = "stored=own", narrow = "stored=float";
   changed.replace(changed.find(own), own.size(), narrow);
   EXPECT_EQ(solve({"--plan", "chosen,stored=float", "--json"}).json()["plan"], changed);
+  EXPECT_EQ(solve({"--plan", "chosen", "--json"}).json()["plan"], solve({"--json"}).json()["plan"]);
   const std::map<std::string, std::string> refused = {
-      {"chosen", "plan: 'chosen' is neither key=value nor one of"},
+      {"choose", "plan: 'choose' is neither key=value nor one of"},
       {"chosen,", "plan: '' is not key=value"},
       {"chosen,CSR", "plan: 'CSR' is not key=value; only the first part may be a name"},
       {"chosen,T=4", "plan: T=4 does not divide C=1"},

@@ -28,7 +28,8 @@ E product(const E& a, const E& b) {
   }
 }
 
-/// The weighted Laplacian of a ring with chords, seen in a random frame g at each of its nodes:
+/// The weighted Laplacian of a ring with chords of several lengths, well conditioned but for its
+/// null space, seen in a random frame g at each of its nodes:
 /// -w g_i g_j^-1 off the diagonal, so that A g c = 0 for every number c of the ring.
 template <class E>
 struct Laplacian {
@@ -48,13 +49,12 @@ struct Laplacian {
     }
     Pattern pattern{n, n, {0}, {}};
     std::vector<E> entries;
-    const Index chord = n / 3;
     for (Index i = 0; i < n; ++i) {
       double sum = 0;
       const std::size_t diagonal = entries.size();
       pattern.column.push_back(i);
       entries.push_back(E::zero());
-      for (const Index step : {Index(1), chord}) {
+      for (const Index step : {1, 11, 97, 731}) {
         for (const Index j : {(i + step) % n, (i + n - step) % n}) {
           const Index from = j == (i + step) % n ? i : j;
           const double weight = 1 + 0.5 * std::sin(double(from) * step);
@@ -152,13 +152,15 @@ void expect_projected(const Device& device, std::uint64_t number) {
       EXPECT_EQ(report.loop, form_of(plan, jacobi));
       // Residuals of 1e-10 by a condition number far below 1e5.
       EXPECT_FALSE(!(distance(x, expected) <= 1e-5)) << distance(x, expected);
-      EXPECT_LE(std::abs(report.iterations - host.iterations), 3 + host.iterations / 5);
+      const auto expect_near = [&](long long iterations) {
+        EXPECT_LE(std::abs(iterations - host.iterations), 3 + host.iterations / 5);
+      };
+      expect_near(report.iterations);
       if (report.loop == "stepped") continue;
       DeviceReport queued;
       const auto y = enqueued(*solver, b, device, queued);
       EXPECT_EQ(queued.status, Status::converged);
-      EXPECT_EQ(queued.iterations, report.iterations);
-      // The host adds the projection of b in the order of its own loop.
+      expect_near(queued.iterations);  // b is projected by other kernels than in `solve`
       EXPECT_FALSE(!(distance(y, expected) <= 1e-5)) << distance(y, expected);
     }
   }
@@ -174,7 +176,7 @@ TYPED_TEST(PreconditionerOnGpu, NullSpacesAreProjectedOutByBiCGStab) {
 TYPED_TEST(PreconditionerOnGpu, ANullSpaceMayComeAndGo) {
   using E = TypeParam;
   Seed seed(3303);
-  constexpr Index rows = 700;
+  constexpr Index rows = 1501;
   const Laplacian<E> laplacian(rows, seed.generator);
   auto regular = laplacian.matrix;
   for (Index i = 0; i < rows; ++i) {  // the diagonal comes first
@@ -238,7 +240,7 @@ void expect_own(const Device& device, std::uint64_t number) {
                                              E::components)] += 0.05;
   }
   const Field<E> b = random_field<E>(rows, seed.generator);
-  constexpr double w = 1.0 / 12;  // above the largest eigenvalue: twice the largest row sum
+  constexpr double w = 1.0 / 24;  // no eigenvalue is above twice the largest diagonal entry
   const auto refreshed = std::make_shared<int>(0);
   std::vector<double> expected;
   Report host;
