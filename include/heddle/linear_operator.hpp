@@ -43,6 +43,11 @@ class LinearOperator {
   /// Bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
 
+  /// Of an operator on a GPU: whether `apply` only queues work on its stream, the same each time:
+  /// it allocates nothing, waits for nothing and looks at nothing of the host that may change. Then
+  /// solvers record it in the graph of a loop that lives there; otherwise the host drives the loop.
+  virtual bool only_queues() const { return false; }
+
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.
   virtual const cuda::Product* product_on_gpu() const { return nullptr; }
 

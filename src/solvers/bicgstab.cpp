@@ -19,16 +19,16 @@ template <class S>
 Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
   const int fields = preconditioner != nullptr ? 6 : 4;
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = matrix.iterated().product_on_gpu();
-    if (product == nullptr) return {fields};
-    const LoopForm form = detail::form_of_loop(product->plan().loop, preconditioner, false);
+    const LoopForm form = detail::form_of_loop(matrix.iterated(), preconditioner, false);
     if (form == LoopForm::stepped) return {fields};
     const Ring ring = ring_of_recurrence(matrix);
     const Workspace of_loop =
         form == LoopForm::persistent
             ? cuda::workspace_of_persistent(cuda::PersistentMethod::bicgstab, ring_size(ring),
-                                            *product, preconditioner != nullptr, matrix.device())
-            : cuda::workspace_of_bicgstab_graph<S>(*product, ring);
+                                            *matrix.iterated().product_on_gpu(),
+                                            preconditioner != nullptr, matrix.device())
+            : cuda::workspace_of_bicgstab_graph<S>(
+                  *cuda::make_queued_product(matrix.iterated(), ring_size(ring)), ring);
     return {fields + of_loop.fields, of_loop.bytes};
   }
   return {fields};
@@ -55,13 +55,13 @@ std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(const LinearOperat
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const LoopForm form = this->form_of_loop(matrix);
     if (form == LoopForm::stepped) return nullptr;
-    const cuda::Product& product = *matrix.product_on_gpu();
     auto preconditioner = this->preconditioner_of_loop();
     if (form != LoopForm::persistent) {
-      return cuda::bicgstab_graph<S>(product, std::move(preconditioner), ring_, form,
-                                     this->device_);
+      return cuda::bicgstab_graph<S>(cuda::make_queued_product(matrix, ring_size(ring_)),
+                                     std::move(preconditioner), ring_, form, this->device_);
     }
-    return cuda::bicgstab_persistent<S>(product, preconditioner.diagonal, ring_, this->device_);
+    return cuda::bicgstab_persistent<S>(*matrix.product_on_gpu(), preconditioner.diagonal, ring_,
+                                        this->device_);
   }
   return nullptr;
 }

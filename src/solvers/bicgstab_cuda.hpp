@@ -8,6 +8,7 @@
 #include "heddle/product_cuda.hpp"
 #include "heddle/workspace.hpp"
 #include "loop_preconditioner.hpp"
+#include "queued_product_cuda.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -36,16 +37,16 @@ class BiCGStabLoop {
                            const Stream& capturing) = 0;
 };
 
-/// Five kernels an iteration in a graph, with coefficients of `ring`, and two preconditionings.
-/// What they need must be up to date. `form` is graph or replay.
+/// Five kernels an iteration in a graph, with coefficients of `ring`, in which `product` sums, and
+/// two preconditionings. What they need must be up to date. `form` is graph or replay.
 template <class S>
-std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product,
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(std::unique_ptr<QueuedProduct<S>> product,
                                                 LoopPreconditioner<S> preconditioner, Ring ring,
                                                 LoopForm form, const Device& device);
 
 /// What that will allocate.
 template <class S>
-Workspace workspace_of_bicgstab_graph(const Product& product, Ring ring);
+Workspace workspace_of_bicgstab_graph(const QueuedProduct<S>& product, Ring ring);
 
 /// One kernel for the whole run, of x and r alone: for matrices that fill a GPU only for
 /// microseconds. Throws `Error` (bad_plan) if the plan's slices or the GPU do not allow it.

@@ -104,28 +104,26 @@ struct Room {
 };
 
 template <Ring R, class S>
-Room room_of(const Product& product) {
+Room room_of(const QueuedProduct<S>& product) {
   constexpr int sums = ring_size(R) + 1;
-  const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
-                           product.plan().vector);
-  const Walk walk = walk_of_loop<R>(shape, filling);
+  const Walk walk = walk_of_loop<R>(product.shape(), filling);
   return {sums * product.partials(), sums * Offset(partial_sums(walk, nullptr).count), 4 * sums};
 }
 
 template <Ring R, class S>
 class FusedLoop final : public BiCGStabLoop<S> {
  public:
-  FusedLoop(const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
-            const Device& device)
-      : product_(product),
+  FusedLoop(std::unique_ptr<QueuedProduct<S>> product, LoopPreconditioner<S> preconditioner,
+            LoopForm form, const Device& device)
+      : product_(std::move(product)),
         diagonal_(preconditioner.diagonal),
         precondition_(std::move(preconditioner.queue)),
         device_(device),
         graph_(device, form),
-        overlapped_(product.plan().launch == KernelLaunch::overlapped && !precondition_ &&
+        overlapped_(product_->overlaps() && !precondition_ &&
                     can_overlap(begin_run<S>, device.stream())),
         counters_(2, device) {
-    product_.prepare(call(nullptr));
+    product_->prepare_loop();
     make_room();
   }
 
@@ -167,7 +165,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
   }
 
   void make_room() {
-    const Room room = room_of<R, S>(product_);
+    const Room room = room_of<R, S>(*product_);
     partials_ = Array<double>(static_cast<std::size_t>(room.doubles()), device_);
     double* next = partials_.data();
     const auto take = [&](double*& place, Offset doubles) {
@@ -204,17 +202,10 @@ class FusedLoop final : public BiCGStabLoop<S> {
       overlapped = overlapped_;
     };
     const auto multiply = [&](const S* x, const S* with, S* y, const Place& left) {
-      Product::Call product = call(state);
-      product.x = x;
-      product.with = with;
-      product.y = y;
-      product.sums.partials = left.partials;
-      product.ticket = counters_.data();
-      product.overlapped = overlapped;
-      product_.launch(product, body);
+      const auto of_product = product_->multiply(
+          {x, with, y, left.partials, counters_.data(), state, overlapped}, body);
       overlapped = overlapped_;
-      return for_every_block<sums>(product_.partial_sums(left.partials), left.total, overlapped,
-                                   body);
+      return for_every_block<sums>(of_product, left.total, overlapped, body);
     };
     const auto sums_at = [&](const Place& left) { return partial_sums(walk, left.partials); };
 
@@ -232,16 +223,6 @@ class FusedLoop final : public BiCGStabLoop<S> {
                   state, of_r, at);
   }
 
-  /// The product with sums in the ring of the recurrence.
-  static Product::Call call(device::LoopState* state) {
-    Product::Call call;
-    call.epilogue = device::store_and_dots;
-    call.ring = ring_size(R);
-    call.in_loop = true;
-    call.state = state;
-    return call;
-  }
-
   static constexpr int sums = ring_size(R) + 1;
   /// Where a kernel leaves its partial sums, and where they are added if they are many.
   struct Place {
@@ -249,7 +230,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
     double* total = nullptr;
   };
 
-  const Product& product_;
+  std::unique_ptr<QueuedProduct<S>> product_;
   const Diagonal* diagonal_;
   std::function<void(const FieldView<const S>&, const FieldView<S>&, const Stream&)> precondition_;
   Device device_;
@@ -263,11 +244,12 @@ class FusedLoop final : public BiCGStabLoop<S> {
 }  // namespace
 
 template <class S>
-std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product,
+std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(std::unique_ptr<QueuedProduct<S>> product,
                                                 LoopPreconditioner<S> preconditioner, Ring ring,
                                                 LoopForm form, const Device& device) {
   const auto make = [&]<Ring R>() -> std::unique_ptr<BiCGStabLoop<S>> {
-    return std::make_unique<FusedLoop<R, S>>(product, std::move(preconditioner), form, device);
+    return std::make_unique<FusedLoop<R, S>>(std::move(product), std::move(preconditioner), form,
+                                             device);
   };
   switch (ring) {
     case Ring::complex:
@@ -281,20 +263,20 @@ std::unique_ptr<BiCGStabLoop<S>> bicgstab_graph(const Product& product,
 }
 
 template <class S>
-Workspace workspace_of_bicgstab_graph(const Product& product, Ring ring) {
+Workspace workspace_of_bicgstab_graph(const QueuedProduct<S>& product, Ring ring) {
   const Room room = ring == Ring::quaternion ? room_of<Ring::quaternion, S>(product)
                     : ring == Ring::complex  ? room_of<Ring::complex, S>(product)
                                              : room_of<Ring::real, S>(product);
   return {0, room.doubles() * static_cast<long long>(sizeof(double)) + LoopRun::allocated_bytes()};
 }
 
-template Workspace workspace_of_bicgstab_graph<float>(const Product&, Ring);
-template Workspace workspace_of_bicgstab_graph<double>(const Product&, Ring);
-template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(const Product&,
+template Workspace workspace_of_bicgstab_graph(const QueuedProduct<float>&, Ring);
+template Workspace workspace_of_bicgstab_graph(const QueuedProduct<double>&, Ring);
+template std::unique_ptr<BiCGStabLoop<float>> bicgstab_graph(std::unique_ptr<QueuedProduct<float>>,
                                                              LoopPreconditioner<float>, Ring,
                                                              LoopForm, const Device&);
-template std::unique_ptr<BiCGStabLoop<double>> bicgstab_graph(const Product&,
-                                                              LoopPreconditioner<double>, Ring,
-                                                              LoopForm, const Device&);
+template std::unique_ptr<BiCGStabLoop<double>> bicgstab_graph(
+    std::unique_ptr<QueuedProduct<double>>, LoopPreconditioner<double>, Ring, LoopForm,
+    const Device&);
 
 }  // namespace heddle::cuda

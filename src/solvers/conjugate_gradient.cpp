@@ -17,17 +17,17 @@ template <class S>
 Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner) {
   const int fields = preconditioner != nullptr ? 3 : 2;
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    const cuda::Product* product = matrix.iterated().product_on_gpu();
-    if (product == nullptr) return {fields};
-    const LoopForm form = detail::form_of_loop(product->plan().loop, preconditioner, false);
+    const LoopForm form = detail::form_of_loop(matrix.iterated(), preconditioner, false);
     if (form == LoopForm::stepped) return {fields};
     const cuda::Diagonal* diagonal =
         preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
     const Workspace of_loop =
         form == LoopForm::persistent
-            ? cuda::workspace_of_persistent(cuda::PersistentMethod::conjugate_gradient, 0, *product,
+            ? cuda::workspace_of_persistent(cuda::PersistentMethod::conjugate_gradient, 0,
+                                            *matrix.iterated().product_on_gpu(),
                                             diagonal != nullptr, matrix.device())
-            : cuda::workspace_of_conjugate_gradient_graph<S>(*product, diagonal);
+            : cuda::workspace_of_conjugate_gradient_graph<S>(
+                  *cuda::make_queued_product(matrix.iterated()), diagonal);
     return {fields + of_loop.fields, of_loop.bytes};
   }
   return {fields};
@@ -58,13 +58,13 @@ std::shared_ptr<cuda::ConjugateGradientLoop<S>> ConjugateGradient<S>::make_loop(
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     const LoopForm form = this->form_of_loop(matrix);
     if (form == LoopForm::stepped) return nullptr;
-    const cuda::Product& product = *matrix.product_on_gpu();
     auto preconditioner = this->preconditioner_of_loop();
     if (form != LoopForm::persistent) {
-      return cuda::conjugate_gradient_graph<S>(product, std::move(preconditioner), form,
-                                               this->device_);
+      return cuda::conjugate_gradient_graph<S>(cuda::make_queued_product(matrix),
+                                               std::move(preconditioner), form, this->device_);
     }
-    return cuda::conjugate_gradient_persistent<S>(product, preconditioner.diagonal, this->device_);
+    return cuda::conjugate_gradient_persistent<S>(*matrix.product_on_gpu(), preconditioner.diagonal,
+                                                  this->device_);
   }
   return nullptr;
 }

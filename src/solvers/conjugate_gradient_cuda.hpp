@@ -8,6 +8,7 @@
 #include "heddle/product_cuda.hpp"
 #include "heddle/workspace.hpp"
 #include "loop_preconditioner.hpp"
+#include "queued_product_cuda.hpp"
 #include "run.hpp"
 
 namespace heddle::cuda {
@@ -38,12 +39,13 @@ class ConjugateGradientLoop {
 /// is graph or replay.
 template <class S>
 std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
-    const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+    std::unique_ptr<QueuedProduct<S>> product, LoopPreconditioner<S> preconditioner, LoopForm form,
     const Device& device);
 
 /// What that will allocate; `diagonal` is null where the preconditioner has none.
 template <class S>
-Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Diagonal* diagonal);
+Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<S>& product,
+                                                const Diagonal* diagonal);
 
 /// One kernel for the whole run: for matrices that fill a GPU only for microseconds. Throws `Error`
 /// (bad_plan) if the plan's slices or the GPU do not allow it.

@@ -121,9 +121,8 @@ struct Room {
 };
 
 template <class S>
-Room room_of(const Product& product, const Diagonal* diagonal) {
-  const FieldView<S> shape(nullptr, product.pattern().rows, product.shape().result_components,
-                           product.plan().vector);
+Room room_of(const QueuedProduct<S>& product, const Diagonal* diagonal) {
+  const FieldView<S> shape = product.shape();
   Room room;
   room.of_product = product.partials();
   room.of_vectors =
@@ -132,25 +131,25 @@ Room room_of(const Product& product, const Diagonal* diagonal) {
     room.of_vectors = std::max<Offset>(room.of_vectors, most_sums * diagonal->partials());
   }
   room.totals = 2 * most_sums;
-  if (product.plan().reductions == 1) room.s = shape.scalars();
+  if (product.has_one_reduction()) room.s = shape.scalars();
   return room;
 }
 
 template <class S>
 class FusedLoop final : public ConjugateGradientLoop<S> {
  public:
-  FusedLoop(const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
-            const Device& device)
-      : product_(product),
+  FusedLoop(std::unique_ptr<QueuedProduct<S>> product, LoopPreconditioner<S> preconditioner,
+            LoopForm form, const Device& device)
+      : product_(std::move(product)),
         diagonal_(preconditioner.diagonal),
         precondition_(std::move(preconditioner.queue)),
         device_(device),
         graph_(device, form),
         counters_(3, device),
-        one_reduction_(product.plan().reductions == 1 && !precondition_),
-        overlapped_(product.plan().launch == KernelLaunch::overlapped && !precondition_ &&
+        one_reduction_(product_->has_one_reduction() && !precondition_),
+        overlapped_(product_->overlaps() && !precondition_ &&
                     can_overlap(update_residual<S>, device.stream())) {
-    product_.prepare(call(nullptr));
+    product_->prepare_loop();
     if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
     make_room();
   }
@@ -182,7 +181,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
   }
 
   void make_room() {
-    const Room room = room_of<S>(product_, diagonal_);
+    const Room room = room_of<S>(*product_, diagonal_);
     partials_ = Array<double>(static_cast<std::size_t>(room.doubles()), device_);
     of_product_ = partials_.data();
     of_vectors_[0] = of_product_ + room.of_product;
@@ -209,15 +208,15 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
     const int side = iteration % 2;
     const unsigned blocks = blocks_of_loop(walk);
     const S* multiplied = one_reduction_ ? fields.z.data : fields.p.data;
-    Product::Call product = call(state);
-    product.sums.partials = of_product_;
-    product.ticket = counters_.data() + 1;
+    typename QueuedProduct<S>::Call product;
     product.x = product.with = multiplied;
     product.y = fields.q.data;
+    product.partials = of_product_;
+    product.ticket = counters_.data() + 1;
+    product.state = state;
     product.overlapped = overlapped_ && iteration > 0;  // none is before the first of a body
-    product_.launch(product, body);
     const auto of_product =
-        for_every_block<1>(product_.partial_sums(of_product_), totals_, overlapped_, body);
+        for_every_block<1>(product_->multiply(product, body), totals_, overlapped_, body);
 
     // Those that kernel 2 leaves, and with one reduction those of the iteration before.
     double* const left = of_vectors_[one_reduction_ ? side : 0];
@@ -262,15 +261,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
     }
   }
 
-  static Product::Call call(device::LoopState* state) {
-    Product::Call call;
-    call.epilogue = device::store_and_dot;
-    call.in_loop = true;
-    call.state = state;
-    return call;
-  }
-
-  const Product& product_;
+  std::unique_ptr<QueuedProduct<S>> product_;
   const Diagonal* diagonal_;
   std::function<void(const FieldView<const S>&, const FieldView<S>&, const Stream&)> precondition_;
   Device device_;
@@ -289,23 +280,26 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
 
 template <class S>
 std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
-    const Product& product, LoopPreconditioner<S> preconditioner, LoopForm form,
+    std::unique_ptr<QueuedProduct<S>> product, LoopPreconditioner<S> preconditioner, LoopForm form,
     const Device& device) {
-  return std::make_unique<FusedLoop<S>>(product, std::move(preconditioner), form, device);
+  return std::make_unique<FusedLoop<S>>(std::move(product), std::move(preconditioner), form, device);
 }
 
 template <class S>
-Workspace workspace_of_conjugate_gradient_graph(const Product& product, const Diagonal* diagonal) {
+Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<S>& product,
+                                                const Diagonal* diagonal) {
   const Room room = room_of<S>(product, diagonal);
   return {room.s > 0 ? 1 : 0,
           room.doubles() * static_cast<long long>(sizeof(double)) + LoopRun::allocated_bytes()};
 }
 
-template Workspace workspace_of_conjugate_gradient_graph<float>(const Product&, const Diagonal*);
-template Workspace workspace_of_conjugate_gradient_graph<double>(const Product&, const Diagonal*);
+template Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<float>&,
+                                                         const Diagonal*);
+template Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<double>&,
+                                                         const Diagonal*);
 template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(
-    const Product&, LoopPreconditioner<float>, LoopForm, const Device&);
+    std::unique_ptr<QueuedProduct<float>>, LoopPreconditioner<float>, LoopForm, const Device&);
 template std::unique_ptr<ConjugateGradientLoop<double>> conjugate_gradient_graph(
-    const Product&, LoopPreconditioner<double>, LoopForm, const Device&);
+    std::unique_ptr<QueuedProduct<double>>, LoopPreconditioner<double>, LoopForm, const Device&);
 
 }  // namespace heddle::cuda

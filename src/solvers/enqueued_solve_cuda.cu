@@ -90,10 +90,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const Offset room =
         std::max(parts_.product->partials(), partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
-    parts_.product->prepare({.epilogue = device::store_residual});
+    parts_.product->prepare_checks(false);
     if (parts_.needs_positive_matrix) {
-      parts_.runs.product->prepare({.epilogue = device::store_and_dot});
-      if (parts_.runs_on_matrix) parts_.product->prepare({.epilogue = device::store_and_dot});
+      parts_.runs.product->prepare_checks(true);
+      if (parts_.runs_on_matrix) parts_.runs_on_matrix->product->prepare_checks(true);
     }
   }
 
@@ -177,23 +177,10 @@ class GraphSolve final : public EnqueuedSolve<S> {
                      alike || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1), stream);
   }
 
-  void queue_product(const Product& product, device::Epilogue epilogue, const FieldView<S>& x,
-                     const FieldView<S>& with, const FieldView<S>& y, double* result,
-                     const Stream& stream) {
-    Product::Call call;
-    call.epilogue = epilogue;
-    call.x = x.data;
-    call.y = y.data;
-    call.with = with.data;
-    call.sums = sums_to(result);
-    call.ticket = counters_.data() + 1;
-    product.launch(call, stream);
-  }
-
   /// r = b - A x, without its part in a null space.
   void queue_true_residual(const FieldView<S>& x, const Stream& stream) {
     double* const squared = &state_.data()->squared_residual;
-    queue_product(*parts_.product, device::store_residual, x, parts_.b, parts_.r, squared, stream);
+    parts_.product->residual(parts_.b, x, parts_.r, sums_to(squared), counters_.data() + 1, stream);
     if (parts_.projection == nullptr) return;
     parts_.projection->queue(parts_.r, stream);
     queue_squared_norm(parts_.r, squared, stream);
@@ -280,7 +267,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
   }
 
   /// Along M^-1 r, where the next run would begin. r is free: the true residual follows.
-  void capture_look_at_direction(const Product& product, const Stream& stream) {
+  void capture_look_at_direction(QueuedProduct<S>& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;
     if (parts_.preconditioner.diagonal != nullptr) {
@@ -290,11 +277,14 @@ class GraphSolve final : public EnqueuedSolve<S> {
     } else {
       cuda::copy<S>(q, p, stream);
     }
-    queue_product(product, device::store_and_dot, p, p, q, &state->p_q, stream);
+    const auto multiply = [&](double* result) {
+      product.apply_dot(p, q, sums_to(result), counters_.data() + 1, stream);
+    };
+    multiply(&state->p_q);
     queue_squared_norm(p, &state->squared_p, stream);
     // |A v| / |v| for signs v without pattern estimates |A|; v* A v is of no use.
     cuda::fill_signs<S>(p, stream);
-    queue_product(product, device::store_and_dot, p, p, q, &state->squared_image, stream);
+    multiply(&state->squared_image);
     queue_squared_norm(q, &state->squared_image, stream);
     decide(judge_direction, stream, state, goal_);
   }

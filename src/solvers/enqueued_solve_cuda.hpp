@@ -12,13 +12,14 @@
 #include "heddle/report.hpp"
 #include "loop_preconditioner.hpp"
 #include "projection_cuda.hpp"
+#include "queued_product_cuda.hpp"
 
 namespace heddle::cuda {
 
 /// Runs of the method over one form of the matrix.
 template <class S>
 struct SolveRuns {
-  const Product* product = nullptr;  // what they multiply by
+  std::shared_ptr<QueuedProduct<S>> product;  // what they multiply by
   /// One run from the residual r of x, see `KrylovSolver::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture;
 };
@@ -26,8 +27,8 @@ struct SolveRuns {
 /// What a solver brings along. Fields are of the operator's basis and layout.
 template <class S>
 struct SolveParts {
-  const Product* product = nullptr;  // of true residuals
-  Diagonal* diagonal = nullptr;      // whose inverses a solve makes anew; null for none
+  std::shared_ptr<QueuedProduct<S>> product;  // of true residuals
+  Diagonal* diagonal = nullptr;               // whose inverses a solve makes anew; null for none
   LoopPreconditioner<S> preconditioner;
   std::shared_ptr<Projection<S>> projection;  // null without a null space
   Device device;

@@ -16,6 +16,7 @@
 #include "heddle/product_cuda.hpp"
 #include "loop_preconditioner.hpp"
 #include "projection_cuda.hpp"
+#include "queued_product_cuda.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
@@ -165,9 +166,7 @@ void KrylovSolver<S>::forget_enqueued() {
 
 template <class S>
 LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
-  const cuda::Product* product = matrix.product_on_gpu();
-  if (product == nullptr) return LoopForm::stepped;
-  return detail::form_of_loop(product->plan().loop, preconditioner_.get(), !null_space_.empty());
+  return detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.empty());
 }
 
 template <class S>
@@ -372,8 +371,9 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     iterated_ = &matrix_.iterated();  // the last `solve` may have left it
     if (loop() == "stepped") {
       throw Error(ErrorKind::unsupported,
-                  "enqueue needs a loop that lives on a GPU: an operator there, loop=graph or "
-                  "loop=persistent in its plan, and a preconditioner that only queues work");
+                  "enqueue needs a loop that lives on a GPU: an operator there whose plan says "
+                  "loop=graph or loop=persistent, or that only queues work, and a preconditioner "
+                  "that only queues work");
     }
     if (options_.observer) {
       throw Error(
@@ -403,7 +403,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       if (compiling_.valid()) compiling_.get();
       if (!watch_) watch_ = cuda::make_loop_watch(stream_);
       cuda::SolveParts<S> parts;
-      parts.product = matrix_.product_on_gpu();
+      parts.product = cuda::make_queued_product(matrix_);
       parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
       parts.preconditioner = preconditioner_of_loop();
       parts.projection = projection_;
@@ -422,7 +422,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                                              const Stream& capturing) {
           capture_run(matrix, from, residual_, state, capturing);
         };
-        return cuda::SolveRuns<S>{matrix.product_on_gpu(), capture};
+        return cuda::SolveRuns<S>{cuda::make_queued_product(matrix), capture};
       };
       parts.runs = runs_over(matrix_.iterated());
       if (iterated_ != &matrix_) parts.runs_on_matrix = runs_over(matrix_);

@@ -3,8 +3,10 @@
 
 #include <functional>
 
+#include "heddle/linear_operator.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/product_cuda.hpp"
 
 namespace heddle {
 
@@ -39,6 +41,19 @@ LoopForm form_of_loop(LoopForm planned, const Preconditioner<S>* preconditioner,
   }
   // One kernel for the whole solve has no place for work of others.
   return planned == LoopForm::replay ? planned : LoopForm::graph;
+}
+
+/// The same over an operator: its plan's, or a graph where it has none and only queues work.
+template <class S>
+LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner,
+                      bool has_null_space) {
+  LoopForm planned = LoopForm::stepped;
+  if (const cuda::Product* product = matrix.product_on_gpu()) {
+    planned = product->plan().loop;
+  } else if (matrix.device().on_gpu() && matrix.only_queues()) {
+    planned = LoopForm::graph;
+  }
+  return form_of_loop(planned, preconditioner, has_null_space);
 }
 
 }  // namespace detail

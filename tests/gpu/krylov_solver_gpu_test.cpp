@@ -1,5 +1,5 @@
-// The stepped loops on an operator of a GPU that is made of operations on fields, with right-hand
-// side and solution on the host or the GPU.
+// Solves by an operator of a GPU that is made of operations on fields, driven by the host or in a
+// graph, with right-hand side and solution on the host or the GPU.
 #include "heddle/krylov_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -25,12 +25,13 @@ template <class S>
 class PairSum final : public LinearOperator<S> {
  public:
   PairSum(Index rows, int components, Ring ring, std::shared_ptr<const Basis> basis,
-          const Device& device)
+          const Device& device, bool only_queues = false)
       : rows_(rows),
         components_(components),
         ring_(ring),
         basis_(std::move(basis)),
         device_(device),
+        only_queues_(only_queues),
         swapped_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(components), device) {
     Array<Index> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), 0);
@@ -45,6 +46,7 @@ class PairSum final : public LinearOperator<S> {
   std::shared_ptr<const Basis> row_basis() const override { return basis_; }
   Device device() const override { return device_; }
   Ring ring() const override { return ring_; }
+  bool only_queues() const override { return only_queues_; }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
@@ -64,6 +66,7 @@ class PairSum final : public LinearOperator<S> {
   Ring ring_;
   std::shared_ptr<const Basis> basis_;
   Device device_;
+  bool only_queues_;
   Array<S> swapped_;
   std::shared_ptr<const Basis> swap_;
 };
@@ -93,6 +96,7 @@ class GpuSolves : public OnGpu {
     const auto expect_solved = [&](const Report& report, const std::vector<S>& x) {
       EXPECT_EQ(report.status, Status::converged) << report.detail;
       EXPECT_LE(report.iterations, 4);
+      EXPECT_EQ(report.loop, matrix.only_queues() ? "graph" : "stepped");
       for (std::size_t i = 0; i < scalars; ++i) {
         ASSERT_FALSE(!(std::abs(x[i] - solution[i]) <= 1e-4)) << i;
       }
@@ -115,6 +119,20 @@ class GpuSolves : public OnGpu {
     const Report report = solver.solve(out_view, in_view);
     permute<S>(in_view, {x.data(), rows, components}, S(1), device.stream());
     expect_solved(report, x);
+    fill<S>(S(0), in_view, device.stream());
+    Array<DeviceReport> queued(1, device);
+    if (!matrix.only_queues()) {
+      EXPECT_THROW(solver.enqueue(out_view, in_view, queued.data()), Error);
+      return;
+    }
+    const std::vector<S> solved = x;
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      fill<S>(S(0), in_view, device.stream());
+      solver.enqueue(out_view, in_view, queued.data());
+      permute<S>(in_view, {x.data(), rows, components}, S(1), device.stream());
+      EXPECT_EQ(queued.to_host()[0].status, Status::converged);
+      EXPECT_EQ(x, solved);
+    }
   }
 
   void check_all(Ring ring, std::uint64_t seed_value) {
@@ -128,11 +146,14 @@ class GpuSolves : public OnGpu {
     for (const auto& basis : {std::shared_ptr<const Basis>(), random}) {
       SCOPED_TRACE(basis ? "random basis" : "the user's order");
       for (S& value : solution) value = static_cast<S>(uniform(seed.generator));
-      const PairSum<S> matrix(rows, components, ring, basis, device);
-      ConjugateGradient<S> conjugate_gradient(matrix);
-      check(conjugate_gradient, matrix, solution);
-      BiCGStab<S> bicgstab(matrix);
-      check(bicgstab, matrix, solution);
+      for (const bool only_queues : {false, true}) {
+        SCOPED_TRACE(only_queues ? "in a graph" : "driven by the host");
+        const PairSum<S> matrix(rows, components, ring, basis, device, only_queues);
+        ConjugateGradient<S> conjugate_gradient(matrix);
+        check(conjugate_gradient, matrix, solution);
+        BiCGStab<S> bicgstab(matrix);
+        check(bicgstab, matrix, solution);
+      }
       if (this->HasFailure()) return;
     }
   }

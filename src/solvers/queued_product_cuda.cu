@@ -1,0 +1,202 @@
+#include "queued_product_cuda.hpp"
+
+#include <algorithm>
+
+#include "../base/launch_cuda.cuh"
+#include "../fields/vector_operations_cuda.hpp"
+#include "heddle/kernels/loop.cuh"
+#include "heddle/kernels/reduce.cuh"
+#include "loop_kernels.cuh"
+
+namespace heddle::cuda {
+
+namespace {
+
+template <class S>
+class StoredProduct final : public QueuedProduct<S> {
+ public:
+  StoredProduct(const Product& product, int ring) : product_(product), ring_(ring) {}
+
+  FieldView<S> shape() const override {
+    return {nullptr, product_.pattern().rows, product_.shape().result_components,
+            product_.plan().vector};
+  }
+  Offset partials() const override { return product_.partials(); }
+  bool overlaps() const override { return product_.plan().launch == KernelLaunch::overlapped; }
+  bool has_one_reduction() const override { return product_.plan().reductions == 1; }
+
+  void prepare_loop() override { product_.prepare(in_loop()); }
+  void prepare_checks(bool with_dot) override {
+    product_.prepare({.epilogue = device::store_residual});
+    if (with_dot) product_.prepare({.epilogue = device::store_and_dot});
+  }
+
+  device::PartialSums multiply(const typename QueuedProduct<S>::Call& of,
+                               const Stream& stream) override {
+    Product::Call call = in_loop();
+    call.x = of.x;
+    call.with = of.with;
+    call.y = of.y;
+    call.sums.partials = of.partials;
+    call.ticket = of.ticket;
+    call.state = of.state;
+    call.overlapped = of.overlapped;
+    product_.launch(call, stream);
+    return product_.partial_sums(of.partials);
+  }
+
+  void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
+                const DeviceSums& to, unsigned* ticket, const Stream& stream) override {
+    queue(device::store_residual, x, b, r, to, ticket, stream);
+  }
+  void apply_dot(const FieldView<S>& x, const FieldView<S>& y, const DeviceSums& to,
+                 unsigned* ticket, const Stream& stream) override {
+    queue(device::store_and_dot, x, x, y, to, ticket, stream);
+  }
+
+ private:
+  Product::Call in_loop() const {
+    Product::Call call;
+    call.epilogue = ring_ == 0 ? device::store_and_dot : device::store_and_dots;
+    call.ring = ring_;
+    call.in_loop = true;
+    return call;
+  }
+
+  void queue(device::Epilogue epilogue, const FieldView<S>& x, const FieldView<S>& with,
+             const FieldView<S>& y, const DeviceSums& to, unsigned* ticket, const Stream& stream) {
+    Product::Call call;
+    call.epilogue = epilogue;
+    call.x = x.data;
+    call.y = y.data;
+    call.with = with.data;
+    call.sums = to;
+    call.ticket = ticket;
+    product_.launch(call, stream);
+  }
+
+  const Product& product_;
+  int ring_;
+};
+
+/// What a fused product sums beside y: Re <with, y>, or <with, y> in the ring and |y|^2.
+template <Ring R, bool in_ring, class S>
+struct SumsOfProduct {
+  static constexpr int count = in_ring ? ring_size(R) + 1 : 1;
+  const S* with;
+  const S* y;
+
+  template <class C>
+  __device__ void operator()(const C& chunk, double* sums) const {
+    const auto left = chunk.load(with), right = chunk.load(y);
+    for (int e = 0; e < C::elements; ++e) {
+      if (e >= chunk.count) continue;
+      add_conjugate_product(left.at[e], right.at[e], sums);
+      if constexpr (in_ring) add_squared_norm(right.at[e], sums[count - 1]);
+    }
+  }
+};
+template <class Chunk, class Sums>
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
+    sums_of_product(Walk walk, device::LoopState* state, Sums fields, double* partials) {
+  if (device::is_over(*state)) return;
+  double sums[Sums::count] = {};
+  visit_chunks_of_thread<Chunk>(walk, fields, sums);
+  leave_sums(partials, sums);
+}
+
+template <Ring R, bool in_ring, class S>
+class OperatorProduct final : public QueuedProduct<S> {
+ public:
+  explicit OperatorProduct(const LinearOperator<S>& matrix) : matrix_(matrix) {}
+
+  FieldView<S> shape() const override {
+    return {nullptr, matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),
+            matrix_.row_basis()};
+  }
+  Offset partials() const override {
+    return std::max<Offset>(partial_sums(walk(), nullptr).count, partials_of<R>(shape()));
+  }
+  bool overlaps() const override { return false; }
+  bool has_one_reduction() const override { return false; }
+
+  void prepare_loop() override { apply_once(); }
+  void prepare_checks(bool) override { apply_once(); }
+
+  device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
+                               const Stream& stream) override {
+    matrix_.apply(S(1), at(call.x), S(0), at(call.y), stream);
+    const Walk over = walk();
+    const SumsOfProduct<R, in_ring, S> fields{call.with, call.y};
+    const auto sum = [&]<class Chunk>() {
+      launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, in_ring, S>>, blocks_of_loop(over),
+                    threads_of_loop, false, stream, over, call.state, fields, call.partials);
+    };
+    if (is_contiguous<R>(shape())) {
+      sum.template operator()<ContiguousChunk<R, S, true>>();
+    } else if constexpr (R != Ring::real) {
+      sum.template operator()<PlanarChunk<R, S>>();
+    }
+    return partial_sums(over, call.partials);
+  }
+
+  void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
+                const DeviceSums& to, unsigned*, const Stream& stream) override {
+    cuda::copy<S>(b, r, stream);
+    matrix_.apply(S(-1), x, S(1), r, stream);
+    cuda::dot<Ring::real, S>(r, r, to, stream);
+  }
+  void apply_dot(const FieldView<S>& x, const FieldView<S>& y, const DeviceSums& to, unsigned*,
+                 const Stream& stream) override {
+    matrix_.apply(S(1), x, S(0), y, stream);
+    cuda::dot<Ring::real, S>(x, y, to, stream);
+  }
+
+ private:
+  /// Whatever it makes at its first use.
+  void apply_once() {
+    if (is_applied_) return;
+    const FieldView<S> like = shape();
+    const auto scalars = static_cast<std::size_t>(like.scalars());
+    const Array<S> zeros(scalars, matrix_.device());
+    Array<S> image(scalars, matrix_.device());
+    matrix_.apply(S(1), at(zeros.data()), S(0), at(image.data()), matrix_.device().stream());
+    matrix_.device().synchronize();
+    is_applied_ = true;
+  }
+
+  Walk walk() const { return walk_of_loop<R>(shape(), chunks_to_fill); }
+  template <class T>
+  FieldView<T> at(T* data) const {
+    return {data, matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),
+            matrix_.row_basis()};
+  }
+
+  const LinearOperator<S>& matrix_;
+  bool is_applied_ = false;
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix, int ring) {
+  if (const Product* product = matrix.product_on_gpu()) {
+    return std::make_unique<StoredProduct<S>>(*product, ring);
+  }
+  switch (ring) {
+    case 0:
+      return std::make_unique<OperatorProduct<Ring::real, false, S>>(matrix);
+    case ring_size(Ring::complex):
+      return std::make_unique<OperatorProduct<Ring::complex, true, S>>(matrix);
+    case ring_size(Ring::quaternion):
+      return std::make_unique<OperatorProduct<Ring::quaternion, true, S>>(matrix);
+    default:
+      return std::make_unique<OperatorProduct<Ring::real, true, S>>(matrix);
+  }
+}
+template std::unique_ptr<QueuedProduct<float>> make_queued_product(const LinearOperator<float>&,
+                                                                   int);
+template std::unique_ptr<QueuedProduct<double>> make_queued_product(const LinearOperator<double>&,
+                                                                    int);
+
+}  // namespace heddle::cuda

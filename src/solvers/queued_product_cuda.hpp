@@ -1,0 +1,57 @@
+// Products as work that a graph can hold: of sliced storage, whose kernels know of a loop and form
+// its sums, or of any operator that only queues work.
+#pragma once
+
+#include <memory>
+
+#include "heddle/linear_operator.hpp"
+#include "heddle/product_cuda.hpp"
+
+namespace heddle::cuda {
+
+template <class S>
+class QueuedProduct {
+ public:
+  virtual ~QueuedProduct() = default;
+
+  /// A field of the operator's, without data.
+  virtual FieldView<S> shape() const = 0;
+  /// Partial sums, of up to `Reduction::width` numbers each, that a call leaves.
+  virtual Offset partials() const = 0;
+  /// What the plan says, where there is one.
+  virtual bool overlaps() const = 0;
+  virtual bool has_one_reduction() const = 0;
+  /// Makes and compiles what `multiply` needs, before a graph records it.
+  virtual void prepare_loop() = 0;
+  /// The same for `residual`, and for `apply_dot` if asked.
+  virtual void prepare_checks(bool with_dot) = 0;
+
+  /// In a loop with this state.
+  struct Call {
+    const S* x = nullptr;
+    const S* with = nullptr;
+    S* y = nullptr;
+    double* partials = nullptr;  // room for `partials()` times the sums
+    unsigned* ticket = nullptr;  // two counters, see `Product::Call`
+    device::LoopState* state = nullptr;
+    bool overlapped = false;  // see `Product::Call`
+  };
+  /// y = A x, and what is left of the sums: Re <with, y>, or where a ring was asked for <with, y>
+  /// in it and |y|^2. Does nothing once the loop has ended, but for an operator's own work.
+  virtual device::PartialSums multiply(const Call& call, const Stream& stream) = 0;
+
+  /// r = b - A x; to.results = |r|^2.
+  virtual void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
+                        const DeviceSums& to, unsigned* ticket, const Stream& stream) = 0;
+  /// y = A x; to.results = Re <x, y>.
+  virtual void apply_dot(const FieldView<S>& x, const FieldView<S>& y, const DeviceSums& to,
+                         unsigned* ticket, const Stream& stream) = 0;
+};
+
+/// `ring`: components of the numbers that `multiply` sums in; 0 for Re <with, y> alone. The
+/// operator, on a GPU and with a `product_on_gpu` or `only_queues`, outlives it.
+template <class S>
+std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
+                                                      int ring = 0);
+
+}  // namespace heddle::cuda
