@@ -26,11 +26,11 @@ class Array {
  public:
   Array() = default;
 
-  /// `size` values, all bytes zero.
-  explicit Array(std::size_t size, const Device& device = Device::cpu()) : Array() {
+  /// `size` values, each of whose bytes is `byte`.
+  explicit Array(std::size_t size, const Device& device = Device::cpu(), int byte = 0) : Array() {
     allocate(size, device);
     if (size_ == 0) return;
-    detail::fill_bytes(data_, 0, size_ * sizeof(T), device.stream());
+    detail::fill_bytes(data_, byte, size_ * sizeof(T), device.stream());
   }
   Array(std::span<const T> values, const Device& device = Device::cpu()) : Array() {
     allocate(values.size(), device);

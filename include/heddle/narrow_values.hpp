@@ -15,4 +15,7 @@ void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const
 void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const long double* from,
                    float* to, const Stream& stream);
 
+/// Throws `Error` (unsupported), as `narrow_values` does, where a GPU's stream is being captured.
+void check_can_narrow(const Stream& stream);
+
 }  // namespace heddle

@@ -11,6 +11,7 @@
 #include "heddle/entry_kind.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
+#include "heddle/narrow_values.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/product_cpu.hpp"
 #include "heddle/product_cuda.hpp"
@@ -97,8 +98,10 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
 
   /// New values for the same pattern, in the user's order; no allocation, no analysis. With
   /// stored=float it waits for a GPU's stream, and throws `Error` (bad_plan) that names an entry
-  /// beyond the range of a float; the values are the new ones then too.
+  /// beyond the range of a float; the values are the new ones then too. A stream that is being
+  /// captured cannot be waited for: `Error` (unsupported), and nothing is queued.
   void update_values(const stored* values) {
+    if (state_->narrow) check_can_narrow(device_.stream());
     detail::place_values<E>(*state_->pattern, state_->plan.inner, state_->order, values,
                             state_->values.data(), device_.stream());
     values_changed();

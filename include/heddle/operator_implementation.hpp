@@ -3,7 +3,6 @@
 
 #include "heddle/config.hpp"
 #include "heddle/diagonal_search.hpp"
-#include "heddle/narrow_values.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/place_values.hpp"
 #include "heddle/product_on_gpu.hpp"

@@ -25,8 +25,9 @@ HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, i
 
 /// Brings K scalars an entry, from the memory of host or device, to the slots of a pattern that
 /// lies on a GPU; padding stays what it was. Device memory is read in the order of the stream,
-/// without allocation; memory of the host passes through a buffer, and may be written again when
-/// this returns. `buffer_entries`: how many that holds at most; 0: as many as are worth it.
+/// without allocation; memory of the host passes through a buffer on the GPU, or of pinned memory
+/// where the GPU's is short, and may be written again when this returns. `buffer_entries`: how many
+/// that holds at most; 0: as many as are worth it.
 void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
                          const void* from, void* to, const Stream& stream,
                          Offset buffer_entries = 0);

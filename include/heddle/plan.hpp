@@ -64,7 +64,8 @@ struct Plan {
 /// ELL, Sl-16, Sl-32, pJDS, K1, K1r, K1rs, K2, K2r, K2rs. What is not said takes its default.
 /// Throws `Error` (bad_plan) that names the key.
 Plan parse_plan(std::string_view text);
-/// Parses "key=value,..."; what is not said is as in `base`.
+/// Parses "key=value,..."; what is not said is as in `base`, but for `blocks`, which belongs to the
+/// `threads` that it was chosen with: other threads without blocks have no bound.
 Plan parse_plan(std::string_view text, const Plan& base);
 
 /// The canonical text: every key in a fixed order; `parse_plan` of it gives the plan back.

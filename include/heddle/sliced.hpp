@@ -82,7 +82,8 @@ struct MemoryUse {
   long long product() const { return values + columns + slices + row_lengths; }
   long long total() const { return product() + copy + permutation + value_map; }
   /// At any time; values come after the building. On a GPU those of the host's memory pass through
-  /// a buffer of up to 64 MiB or a 32nd of them, which is smaller where memory is short.
+  /// a buffer of up to 64 MiB or a 32nd of them, which is the host's where the GPU's memory is
+  /// short.
   long long peak() const {
     return std::max(sorting, total() + std::max(0LL, building - values - copy));
   }

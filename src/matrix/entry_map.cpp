@@ -9,15 +9,12 @@ namespace heddle {
 
 EntryMap::EntryMap(Offset entries, Offset slots, const Device& device) {
   const auto size = static_cast<std::size_t>(slots);
-  const auto fill = [&](auto& map) {
-    map = std::remove_reference_t<decltype(map)>(size, device);
-    if (size > 0) detail::fill_bytes(map.data(), 0xff, size * sizeof(map[0]), device.stream());
-  };
+  constexpr int all_bits = 0xff;
   static_assert(padding == -1 && narrow_padding == ~0U, "all bits are set");
   if (bytes(entries, 1) == int{sizeof(unsigned)}) {
-    fill(narrow_);
+    narrow_ = Array<unsigned>(size, device, all_bits);
   } else {
-    fill(wide_);
+    wide_ = Array<Offset>(size, device, all_bits);
   }
 }
 

@@ -94,4 +94,10 @@ void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const
   narrow(pattern, inner, K, from, to, stream);
 }
 
+void check_can_narrow(const Stream& stream) {
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) cuda::check_not_captured(stream);
+  }
+}
+
 }  // namespace heddle

@@ -5,10 +5,6 @@
 
 namespace heddle::cuda {
 
-namespace {
-
-/// Whether values fit into floats is known when the GPU has looked at them, which a graph that is
-/// being made does not wait for.
 void check_not_captured(const Stream& stream) {
   const OnGpu here(stream);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -18,8 +14,6 @@ void check_not_captured(const Stream& stream) {
               "new values under stored=float cannot become part of a graph: take them before its "
               "launch, or leave stored=float out of the plan");
 }
-
-}  // namespace
 
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
                                const Device& device) {

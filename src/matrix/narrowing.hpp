@@ -81,6 +81,10 @@ struct Narrowed {
 
 namespace heddle::cuda {
 
+/// Whether values fit into floats is known when the GPU has looked at them, which a graph that is
+/// being made does not wait for: throws `Error` (unsupported).
+void check_not_captured(const Stream& stream);
+
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,
                                const Device& device);
 

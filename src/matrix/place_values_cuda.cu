@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "../base/device_cuda.hpp"
@@ -95,18 +96,32 @@ void place_from_gpu(const SlicedPattern& pattern, InnerLayout inner, const Entry
   });
 }
 
-/// For so many entries; for fewer where memory is short.
-Array<unsigned char> staging_buffer(Offset count, Offset entry_bytes, const Device& device) {
-  constexpr Offset least_bytes = Offset(1) << 20;
-  for (;;) {
+/// Where pieces of the host's values wait for a kernel: on the GPU, or in pinned memory of the host
+/// where the GPU's is short. From there the kernel reads across the bus, which takes longer than a
+/// copy, but no longer the shorter memory is.
+class StagingBuffer {
+ public:
+  StagingBuffer(Offset bytes, const Device& device) {
     try {
-      return Array<unsigned char>(static_cast<std::size_t>(count * entry_bytes), device);
+      on_gpu_ = Array<unsigned char>(static_cast<std::size_t>(bytes), device);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory || count * entry_bytes < 2 * least_bytes) throw;
-      count /= 2;
+      if (error.kind() != ErrorKind::memory) throw;
+      const cuda::OnGpu here(device.stream());
+      void* data = nullptr;
+      cuda::check(cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocMapped),
+                  "cudaHostAlloc");
+      on_host_.reset(data);
     }
   }
-}
+  void* data() { return on_host_ ? on_host_.get() : on_gpu_.data(); }
+
+ private:
+  struct Free {
+    void operator()(void* data) const { cudaFreeHost(data); }
+  };
+  Array<unsigned char> on_gpu_;
+  std::unique_ptr<void, Free> on_host_;
+};
 
 }  // namespace
 
@@ -125,22 +140,18 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
     return place_from_gpu(pattern, inner, shape, 0, pattern.entries, from, to, stream);
   }
   const Offset entry_bytes = Offset(shape.components) * shape.scalar_bytes;
-  if (buffer_entries == 0) {
-    // Each piece reads the whole map: many of them would spend more time on that than on values.
-    constexpr Offset usual_bytes = Offset(64) << 20, most_pieces = 32;
-    buffer_entries = std::max(usual_bytes / entry_bytes, pattern.entries / most_pieces);
-  }
-  Array<unsigned char> buffer =
-      staging_buffer(std::clamp(buffer_entries, Offset(1), pattern.entries), entry_bytes,
-                     Device::cuda(stream.gpu, stream.queue, stream.memory));
-  const Offset at_a_time = static_cast<Offset>(buffer.size()) / entry_bytes;
+  const Offset at_a_time = buffer_entries > 0
+                               ? std::min(buffer_entries, pattern.entries)
+                               : detail::entries_of_piece(pattern.entries, entry_bytes);
+  StagingBuffer buffer(at_a_time * entry_bytes,
+                       Device::cuda(stream.gpu, stream.queue, stream.memory));
   for (Offset first = 0; first < pattern.entries; first += at_a_time) {
     const Offset count = std::min(at_a_time, pattern.entries - first);
     detail::copy_bytes(buffer.data(), static_cast<const char*>(from) + first * entry_bytes,
                        static_cast<std::size_t>(count * entry_bytes), stream);
     place_from_gpu(pattern, inner, shape, first, count, buffer.data(), to, stream);
+    cuda::synchronize(stream);  // before the buffer is filled again, or goes back
   }
-  cuda::synchronize(stream);  // before the buffer goes back
 }
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 #include "heddle/plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -256,6 +257,11 @@ Plan parse_plan(std::string_view text, const Plan& base) {
     key_named(name).read(plan, part.substr(equals + 1));
     from = comma + 1;
   }
+  const auto is_given = [&](const char* name) {
+    return std::find(seen.begin(), seen.end(), name) != seen.end();
+  };
+  // So many blocks of another size are another bound on registers.
+  if (is_given("threads") && !is_given("blocks")) plan.blocks = 0;
   check_plan(plan);
   return plan;
 }

@@ -17,6 +17,14 @@ namespace heddle::detail {
 inline constexpr unsigned threads_of_tile = 256;
 inline constexpr unsigned loads_on_the_way = 4;  // of a thread, before it needs the first
 
+/// Entries of the host's memory that pass through a buffer at a time. The blocks walk all slots for
+/// each piece: more than a few pieces would spend more time on that than on values.
+inline Offset entries_of_piece(Offset entries, Offset entry_bytes) {
+  constexpr Offset usual_bytes = Offset(64) << 20, most_pieces = 32;
+  return std::min(entries,
+                  std::max(usual_bytes / entry_bytes, (entries + most_pieces - 1) / most_pieces));
+}
+
 /// Division of n by a number, exact while n * number < 2^32.
 struct Divisor {
   unsigned long long reciprocal;

@@ -20,7 +20,7 @@ namespace {
 
 /// Blocks of a grid that stays, rather than one that covers the matrix.
 unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& stream) {
-  int of_multiprocessor = plan.blocks;
+  int of_multiprocessor = std::min(plan.blocks, most_blocks(plan.threads, architecture(stream)));
   if (of_multiprocessor == 0) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
               &of_multiprocessor, reinterpret_cast<const void*>(kernel), plan.threads, 0),
@@ -183,7 +183,8 @@ void Product::prepare(const Call& call) const {
     const std::lock_guard lock(kernels_->mutex);
     if (kernels_->loaded.contains(key)) return;
   }
-  const KernelSource source = product_source(program(call.epilogue, call.ring, call.in_loop));
+  const KernelSource source = product_source(program(call.epilogue, call.ring, call.in_loop),
+                                             architecture(device_.stream()));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());
   const std::lock_guard lock(kernels_->mutex);

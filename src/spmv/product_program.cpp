@@ -47,11 +47,34 @@ std::string plan_text(const ProductProgram& program) {
   return text.str();
 }
 
-KernelSource product_source(const ProductProgram& program) {
-  // As many blocks as the plan wants a multiprocessor to hold, by the registers that it has.
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+int most_blocks(int threads, int architecture) {
+  struct Multiprocessor {
+    int threads, blocks;
+  };
+  const Multiprocessor holds = [&]() -> Multiprocessor {
+    switch (architecture) {
+      case 75:
+        return {1024, 16};
+      case 86:
+      case 87:
+      case 88:
+        return {1536, 16};
+      case 89:
+      case 110:
+      case 120:
+      case 121:
+        return {1536, 24};
+      default:
+        return {2048, 32};
+    }
+  }();
+  return std::min(holds.threads / threads, holds.blocks);
+}
+
+KernelSource product_source(const ProductProgram& program, int architecture) {
   const Plan& plan = program.plan;
-  constexpr int most_threads = 2048;
-  const int blocks = std::min(plan.blocks, most_threads / plan.threads);
+  const int blocks = std::min(plan.blocks, most_blocks(plan.threads, architecture));
   const std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
   const std::string text =
       plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" + bounds +

@@ -22,7 +22,11 @@ struct ProductProgram {
 /// `struct Plan { ... };` for the kernels, behind what they include.
 std::string plan_text(const ProductProgram& program);
 
-/// Its kernel is `heddle_product`.
-KernelSource product_source(const ProductProgram& program);
+/// The most blocks of so many threads that a multiprocessor of an architecture (90 = sm_90) holds.
+int most_blocks(int threads, int architecture);
+
+/// Its kernel is `heddle_product`, whose bound on registers is for an architecture: as many blocks
+/// as the plan says, and no more than a multiprocessor holds; a compiler ignores more.
+KernelSource product_source(const ProductProgram& program, int architecture);
 
 }  // namespace heddle::cuda

@@ -1,6 +1,8 @@
 // Caches that hold nothing of the work that comes next.
 #pragma once
 
+#include <span>
+
 #include "heddle/array.hpp"
 
 namespace heddle {
@@ -17,6 +19,10 @@ class CacheEviction {
   /// have to be stored while the next work runs. On a GPU nothing is allocated and nothing waited
   /// for.
   void run(const Stream& stream);
+
+  /// Where the device has it. On a CPU each run adds its index to every number, and stores the sum
+  /// of all that it then reads in the first.
+  std::span<const unsigned long long> buffer() const { return buffer_.span(); }
 
  private:
   Array<unsigned long long> buffer_;

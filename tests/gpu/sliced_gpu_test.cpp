@@ -10,6 +10,7 @@
 
 #include "heddle/operator.hpp"
 #include "support/random_matrix.hpp"
+#include "support/refusing_memory.hpp"
 
 namespace {
 
@@ -361,16 +362,22 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
     std::vector<S> expected = poison;
     detail::place_values<E>(*pattern.on_cpu, inner, order, given.data() + first, expected.data(),
                             cpu.stream());
-    const auto expect_placed = [&](const S* from, Offset buffer_entries) {
+    const auto expect_placed = [&](const S* from, Offset buffer_entries, const Stream& stream) {
       Array<S> placed(std::span<const S>(poison), gpu);
       place_values_on_gpu(*pattern.on_gpu, inner, detail::entry_shape<E>(order), from,
-                          placed.data(), gpu.stream(), buffer_entries);
+                          placed.data(), stream, buffer_entries);
       EXPECT_EQ(placed.to_host(), expected) << "through a buffer of " << buffer_entries;
     };
-    expect_placed(values.data() + first, 0);
-    expect_placed(given.data() + first, 0);
-    expect_placed(given.data() + first, entries / 3 + 1);
-    if (entries < 20) expect_placed(given.data() + first, 1);
+    expect_placed(values.data() + first, 0, gpu.stream());
+    expect_placed(given.data() + first, 0, gpu.stream());
+    expect_placed(given.data() + first, entries / 3 + 1, gpu.stream());
+    if (entries < 20) expect_placed(given.data() + first, 1, gpu.stream());
+    // Where no memory of the GPU is left, through the host's.
+    RefusingMemory memory(gpu.memory());
+    memory.allow(0);
+    Stream short_of_memory = gpu.stream();
+    short_of_memory.memory = &memory;
+    expect_placed(given.data() + first, entries / 3 + 1, short_of_memory);
   }
 }
 

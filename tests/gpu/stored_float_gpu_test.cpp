@@ -158,6 +158,40 @@ TEST_F(StoredFloatEndsOnGpu, RefusesWhatNoFloatHolds) {
   }
 }
 
+TEST_F(StoredFloatEndsOnGpu, QueuesNothingOnAStreamThatIsBeingCaptured) {
+  using E = quaternion<double>;
+  Seed seed(2705);
+  auto matrix = random_positive_definite_matrix<E>(700, 7, seed.generator);
+  const OwnStream stream;
+  const Device own = Device::cuda(0, stream.get());
+  for (const char* layout : layouts) {
+    SCOPED_TRACE(layout);
+    Operator<E> A(matrix, parse_plan(std::string(layout) + ",stored=float"), own);
+    const auto stored = [&] {
+      std::vector<double> values(A.values_in_basis().size());
+      detail::copy_bytes(values.data(), A.values_in_basis().data(), values.size() * sizeof(double),
+                         own.stream());
+      return values;
+    };
+    const std::vector<double> before = stored();
+    for (double& value : matrix.values()) value *= 1.25;
+    const Array<double> there(std::span<const double>(matrix.values()), own);
+    own.synchronize();
+    const double* const on_gpu_and_host[] = {there.data(), matrix.values().data()};
+    for (const double* values : on_gpu_and_host) {
+      const OwnGraph graph(stream.get(), [&] {
+        expect_error(ErrorKind::unsupported,
+                     "new values under stored=float cannot become part of a graph: take them "
+                     "before its launch, or leave stored=float out of the plan",
+                     [&] { A.update_values(values); });
+      });
+      EXPECT_EQ(graph.nodes(), 0u);
+      EXPECT_EQ(A.generation(), 1);
+      EXPECT_EQ(stored(), before);
+    }
+  }
+}
+
 TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
   using E = complex<double>;
   Seed seed(2704);

@@ -181,6 +181,31 @@ TEST(Plan, TextAndJsonGiveThePlanBack) {
   }
 }
 
+TEST(Plan, ChangesKeepWhatTheyDoNotSay) {
+  const Plan base = parse_plan("pJDS,threads=512,blocks=3,unroll=4");
+  const auto expect_changed = [&](const char* changes, const Plan& expected) {
+    EXPECT_EQ(parse_plan(changes, base), expected) << changes;
+  };
+  Plan expected = base;
+  expected.stored = StoredScalar::single;
+  expect_changed("stored=float", expected);
+  expected = base;
+  expected.blocks = 1;
+  expect_changed("blocks=1", expected);
+}
+
+/// A bound belongs to the threads that it was chosen with.
+TEST(Plan, OtherThreadsTakeBackBlocks) {
+  const Plan base = parse_plan("pJDS,threads=512,blocks=3,unroll=4");
+  Plan expected = base;
+  expected.threads = 256;
+  expected.blocks = 0;
+  EXPECT_EQ(parse_plan("threads=256", base), expected);
+  expected.blocks = 6;
+  EXPECT_EQ(parse_plan("threads=256,blocks=6", base), expected);
+  EXPECT_EQ(parse_plan("blocks=6,threads=256", base), expected);
+}
+
 TEST(Plan, JsonHasTheKeysOfTheText) {
   Seed seed(102);
   const Plan plan = random_plan(seed.generator);

@@ -341,6 +341,7 @@ TEST(EntryMap, HoldsEntriesOf32And64Bits) {
   for (Offset entries : {Offset(9), bound, bound + 1, bound * 1000}) {
     EntryMap map(entries, 3, Device::cpu());
     EXPECT_FALSE(map.is_identity());
+    for (const Offset slot : {0, 1, 2}) EXPECT_EQ(map[slot], EntryMap::padding);
     map.set(0, entries - 1);
     map.set(2, 4);
     EXPECT_EQ(map[0], entries - 1);

@@ -185,6 +185,25 @@ TEST(ValueTiles, AreLargeWhereThereAreManySlots) {
   }
 }
 
+TEST(ValueTiles, TakeValuesOfTheHostInFewPieces) {
+  constexpr Offset usual_bytes = Offset(64) << 20;
+  for (const Offset entry_bytes : {4, 8, 72, 288, 65535 * 8}) {
+    for (const Offset entries : {Offset(1), Offset(31), Offset(33), Offset(1) << 20,
+                                 (Offset(1) << 31) - 1, Offset(1) << 40}) {
+      const Offset piece = detail::entries_of_piece(entries, entry_bytes);
+      SCOPED_TRACE(std::to_string(entries) + " entries of " + std::to_string(entry_bytes));
+      EXPECT_GE(piece, 1);
+      EXPECT_LE(piece, entries);
+      EXPECT_LE((entries + piece - 1) / piece, 32);
+      if (entries * entry_bytes <= usual_bytes) {
+        EXPECT_EQ(piece, entries);
+      }
+      // No larger than it takes.
+      EXPECT_LE(piece * entry_bytes, std::max(usual_bytes, (entries / 32 + 1) * entry_bytes));
+    }
+  }
+}
+
 TEST(ValueTiles, DivideExactly) {
   for (const unsigned number : {1u, 2u, 3u, 7u, 9u, 36u, 72u, 144u, 1023u, 65535u}) {
     const detail::Divisor divisor(number);

@@ -75,6 +75,47 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
                                                blocks_too_small * loops);
 }
 
+TEST(ProductProgram, BoundsNoMoreBlocksThanAMultiprocessorHolds) {
+  const auto bounds_of = [](const std::string& plan, int architecture) {
+    const std::string text = source_of(variant_entry<quaternion<double>>(), variant_programs()[0],
+                                       parse_plan(plan), architecture)
+                                 .text;
+    std::smatch found;
+    EXPECT_TRUE(std::regex_search(text, found, std::regex(R"(__launch_bounds__\((.*)\))"))) << text;
+    return found[1].str();
+  };
+  struct Holds {
+    int architecture;
+    int of_64, of_128, of_512, of_1024;
+  };
+  // 999 is not known yet.
+  for (const Holds& most : {Holds{75, 16, 8, 2, 1},
+                            {80, 32, 16, 4, 2},
+                            {86, 16, 12, 3, 1},
+                            {87, 16, 12, 3, 1},
+                            {89, 24, 12, 3, 1},
+                            {90, 32, 16, 4, 2},
+                            {100, 32, 16, 4, 2},
+                            {103, 32, 16, 4, 2},
+                            {110, 24, 12, 3, 1},
+                            {120, 24, 12, 3, 1},
+                            {121, 24, 12, 3, 1},
+                            {999, 32, 16, 4, 2}}) {
+    SCOPED_TRACE(most.architecture);
+    for (const auto& [threads, blocks] : {std::pair{64, most.of_64},
+                                          {128, most.of_128},
+                                          {512, most.of_512},
+                                          {1024, most.of_1024}}) {
+      const std::string block = "threads=" + std::to_string(threads);
+      EXPECT_EQ(bounds_of(block, most.architecture), "Plan::block");
+      for (const int wanted : {1, blocks, blocks + 1, 1000}) {
+        EXPECT_EQ(bounds_of(block + ",blocks=" + std::to_string(wanted), most.architecture),
+                  "Plan::block, " + std::to_string(std::min(wanted, blocks)));
+      }
+    }
+  }
+}
+
 class KernelVariantsCompiled : public testing::Test {
  protected:
   void SetUp() override {
@@ -130,7 +171,7 @@ TEST_P(SomeKernelVariants, ForOtherArchitectures) {
   ASSERT_GE(array.size(), some);
   std::vector<cuda::KernelSource> sources;
   for (std::size_t i = 0; i < some; ++i) {
-    sources.push_back(source_of(array[i * array.size() / some]));
+    sources.push_back(source_of(array[i * array.size() / some], GetParam()));
   }
   expect_images(sources, GetParam());
 }
@@ -150,7 +191,8 @@ TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
     if (!program.in_loop && program.kind != ProgramKind::diagonal_step) continue;
     for (const char* plan : {"C=32,T=4,schedule=full", "C=1,schedule=full,load=evict-first",
                              "C=16,threshold=8,schedule=static", "C=n,schedule=dynamic"}) {
-      sources.push_back(source_of(entries[sources.size() % 2], program, parse_plan(plan)));
+      sources.push_back(
+          source_of(entries[sources.size() % 2], program, parse_plan(plan), unknown_architecture));
     }
   }
   const auto images = cuda::compile_kernels(sources, unknown_architecture);
@@ -171,6 +213,38 @@ TEST_F(KernelVariantsCompiled, KernelsOfALoopWaitForTheOneBefore) {
       EXPECT_TRUE(std::regex_search(rest, reads_constants, std::regex_constants::match_continuous))
           << rest;
     }
+  }
+}
+
+/// A compiler leaves room for as many blocks as a multiprocessor holds, and ignores a larger bound:
+/// seen by the registers of a kernel that could use more.
+TEST_F(KernelVariantsCompiled, MostBlocksAreThoseThatTheCompilerKnows) {
+  constexpr int registers_of_multiprocessor = 65536;
+  for (const int architecture : cuda::nvrtc().architectures) {
+    SCOPED_TRACE(architecture);
+    cuda::KernelSource source{"bounds", "", {}, {"--ptxas-options=-v"}};
+    std::map<std::string, std::pair<int, bool>> kernels;  // registers a thread; whether they bound
+    for (const int threads : {64, 128}) {  // the first may run out of room for blocks
+      const int most = cuda::most_blocks(threads, architecture);
+      for (const int blocks : {most, most + 1}) {
+        const std::string name = "of_" + std::to_string(threads) + "_by_" + std::to_string(blocks);
+        source.text += "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                       ", " + std::to_string(blocks) + ") " + name +
+                       "(volatile float* a) {\n"
+                       "  float value[96];\n"
+                       "  for (int i = 0; i < 96; ++i) value[i] = a[i];\n"
+                       "  for (int i = 0; i < 96; ++i) a[95 - i] = value[i];\n}\n";
+        kernels[name] = {registers_of_multiprocessor / (threads * blocks), blocks == most};
+      }
+    }
+    const std::string log = cuda::compile_kernel(source, architecture).log;
+    const std::regex used(R"(function '(\w+)' for '\w+'[^']*Used (\d+) registers)");
+    std::size_t found = 0;
+    for (std::sregex_iterator of(log.begin(), log.end(), used), end; of != end; ++of, ++found) {
+      const auto& [registers, bounds] = kernels.at((*of)[1]);
+      EXPECT_EQ(std::stoi((*of)[2]) <= registers, bounds) << of->str();
+    }
+    EXPECT_EQ(found, kernels.size()) << log;
   }
 }
 

@@ -3,14 +3,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 
 #include "heddle/config.hpp"
 #include "heddle/device.hpp"
 
-/// Of CUDA's run-time library, whose headers are not the tests'.
+// Of CUDA's run-time library, whose headers are not the tests'.
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
 extern "C" int cudaStreamCreateWithFlags(CUstream_st** stream, unsigned flags);
 extern "C" int cudaStreamDestroy(CUstream_st* stream);
+extern "C" int cudaStreamBeginCapture(CUstream_st* stream, int mode);
+extern "C" int cudaStreamEndCapture(CUstream_st* stream, CUgraph_st** graph);
+extern "C" int cudaGraphGetNodes(CUgraph_st* graph, CUgraphNode_st** nodes, std::size_t* count);
+extern "C" int cudaGraphInstantiate(CUgraphExec_st** executable, CUgraph_st* graph,
+                                    unsigned long long flags);
+extern "C" int cudaGraphLaunch(CUgraphExec_st* executable, CUstream_st* stream);
+extern "C" int cudaGraphExecDestroy(CUgraphExec_st* executable);
+extern "C" int cudaGraphDestroy(CUgraph_st* graph);
 
 namespace heddle::test {
 
@@ -44,6 +56,47 @@ class OwnStream {
 
  private:
   CUstream_st* stream_ = nullptr;
+};
+
+/// What `queue()` queues on a stream, as a program that uses heddle would make it a graph.
+class OwnGraph {
+ public:
+  template <class Queue>
+  OwnGraph(CUstream_st* stream, const Queue& queue) {
+    if constexpr (has_cuda) {
+      constexpr int global = 0;  // the strictest mode
+      EXPECT_EQ(cudaStreamBeginCapture(stream, global), 0);
+      queue();
+      EXPECT_EQ(cudaStreamEndCapture(stream, &graph_), 0);
+      EXPECT_EQ(cudaGraphInstantiate(&executable_, graph_, 0), 0);
+    }
+  }
+  OwnGraph(const OwnGraph&) = delete;
+  OwnGraph& operator=(const OwnGraph&) = delete;
+  ~OwnGraph() {
+    if constexpr (has_cuda) {
+      if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
+      if (graph_ != nullptr) cudaGraphDestroy(graph_);
+    }
+  }
+  /// What was queued: kernels, copies, ...
+  std::size_t nodes() const {
+    std::size_t count = 0;
+    if constexpr (has_cuda) {
+      EXPECT_EQ(cudaGraphGetNodes(graph_, nullptr, &count), 0);
+    }
+    return count;
+  }
+  void launch(CUstream_st* stream) const {
+    ASSERT_NE(executable_, nullptr);
+    if constexpr (has_cuda) {
+      ASSERT_EQ(cudaGraphLaunch(executable_, stream), 0);
+    }
+  }
+
+ private:
+  CUgraph_st* graph_ = nullptr;
+  CUgraphExec_st* executable_ = nullptr;
 };
 
 }  // namespace heddle::test

@@ -173,7 +173,7 @@ inline SelectionSpace variant_space() {
 }
 
 inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProgram& program,
-                                    const Plan& plan) {
+                                    const Plan& plan, int architecture = 90) {
   constexpr Index some_rows = 1000;
   cuda::ProductProgram product{
       program.epilogue == device::store_residual ? entry.exact : entry.text,
@@ -184,7 +184,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       program.own_ring ? entry.shape.ring : 1};
   product.in_loop = program.in_loop;
   cuda::KernelSource source =
-      program.kind == ProgramKind::product ? cuda::product_source(product)
+      program.kind == ProgramKind::product ? cuda::product_source(product, architecture)
       : program.kind == ProgramKind::diagonal
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
       : program.kind == ProgramKind::diagonal_step
@@ -195,8 +195,9 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
   return source;
 }
 
-inline cuda::KernelSource source_of(const Selection& selection) {
-  return source_of(entry_of(selection), program_of(selection), parse_plan(plan_text_of(selection)));
+inline cuda::KernelSource source_of(const Selection& selection, int architecture = 90) {
+  return source_of(entry_of(selection), program_of(selection), parse_plan(plan_text_of(selection)),
+                   architecture);
 }
 
 }  // namespace heddle::test

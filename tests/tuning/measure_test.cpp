@@ -40,8 +40,17 @@ TEST(Measure, ABufferEvictsTheLastCache) {
   EXPECT_GE(bytes, 1LL << 16);
   EXPECT_LE(bytes, 1LL << 34);
   CacheEviction eviction(device);
-  eviction.run(device.stream());
-  eviction.run(Device::cpu(3).stream());
+  const auto buffer = eviction.buffer();
+  EXPECT_GE(static_cast<long long>(buffer.size_bytes()), 3 * bytes);
+  const unsigned long long n = buffer.size(), sum = n * (n - 1) / 2;
+  // After each run, of whatever team, all of it has been written, and all of it read since.
+  for (const unsigned long long run : {1, 2, 3}) {
+    eviction.run(Device::cpu(static_cast<int>(run)).stream());
+    unsigned long long unwritten = 0;
+    for (unsigned long long i = 1; i < n; ++i) unwritten += buffer[i] != run * i;
+    EXPECT_EQ(unwritten, 0u) << "run " << run;
+    EXPECT_EQ(buffer[0], run * (run + 1) / 2 * sum) << "run " << run;
+  }
 }
 
 }  // namespace
