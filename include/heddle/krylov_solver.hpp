@@ -49,17 +49,18 @@ class KrylovSolver {
   /// later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
-  /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`:
-  /// queued as one graph, without waiting and, but for the first call, without allocating. b and x
-  /// lie in the GPU's memory, `report` there or in pinned memory of the host; all three, and this
-  /// object, are used until the stream has come so far. Every decision is the device's and as that
-  /// of `solve`, but that the plan's loop goes on where a copy in floats does not suffice; Jacobi's
-  /// inverses are made anew from the values that the matrix has by then. While the solver's stream
-  /// is being captured, the solve becomes part of the caller's graph, with the options of now,
-  /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
-  /// another solve of this object or of its preconditioner's. A preconditioner of the user's own is
-  /// refreshed by the call, not by each launch. Throws `Error`: unsupported for any other operator
-  /// or loop, an observer, or a preconditioner that does more than queue work
+  /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
+  /// or one that only queues work (`LinearOperator::only_queues`): queued as one graph, without
+  /// waiting and, but for the first call, without allocating. b and x lie in the GPU's memory,
+  /// `report` there or in pinned memory of the host; all three, and this object, are used until the
+  /// stream has come so far. Every decision is the device's and as that of `solve`, but that the
+  /// plan's loop goes on where a copy in floats does not suffice; Jacobi's inverses are made anew
+  /// from the values that the matrix has by then. While the solver's stream is being captured, the
+  /// solve becomes part of the caller's graph, with the options of now, after a `prepare_enqueue`.
+  /// That graph may be launched any number of times, but never beside another solve of this object
+  /// or of its preconditioner's. A preconditioner of the user's own is refreshed by the call or
+  /// `prepare_enqueue`, not by each launch. Throws `Error`: unsupported for any other operator or
+  /// loop, an observer, or a preconditioner that does more than queue work
   /// (`Preconditioner::only_queues`); usage for fields in the host's memory, and for a capture that
   /// was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
@@ -78,7 +79,9 @@ class KrylovSolver {
 
   /// Vectors v with A v = 0 and v* A = 0, in the user's order: the system is solved in the space
   /// orthogonal to them (over the coefficients of the operator's ring), and b is projected into it.
-  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
+  /// Waits for an enqueued solve, and gives back the graph that was prepared for the next; a graph
+  /// of the caller's that holds a solve must not be launched any more. Where it throws the null
+  /// space is the one before, or where memory ran out for another loop the new one, `stepped`.
   void set_null_space(const std::vector<FieldView<const S>>& vectors);
 
   /// Relative residuals of the recurrence, from iteration 0, if the options ask for them.
@@ -156,9 +159,12 @@ class KrylovSolver {
   /// Checks what `enqueue` takes, and makes `enqueued_` where it is not.
   cuda::SolveTarget<S> target_of(const FieldView<const S>& b, const FieldView<S>& x,
                                  DeviceReport* report);
-  template <Ring R>
-  void project_in(const FieldView<S>& field);
-  void refresh_preconditioner();
+  /// Whether a loop on a GPU holds work that is not its own kernels': of a matrix-free operator, of
+  /// a preconditioner of the user's own, or a projection.
+  bool has_foreign_work() const;
+  /// Of a device::LoopLimits: nobody knows how long foreign work takes.
+  long long unwatched_iterations(long long bytes_of_iteration) const;
+  void apply_foreign_work_once();
   /// Waits for what was enqueued, which a change of the solver outdates.
   void forget_enqueued();
 
@@ -168,9 +174,13 @@ class KrylovSolver {
   std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
-  std::vector<FieldView<S>> null_space_;
-  std::shared_ptr<cuda::Projection<S>> projection_;  // of it, for graphs; null without
-  bool is_applied_ = false;                          // the user's own preconditioner, once
+  struct NullSpace {
+    std::vector<Array<S>> storage;
+    std::vector<FieldView<S>> vectors;                // orthonormal
+    std::shared_ptr<cuda::Projection<S>> projection;  // for graphs; null without vectors
+  };
+  NullSpace null_space_;
+  bool is_applied_ = false;  // foreign work, once
   FieldView<S> residual_;
   FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
   FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess

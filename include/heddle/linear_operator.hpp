@@ -43,9 +43,11 @@ class LinearOperator {
   /// Bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
 
-  /// Of an operator on a GPU: whether `apply` only queues work on its stream, the same each time:
-  /// it allocates nothing, waits for nothing and looks at nothing of the host that may change. Then
-  /// solvers record it in the graph of a loop that lives there; otherwise the host drives the loop.
+  /// Of an operator on a GPU: whether `apply` only queues work on the stream that it is given,
+  /// which need not be the device's, and the same each time: kernels, copies and fills, on memory
+  /// that stays where it is. It allocates nothing, waits for nothing, and uses no number of the
+  /// host that may change. Then solvers record it in the graph of a loop that lives there;
+  /// otherwise the host drives the loop.
   virtual bool only_queues() const { return false; }
 
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.

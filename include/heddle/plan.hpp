@@ -55,6 +55,7 @@ struct Plan {
   LoopForm loop = LoopForm::stepped;
   KernelLaunch launch = KernelLaunch::serial;  // of a graph's kernels, one behind the other
   int reductions = 2;  // of conjugate gradient in a graph, an iteration: 2 or 1
+  int passes = 2;      // with two reductions, kernels over vectors: 2 or 1
   Recurrence recurrence = Recurrence::ring;  // BiCGStab's coefficients: the entry's ring, or real
 
   bool operator==(const Plan&) const = default;

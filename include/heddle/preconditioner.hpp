@@ -27,9 +27,11 @@ class Preconditioner {
   /// changed. May throw, e.g. for a singular diagonal entry.
   virtual void refresh() {}
 
-  /// Whether `apply` only queues work on its stream, the same each time: it allocates nothing,
-  /// waits for nothing and looks at nothing of the host that may change. Then loops that live on a
-  /// GPU record it in their graph; otherwise the host drives them.
+  /// Whether `apply` only queues work on the stream that it is given, which need not be the
+  /// device's, and the same each time: kernels, copies and fills, on memory that stays where it is
+  /// though `refresh` may change what is in it. It allocates nothing, waits for nothing, and uses
+  /// no number of the host that may change. Then loops that live on a GPU record it in their graph;
+  /// otherwise the host drives them.
   virtual bool only_queues() const { return false; }
 
   /// Bytes that one application moves beyond r and z, for models.

@@ -96,7 +96,7 @@ struct Key {
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 23> keys = {{
+const std::array<Key, 24> keys = {{
     {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
      [](const Plan& p) { return written_rows(p.lanes); }},
     {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
@@ -148,6 +148,8 @@ const std::array<Key, 23> keys = {{
     {"reductions",
      [](Plan& p, const std::string& t) { p.reductions = read_number("reductions", t, 1); },
      [](const Plan& p) { return std::to_string(p.reductions); }},
+    {"passes", [](Plan& p, const std::string& t) { p.passes = read_number("passes", t, 1); },
+     [](const Plan& p) { return std::to_string(p.passes); }},
     {"recurrence",
      [](Plan& p, const std::string& t) { read("recurrence", t, recurrence_names, p.recurrence); },
      [](const Plan& p) { return written(recurrence_names, p.recurrence); }},
@@ -229,6 +231,9 @@ void check_plan(const Plan& plan) {
   }
   if (plan.reductions < 1 || plan.reductions > 2) {
     refuse("plan: reductions=" + std::to_string(plan.reductions) + " is neither 1 nor 2");
+  }
+  if (plan.passes < 1 || plan.passes > 2) {
+    refuse("plan: passes=" + std::to_string(plan.passes) + " is neither 1 nor 2");
   }
 }
 

@@ -28,7 +28,7 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
                                             *matrix.iterated().product_on_gpu(),
                                             preconditioner != nullptr, matrix.device())
             : cuda::workspace_of_bicgstab_graph<S>(
-                  *cuda::make_queued_product(matrix.iterated(), ring_size(ring)), ring);
+                  *cuda::make_queued_product(matrix.iterated(), ring), ring);
     return {fields + of_loop.fields, of_loop.bytes};
   }
   return {fields};
@@ -57,7 +57,7 @@ std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(const LinearOperat
     if (form == LoopForm::stepped) return nullptr;
     auto preconditioner = this->preconditioner_of_loop();
     if (form != LoopForm::persistent) {
-      return cuda::bicgstab_graph<S>(cuda::make_queued_product(matrix, ring_size(ring_)),
+      return cuda::bicgstab_graph<S>(cuda::make_queued_product(matrix, ring_),
                                      std::move(preconditioner), ring_, form, this->device_);
     }
     return cuda::bicgstab_persistent<S>(*matrix.product_on_gpu(), preconditioner.diagonal, ring_,
@@ -69,6 +69,7 @@ std::shared_ptr<cuda::BiCGStabLoop<S>> BiCGStab<S>::make_loop(const LinearOperat
 template <class S>
 void BiCGStab<S>::remake_loop() {
   loop_on_matrix_.reset();
+  loop_.reset();  // first: not both at once
   loop_ = make_loop(this->matrix_.iterated());
 }
 
@@ -91,10 +92,11 @@ std::string_view BiCGStab<S>::loop() const {
 
 // Passes beside the products' own: <r^, v> 2; s = r - v alpha 3; <t, s>, |t|^2 2; x and r 8; p 4;
 // and r, z of two preconditionings. In a graph the products form their sums: r^ 1; 3; none, with a
-// preconditioner s 1; x and r 7, with a preconditioner 8; p 4.
+// preconditioner s 1; x and r 7, with a preconditioner 8; p 4. Not those of matrix-free operators.
 template <class S>
 typename KrylovSolver<S>::Cost BiCGStab<S>::cost() const {
-  if (loop() != "stepped") return {this->preconditioner_ ? 21 : 15, 2};
+  if (loop() != "stepped" && this->iterated().product_on_gpu() != nullptr)
+    return {this->preconditioner_ ? 21 : 15, 2};
   return {this->preconditioner_ ? 23 : 19, 2};
 }
 
@@ -136,7 +138,8 @@ void BiCGStab<S>::capture_run(const LinearOperator<S>& matrix, const FieldView<S
 
 template <class S>
 void BiCGStab<S>::iterate(detail::SolveControl<S>& control) {
-  if (loop() != "stepped") return iterate_on_gpu(control);
+  if (loop() != "stepped" && this->iterated().product_on_gpu() != nullptr)
+    return iterate_on_gpu(control);
   if (ring_ == Ring::real) iterate_in<Ring::real>(control);
   if (ring_ == Ring::complex) iterate_in<Ring::complex>(control);
   if (ring_ == Ring::quaternion) iterate_in<Ring::quaternion>(control);

@@ -120,7 +120,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
         precondition_(std::move(preconditioner.queue)),
         device_(device),
         graph_(device, form),
-        overlapped_(product_->overlaps() && !precondition_ &&
+        overlapped_(product_->plan().launch == KernelLaunch::overlapped && !precondition_ &&
                     can_overlap(begin_run<S>, device.stream())),
         counters_(2, device) {
     product_->prepare_loop();
@@ -141,7 +141,7 @@ class FusedLoop final : public BiCGStabLoop<S> {
 
  private:
   /// Work that is not the loop's own goes on to the end of the body though the run has ended.
-  int iterations_of_body() const { return precondition_ ? 2 : 10; }
+  int iterations_of_body() const { return precondition_ || !product_->ends_with_loop() ? 2 : 10; }
 
   /// For as long as `fields` are there.
   LoopKernels kernels_on(const BiCGStabFields<S>& fields) {

@@ -27,7 +27,8 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
                                             *matrix.iterated().product_on_gpu(),
                                             diagonal != nullptr, matrix.device())
             : cuda::workspace_of_conjugate_gradient_graph<S>(
-                  *cuda::make_queued_product(matrix.iterated()), diagonal);
+                  *cuda::make_queued_product(matrix.iterated()), diagonal,
+                  preconditioner != nullptr && diagonal == nullptr);
     return {fields + of_loop.fields, of_loop.bytes};
   }
   return {fields};
@@ -72,6 +73,7 @@ std::shared_ptr<cuda::ConjugateGradientLoop<S>> ConjugateGradient<S>::make_loop(
 template <class S>
 void ConjugateGradient<S>::remake_loop() {
   loop_on_matrix_.reset();
+  loop_.reset();  // first: not both at once
   loop_ = make_loop(this->matrix_.iterated());
 }
 

@@ -42,10 +42,11 @@ std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
     std::unique_ptr<QueuedProduct<S>> product, LoopPreconditioner<S> preconditioner, LoopForm form,
     const Device& device);
 
-/// What that will allocate; `diagonal` is null where the preconditioner has none.
+/// What that will allocate; `diagonal` is null where the preconditioner has none, `foreign` if it
+/// is work of its own.
 template <class S>
 Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<S>& product,
-                                                const Diagonal* diagonal);
+                                                const Diagonal* diagonal, bool foreign);
 
 /// One kernel for the whole run: for matrices that fill a GPU only for microseconds. Throws `Error`
 /// (bad_plan) if the plan's slices or the GPU do not allow it.

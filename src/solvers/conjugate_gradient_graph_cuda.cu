@@ -97,6 +97,86 @@ __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
       walk, UpdateSolutionAndDirection<S>{static_cast<S>(alpha), x, static_cast<S>(beta), z, p});
 }
 
+/// Kernels 2 and 3 in one launch of blocks that meet between them: r stays in registers, and x and
+/// p come into L2 while the blocks wait for one another.
+template <int Steps, class S>
+__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
+    update_together(Walk walk, device::LoopState* state, int side, device::PartialSums product,
+                    const S* q, S* r, S* x, S* p, device::Meeting meeting) {
+  double alpha;
+  if (!device::take_alpha<threads_of_loop>(*state, side, product, alpha)) return;
+  using C = Chunk<S>;
+  const unsigned thread = blockIdx.x * threads_of_loop + threadIdx.x;
+  const unsigned block = thread / threads_of_block;
+  const auto visit = [&](const auto& operation) {
+#pragma unroll
+    for (int step = 0; step < Steps; ++step) {
+      const Offset chunk = (Offset(block) * Steps + step) * threads_of_block +
+                           static_cast<int>(thread % threads_of_block);
+      if (chunk * C::elements < walk.elements) operation(C(walk, 0, chunk), step);
+    }
+  };
+  typename C::Values residual[Steps];
+  double sum[1] = {};
+  const S a = static_cast<S>(alpha);
+  visit([&](const C& chunk, int step) {
+    residual[step] = chunk.load(r);
+    const auto image = chunk.load(q);
+    for (int e = 0; e < C::elements; ++e) {
+      S& component = residual[step].at[e].component[0];
+      component -= a * image.at[e].component[0];
+      sum[0] += double(component) * component;
+    }
+    chunk.store(r, residual[step]);
+  });
+  visit([&](const C& chunk, int) {
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(x + chunk.first));
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(p + chunk.first));
+  });
+  const double squared_norm = device::meet<threads_of_loop>(meeting, sum);
+  const S b = static_cast<S>(device::conclude_step(*state, side, squared_norm, squared_norm));
+  visit([&](const C& chunk, int step) {
+    auto of_p = chunk.load(p), of_x = chunk.load(x);
+    for (int e = 0; e < C::elements; ++e) {
+      const S direction = of_p.at[e].component[0];
+      of_x.at[e].component[0] += a * direction;
+      of_p.at[e].component[0] = residual[step].at[e].component[0] + b * direction;
+    }
+    chunk.store(x, of_x);
+    chunk.store(p, of_p);
+  });
+}
+
+constexpr int most_groups = 1024;  // that meet
+
+/// Of that kernel: as few steps a thread as its blocks need to be there at once.
+template <class S>
+struct Together {
+  void (*kernel)(Walk, device::LoopState*, int, device::PartialSums, const S*, S*, S*, S*,
+                 device::Meeting) = nullptr;  // null where r does not fit into registers
+  Walk walk;
+};
+
+template <class S>
+Together<S> together_on(const FieldView<S>& shape, const Stream& stream) {
+  Together<S> found;
+  const auto consider = [&]<int Steps>() {
+    if (found.kernel != nullptr) return;
+    Walk walk = walk_over<Ring::real>(shape, 1);
+    const unsigned chunks_of_thread = static_cast<unsigned>(walk.steps) * walk.blocks_of_plane;
+    walk.steps = Steps;
+    walk.blocks_of_plane = (chunks_of_thread + Steps - 1) / Steps;
+    const unsigned blocks = blocks_of_loop(walk);
+    if (blocks > resident_blocks(update_together<Steps, S>, threads_of_loop, stream)) return;
+    if (blocks * device::partials_of_block(threads_of_loop) > unsigned{most_groups}) return;
+    found = {update_together<Steps, S>, walk};
+  };
+  [&]<int... Steps>(std::integer_sequence<int, Steps...>) {
+    (consider.template operator()<Steps>(), ...);
+  }(std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>{});
+  return found;
+}
+
 /// Kernel 2 of one reduction; its own sums take turns in two places.
 template <class S>
 __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
@@ -112,6 +192,9 @@ __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
 }
 
 constexpr int most_sums = 2;  // that a kernel leaves
+constexpr long long bytes_of_meeting =
+    most_groups * static_cast<long long>(sizeof(device::Packet)) +
+    static_cast<long long>(sizeof(unsigned long long));
 
 /// Doubles that kernels leave to one another, and scalars of A p.
 struct Room {
@@ -121,7 +204,7 @@ struct Room {
 };
 
 template <class S>
-Room room_of(const QueuedProduct<S>& product, const Diagonal* diagonal) {
+Room room_of(const QueuedProduct<S>& product, const Diagonal* diagonal, bool one_reduction) {
   const FieldView<S> shape = product.shape();
   Room room;
   room.of_product = product.partials();
@@ -131,7 +214,7 @@ Room room_of(const QueuedProduct<S>& product, const Diagonal* diagonal) {
     room.of_vectors = std::max<Offset>(room.of_vectors, most_sums * diagonal->partials());
   }
   room.totals = 2 * most_sums;
-  if (product.has_one_reduction()) room.s = shape.scalars();
+  if (one_reduction) room.s = shape.scalars();
   return room;
 }
 
@@ -146,12 +229,16 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
         device_(device),
         graph_(device, form),
         counters_(3, device),
-        one_reduction_(product_->has_one_reduction() && !precondition_),
-        overlapped_(product_->overlaps() && !precondition_ &&
+        one_reduction_(product_->plan().reductions == 1 && !precondition_),
+        overlapped_(product_->plan().launch == KernelLaunch::overlapped && !precondition_ &&
                     can_overlap(update_residual<S>, device.stream())) {
     product_->prepare_loop();
     if (diagonal_ != nullptr) diagonal_->prepare_step(one_reduction_);
     make_room();
+    const bool bare = diagonal_ == nullptr && !precondition_;
+    if (product_->plan().passes == 1 && !one_reduction_ && bare) {
+      together_ = together_on(product_->shape(), device.stream());
+    }
   }
 
   RunResult run(const ConjugateGradientFields<S>& fields, const RunLimits& limits) override {
@@ -166,7 +253,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
  private:
   /// Even: `side` is that of the iteration's number. Work that is not the loop's own goes on to the
   /// end of the body though the run has ended.
-  int iterations_of_body() const { return precondition_ ? 4 : 20; }
+  int iterations_of_body() const { return precondition_ || !product_->ends_with_loop() ? 4 : 20; }
 
   /// For as long as `fields` are there.
   LoopKernels kernels_on(const ConjugateGradientFields<S>& fields) {
@@ -181,13 +268,15 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
   }
 
   void make_room() {
-    const Room room = room_of<S>(*product_, diagonal_);
+    const Room room = room_of<S>(*product_, diagonal_, one_reduction_);
     partials_ = Array<double>(static_cast<std::size_t>(room.doubles()), device_);
     of_product_ = partials_.data();
     of_vectors_[0] = of_product_ + room.of_product;
     of_vectors_[1] = of_vectors_[0] + room.of_vectors;
     totals_ = of_vectors_[1] + room.of_vectors;
     s_ = Array<S>(static_cast<std::size_t>(room.s), device_);
+    packets_ = Array<device::Packet>(most_groups, device_);
+    round_ = Array<unsigned long long>(1, device_);
   }
 
   void queue_start(const ConjugateGradientFields<S>& fields, device::LoopState* state,
@@ -217,6 +306,14 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
     product.overlapped = overlapped_ && iteration > 0;  // none is before the first of a body
     const auto of_product =
         for_every_block<1>(product_->multiply(product, body), totals_, overlapped_, body);
+
+    if (together_.kernel != nullptr) {
+      launch_cooperative(together_.kernel, blocks_of_loop(together_.walk), threads_of_loop, body,
+                         together_.walk, state, side, of_product, fields.q.data, fields.r.data,
+                         fields.x.data, fields.p.data,
+                         device::Meeting{packets_.data(), round_.data()});
+      return;
+    }
 
     // Those that kernel 2 leaves, and with one reduction those of the iteration before.
     double* const left = of_vectors_[one_reduction_ ? side : 0];
@@ -249,7 +346,7 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
     }
     if (precondition_) {
       precondition_(fields.r, fields.z, body);
-      launch_kernel(sum_of_step<S>, blocks, threads_of_loop, overlapped_, body, walk,
+      launch_kernel(sum_of_step<S>, blocks, threads_of_loop, false, body, walk,
                     NormAndDot<S>{fields.r.data, fields.z.data}, left);
     }
     if (!one_reduction_) {
@@ -269,6 +366,9 @@ class FusedLoop final : public ConjugateGradientLoop<S> {
   Array<unsigned> counters_;  // of the first sums; two of a dynamic schedule
   bool one_reduction_;
   bool overlapped_;
+  Together<S> together_;
+  Array<device::Packet> packets_;
+  Array<unsigned long long> round_;
   Array<double> partials_;
   double* of_product_ = nullptr;
   double* of_vectors_[2] = {};
@@ -287,16 +387,17 @@ std::unique_ptr<ConjugateGradientLoop<S>> conjugate_gradient_graph(
 
 template <class S>
 Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<S>& product,
-                                                const Diagonal* diagonal) {
-  const Room room = room_of<S>(product, diagonal);
+                                                const Diagonal* diagonal, bool foreign) {
+  const Room room = room_of<S>(product, diagonal, product.plan().reductions == 1 && !foreign);
   return {room.s > 0 ? 1 : 0,
-          room.doubles() * static_cast<long long>(sizeof(double)) + LoopRun::allocated_bytes()};
+          room.doubles() * static_cast<long long>(sizeof(double)) + bytes_of_meeting +
+              LoopRun::allocated_bytes()};
 }
 
 template Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<float>&,
-                                                         const Diagonal*);
+                                                         const Diagonal*, bool);
 template Workspace workspace_of_conjugate_gradient_graph(const QueuedProduct<double>&,
-                                                         const Diagonal*);
+                                                         const Diagonal*, bool);
 template std::unique_ptr<ConjugateGradientLoop<float>> conjugate_gradient_graph(
     std::unique_ptr<QueuedProduct<float>>, LoopPreconditioner<float>, LoopForm, const Device&);
 template std::unique_ptr<ConjugateGradientLoop<double>> conjugate_gradient_graph(

@@ -116,6 +116,11 @@ KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
   }
+  if (matrix.row_components() % ring_size(ring) != 0) {
+    throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix.row_components()) +
+                                              " components are no whole numbers of a ring of " +
+                                              std::to_string(ring_size(ring)));
+  }
   const Offset partials = partials_of_sums<S>(matrix);
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
   memory_ = checked<S>({workspace.fields + own_fields, workspace.bytes + sums}, matrix);
@@ -149,12 +154,27 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
 }
 
 template <class S>
-void KrylovSolver<S>::refresh_preconditioner() {
-  preconditioner_->refresh();
-  if (is_applied_ || !device_.on_gpu() || preconditioner_->diagonal_on_gpu() != nullptr) return;
-  // What it makes or compiles at its first use is not for a graph to record.
+bool KrylovSolver<S>::has_foreign_work() const {
+  return matrix_.product_on_gpu() == nullptr ||
+         (preconditioner_ && !detail::is_fused(*preconditioner_, !null_space_.vectors.empty()));
+}
+
+template <class S>
+long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) const {
+  return has_foreign_work() ? 0 : cuda::unwatched_iterations(bytes_of_iteration);
+}
+
+/// What they make or compile at their first use is not for a graph to record.
+template <class S>
+void KrylovSolver<S>::apply_foreign_work_once() {
+  if (is_applied_ || !has_foreign_work() || form_of_loop(matrix_) == LoopForm::stepped) return;
   fill<S>(S(0), residual_, stream_);
-  preconditioner_->apply(residual_, kept_, stream_);
+  fill<S>(S(0), kept_, stream_);
+  if (preconditioner_) preconditioner_->apply(residual_, kept_, stream_);
+  if (matrix_.product_on_gpu() == nullptr) {
+    matrix_.apply(S(1), residual_, S(0), kept_, stream_);
+    matrix_.apply(S(-1), residual_, S(1), kept_, stream_);
+  }
   is_applied_ = true;
 }
 
@@ -166,19 +186,19 @@ void KrylovSolver<S>::forget_enqueued() {
 
 template <class S>
 LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
-  return detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.empty());
+  return detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
 }
 
 template <class S>
 cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
   if (!preconditioner_) return {};
-  if (detail::is_fused(*preconditioner_, !null_space_.empty())) {
+  if (detail::is_fused(*preconditioner_, !null_space_.vectors.empty())) {
     return {preconditioner_->diagonal_on_gpu(), {}};
   }
   return {nullptr,
           [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
             preconditioner_->apply(r, z, stream);
-            if (projection_) projection_->queue(z, stream);
+            if (null_space_.projection) null_space_.projection->queue(z, stream);
           }};
 }
 
@@ -218,52 +238,64 @@ FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>& r,
   return z;
 }
 
-template <class S>
-template <Ring R>
-void KrylovSolver<S>::project_in(const FieldView<S>& field) {
-  for (const FieldView<S>& v : null_space_) {
-    const auto along = dot<R, S>(v, field, reduction_, stream_);
+namespace {
+
+/// field -= v <v, field> for each of the orthonormal vectors.
+template <class S, Ring R>
+void project_out_in(const std::vector<FieldView<S>>& vectors, const FieldView<S>& field,
+                    Reduction<S>& reduction, const Stream& stream) {
+  for (const FieldView<S>& v : vectors) {
+    const auto along = dot<R, S>(v, field, reduction, stream);
     Coefficient<R, S> minus{};
     for (int k = 0; k < minus.size; ++k) minus.component[k] = static_cast<S>(-along.component[k]);
-    axpby<S, R>(minus, v, Coefficient<R, S>::from_real(S(1)), field, stream_);
+    axpby<S, R>(minus, v, Coefficient<R, S>::from_real(S(1)), field, stream);
+  }
+}
+template <class S>
+void project_out(const std::vector<FieldView<S>>& vectors, Ring ring, const FieldView<S>& field,
+                 Reduction<S>& reduction, const Stream& stream) {
+  if (vectors.empty()) return;
+  if (ring == Ring::real) project_out_in<S, Ring::real>(vectors, field, reduction, stream);
+  if (ring == Ring::complex) project_out_in<S, Ring::complex>(vectors, field, reduction, stream);
+  if (ring == Ring::quaternion) {
+    project_out_in<S, Ring::quaternion>(vectors, field, reduction, stream);
   }
 }
 
+}  // namespace
+
 template <class S>
 void KrylovSolver<S>::project(const FieldView<S>& field) {
-  if (null_space_.empty()) return;
-  if (ring_ == Ring::real) project_in<Ring::real>(field);
-  if (ring_ == Ring::complex) project_in<Ring::complex>(field);
-  if (ring_ == Ring::quaternion) project_in<Ring::quaternion>(field);
+  project_out(null_space_.vectors, ring_, field, reduction_, stream_);
 }
 
 template <class S>
 void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vectors) {
-  auto before_this = std::exchange(null_space_, {});
+  NullSpace made;
   for (const FieldView<const S>& vector : vectors) {
-    FieldView<S> own = make_work();
+    made.storage.emplace_back(static_cast<std::size_t>(residual_.scalars()), device_);
+    const FieldView<S> own(made.storage.back().data(), residual_.size, residual_.components,
+                           matrix_.vector_layout(), basis_);
     permute<S>(vector, own, S(1), stream_);
     const sum_t<S> before = norm<S>(own, stream_);
     // Twice is enough (Giraud et al. 2005): the second pass removes what rounding left.
-    project(own);
-    project(own);
+    project_out(made.vectors, ring_, own, reduction_, stream_);
+    project_out(made.vectors, ring_, own, reduction_, stream_);
     const sum_t<S> after = norm<S>(own, stream_);
     if (!(after > before * 1e-6) || !std::isfinite(after)) {
-      const auto number = std::to_string(null_space_.size());
-      null_space_ = std::move(before_this);
-      throw Error(ErrorKind::usage, "null space: vector " + number +
+      throw Error(ErrorKind::usage, "null space: vector " + std::to_string(made.vectors.size()) +
                                         " is zero, not finite or depends on those before it");
     }
     scale<S>(static_cast<S>(1 / after), own, stream_);
-    null_space_.push_back(own);
+    made.vectors.push_back(own);
   }
-  forget_enqueued();
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    projection_.reset();
-    if (device_.on_gpu() && !null_space_.empty()) {
-      projection_ = cuda::make_projection<S>(null_space_, ring_, device_);
+    if (device_.on_gpu() && !made.vectors.empty()) {
+      made.projection = cuda::make_projection<S>(made.vectors, ring_, device_);
     }
   }
+  forget_enqueued();
+  null_space_ = std::move(made);
   if (preconditioner_) remake_loop();
 }
 
@@ -291,12 +323,13 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   iterate_on(matrix_.iterated());
   history_.clear();
   if (compiling_.valid()) compiling_.get();
-  if (preconditioner_) refresh_preconditioner();
+  if (preconditioner_) preconditioner_->refresh();
+  apply_foreign_work_once();
 
   const auto entered = Clock::now();
   std::optional<Range> phase(std::in_place, "permute in");
   FieldView<const S> b_in = b;
-  if (!fits_in_place(b) || !null_space_.empty()) {
+  if (!fits_in_place(b) || !null_space_.vectors.empty()) {
     permute<S>(b, own(own_b_), S(1), stream_);
     project(*own_b_);
     b_in = *own_b_;
@@ -369,7 +402,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     check_same_shape(b, residual_, "the right-hand side");
     check_same_shape(x, residual_, "the solution");
     iterated_ = &matrix_.iterated();  // the last `solve` may have left it
-    if (loop() == "stepped") {
+    if (loop() == "stepped" || form_of_loop(matrix_) == LoopForm::stepped) {
       throw Error(ErrorKind::unsupported,
                   "enqueue needs a loop that lives on a GPU: an operator there whose plan says "
                   "loop=graph or loop=persistent, or that only queues work, and a preconditioner "
@@ -396,9 +429,12 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     if (captured && !(enqueued_ && (in_place || own_x_))) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
-    // Jacobi's inverses are made in the graph.
-    const bool is_own = preconditioner_ && preconditioner_->diagonal_on_gpu() == nullptr;
-    if (is_own && !captured) refresh_preconditioner();
+    if (!captured) {
+      // Jacobi's inverses are made in the graph.
+      const bool is_own = preconditioner_ && preconditioner_->diagonal_on_gpu() == nullptr;
+      if (is_own) preconditioner_->refresh();
+      apply_foreign_work_once();
+    }
     if (!enqueued_) {
       if (compiling_.valid()) compiling_.get();
       if (!watch_) watch_ = cuda::make_loop_watch(stream_);
@@ -406,7 +442,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.product = cuda::make_queued_product(matrix_);
       parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
       parts.preconditioner = preconditioner_of_loop();
-      parts.projection = projection_;
+      parts.projection = null_space_.projection;
       parts.device = device_;
       parts.options = options_;
       parts.b = own(own_b_);
@@ -414,7 +450,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.kept = verified_;
       parts.scratch = kept_;
       parts.needs_positive_matrix = needs_positive_matrix();
-      parts.unwatched = cuda::unwatched_iterations(bytes_per_iteration());
+      parts.unwatched = unwatched_iterations(bytes_per_iteration());
       parts.watch = watch_;
       const auto runs_over = [this](const LinearOperator<S>& matrix) {
         prepare_run(matrix);

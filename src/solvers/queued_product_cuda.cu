@@ -15,15 +15,16 @@ namespace {
 template <class S>
 class StoredProduct final : public QueuedProduct<S> {
  public:
-  StoredProduct(const Product& product, int ring) : product_(product), ring_(ring) {}
+  StoredProduct(const Product& product, std::optional<Ring> ring)
+      : product_(product), ring_(ring) {}
 
   FieldView<S> shape() const override {
     return {nullptr, product_.pattern().rows, product_.shape().result_components,
             product_.plan().vector};
   }
   Offset partials() const override { return product_.partials(); }
-  bool overlaps() const override { return product_.plan().launch == KernelLaunch::overlapped; }
-  bool has_one_reduction() const override { return product_.plan().reductions == 1; }
+  Plan plan() const override { return product_.plan(); }
+  bool ends_with_loop() const override { return true; }
 
   void prepare_loop() override { product_.prepare(in_loop()); }
   void prepare_checks(bool with_dot) override {
@@ -57,8 +58,8 @@ class StoredProduct final : public QueuedProduct<S> {
  private:
   Product::Call in_loop() const {
     Product::Call call;
-    call.epilogue = ring_ == 0 ? device::store_and_dot : device::store_and_dots;
-    call.ring = ring_;
+    call.epilogue = ring_ ? device::store_and_dots : device::store_and_dot;
+    call.ring = ring_ ? ring_size(*ring_) : 0;
     call.in_loop = true;
     return call;
   }
@@ -76,7 +77,7 @@ class StoredProduct final : public QueuedProduct<S> {
   }
 
   const Product& product_;
-  int ring_;
+  std::optional<Ring> ring_;
 };
 
 /// What a fused product sums beside y: Re <with, y>, or <with, y> in the ring and |y|^2.
@@ -117,11 +118,12 @@ class OperatorProduct final : public QueuedProduct<S> {
   Offset partials() const override {
     return std::max<Offset>(partial_sums(walk(), nullptr).count, partials_of<R>(shape()));
   }
-  bool overlaps() const override { return false; }
-  bool has_one_reduction() const override { return false; }
+  Plan plan() const override { return {}; }
+  bool ends_with_loop() const override { return false; }
 
-  void prepare_loop() override { apply_once(); }
-  void prepare_checks(bool) override { apply_once(); }
+  // Its user has called it before, see `KrylovSolver`.
+  void prepare_loop() override {}
+  void prepare_checks(bool) override {}
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {
@@ -153,18 +155,6 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
  private:
-  /// Whatever it makes at its first use.
-  void apply_once() {
-    if (is_applied_) return;
-    const FieldView<S> like = shape();
-    const auto scalars = static_cast<std::size_t>(like.scalars());
-    const Array<S> zeros(scalars, matrix_.device());
-    Array<S> image(scalars, matrix_.device());
-    matrix_.apply(S(1), at(zeros.data()), S(0), at(image.data()), matrix_.device().stream());
-    matrix_.device().synchronize();
-    is_applied_ = true;
-  }
-
   Walk walk() const { return walk_of_loop<R>(shape(), chunks_to_fill); }
   template <class T>
   FieldView<T> at(T* data) const {
@@ -173,30 +163,30 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
   const LinearOperator<S>& matrix_;
-  bool is_applied_ = false;
 };
 
 }  // namespace
 
 template <class S>
-std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix, int ring) {
+std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
+                                                      std::optional<Ring> ring) {
   if (const Product* product = matrix.product_on_gpu()) {
     return std::make_unique<StoredProduct<S>>(*product, ring);
   }
-  switch (ring) {
-    case 0:
-      return std::make_unique<OperatorProduct<Ring::real, false, S>>(matrix);
-    case ring_size(Ring::complex):
+  if (!ring) return std::make_unique<OperatorProduct<Ring::real, false, S>>(matrix);
+  switch (*ring) {
+    case Ring::complex:
       return std::make_unique<OperatorProduct<Ring::complex, true, S>>(matrix);
-    case ring_size(Ring::quaternion):
+    case Ring::quaternion:
       return std::make_unique<OperatorProduct<Ring::quaternion, true, S>>(matrix);
-    default:
-      return std::make_unique<OperatorProduct<Ring::real, true, S>>(matrix);
+    case Ring::real:
+      break;
   }
+  return std::make_unique<OperatorProduct<Ring::real, true, S>>(matrix);
 }
 template std::unique_ptr<QueuedProduct<float>> make_queued_product(const LinearOperator<float>&,
-                                                                   int);
+                                                                   std::optional<Ring>);
 template std::unique_ptr<QueuedProduct<double>> make_queued_product(const LinearOperator<double>&,
-                                                                    int);
+                                                                    std::optional<Ring>);
 
 }  // namespace heddle::cuda

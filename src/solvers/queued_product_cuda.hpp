@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "heddle/linear_operator.hpp"
 #include "heddle/product_cuda.hpp"
@@ -18,9 +19,10 @@ class QueuedProduct {
   virtual FieldView<S> shape() const = 0;
   /// Partial sums, of up to `Reduction::width` numbers each, that a call leaves.
   virtual Offset partials() const = 0;
-  /// What the plan says, where there is one.
-  virtual bool overlaps() const = 0;
-  virtual bool has_one_reduction() const = 0;
+  /// What it says of loops; the default's where the operator has none.
+  virtual Plan plan() const = 0;
+  /// Whether `multiply` does nothing once the loop has ended; an operator's own work goes on.
+  virtual bool ends_with_loop() const = 0;
   /// Makes and compiles what `multiply` needs, before a graph records it.
   virtual void prepare_loop() = 0;
   /// The same for `residual`, and for `apply_dot` if asked.
@@ -37,7 +39,7 @@ class QueuedProduct {
     bool overlapped = false;  // see `Product::Call`
   };
   /// y = A x, and what is left of the sums: Re <with, y>, or where a ring was asked for <with, y>
-  /// in it and |y|^2. Does nothing once the loop has ended, but for an operator's own work.
+  /// in it and |y|^2.
   virtual device::PartialSums multiply(const Call& call, const Stream& stream) = 0;
 
   /// r = b - A x; to.results = |r|^2.
@@ -48,10 +50,10 @@ class QueuedProduct {
                          unsigned* ticket, const Stream& stream) = 0;
 };
 
-/// `ring`: components of the numbers that `multiply` sums in; 0 for Re <with, y> alone. The
-/// operator, on a GPU and with a `product_on_gpu` or `only_queues`, outlives it.
+/// `ring`: of the numbers that `multiply` sums in; none for Re <with, y> alone. The operator, on a
+/// GPU and with a `product_on_gpu` or `only_queues`, outlives it.
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
-                                                      int ring = 0);
+                                                      std::optional<Ring> ring = {});
 
 }  // namespace heddle::cuda

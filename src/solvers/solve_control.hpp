@@ -27,7 +27,7 @@ class SolveControl {
   /// |b - A x|^2; r holds b - A x afterwards.
   sum true_residual(const FieldView<S>& x) {
     sum squared = solver_.matrix_.residual(b_, x, r(), solver_.reduction_, solver_.stream_);
-    if (!solver_.null_space_.empty()) {
+    if (!solver_.null_space_.vectors.empty()) {
       solver_.project(r());
       squared = real_dot<S>(r(), r(), solver_.reduction_, solver_.stream_);
     }
@@ -103,7 +103,7 @@ class SolveControl {
     limits.growth = static_cast<double>(first_squared_ * most_growth);
     limits.iterations = solver_.options_.max_iterations - report_.iterations;
     limits.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
-    limits.unwatched = cuda::unwatched_iterations(report_.bytes_per_iteration);
+    limits.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
     if (solver_.options_.observer) {
       limits.observe = [this](long long iteration, double squared_norm) {
         return solver_.options_.observer(

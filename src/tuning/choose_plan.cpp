@@ -92,11 +92,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   }
   const bool by_component = plan.inner == InnerLayout::aosoa_component;
   const bool one_thread_a_large_row = large_entry && plan.threads_per_row == 1;
-  const bool is_small = matrix_bytes <= bytes_in_shared;  // blocks for every multiprocessor
-  plan.threads = is_small                                 ? 64
-                 : !streams                               ? 128
-                 : by_component || one_thread_a_large_row ? 256
-                                                          : 512;
+  plan.threads = !streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
   if (streams && !large_entry && (by_component || long_rows) && plan.threshold == 0) {
     // 40 registers a thread: as many threads as then fit, with several entries on the way each.
     constexpr int threads_of_multiprocessor = 1536;
@@ -108,9 +104,13 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
                   ? LoopForm::persistent
                   : LoopForm::graph;
+  if (plan.loop == LoopForm::persistent) plan.threads = 64;  // blocks for every multiprocessor
   // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
+  // Blocks that meet keep r in registers: while a thread has few pieces of it.
+  constexpr double vector_bytes_in_registers = 8e6;
+  if (vector_bytes * rows <= vector_bytes_in_registers) plan.passes = 1;
   // Kernels that come early take room from the one before: not where they last long.
   constexpr Index rows_of_short_kernels = 1 << 18;
   if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;

@@ -27,6 +27,7 @@ TYPED_TEST_SUITE(SolveOnGpu, Entries);
 const char* const loops[] = {"loop=stepped",
                              "loop=graph",
                              "loop=graph,reductions=1",
+                             "loop=graph,passes=1",
                              "loop=graph,launch=overlapped",
                              "loop=replay,launch=overlapped,reductions=1",
                              "loop=persistent"};
@@ -138,7 +139,7 @@ TEST_F(LoopsOnGpu, ManyPartialSumsAreAddedApartToTheSameBits) {
   Seed seed(2605);
   const auto matrix = random_positive_definite_matrix<E>(rows, 3, seed.generator);
   const Field<E> b = random_field<E>(rows, seed.generator);
-  for (const char* reductions : {",reductions=2", ",reductions=1"}) {
+  for (const char* reductions : {",reductions=2", ",reductions=1", ",passes=1"}) {
     SCOPED_TRACE(reductions);
     std::vector<double> first;
     for (const char* threads : {"256", "64", "1024"}) {

@@ -107,6 +107,7 @@ const char* const plans[] = {"pJDS,loop=graph",
                              "Sl-32,vector=soa,inner=soa,loop=graph,reductions=1",
                              "pJDS,T=2,loop=graph,launch=overlapped",
                              "K1rs,loop=replay",
+                             "pJDS,loop=graph,passes=1",
                              "pJDS,loop=persistent",
                              "pJDS,loop=stepped"};
 

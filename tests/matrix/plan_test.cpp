@@ -66,6 +66,7 @@ Plan random_plan(Generator& generator) {
              generator);
   plan.launch = one_of(std::array{KernelLaunch::serial, KernelLaunch::overlapped}, generator);
   plan.reductions = random_between(1, 2, generator);
+  plan.passes = random_between(1, 2, generator);
   plan.recurrence = one_of(std::array{Recurrence::ring, Recurrence::real}, generator);
   return plan;
 }
@@ -106,12 +107,12 @@ TEST(Plan, PapersNames) {
 }
 
 TEST(Plan, CanonicalTextOfTheDefault) {
-  EXPECT_EQ(
-      to_string(Plan{}),
-      "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-      "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
-      "threads=256,blocks=0,unroll=2,load=default,kept=0,loop=stepped,launch=serial,reductions=2,"
-      "recurrence=ring");
+  EXPECT_EQ(to_string(Plan{}),
+            "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
+            "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+            "threads=256,blocks=0,unroll=2,load=default,kept=0,loop=stepped,launch=serial,"
+            "reductions=2,passes=2,"
+            "recurrence=ring");
   EXPECT_EQ(to_string(parse_plan(
                 "ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
                 "vector=soa,stored=float,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
@@ -119,7 +120,7 @@ TEST(Plan, CanonicalTextOfTheDefault) {
             "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
             "vector=soa,stored=float,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
             "threads=1024,blocks=3,unroll=8,load=evict-first,kept=0,loop=graph,launch=overlapped,"
-            "reductions=2,recurrence=real");
+            "reductions=2,passes=2,recurrence=real");
   EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
   EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
 }
@@ -144,6 +145,7 @@ TEST(Plan, KeysOfAGpu) {
       {"launch=serial", {.launch = KernelLaunch::serial}},
       {"launch=overlapped", {.launch = KernelLaunch::overlapped}},
       {"reductions=1", {.reductions = 1}},
+      {"passes=1", {.passes = 1}},
   };
   for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
 }
@@ -231,7 +233,7 @@ void expect_refused(const std::string& text, const std::string& message) {
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
       "C sigma T threshold order columns use inner vector stored schedule chunk prefetch-x "
-      "prefetch-matrix threads blocks unroll load kept loop launch reductions recurrence";
+      "prefetch-matrix threads blocks unroll load kept loop launch reductions passes recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
   expect_refused("c=4", "plan: there is no key 'c'; there are " + keys);
@@ -255,6 +257,8 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
                  "plan: load=cached is none of default streaming no-allocate evict-first");
   expect_refused("kept=101", "plan: kept=101 is not 0 to 100 percent");
   expect_refused("reductions=3", "plan: reductions=3 is neither 1 nor 2");
+  expect_refused("passes=0", "plan: passes=0 is not a whole number of at least 1");
+  expect_refused("passes=3", "plan: passes=3 is neither 1 nor 2");
   expect_refused("loop=fused", "plan: loop=fused is none of stepped graph replay persistent");
   expect_refused("launch=eager", "plan: launch=eager is none of serial overlapped");
   expect_refused("recurrence=complex", "plan: recurrence=complex is none of ring real");

@@ -6,6 +6,7 @@
 //   1  q = A p, <p, q>
 //   2  alpha;  r -= alpha q, (z = M^-1 r), |r|^2, <r, z>
 //   3  beta, and whether to stop;  x += alpha p, p = z + beta p
+// 2 and 3 may be one kernel whose blocks meet between them and keep r in registers meanwhile.
 // One reduction (Chronopoulos and Gear 1989), with z = M^-1 r:
 //   1  w = A z, <z, w>
 //   2  beta, alpha, and whether to stop;  p = z + beta p, s = w + beta s, x += alpha p,
@@ -42,6 +43,58 @@ __device__ __forceinline__ bool take_alpha(LoopState& state, int side, const Par
   return end == loop_runs;
 }
 
+/// After both sums of an iteration: beta, and whether to stop.
+__device__ __forceinline__ double conclude_step(LoopState& state, int side, double squared_norm,
+                                                double r_z) {
+  const double beta = r_z / state.step[side].r_z;
+  if (is_leader()) {
+    state.step[1 - side].r_z = r_z;
+    conclude_iteration(state, squared_norm);
+    if (state.end == loop_runs) set_end(state, end_unless_positive(r_z, loop_not_definite));
+  }
+  return beta;
+}
+
+/// Where the blocks of one cooperative launch leave their partial sums for one another.
+struct Meeting {
+  Packet* packets;            // one for each group of threads
+  unsigned long long* round;  // of the last meeting
+};
+
+/// The sum over all threads of a cooperative launch of up to 1024 groups, in the tree of
+/// `add_again`.
+template <int Threads>
+__device__ __forceinline__ double meet(const Meeting& meeting, double (&sum)[1]) {
+  constexpr int warps_of_group = threads_of_group / 32, strides = 1024;
+  constexpr int per_thread = strides / Threads;
+  const unsigned long long round = *meeting.round + 1;
+  add_over_warps<1, Threads>(sum, warps_of_group);
+  if (threadIdx.x < Threads / 32 && threadIdx.x % warps_of_group == 0) {
+    send(meeting.packets + blockIdx.x * partials_of_block(Threads) + threadIdx.x / warps_of_group,
+         sum[0], round);
+  }
+  const unsigned count = gridDim.x * partials_of_block(Threads);
+  double parts[per_thread];
+#pragma unroll
+  for (int s = 0; s < per_thread; ++s) {
+    const unsigned at = threadIdx.x * per_thread + s;
+    parts[s] = at < count ? receive(meeting.packets + at, round) : 0.0;
+  }
+#pragma unroll
+  for (int half = 1; half < per_thread; half *= 2) {
+#pragma unroll
+    for (int s = 0; s + half < per_thread; s += 2 * half) parts[s] += parts[s + half];
+  }
+  double total[1] = {parts[0]};
+  __shared__ double of_block;
+  add_over_warps<1, Threads>(total, 32);
+  if (threadIdx.x == 0) of_block = total[0];
+  __syncthreads();
+  // Every block has read the last round by now: it has sent this one.
+  if (is_leader()) *meeting.round = round;
+  return of_block;
+}
+
 /// What kernel 3 begins with. `sums`: |r|^2, and <r, z> where z is not r.
 template <int N, int Threads>
 __device__ __forceinline__ bool take_beta(LoopState& state, int side, const PartialSums& sums,
@@ -52,13 +105,7 @@ __device__ __forceinline__ bool take_beta(LoopState& state, int side, const Part
   if (state.over != 0 || alpha == 0) return false;
   double total[N];
   add_again<N, Threads>(sums, total);
-  const double r_z = total[N - 1];
-  beta = r_z / step.r_z;
-  if (is_leader()) {
-    state.step[1 - side].r_z = r_z;
-    conclude_iteration(state, total[0]);
-    if (state.end == loop_runs) set_end(state, end_unless_positive(r_z, loop_not_definite));
-  }
+  beta = conclude_step(state, side, total[0], total[N - 1]);
   return true;
 }
 
