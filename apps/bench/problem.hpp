@@ -1,0 +1,50 @@
+// The matrices that the benchmarks measure: generated ones, the same on every machine, or a folder
+// of files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/any_matrix.hpp"
+
+namespace heddle::bench {
+
+/// A matrix with what a comparison needs of it. Immutable.
+struct Problem {
+  std::string name;  // e.g. surface-34834
+  AnyMatrix matrix;
+  bool hermitian_positive_definite = false;  // conjugate gradient may be run
+  /// Plans that are known to be good for it, beside the one that is chosen.
+  std::vector<std::string> plans;
+
+  /// The x of its products and the right-hand side of its solves: pseudo-random numbers in [-1, 1]
+  /// that floats represent, scalars of all rows in the user's order.
+  std::vector<double> x;
+};
+
+/// A problem by its name, before it is made.
+struct ProblemName {
+  std::string name;
+  EntryKind entry;
+  Precision precision;
+  Index rows;
+  bool quick = false;  // of a run with --quick
+  bool many_times_cache = false;
+};
+
+/// All that there are, small ones first.
+std::vector<ProblemName> problems();
+Problem make_problem(const ProblemName& problem);
+
+/// Of a .mtx, .mtx.gz or .npz file, under the entry that fits it.
+Problem read_problem(const std::string& path);
+
+/// y = A x in double (the entries as stored), by a loop over CSR that shares no code with products.
+std::vector<double> reference_product(const Problem& problem, const std::vector<double>& x);
+
+/// |b - A x| / |b| with that.
+double true_residual(const Problem& problem, const std::vector<double>& b,
+                     const std::vector<double>& x);
+
+}  // namespace heddle::bench
