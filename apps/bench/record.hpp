@@ -64,6 +64,15 @@ struct Record {
   std::optional<double> speedup(Role role) const;
 };
 
+/// |y - y_reference| / |y_reference| up to which a result is right: sums of some hundred products,
+/// whose order is the library's own.
+inline constexpr double most_error_double = 1e-12;
+inline constexpr double most_error_single = 1e-5;
+
+/// Whether the candidate did the work: no failure, the error (if any) within the bound for the
+/// record's precision, the status (if any) "converged".
+bool is_right(const Record& record, const Candidate& candidate);
+
 /// A library that was looked for.
 struct PeerPresence {
   std::string name;
@@ -91,8 +100,10 @@ struct Run {
   std::vector<Record> records;
 };
 
+/// JSON has no numbers that are not finite: such an optional one is left out and the candidate's
+/// `failure` says so. Throws `Error` (not_finite) where a number that must be there is none.
 nlohmann::ordered_json to_json(const Run& run);
-/// Throws `Error` (bad_file) that names the path of the first fault, e.g. records[3].rows.
+/// Throws `Error` (malformed_file) that names the path of the first fault, e.g. records[3].rows.
 Run run_from_json(const nlohmann::ordered_json& json);
 
 /// `read_run`: of a file. Throws `Error` that names it.
