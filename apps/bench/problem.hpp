@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,22 @@ struct ProblemName {
   Index rows;
   bool quick = false;  // of a run with --quick
   bool many_times_cache = false;
+  bool scaling = false;   // of the suite `scaling` alone
+  double row_length = 0;  // entries a row, about
 };
 
-/// All that there are, small ones first.
+/// All that there are, small ones first, those of the suite `scaling` last.
 std::vector<ProblemName> problems();
-Problem make_problem(const ProblemName& problem);
+/// The same matrix on every machine and for any number of threads. `plans` are those for the
+/// device.
+Problem make_problem(const ProblemName& problem, const Device& device = Device::cpu());
 
-/// Of a .mtx, .mtx.gz or .npz file, under the entry that fits it.
-Problem read_problem(const std::string& path);
+/// Of a .mtx, .mtx.gz or .npz file, under `entry`, or the one that fits it: complex numbers where
+/// the file has them, else what its tiles are representations of (dual quaternions, quaternions,
+/// complex numbers), else the largest blocks that it is full of, else real numbers. Errors as
+/// `read_matrix`.
+Problem read_problem(const std::string& path, const std::optional<EntryKind>& entry = {},
+                     const Device& device = Device::cpu());
 
 /// y = A x in double (the entries as stored), by a loop over CSR that shares no code with products.
 std::vector<double> reference_product(const Problem& problem, const std::vector<double>& x);

@@ -12,6 +12,8 @@ std::string_view name(Role role) {
       return "chosen";
     case Role::best:
       return "best";
+    case Role::tried:
+      return "tried";
     case Role::peer:
       return "peer";
   }

@@ -14,9 +14,9 @@ namespace heddle::bench {
 inline constexpr int schema_version = 1;
 
 /// Why a candidate is in a record. `natural`: Heddle under CSR-AoS-AoS; `chosen`: under the plan
-/// that it chooses; `best`: under the fastest plan that is known for the problem; `peer`: another
-/// library.
-enum class Role { natural, chosen, best, peer };
+/// that it chooses; `best`: under the fastest plan that is known for the problem; `tried`: under
+/// another plan, one that was slower, was asked for, or was refused; `peer`: another library.
+enum class Role { natural, chosen, best, tried, peer };
 
 /// One way of doing a record's work.
 struct Candidate {

@@ -250,8 +250,8 @@ class Object {
 };
 
 Role role_of(const Object& object) {
-  const std::string text = object.text_of("role", {"natural", "chosen", "best", "peer"});
-  for (const Role role : {Role::natural, Role::chosen, Role::best}) {
+  const std::string text = object.text_of("role", {"natural", "chosen", "best", "tried", "peer"});
+  for (const Role role : {Role::natural, Role::chosen, Role::best, Role::tried}) {
     if (text == name(role)) return role;
   }
   return Role::peer;
