@@ -90,6 +90,7 @@ inline Record synthetic_product(const SyntheticProblem& problem, const std::stri
   add(Role::natural, "Heddle", "CSR", 2.2);
   add(Role::chosen, "Heddle", chosen_plan(), 1.07);
   add(Role::best, "Heddle", "Sl-32,inner=soa,vector=soa", 1.05);
+  add(Role::tried, "Heddle", "K1rs", 1.3);
   add(Role::peer, "cuSPARSE", "CSR alg2", problem.entry == "complex" ? 1.5 : 3.4);
   if (problem.entry != "complex") {
     add(Role::peer, "cuSPARSE", problem.entry == "block3" ? "BSR 3x3" : "BSR complex 2x2",
@@ -198,7 +199,7 @@ inline Run synthetic_run() {
     for (const char* layout :
          {"CSR", "ELL", "Sl-16", "Sl-32", "pJDS", "K1", "K1r", "K1rs", "K2", "K2r", "K2rs"}) {
       Candidate candidate;
-      candidate.role = std::string(layout) == "CSR" ? Role::natural : Role::best;
+      candidate.role = std::string(layout) == "CSR" ? Role::natural : Role::tried;
       candidate.library = "Heddle";
       candidate.method = layout;
       candidate.memory_ratio = std::string(layout) == "ELL" ? 2.27 * ratio : ratio;
