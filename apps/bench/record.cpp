@@ -14,8 +14,6 @@ std::string_view name(Role role) {
       return "best";
     case Role::tried:
       return "tried";
-    case Role::tried:
-      return "tried";
     case Role::peer:
       return "peer";
   }
