@@ -17,8 +17,8 @@ void print_table(const Run& run, std::ostream& out);
 /// One page that needs no network and no script: figures as SVG, and every candidate in tables.
 std::string html_page(const Run& run);
 
-/// Times of Heddle's candidates, warm and cold ones counted apart; other libraries' are shown but
-/// not counted, except that `missing` also counts what they no longer have.
+/// Times of Heddle's candidates whose results are right, warm and cold ones counted apart. Other
+/// libraries' are shown but not counted.
 struct Comparison {
   int slower = 0;
   int faster = 0;

@@ -98,7 +98,7 @@ std::string problem_of(const Record& record) {
 const Candidate* own(const Record& record) {
   for (const Role role : {Role::chosen, Role::best, Role::natural}) {
     const Candidate* candidate = record.find(role);
-    if (candidate && candidate->seconds) return candidate;
+    if (candidate && candidate->seconds && is_right(record, *candidate)) return candidate;
   }
   return nullptr;
 }

@@ -31,7 +31,8 @@ std::vector<RecordGroup> groups(const std::vector<const Record*>& records);
 /// The problem and its entry, with the precision where it is single.
 std::string problem_of(const Record& record);
 
-/// What Heddle does by itself: the first with a time of chosen, best and natural; null without.
+/// What Heddle is judged by: the first of chosen, best and natural that has a time and is right;
+/// null without.
 const Candidate* own(const Record& record);
 
 /// The median of the first candidate of that role whose result is right.
