@@ -161,20 +161,20 @@ Comparison compare_runs(const Run& old_run, const Run& new_run, double threshold
   const Times before = times_of(old_run), after = times_of(new_run);
   Comparison comparison;
   std::vector<Difference> slower, faster, slower_peers, faster_peers;
-  int same_peers = 0;
+  int same_peers = 0, missing_peers = 0;
   for (const Key& key : before.order) {
     const auto found = after.of.find(key);
     if (found == after.of.end()) {
-      ++comparison.missing;
+      ++(std::get<Role>(key) == Role::peer ? missing_peers : comparison.missing);
       continue;
     }
     const Difference d = {before.of.at(key), found->second,
                           found->second.timing.median / before.of.at(key).timing.median};
-    const bool counts = std::abs(d.after.timing.median - d.before.timing.median) >
-                            threshold * d.before.timing.median &&
-                        !overlap(d.before.timing, d.after.timing);
+    const bool differs = std::abs(d.after.timing.median - d.before.timing.median) >
+                             threshold * d.before.timing.median &&
+                         !overlap(d.before.timing, d.after.timing);
     const bool peer = d.after.candidate->role == Role::peer;
-    if (!counts) {
+    if (!differs) {
       ++(peer ? same_peers : comparison.same);
     } else if (d.after.timing.median > d.before.timing.median) {
       (peer ? slower_peers : slower).push_back(d);
@@ -190,13 +190,15 @@ Comparison compare_runs(const Run& old_run, const Run& new_run, double threshold
   print_differences("faster, other libraries", faster_peers, false, out);
   print_lone("missing: without a result that counts after", before, after, new_run, out);
   print_lone("new: without one before", after, before, old_run, out);
-  out << wrapped(
-      "Heddle: " + std::to_string(comparison.slower) + " slower, " +
-          std::to_string(comparison.faster) + " faster, " + std::to_string(comparison.same) +
-          " the same within " + readable_percent(threshold) + " or the noise; other libraries: " +
-          std::to_string(slower_peers.size()) + ", " + std::to_string(faster_peers.size()) + ", " +
-          std::to_string(same_peers) + "; missing: " + std::to_string(comparison.missing),
-      8);
+  const auto counts = [](std::size_t slow, std::size_t fast, int same, int missing) {
+    return std::to_string(slow) + " slower, " + std::to_string(fast) + " faster, " +
+           std::to_string(same) + " the same, " + std::to_string(missing) + " missing";
+  };
+  out << "Heddle           "
+      << counts(slower.size(), faster.size(), comparison.same, comparison.missing) << "\n"
+      << "other libraries  "
+      << counts(slower_peers.size(), faster_peers.size(), same_peers, missing_peers) << "\n"
+      << "the same: within " << readable_percent(threshold) << " or the noise of either run\n";
   return comparison;
 }
 
