@@ -60,7 +60,14 @@ std::string readable_percent(double share) { return formatted("%.0f%%", 100 * sh
 std::string readable_ratio(double ratio) { return three_digits(ratio); }
 
 std::string readable_error(double error) {
-  return error == 0 ? std::string("0") : formatted("%.0e", error);
+  if (error == 0) return "0";
+  if (error >= 0.01 && error < 100) return formatted("%.2g", error);
+  std::string text = formatted("%.0e", error);  // at least two digits of exponent
+  const auto sign = text.find('e') + 1;
+  if (sign < text.size() && text.size() > sign + 2 && text[sign + 1] == '0')
+    text.erase(sign + 1, 1);
+  if (sign < text.size() && text[sign] == '+') text.erase(sign, 1);
+  return text;
 }
 
 }  // namespace heddle::bench

@@ -18,7 +18,7 @@ std::string readable_bandwidth(double bytes_a_second);
 std::string readable_percent(double share);
 /// Three digits at most, two behind the point: "1.95", "13.4", "120".
 std::string readable_ratio(double ratio);
-/// "3e-16", 0 as "0".
+/// "3e-16", "0.37", 0 as "0".
 std::string readable_error(double error);
 
 /// `format(*value)`, or nothing where there is no value.

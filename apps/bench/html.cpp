@@ -1,8 +1,5 @@
 // A run as one page that stands alone.
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <tuple>
 
 #include "amounts.hpp"
 #include "output.hpp"
@@ -33,6 +30,7 @@ code{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywh
 nav a{color:var(--c1);margin-right:16px;white-space:nowrap}
 svg{display:block;width:100%;height:auto;margin:8px 0}
 svg text{font:12px system-ui,"Segoe UI","DejaVu Sans",sans-serif}svg text.small{font-size:11px}
+svg text.strong{font-weight:600}
 .ink{fill:var(--ink)}.faint{fill:var(--faint)}
 .axis{stroke:var(--faint);stroke-width:1}.grid{stroke:var(--rule);stroke-width:1}
 .limit{stroke:var(--ink);stroke-width:1.5}.line{fill:none;stroke-width:2;stroke-linejoin:round}
@@ -68,7 +66,7 @@ std::string seconds_tick(double seconds) {
 std::string bandwidth_tick(double bytes) {
   return short_amount(bytes / 1e6, {"MB/s", "GB/s", "TB/s"});
 }
-std::string count_tick(double count) { return short_amount(count, {"", "thousand", "million"}); }
+std::string count_tick(double count) { return short_amount(count, {"", "k", "M", "G"}); }
 std::string power_tick(double value) { return readable_error(value); }
 
 // ---- header ----
@@ -110,20 +108,23 @@ std::string hint(const Record& record, const Candidate& candidate, double second
 }
 
 std::string roofline(const Run& run, const Suite& suite) {
-  Series warm{"Heddle's chosen plan, warm caches", 0, false, Mark::disc, {}};
-  Series cold{"the same, cold caches", 0, false, Mark::ring, {}};
-  Series peer{"best other library, warm caches", 1, false, Mark::square, {}};
+  Series warm{"Heddle's chosen plan, warm caches", 0, 0, false, Mark::disc, {}};
+  Series cold{"the same, cold caches", 0, 0, false, Mark::ring, {}};
+  Series peer{"best other library, warm caches", 1, 0, false, Mark::square, {}};
   int number = 0;
   for (const Record* record : suite.records) {
     ++number;
     if (!record->compulsory_bytes) continue;
     const auto bytes = static_cast<double>(*record->compulsory_bytes);
     const auto add = [&](Series& series, const Candidate& candidate, double seconds, int n) {
-      series.points.push_back({bytes, bytes / seconds, hint(*record, candidate, seconds), n});
+      series.points.push_back({bytes, bytes / seconds, hint(*record, candidate, seconds), n, {}});
     };
     if (const Candidate* ours = own(*record)) {
       add(warm, *ours, ours->seconds->median, number);
-      if (ours->cold) add(cold, *ours, ours->cold->median, 0);
+      if (ours->cold) {
+        add(cold, *ours, ours->cold->median, 0);
+        warm.points.back().joined_to = cold.points.back().y;
+      }
     }
     if (const Candidate* best = record->best_peer()) add(peer, *best, best->seconds->median, 0);
   }
@@ -134,8 +135,8 @@ std::string roofline(const Run& run, const Suite& suite) {
              true, bytes_tick};
   chart.y = {"those bytes over the median time", true, bandwidth_tick};
   chart.series = {warm, cold, peer};
-  chart.limit = Limit{run.bandwidth, run.bandwidth_name + ": " + readable_bandwidth(run.bandwidth)};
-  chart.join_first_two = true;
+  chart.limit =
+      Limit{run.bandwidth, run.bandwidth_name + ": " + readable_bandwidth(run.bandwidth), false};
   const std::string figure = svg(chart);
   if (figure.empty()) return "";
   return "<h3>Bandwidth roofline</h3>\n<p>A product does two flops for a number that it reads, so "
@@ -148,11 +149,12 @@ std::string roofline(const Run& run, const Suite& suite) {
 }
 
 std::string speedups(const Suite& suite) {
-  std::map<std::string, std::vector<RatioBar>> of_entry;
-  std::vector<std::string> entries;
+  std::vector<RatioGroup> entries;
   bool any = false;
   for (const Record* record : suite.records) {
-    if (!of_entry.contains(record->entry)) entries.push_back(record->entry);
+    auto at = std::find_if(entries.begin(), entries.end(),
+                           [&](const RatioGroup& group) { return group.name == record->entry; });
+    if (at == entries.end()) at = entries.insert(at, RatioGroup{record->entry, {}});
     RatioBar bar;
     bar.label = record->problem + (record->precision == "single" ? ", single" : "");
     if (record->quantity != "product") bar.label += ", " + record->quantity;
@@ -163,20 +165,16 @@ std::string speedups(const Suite& suite) {
     if (const Candidate* peer = record->best_peer()) {
       bar.hint = "against " + who(*peer) + ": " + readable_seconds(peer->seconds->median);
     }
-    of_entry[record->entry].push_back(std::move(bar));
+    at->bars.push_back(std::move(bar));
   }
   if (!any) return "";
-  std::string html =
-      "<h3>Against the best other library</h3>\n<p>How many times as fast Heddle is under the plan "
-      "that it chooses (bar, number), under CSR (ring) and under the best plan that is known "
-      "(diamond). To the left of 1 the other library is faster.</p>\n";
-  for (const std::string& entry : entries) {
-    html += "<h4>" + text(entry) + "</h4>\n" +
-            svg("Times as fast as the best other library, " + entry,
-                "times as fast as the best other library (logarithmic)", "nothing to compare",
-                of_entry[entry]);
-  }
-  return html;
+  return "<h3>Against the best other library</h3>\n<p>How many times as fast Heddle is under the "
+         "plan that it chooses (bar, number), under CSR (ring) and under the best plan that is "
+         "known "
+         "(diamond). To the left of 1 the other library is faster.</p>\n" +
+         svg("Times as fast as the best other library",
+             "times as fast as the best other library (logarithmic)", "nothing to compare",
+             entries);
 }
 
 /// Where the iterations of a candidate lie on the clock.
@@ -196,23 +194,25 @@ std::string convergence(const Run& run, const Suite& suite) {
     chart.height = 380;
     chart.x = {"time", false, seconds_tick};
     chart.y = {"relative residual", true, power_tick};
-    chart.limit = Limit{run.tolerance, "tolerance"};
-    int style_of_next = 0;
+    if (record->precision == "double") chart.limit = Limit{run.tolerance, "tolerance", true};
+    int peers = 0;
     for (const Candidate& candidate : record->candidates) {
-      const int k = style_of_next++;
       if (candidate.role == Role::tried || candidate.history.empty()) continue;
       const double step = seconds_an_iteration(candidate);
       if (!(step > 0)) continue;
-      Series series{candidate.role == Role::peer ? who(candidate)
-                                                 : "Heddle, " + std::string(name(candidate.role)),
-                    k,
-                    true,
-                    Mark::none,
-                    {}};
+      // Heddle's three look alike in all charts; other libraries take the numbers in between.
+      const bool peer = candidate.role == Role::peer;
+      const int look = peer                             ? 2 * peers++ + 1
+                       : candidate.role == Role::chosen ? 0
+                       : candidate.role == Role::best   ? 2
+                                                        : 4;
+      Series series;
+      series.name = peer ? who(candidate) : "Heddle, " + std::string(name(candidate.role));
+      series.colour = series.dashes = look;
       for (std::size_t i = 0; i < candidate.history.size(); ++i) {
         const double iteration =
             i < candidate.history_at.size() ? candidate.history_at[i] : static_cast<double>(i);
-        series.points.push_back({iteration * step, candidate.history[i], "", 0});
+        series.points.push_back({iteration * step, candidate.history[i], "", 0, {}});
       }
       chart.series.push_back(std::move(series));
     }
@@ -227,50 +227,58 @@ std::string convergence(const Run& run, const Suite& suite) {
          figures + "</div>\n";
 }
 
-/// Time against rows, a line for each length of rows, or the other way round.
-std::string scaling_chart(const Suite& suite, bool against_rows) {
-  using Key = std::tuple<std::string, std::string, std::string, long long>;
-  std::map<Key, std::vector<const Record*>> lines;
-  for (const Record* record : suite.records) {
-    const long long fixed = against_rows ? std::llround(row_length(*record)) : record->rows;
-    lines[{record->quantity, record->entry, record->precision, fixed}].push_back(record);
-  }
+/// Time against rows, or against their length: a line for each entry and precision.
+std::string scaling_chart(const Suite& suite, const std::string& quantity) {
+  const bool against_length = quantity == "against row length";
+  const auto x_of = [&](const Record* record) {
+    return against_length ? row_length(*record) : static_cast<double>(record->rows);
+  };
   Chart chart;
-  chart.title = against_rows ? "Time against rows" : "Time against the length of rows";
+  chart.title = "Time " + quantity;
   chart.height = 460;
-  chart.x = {against_rows ? "rows" : "entries a row", true, count_tick};
-  chart.y = {"median time, warm caches", true, seconds_tick};
-  int k = 0;
-  for (auto& [key, records] : lines) {
-    const auto x_of = [&](const Record* record) {
-      return against_rows ? static_cast<double>(record->rows) : row_length(*record);
-    };
-    std::stable_sort(records.begin(), records.end(),
+  chart.x = {against_length ? "entries a row" : "rows (k: thousands, M: millions)", true,
+             count_tick};
+  chart.y = {"median time of a product, warm caches", true, seconds_tick};
+  int colour = 0;
+  for (RecordGroup& group : groups(suite.records)) {
+    if (group.records.front()->quantity != quantity) continue;
+    std::stable_sort(group.records.begin(), group.records.end(),
                      [&](const Record* a, const Record* b) { return x_of(a) < x_of(b); });
-    if (records.empty() || x_of(records.front()) == x_of(records.back())) continue;
-    const auto& [quantity, entry, precision, fixed] = key;
-    std::string label = entry + (precision == "single" ? ", single" : "");
-    if (quantity != "product") label += ", " + quantity;
-    label += against_rows ? ", " + std::to_string(fixed) + " a row"
-                          : ", " + readable_count(fixed) + " rows";
-    Series ours{label, k, true, Mark::disc, {}};
-    Series peers{label + ", best other library", k, false, Mark::square, {}};
-    for (const Record* record : records) {
-      if (const Candidate* c = own(*record)) {
-        ours.points.push_back(
-            {x_of(record), c->seconds->median, hint(*record, *c, c->seconds->median), 0});
-      }
-      if (const Candidate* c = record->best_peer()) {
-        peers.points.push_back(
-            {x_of(record), c->seconds->median, hint(*record, *c, c->seconds->median), 0});
-      }
+    const Record& first = *group.records.front();
+    std::string label = first.entry + (first.precision == "single" ? ", single" : "");
+    if (against_length) {
+      label += ", " + readable_count(first.rows) + " rows";
+    } else {
+      label += ", " + readable_ratio(row_length(*group.records.back())) + " entries a row";
+    }
+    Series ours{label, colour, 0, true, Mark::disc, {}};
+    Series peers{"the same, best other library", colour, 1, true, Mark::square, {}};
+    const auto add = [&](Series& series, const Record* record, const Candidate* candidate) {
+      if (!candidate) return;
+      const double seconds = candidate->seconds->median;
+      series.points.push_back({x_of(record), seconds, hint(*record, *candidate, seconds), 0, {}});
+    };
+    for (const Record* record : group.records) {
+      add(ours, record, own(*record));
+      add(peers, record, record->best_peer());
     }
     chart.series.push_back(std::move(ours));
     chart.series.push_back(std::move(peers));
-    ++k;
+    ++colour;
   }
   const std::string figure = svg(chart);
   return figure.empty() ? "" : "<h3>" + text(chart.title) + "</h3>\n" + figure;
+}
+
+std::string scaling_charts(const Suite& suite) {
+  std::string html;
+  std::vector<std::string> shown;
+  for (const Record* record : suite.records) {
+    if (std::find(shown.begin(), shown.end(), record->quantity) != shown.end()) continue;
+    shown.push_back(record->quantity);
+    html += scaling_chart(suite, record->quantity);
+  }
+  return html;
 }
 
 std::string matrix_table(const std::string& caption, const Matrix& matrix) {
@@ -415,7 +423,7 @@ std::string figures_of(const Run& run, const Suite& suite) {
            matrix_table("Median time", time_matrix(suite.records));
   }
   if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
-  if (suite.name == "scaling") return scaling_chart(suite, true) + scaling_chart(suite, false);
+  if (suite.name == "scaling") return scaling_charts(suite);
   return roofline(run, suite) + speedups(suite);
 }
 

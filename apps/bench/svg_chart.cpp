@@ -28,11 +28,10 @@ double text_width(const std::string& text, double of_character = character) {
   return static_cast<double>(width(text)) * of_character;
 }
 
-/// A colour and a way of dashing; neighbours differ in both.
-int colour(int style) { return style % series_colours + 1; }
-const char* dashes(int style) {
+int class_of(int colour) { return colour % series_colours + 1; }
+const char* pattern_of(int dashes) {
   constexpr std::array<const char*, 4> kinds = {"", "7 3", "2 3", "9 3 2 3"};
-  return kinds[static_cast<std::size_t>(style) % kinds.size()];
+  return kinds[static_cast<std::size_t>(dashes) % kinds.size()];
 }
 
 struct Place {
@@ -212,9 +211,10 @@ std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double roo
 }
 
 void draw_sample(const Series& series, Place p, Drawing& drawing) {
-  const int k = colour(series.style);
+  const int k = class_of(series.colour);
   if (series.line) {
-    drawing.line({p.x, p.y}, {p.x + 26, p.y}, "line s" + std::to_string(k), dashes(series.style));
+    drawing.line({p.x, p.y}, {p.x + 26, p.y}, "line s" + std::to_string(k),
+                 pattern_of(series.dashes));
   }
   drawing.mark(series.mark, {p.x + 13, p.y}, k, "");
 }
@@ -303,7 +303,14 @@ std::string svg(const Chart& chart) {
     }
   }
   if (xs.empty()) return "";
-  if (chart.limit && fits(chart.y, chart.limit->y)) ys.push_back(chart.limit->y);
+  if (chart.limit && fits(chart.y, chart.limit->y)) {
+    ys.push_back(chart.limit->y);
+    // Room for its label.
+    if (chart.limit->label_below && chart.y.logarithmic) {
+      const double highest = *std::max_element(ys.begin(), ys.end());
+      ys.push_back(chart.limit->y * std::pow(chart.limit->y / highest, 0.06));
+    }
+  }
   const auto [x_low, x_high] = std::minmax_element(xs.begin(), xs.end());
   const auto [y_low, y_high] = std::minmax_element(ys.begin(), ys.end());
   Scale x(chart.x.logarithmic, *x_low, *x_high), y(chart.y.logarithmic, *y_low, *y_high);
@@ -349,8 +356,10 @@ std::string svg(const Chart& chart) {
   if (chart.limit && y.shows(chart.limit->y)) {
     const double at = y.at(chart.limit->y);
     drawing.line({plot.left, at}, {plot.right, at}, "limit");
-    drawing.text({plot.left + 8, at - 5}, chart.limit->label, "ink", "start");
-    taken.push_back({plot.left, at - 17, plot.left + 8 + text_width(chart.limit->label), at});
+    const double baseline = chart.limit->label_below ? at + 14 : at - 5;
+    drawing.text({plot.left + 8, baseline}, chart.limit->label, "ink", "start");
+    taken.push_back(
+        {plot.left, baseline - 12, plot.left + 8 + text_width(chart.limit->label), baseline + 3});
     taken.push_back({plot.left, at - 1, plot.right, at + 1});
   }
 
@@ -365,19 +374,21 @@ std::string svg(const Chart& chart) {
       if (chart.series[s].mark != Mark::none) taken.push_back({p.x - 5, p.y - 5, p.x + 5, p.y + 5});
     }
   }
-  if (chart.join_first_two && chart.series.size() > 1) {
-    for (const Place& a : places[0]) {
-      for (const Place& b : places[1]) {
-        if (a.x == b.x)
-          drawing.line(a, b, "thin s" + std::to_string(colour(chart.series[1].style)));
-      }
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    for (std::size_t i = 0; i < points[s].size(); ++i) {
+      const std::optional<double> other = points[s][i].joined_to;
+      if (!other || !y.shows(*other)) continue;
+      const Place p = places[s][i];
+      const double end = y.at(*other);
+      drawing.line(p, {p.x, end}, "thin s" + std::to_string(class_of(chart.series[s].colour)));
+      taken.push_back({p.x - 1, std::min(p.y, end), p.x + 1, std::max(p.y, end)});
     }
   }
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
     const Series& series = chart.series[s];
-    const int k = colour(series.style);
+    const int k = class_of(series.colour);
     if (series.line && places[s].size() > 1) {
-      drawing.path(places[s], "line s" + std::to_string(k), dashes(series.style));
+      drawing.path(places[s], "line s" + std::to_string(k), pattern_of(series.dashes));
     }
     for (std::size_t i = 0; i < places[s].size(); ++i) {
       drawing.mark(series.mark, places[s][i], k, points[s][i].hint);
@@ -390,67 +401,77 @@ std::string svg(const Chart& chart) {
 }
 
 std::string svg(const std::string& title, const std::string& axis, const std::string& without,
-                const std::vector<RatioBar>& bars) {
-  constexpr double height_of_bar = 22, top = 8, whole_width = 960;
+                const std::vector<RatioGroup>& groups) {
+  constexpr double height_of_bar = 22, top = 28, whole_width = 960, room_for_text = 64;
+  constexpr std::size_t longest_label = 56;
   const auto fits = [](const std::optional<double>& ratio) {
     return ratio && std::isfinite(*ratio) && *ratio > 0;
   };
-  double low = 1, high = 1, labels = 0;
-  for (const RatioBar& bar : bars) {
-    labels = std::max(labels, text_width(bar.label));
-    for (const auto& ratio : {bar.ratio, bar.ring, bar.diamond}) {
-      if (!fits(ratio)) continue;
-      low = std::min(low, *ratio);
-      high = std::max(high, *ratio);
+  double low = 1, high = 1, labels = 0, bottom = top;
+  for (const RatioGroup& group : groups) {
+    bottom += height_of_bar * static_cast<double>(group.bars.size() + 1);
+    for (const RatioBar& bar : group.bars) {
+      labels = std::max(labels, text_width(cut(bar.label, longest_label)));
+      for (const auto& ratio : {bar.ratio, bar.ring, bar.diamond}) {
+        if (!fits(ratio)) continue;
+        low = std::min(low, *ratio);
+        high = std::max(high, *ratio);
+      }
     }
   }
   // At least from 0.8 to 2, so that small differences look small.
   Scale x(true, std::min(low, 0.8), std::max(high, 2.0));
-  const double bottom = top + height_of_bar * static_cast<double>(bars.size());
-  const double left = std::min(labels, 420.0) + 20, room_for_text = 64;
-  x.map_to(left, whole_width - room_for_text);
+  const double left = labels + 20 + (low < 1 ? room_for_text : 0);
+  const double right = whole_width - room_for_text;
+  x.map_to(left, right);
 
   Drawing drawing;
   double free_from = 0;
-  std::vector<double> ticks;
-  for (const double tick :
-       {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0}) {
+  for (const double tick : {0.01, 0.02, 0.05, 0.1,  0.2,  0.3,  0.5,   0.7,   1.0,   1.5,   2.0,
+                            3.0,  5.0,  7.0,  10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0}) {
     const double at = x.at(tick);
-    if (at < left || at > whole_width - room_for_text) continue;
+    if (at < left || at > right) continue;
     const std::string text = short_amount(tick, {""}) + " x";
-    drawing.line({at, top}, {at, bottom}, "grid");
+    drawing.line({at, top - 4}, {at, bottom}, "grid");
     if (at - text_width(text) / 2 < free_from) continue;
+    drawing.text({at, top - 10}, text, "ink", "middle");
     drawing.text({at, bottom + 17}, text, "ink", "middle");
     free_from = at + text_width(text) / 2 + 6;
   }
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    const RatioBar& bar = bars[i];
-    const double upper = top + height_of_bar * static_cast<double>(i) + 4;
-    const double middle = upper + (height_of_bar - 8) / 2, lower = upper + height_of_bar - 8;
-    drawing.text({left - 8, middle + 4}, bar.label, "ink", "end");
-    if (!fits(bar.ratio)) {
-      drawing.text({x.at(1) + 6, middle + 4}, without, "faint", "start");
-      continue;
+  double upper = top;
+  for (const RatioGroup& group : groups) {
+    drawing.text({labels + 12, upper + height_of_bar - 6}, group.name, "strong ink", "end");
+    upper += height_of_bar;
+    for (const RatioBar& bar : group.bars) {
+      const double middle = upper + height_of_bar / 2;
+      const Box box = {x.at(1), upper + 4, x.at(1), upper + height_of_bar - 4};
+      upper += height_of_bar;
+      drawing.text({labels + 12, middle + 4}, cut(bar.label, longest_label), "ink", "end");
+      if (!fits(bar.ratio)) {
+        drawing.text({x.at(1) + 6, middle + 4}, without, "faint", "start");
+        continue;
+      }
+      const double at = x.at(*bar.ratio);
+      drawing.rectangle({std::min(at, box.left), box.top, std::max(at, box.right), box.bottom},
+                        *bar.ratio >= 1 ? "f1" : "f2", bar.hint);
+      double first = at, last = at;  // of what lies on the line
+      const auto mark = [&](Mark kind, const std::optional<double>& ratio, int k) {
+        if (!fits(ratio)) return;
+        drawing.mark(kind, {x.at(*ratio), middle}, k, "");
+        first = std::min(first, x.at(*ratio) - 6);
+        last = std::max(last, x.at(*ratio) + 6);
+      };
+      mark(Mark::ring, bar.ring, 4);
+      mark(Mark::diamond, bar.diamond, 3);
+      char text[32];
+      std::snprintf(text, sizeof text, "%.2f x", *bar.ratio);
+      const bool faster = *bar.ratio >= 1;
+      drawing.text({faster ? last + 5 : first - 5, middle + 4}, text, "ink",
+                   faster ? "start" : "end");
     }
-    const double at = x.at(*bar.ratio);
-    const bool faster = *bar.ratio >= 1;
-    drawing.rectangle({std::min(at, x.at(1)), upper, std::max(at, x.at(1)), lower},
-                      faster ? "f1" : "f2", bar.hint);
-    double end = std::max(at, x.at(1));
-    if (fits(bar.ring)) {
-      drawing.mark(Mark::ring, {x.at(*bar.ring), middle}, 4, "");
-      end = std::max(end, x.at(*bar.ring) + 5);
-    }
-    if (fits(bar.diamond)) {
-      drawing.mark(Mark::diamond, {x.at(*bar.diamond), middle}, 3, "");
-      end = std::max(end, x.at(*bar.diamond) + 6);
-    }
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f x", *bar.ratio);
-    drawing.text({end + 5, middle + 4}, text, "ink", "start");
   }
-  drawing.line({x.at(1), top}, {x.at(1), bottom}, "limit");
-  drawing.text({(left + whole_width - room_for_text) / 2, bottom + 36}, axis, "faint", "middle");
+  drawing.line({x.at(1), top - 4}, {x.at(1), bottom}, "limit");
+  drawing.text({(left + right) / 2, bottom + 36}, axis, "faint", "middle");
   return drawing.finished(title, whole_width, bottom + 44);
 }
 

@@ -26,13 +26,15 @@ enum class Mark { none, disc, ring, square, diamond };
 
 struct Point {
   double x = 0, y = 0;
-  std::string hint;  // shown where a pointer rests on it
-  int number = 0;    // written beside it, unless 0
+  std::string hint;                 // shown where a pointer rests on it
+  int number = 0;                   // written beside it, unless 0
+  std::optional<double> joined_to;  // by an upright line, to this y
 };
 
 struct Series {
   std::string name;
-  int style = 0;  // colour and dashes, any number
+  int colour = 0;  // any number; few are told apart
+  int dashes = 0;  // likewise; 0 is a solid line
   bool line = true;
   Mark mark = Mark::none;
   std::vector<Point> points;
@@ -42,6 +44,7 @@ struct Series {
 struct Limit {
   double y = 0;
   std::string label;
+  bool label_below = false;
 };
 
 struct Chart {
@@ -50,8 +53,6 @@ struct Chart {
   Axis x, y;
   std::vector<Series> series;
   std::optional<Limit> limit;
-  /// Points of the series beside each other that stand above each other are joined: warm and cold.
-  bool join_first_two = false;
 };
 
 /// Points that an axis cannot show (not finite; not positive, where it is logarithmic) are left
@@ -66,10 +67,15 @@ struct RatioBar {
   std::string hint;
 };
 
+struct RatioGroup {
+  std::string name;
+  std::vector<RatioBar> bars;
+};
+
 /// Horizontal bars from 1 to the right (above 1) and to the left (below) on a logarithmic axis;
 /// `without` is said where there is no ratio.
 std::string svg(const std::string& title, const std::string& axis, const std::string& without,
-                const std::vector<RatioBar>& bars);
+                const std::vector<RatioGroup>& groups);
 
 /// Tick texts: `amount` in the largest of `units` (each a thousand of the one before) in which it
 /// is not below 1, without needless digits.

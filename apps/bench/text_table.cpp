@@ -8,16 +8,6 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// Its first characters and two points, where it is wider than that.
-std::string cut(const std::string& text, std::size_t most) {
-  if (width(text) <= most) return text;
-  std::size_t end = 0, characters = 0;
-  for (; end < text.size(); ++end) {
-    if (!continues(text[end]) && characters++ == most - 2) break;
-  }
-  return text.substr(0, end) + "..";
-}
-
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -35,6 +25,15 @@ std::string printable(std::string_view text) {
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+std::string cut(const std::string& text, std::size_t most) {
+  if (width(text) <= most) return text;
+  std::size_t end = 0, characters = 0;
+  for (; end < text.size(); ++end) {
+    if (!continues(text[end]) && characters++ == most - 2) break;
+  }
+  return text.substr(0, end) + "..";
 }
 
 std::string wrapped(std::string_view text, std::size_t indent) {

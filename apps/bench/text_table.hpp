@@ -15,6 +15,8 @@ inline constexpr std::size_t terminal_width = 120;
 std::string printable(std::string_view text);
 /// Columns of UTF-8 that it takes, each character one.
 std::size_t width(std::string_view text);
+/// Its first characters and two points, where it is wider than `most`, which is at least 2.
+std::string cut(const std::string& text, std::size_t most);
 /// At words, lines behind the first begin with `indent` blanks. Ends with a line break.
 std::string wrapped(std::string_view text, std::size_t indent);
 

@@ -232,18 +232,23 @@ inline Run synthetic_run() {
     }
   }
 
-  for (const double row_length : {4.0, 16.0, 64.0}) {
-    for (const long long rows : {1000LL, 10000LL, 100000LL, 1000000LL}) {
-      const SyntheticProblem problem = {
-          "band-" + std::to_string(rows) + "x" + std::to_string(std::lround(row_length)),
-          "quaternion",
-          "double",
-          rows,
-          row_length,
-          32,
-          32};
-      run.records.push_back(synthetic_product(problem, "scaling", run.bandwidth));
-    }
+  const auto add_scaling = [&](long long rows, double row_length, const std::string& quantity) {
+    const SyntheticProblem problem = {
+        "band-" + std::to_string(rows) + "x" + std::to_string(std::lround(row_length)),
+        "quaternion",
+        "double",
+        rows,
+        row_length,
+        32,
+        32};
+    run.records.push_back(synthetic_product(problem, "scaling", run.bandwidth));
+    run.records.back().quantity = quantity;
+  };
+  for (const long long rows : {1000LL, 10000LL, 100000LL, 1000000LL}) {
+    add_scaling(rows, 7, "against rows");
+  }
+  for (const double row_length : {4.0, 16.0, 64.0, 256.0}) {
+    add_scaling(50000, row_length, "against row length");
   }
   return run;
 }
