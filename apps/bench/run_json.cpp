@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <set>
 
@@ -422,10 +421,12 @@ Run run_from_json(const json& value) {
 Run read_run(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad() || (bytes.empty() && !file.eof())) {
-    throw Error(ErrorKind::io, path + ": cannot be read");
-  }
+  std::string bytes, piece(1 << 16, '\0');
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
   try {
     return run_from_json(parse(bytes));
   } catch (const Error& error) {

@@ -228,7 +228,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
   if (suite.name == "setup") return "median of each step";
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +
-           "; x: times as fast as the best peer; solve: iterations and time to " +
+           "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
            readable_error(run.tolerance) +
            ", the chosen plan's and the peer's; resid.: |b - A x| / |b|";
   }
