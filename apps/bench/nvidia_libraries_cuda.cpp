@@ -138,16 +138,19 @@ CuBlasHandle::CuBlasHandle(const Device& device)
     : workspace_(std::size_t(32) << 20, device) {  // what NVIDIA recommends for Hopper
   const cuda::OnGpu here(device.stream());
   check(cublas().create(&handle_), "cublasCreate");
-  cublasStatus_t status = cublas().set_stream(handle_, device.stream().queue);
-  if (status == CUBLAS_STATUS_SUCCESS) {
-    // After the stream, which brings back the workspace of the library's own.
-    status = cublas().set_workspace(handle_, workspace_.data(), workspace_.size());
-  }
-  if (status != CUBLAS_STATUS_SUCCESS) cublas().destroy(handle_);
-  check(status, "cublasSetStream or cublasSetWorkspace");
 }
 
 CuBlasHandle::~CuBlasHandle() { cublas().destroy(handle_); }
+
+cublasHandle_t CuBlasHandle::on(const Stream& stream) {
+  if (queue_ == stream.queue) return handle_;
+  check(cublas().set_stream(handle_, stream.queue), "cublasSetStream");
+  // After the stream, which brings back the workspace of the library's own.
+  check(cublas().set_workspace(handle_, workspace_.data(), workspace_.size()),
+        "cublasSetWorkspace");
+  queue_ = stream.queue;
+  return handle_;
+}
 
 void CuBlasHandle::set_pointer_mode(cublasPointerMode_t mode) const {
   check(cublas().set_pointer_mode(handle_, mode), "cublasSetPointerMode");

@@ -118,7 +118,7 @@ class CuSparseHandle {
   cusparseMatDescr_t general_ = nullptr;
 };
 
-/// cuBLAS's on a device's stream, with a workspace of its own so that a graph can hold its calls.
+/// cuBLAS's, with a workspace of its own so that a graph can hold its calls.
 class CuBlasHandle {
  public:
   explicit CuBlasHandle(const Device& device);
@@ -126,12 +126,14 @@ class CuBlasHandle {
   CuBlasHandle& operator=(const CuBlasHandle&) = delete;
   ~CuBlasHandle();
 
-  cublasHandle_t get() const { return handle_; }
+  /// For work on a stream of the device.
+  cublasHandle_t on(const Stream& stream);
   void set_pointer_mode(cublasPointerMode_t mode) const;
 
  private:
   Array<std::byte> workspace_;
   cublasHandle_t handle_ = nullptr;
+  cudaStream_t queue_ = nullptr;  // that it is set to; null before the first
 };
 
 }  // namespace heddle::bench
