@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -71,20 +72,14 @@ class Loop {
     iterate();
     square_of(r_);
     device_.synchronize();
-    if (form_ != TextbookForm::graph) return;
-    const auto capture = [this](std::optional<cuda::CapturedGraph>& graph, int iterations) {
-      graph.emplace(device_, [this, iterations](const Stream& capturing) {
-        stream_ = capturing;
-        for (int i = 0; i < iterations; ++i) iterate();
-      });
-      stream_ = device_.stream();
-    };
-    capture(several_, textbook_iterations_between_looks);
-    capture(single_, 1);
   }
 
   PeerSolve solve(double tolerance, long long max_iterations) {
     const cuda::OnGpu here(stream());
+    if (form_ == TextbookForm::graph) {
+      capture(textbook_iterations_between_looks);
+      capture(max_iterations % textbook_iterations_between_looks);
+    }
     device_.synchronize();
     PeerSolve solve;
     Status status = Status::iteration_limit;
@@ -188,18 +183,22 @@ class Loop {
       return 1;
     }
     const long long count = std::min<long long>(left, textbook_iterations_between_looks);
-    if (several_ && count == textbook_iterations_between_looks) {
-      several_->launch(stream());
-      return count;
-    }
-    for (long long i = 0; i < count; ++i) {
-      if (single_) {
-        single_->launch(stream());
-      } else {
-        iterate();
-      }
+    if (form_ == TextbookForm::graph) {
+      graphs_.at(count).launch(stream());
+    } else {
+      for (long long i = 0; i < count; ++i) iterate();
     }
     return count;
+  }
+
+  /// So many iterations as a graph, unless it is there.
+  void capture(long long iterations) {
+    if (iterations == 0 || graphs_.contains(iterations)) return;
+    graphs_.try_emplace(iterations, device_, [this, iterations](const Stream& capturing) {
+      stream_ = capturing;
+      for (long long i = 0; i < iterations; ++i) iterate();
+    });
+    stream_ = device_.stream();
   }
 
   double residual_square() {
@@ -232,7 +231,7 @@ class Loop {
   Array<S> b_, x_, r_;
   int length_;
   int real_length_;
-  std::optional<cuda::CapturedGraph> several_, single_;
+  std::map<long long, cuda::CapturedGraph> graphs_;  // by their number of iterations
 };
 
 /// Saad, Iterative Methods for Sparse Linear Systems, algorithm 9.1.
