@@ -82,6 +82,7 @@ class Loop {
     }
     device_.synchronize();
     PeerSolve solve;
+    if (form_ == TextbookForm::host_scalars) solve.history.push_back(1);
     Status status = Status::iteration_limit;
     const auto start = std::chrono::steady_clock::now();
     const double b_norm = std::sqrt(square_of(b_));
