@@ -193,11 +193,10 @@ class PetscPeer final : public Peer {
     const auto started_here = started(problem, device);
     if (started_here.empty()) return {};
     std::vector<PeerSolver> solvers;
-    for (auto& [name, served] : started(problem, device)) {
-      const bool in_blocks = name.starts_with("BAIJ");
-      solvers.push_back({name + (!jacobi     ? ""
-                                 : in_blocks ? ", PBJACOBI"
-                                             : ", (P)JACOBI"),
+    for (auto& [name, served, block_size] : started(problem, device)) {
+      solvers.push_back({name + (!jacobi          ? ""
+                                 : block_size > 1 ? ", PBJACOBI"
+                                                  : ", JACOBI"),
                          [served = served, words](double tolerance, long long max_iterations) {
                            return solve(*served, words, tolerance, max_iterations);
                          }});
