@@ -49,10 +49,16 @@ Problem make_problem(const ProblemName& problem, const Device& device = Device::
 Problem read_problem(const std::string& path, const std::optional<EntryKind>& entry = {},
                      const Device& device = Device::cpu());
 
+/// The x of a problem over such a matrix.
+std::vector<double> random_x(const AnyMatrix& matrix);
+
 /// y = A x in double (the entries as stored), by a loop over CSR that shares no code with products.
 std::vector<double> reference_product(const Problem& problem, const std::vector<double>& x);
 
-/// |b - A x| / |b| with that.
+/// |y - reference| / |reference|, 2-norms. Throws `Error` (size_mismatch) unless they are as long.
+double relative_difference(const std::vector<double>& y, const std::vector<double>& reference);
+
+/// |b - A x| / |b| with those.
 double true_residual(const Problem& problem, const std::vector<double>& b,
                      const std::vector<double>& x);
 
