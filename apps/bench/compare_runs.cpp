@@ -86,15 +86,14 @@ void print_differences(const std::string& what, std::vector<Difference> differen
                    {"work", true, 10},
                    {"by", true, 12}});
   for (const Difference& d : differences) {
-    const std::string by = who(*d.after.candidate);
+    std::string by = who(*d.after.candidate);
     const std::string old_method = short_method(*d.before.candidate);
-    const bool other_plan = short_method(*d.after.candidate) != old_method;
+    if (short_method(*d.after.candidate) != old_method) by.append(", was ").append(old_method);
     char change[32];
     std::snprintf(change, sizeof change, "  %+.1f%%", 100 * (d.ratio - 1));
     table.add({change, readable_seconds(d.before.timing.median),
                readable_seconds(d.after.timing.median), d.after.caches, d.after.record->suite,
-               problem_of(*d.after.record), d.after.record->quantity,
-               other_plan ? by + ", was " + old_method : by});
+               problem_of(*d.after.record), d.after.record->quantity, by});
   }
   table.print(out);
 }
@@ -114,15 +113,20 @@ void print_lone(const std::string& what, const Times& times, const Times& others
       ++whole_suites[suite];
       continue;
     }
-    lines.push_back(suite + ", " + problem_of(*time.record) + ", " + time.record->quantity + ", " +
-                    who(*time.candidate) + ", " + time.caches);
+    std::string line = "  " + suite + ", " + problem_of(*time.record) + ", " +
+                       time.record->quantity + ", " + who(*time.candidate) + ", ";
+    if (!lines.empty() && lines.back() == line + "warm") {
+      lines.back() += std::string(" and ") + time.caches;
+    } else {
+      lines.push_back(line + time.caches);
+    }
   }
   if (lines.empty() && whole_suites.empty()) return;
   out << what << "\n";
   for (const auto& [suite, count] : whole_suites) {
     out << wrapped("  the whole suite " + suite + " (" + std::to_string(count) + " times)", 4);
   }
-  for (const std::string& line : lines) out << wrapped("  " + line, 4);
+  for (const std::string& line : lines) out << wrapped(line, 4);
 }
 
 void print_run(const char* label, const Run& run, std::ostream& out) {

@@ -376,10 +376,11 @@ std::string table(const Suite& suite) {
     const std::size_t span = std::max<std::size_t>(record->candidates.size(), 1);
     html += "<tbody>\n<tr";
     const std::string rows = " rowspan=\"" + std::to_string(span) + "\"";
-    std::string problem = "><th" + rows + ">" + std::to_string(++number) + "</th><th class=\"l\"" +
-                          rows + ">" + text(problem_of(*record)) + "<br/>" +
-                          text(record->quantity) + "; " + readable_count(record->rows) + " rows, " +
-                          readable_count(record->entries) + " entries";
+    std::string problem = "><th" + rows;
+    problem += ">" + std::to_string(++number) + "</th><th class=\"l\"" + rows;
+    problem += ">" + text(problem_of(*record)) + "<br/>" + text(record->quantity) + "; " +
+               readable_count(record->rows) + " rows, " + readable_count(record->entries) +
+               " entries";
     if (record->compulsory_bytes) {
       problem += "<br/>" + readable_bytes(static_cast<double>(*record->compulsory_bytes));
     }

@@ -60,6 +60,7 @@ std::string what_is_wrong(const Record& record, const Candidate& candidate) {
 
 std::vector<Suite> suites(const Run& run) {
   std::vector<Suite> found;
+  found.reserve(suite_titles.size());
   for (const SuiteTitle& suite : suite_titles) found.push_back({std::string(suite.name), {}});
   for (const Record& record : run.records) {
     auto at = std::find_if(found.begin(), found.end(),

@@ -384,8 +384,8 @@ json to_json(const Run& run) {
   return object;
 }
 
-Run run_from_json(const json& value) {
-  const Object object(value, "");
+Run run_from_json(const json& json) {
+  const Object object(json, "");
   // Before anything else: a newer schema may have any keys.
   const long long version = object.count("schema_version");
   if (version > schema_version) {

@@ -231,7 +231,8 @@ void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& pl
     for (const double distance : {11.0, 15.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0, 100.0}) {
       for (int turn = 0; turn < 16 && !placed; ++turn) {
         // Above first, then to both sides in turn.
-        const double angle = (turn % 2 == 0 ? 1 : -1) * ((turn + 1) / 2) * std::numbers::pi / 8;
+        const int eighths = (turn % 2 == 0 ? 1 : -1) * ((turn + 1) / 2);
+        const double angle = eighths * std::numbers::pi / 8;
         const Place p = {places[i].x + distance * std::sin(angle),
                          places[i].y - distance * std::cos(angle)};
         const Box box = {p.x - half, p.y - 6, p.x + half, p.y + 6};

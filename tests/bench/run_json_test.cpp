@@ -208,8 +208,8 @@ TEST_F(RunFile, IsNamedInEveryError) {
   EXPECT_EQ(message_of([&] { read_run(path); }).find(path + ": parse error"), 0u);
   write("[" + std::string(100000, '['));
   EXPECT_EQ(message_of([&] { read_run(path); }), path + ": more than 8 levels of nesting");
-  std::string deep = "1";
-  for (int i = 0; i < 100000; ++i) deep = "{\"a\":" + deep;
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "{\"a\":";
   write(deep);
   EXPECT_EQ(message_of([&] { read_run(path); }), path + ": more than 8 levels of nesting");
   write(R"({"schema_version": 1, "name": "", "name": ""})");
@@ -276,9 +276,14 @@ json schema() {
 }
 
 /// The part that a reference points to, or itself.
-const json& resolved(const json& root, const json& part) {
-  if (!part.contains("$ref")) return part;
-  return root.at(json::json_pointer(part["$ref"].get<std::string>().substr(1)));
+const json* resolved(const json* root, const json* part) {
+  if (!part->contains("$ref")) return part;
+  return &root->at(json::json_pointer((*part)["$ref"].get<std::string>().substr(1)));
+}
+
+std::string joined(const std::string& place, const std::string& key) {
+  std::string whole = place;
+  return whole.append(".").append(key);
 }
 
 bool has_type(const json& value, const std::string& type) {
@@ -293,7 +298,7 @@ bool has_type(const json& value, const std::string& type) {
 /// As much of JSON Schema as the file uses; `met` collects the keys that were seen.
 void check(const json& root, const json& part_or_reference, const json& value,
            const std::string& place, const std::string& kind, std::set<std::string>& met) {
-  const json& part = resolved(root, part_or_reference);
+  const json& part = *resolved(&root, &part_or_reference);
   if (part.contains("const")) {
     EXPECT_EQ(value, part["const"]) << place;
   }
@@ -315,8 +320,8 @@ void check(const json& root, const json& part_or_reference, const json& value,
       part_or_reference.contains("$ref") ? part_or_reference["$ref"].get<std::string>() : kind;
   for (const auto& [key, inner] : value.items()) {
     ASSERT_TRUE(part["properties"].contains(key)) << place << "." << key << " is not in the schema";
-    met.insert(name + "." + key);
-    check(root, part["properties"][key], inner, place + "." + key, name, met);
+    met.insert(joined(name, key));
+    check(root, part["properties"][key], inner, joined(place, key), name, met);
   }
   for (const auto& key : part["required"]) {
     EXPECT_TRUE(value.contains(key.get<std::string>())) << place << "." << key;
@@ -330,7 +335,7 @@ TEST(Schema, HoldsExactlyTheKeysThatAreWritten) {
   check(root, root, to_json(test::synthetic_run()), "run", "run", met);
   const auto tell = [&](const std::string& name, const json& part) {
     for (const auto& [key, inner] : part["properties"].items()) {
-      told.insert(name + "." + key);
+      told.insert(joined(name, key));
       EXPECT_TRUE(inner.contains("description")) << name << "." << key;
     }
   };
