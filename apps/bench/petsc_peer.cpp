@@ -254,10 +254,15 @@ std::unique_ptr<Peer> petsc_peer() {
                      " (built where MPI and PETSc are; HEDDLE_PETSC_PEER may name it)");
   }
   constexpr double patience = 30;
+  constexpr std::string_view word = "PETSc ";
   std::string version;
   try {
     ChildProcess alone({program.string(), "--version"}, {});
     version = alone.read_line(patience);
+    if (!version.starts_with(word)) {
+      throw Error(ErrorKind::io, program.string() + " is not heddle's program for PETSc");
+    }
+    version.erase(0, word.size());
     ChildProcess mpirun({"mpirun", "--version"}, {});
     mpirun.read_line(patience);
   } catch (const Error& error) {

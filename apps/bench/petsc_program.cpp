@@ -396,7 +396,8 @@ void lead(Served& served) {
 int main(int argc, char** argv) {
   using namespace heddle::bench;
   if (argc == 2 && std::string(argv[1]) == "--version") {
-    std::printf("%d.%d.%d\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR);
+    std::printf("PETSc %d.%d.%d\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
+                PETSC_VERSION_SUBMINOR);
     return 0;
   }
   const std::string format = argc == 3 ? argv[2] : "";

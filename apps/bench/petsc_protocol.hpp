@@ -1,6 +1,6 @@
 // What `heddle bench` and its program for PETSc say to each other: a matrix in a file, then lines.
 //
-//     heddle_petsc_peer --version              prints the version of PETSc
+//     heddle_petsc_peer --version              prints, say, "PETSc 3.18.5"
 //     heddle_petsc_peer FILE aij|baij          reads the matrix, says "ready RANKS BYTES", serves:
 //
 //     product                                  y = A x: "done SECONDS"
