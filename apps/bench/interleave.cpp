@@ -72,7 +72,7 @@ std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
       if (options.follows_itself && seconds > 0) {
         turn.runs = std::clamp(static_cast<int>(turn_seconds / seconds), 1, most_runs);
       }
-      round_seconds += std::max(wall, seconds * (turn.runs + 1));
+      round_seconds += std::max(wall, seconds * (turn.runs + (options.follows_itself ? 1 : 0)));
     });
   }
   int repetitions = options.repetitions;

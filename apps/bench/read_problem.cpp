@@ -38,8 +38,16 @@ AnyMatrix fitting(const ScalarMatrix& file) {
     return *folded_into<complex<double>>(file, false);
   }
   // A representation says more than a full block: any 4 x 4 numbers are a block, few a quaternion.
-  if (auto fits = folded_into<dual_quaternion<double>>(file, false)) return *fits;
-  if (auto fits = folded_into<quaternion<double>>(file, false)) return *fits;
+  // A file that is higher than wide holds columns of components, if they make a square matrix.
+  const auto makes_square = [&](int components) {
+    return file.rows() == file.columns() || file.rows() == Offset(components) * file.columns();
+  };
+  if (makes_square(8)) {
+    if (auto fits = folded_into<dual_quaternion<double>>(file, false)) return *fits;
+  }
+  if (makes_square(4)) {
+    if (auto fits = folded_into<quaternion<double>>(file, false)) return *fits;
+  }
   if (file.rows() == file.columns()) {
     if (auto fits = folded_into<complex<double>>(file, false)) return *fits;
     if (auto fits = folded_into<block<double, 6, 6>>(file, true)) return *fits;
@@ -50,8 +58,7 @@ AnyMatrix fitting(const ScalarMatrix& file) {
   return *folded_into<real<double>>(file, false);
 }
 
-/// A matrix of rotations of the plane has complex entries; a diagonal matrix has, too, and says
-/// nothing.
+/// Where it may be the representation of anything.
 bool is_diagonal(const ScalarMatrix& file) {
   return file.entries() <= std::max<Offset>(file.rows(), file.columns());
 }

@@ -84,8 +84,7 @@ Record record_of(std::string_view suite, const Problem& problem, std::string qua
 }
 
 long long csr_bytes(const AnyMatrix& matrix) {
-  return matrix.entries() * (matrix.entry_bytes() + static_cast<long long>(sizeof(Index))) +
-         (matrix.rows() + 1LL) * static_cast<long long>(sizeof(Offset));
+  return memory_use(matrix.pattern(), Plan{}, matrix.entry_bytes(), Device::cpu()).product();
 }
 
 long long compulsory_bytes(const AnyMatrix& matrix) {
@@ -94,7 +93,8 @@ long long compulsory_bytes(const AnyMatrix& matrix) {
             static_cast<long long>(m.columns()) *
                 tile_columns<E>)*static_cast<long long>(sizeof(vector_scalar_t<E>));
   });
-  return csr_bytes(matrix) + scalars;
+  return matrix.entries() * (matrix.entry_bytes() + static_cast<long long>(sizeof(Index))) +
+         (matrix.rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + scalars;
 }
 
 std::string one_line(const std::string& message) {

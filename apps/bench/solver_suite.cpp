@@ -169,8 +169,11 @@ void time_iterations(Session& session, const Contenders& contenders) {
       pairs[0].push_back((long_ones.seconds[r] - short_ones.seconds[r]) / difference);
     }
     Timing timing = detail::timings_of(pairs)[0];
-    timing.median =
-        std::max(0.0, (long_ones.timing.median - short_ones.timing.median) / difference);
+    timing.median = (long_ones.timing.median - short_ones.timing.median) / difference;
+    if (!(timing.median > 0)) {
+      candidate.failure = "the machine was too busy to tell the time of an iteration";
+      continue;
+    }
     timing.lower_quartile = std::clamp(timing.lower_quartile, 0.0, timing.median);
     timing.upper_quartile = std::max(timing.upper_quartile, timing.median);
     candidate.seconds = timing;

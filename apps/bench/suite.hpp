@@ -71,7 +71,7 @@ Record record_of(std::string_view suite, const Problem& problem, std::string qua
 
 /// Entries, columns and row offsets, x and y once.
 long long compulsory_bytes(const AnyMatrix& matrix);
-/// Bytes of it in CSR.
+/// Bytes that a product reads of it in CSR.
 long long csr_bytes(const AnyMatrix& matrix);
 
 /// The first line of what went wrong.
