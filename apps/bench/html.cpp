@@ -1,5 +1,6 @@
 // A run as one page that stands alone.
 #include <algorithm>
+#include <map>
 
 #include "amounts.hpp"
 #include "output.hpp"
@@ -156,7 +157,7 @@ std::string speedups(const Suite& suite) {
                            [&](const RatioGroup& group) { return group.name == record->entry; });
     if (at == entries.end()) at = entries.insert(at, RatioGroup{record->entry, {}});
     RatioBar bar;
-    bar.label = record->problem + (record->precision == "single" ? ", single" : "");
+    bar.label = record->problem + precision_suffix(*record);
     if (record->quantity != "product") bar.label += ", " + record->quantity;
     bar.ratio = record->speedup(Role::chosen);
     bar.ring = record->speedup(Role::natural);
@@ -185,45 +186,74 @@ double seconds_an_iteration(const Candidate& candidate) {
   return candidate.seconds ? candidate.seconds->median : 0;
 }
 
+/// Relative residuals against time; its end alone where the library tells no history.
+Series convergence_of(const Candidate& candidate) {
+  Series series;
+  if (candidate.history.empty()) {
+    series.line = false;
+    series.mark = Mark::square;
+    if (candidate.solve_seconds && candidate.residual) {
+      series.points.push_back({*candidate.solve_seconds, *candidate.residual, "", 0, {}});
+    }
+    return series;
+  }
+  const double step = seconds_an_iteration(candidate);
+  if (!(step > 0)) return series;
+  for (std::size_t i = 0; i < candidate.history.size(); ++i) {
+    const double iteration =
+        i < candidate.history_at.size() ? candidate.history_at[i] : static_cast<double>(i);
+    series.points.push_back({iteration * step, candidate.history[i], "", 0, {}});
+  }
+  return series;
+}
+
+Chart convergence_chart(const Run& run, const Record& record) {
+  Chart chart;
+  chart.title = "Convergence of " + record.quantity + " on " + problem_of(record);
+  chart.width = 560;
+  chart.height = 380;
+  chart.x = {"time", false, seconds_tick};
+  chart.y = {"relative residual", true, power_tick};
+  if (record.precision == "double") chart.limit = Limit{run.tolerance, "tolerance", true};
+  // Heddle's three look alike in all charts; other libraries take the numbers in between.
+  auto look_of = [peers = 0](Role role) mutable {
+    if (role == Role::peer) return 2 * peers++ + 1;
+    return role == Role::chosen ? 0 : role == Role::best ? 2 : 4;
+  };
+  std::map<std::string, std::size_t> series_of_plan;
+  for (const Candidate& candidate : record.candidates) {
+    if (candidate.role == Role::tried) continue;
+    const bool peer = candidate.role == Role::peer;
+    const std::string role(name(candidate.role));
+    const auto known = series_of_plan.find(candidate.method);
+    if (!peer && known != series_of_plan.end()) {
+      Series& series = chart.series[known->second];
+      series.name += ", " + role;
+      if (candidate.role == Role::chosen) series.colour = series.dashes = 0;
+      continue;
+    }
+    Series series = convergence_of(candidate);
+    if (series.points.empty()) continue;
+    series.name = peer ? who(candidate) : "Heddle, " + role;
+    series.colour = series.dashes = look_of(candidate.role);
+    if (!peer) series_of_plan[candidate.method] = chart.series.size();
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
 std::string convergence(const Run& run, const Suite& suite) {
   std::string figures;
   for (const Record* record : suite.records) {
-    Chart chart;
-    chart.title = "Convergence of " + record->quantity + " on " + problem_of(*record);
-    chart.width = 560;
-    chart.height = 380;
-    chart.x = {"time", false, seconds_tick};
-    chart.y = {"relative residual", true, power_tick};
-    if (record->precision == "double") chart.limit = Limit{run.tolerance, "tolerance", true};
-    int peers = 0;
-    for (const Candidate& candidate : record->candidates) {
-      if (candidate.role == Role::tried || candidate.history.empty()) continue;
-      const double step = seconds_an_iteration(candidate);
-      if (!(step > 0)) continue;
-      // Heddle's three look alike in all charts; other libraries take the numbers in between.
-      const bool peer = candidate.role == Role::peer;
-      const int look = peer                             ? 2 * peers++ + 1
-                       : candidate.role == Role::chosen ? 0
-                       : candidate.role == Role::best   ? 2
-                                                        : 4;
-      Series series;
-      series.name = peer ? who(candidate) : "Heddle, " + std::string(name(candidate.role));
-      series.colour = series.dashes = look;
-      for (std::size_t i = 0; i < candidate.history.size(); ++i) {
-        const double iteration =
-            i < candidate.history_at.size() ? candidate.history_at[i] : static_cast<double>(i);
-        series.points.push_back({iteration * step, candidate.history[i], "", 0, {}});
-      }
-      chart.series.push_back(std::move(series));
-    }
-    const std::string figure = svg(chart);
+    const std::string figure = svg(convergence_chart(run, *record));
     if (figure.empty()) continue;
     figures += "<div><h4>" + text(problem_of(*record)) + ": " + text(record->quantity) + "</h4>\n" +
                figure + "</div>\n";
   }
   if (figures.empty()) return "";
   return "<h3>Convergence</h3>\n<p>Relative residuals of the recurrences against time, iterations "
-         "taken as equally long.</p>\n<div class=\"pair\">\n" +
+         "taken as equally long. A square is the end of a solve whose library does not tell them: "
+         "|b - A x| / |b| of its x.</p>\n<div class=\"pair\">\n" +
          figures + "</div>\n";
 }
 

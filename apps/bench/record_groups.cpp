@@ -92,8 +92,12 @@ std::vector<RecordGroup> groups(const std::vector<const Record*>& records) {
   return found;
 }
 
+std::string precision_suffix(const Record& record) {
+  return record.precision != "single" || record.problem.ends_with("single") ? "" : ", single";
+}
+
 std::string problem_of(const Record& record) {
-  return record.problem + ", " + record.entry + (record.precision == "single" ? ", single" : "");
+  return record.problem + ", " + record.entry + precision_suffix(record);
 }
 
 const Candidate* own(const Record& record) {

@@ -28,7 +28,10 @@ struct RecordGroup {
 };
 std::vector<RecordGroup> groups(const std::vector<const Record*>& records);
 
-/// The problem and its entry, with the precision where it is single.
+/// ", single" in that precision, unless the problem's name says so.
+std::string precision_suffix(const Record& record);
+
+/// The problem and its entry, with that suffix.
 std::string problem_of(const Record& record);
 
 /// What Heddle is judged by: the first of chosen, best and natural that has a time and is right;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numbers>
 
+#include "amounts.hpp"
 #include "text_table.hpp"
 
 namespace heddle::bench {
@@ -448,13 +449,15 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
       const Box box = {x.at(1), upper + 4, x.at(1), upper + height_of_bar - 4};
       upper += height_of_bar;
       drawing.text({labels + 12, middle + 4}, cut(bar.label, longest_label), "ink", "end");
-      if (!fits(bar.ratio)) {
+      if (!fits(bar.ratio) && !fits(bar.ring) && !fits(bar.diamond)) {
         drawing.text({x.at(1) + 6, middle + 4}, without, "faint", "start");
         continue;
       }
-      const double at = x.at(*bar.ratio);
-      drawing.rectangle({std::min(at, box.left), box.top, std::max(at, box.right), box.bottom},
-                        *bar.ratio >= 1 ? "f1" : "f2", bar.hint);
+      const double at = fits(bar.ratio) ? x.at(*bar.ratio) : x.at(1);
+      if (fits(bar.ratio)) {
+        drawing.rectangle({std::min(at, box.left), box.top, std::max(at, box.right), box.bottom},
+                          *bar.ratio >= 1 ? "f1" : "f2", bar.hint);
+      }
       double first = at, last = at;  // of what lies on the line
       const auto mark = [&](Mark kind, const std::optional<double>& ratio, int k) {
         if (!fits(ratio)) return;
@@ -464,11 +467,10 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
       };
       mark(Mark::ring, bar.ring, 4);
       mark(Mark::diamond, bar.diamond, 3);
-      char text[32];
-      std::snprintf(text, sizeof text, "%.2f x", *bar.ratio);
+      if (!fits(bar.ratio)) continue;
       const bool faster = *bar.ratio >= 1;
-      drawing.text({faster ? last + 5 : first - 5, middle + 4}, text, "ink",
-                   faster ? "start" : "end");
+      drawing.text({faster ? last + 5 : first - 5, middle + 4}, readable_ratio(*bar.ratio) + " x",
+                   "ink", faster ? "start" : "end");
     }
   }
   drawing.line({x.at(1), top - 4}, {x.at(1), bottom}, "limit");

@@ -161,7 +161,7 @@ void print_scaling(const Suite& suite, std::ostream& out) {
 
 /// As many columns side by side as fit; long titles become numbers that are told below.
 void print_matrix(const std::string& corner, const Matrix& matrix, std::ostream& out) {
-  constexpr std::size_t longest_title = 12;
+  constexpr std::size_t longest_title = 14;
   std::vector<std::string> titles, told;
   std::vector<std::size_t> widths;
   for (std::size_t j = 0; j < matrix.columns.size(); ++j) {
@@ -230,7 +230,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
            readable_error(run.tolerance) +
-           ", the chosen plan's and the peer's; resid.: |b - A x| / |b|";
+           "), the chosen plan's and the peer's; resid.: |b - A x| / |b|";
   }
   if (suite.name == "scaling")
     return plans + "; a row: entries; x: times as fast as the best peer" + shares;
