@@ -24,7 +24,8 @@ S number_at(const detail::Position& position, const S* components) {
 
 /// Whether any part of the number at (row, column) is there.
 bool is_taken(const BlockForm& form, int row, int column) {
-  const auto* const first = form.at.data() + (row * form.size + column) * form.parts;
+  const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(row) * form.size + column) * form.parts;
+  const auto first = form.at.begin() + at;
   return std::any_of(first, first + form.parts, [](const auto& p) { return p.sign != 0; });
 }
 
@@ -91,10 +92,12 @@ std::vector<S> block_values(const EntriesView<S>& matrix, const BlockForm& form,
   const int numbers = form.numbers();
   std::vector<detail::Position> at = form.at;
   if (by_columns) {
-    for (int i = 0; i < form.size; ++i) {
-      for (int j = 0; j < form.size; ++j) {
-        std::copy_n(form.at.data() + (i * form.size + j) * form.parts, form.parts,
-                    at.data() + (j * form.size + i) * form.parts);
+    const auto size = static_cast<std::size_t>(form.size),
+               parts = static_cast<std::size_t>(form.parts);
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        std::copy_n(form.at.data() + (i * size + j) * parts, parts,
+                    at.data() + (j * size + i) * parts);
       }
     }
   }
