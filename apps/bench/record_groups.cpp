@@ -101,11 +101,8 @@ std::string problem_of(const Record& record) {
 }
 
 const Candidate* own(const Record& record) {
-  for (const Role role : {Role::chosen, Role::best, Role::natural}) {
-    const Candidate* candidate = record.find(role);
-    if (candidate && candidate->seconds && is_right(record, *candidate)) return candidate;
-  }
-  return nullptr;
+  const Candidate* chosen = record.find(Role::chosen);
+  return chosen && chosen->seconds && is_right(record, *chosen) ? chosen : nullptr;
 }
 
 std::optional<double> median_of(const Record& record, Role role) {

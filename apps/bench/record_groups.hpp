@@ -34,8 +34,7 @@ std::string precision_suffix(const Record& record);
 /// The problem and its entry, with that suffix.
 std::string problem_of(const Record& record);
 
-/// What Heddle is judged by: the first of chosen, best and natural that has a time and is right;
-/// null without.
+/// What Heddle is judged by: its chosen plan; null where that has no time or is not right.
 const Candidate* own(const Record& record);
 
 /// The median of the first candidate of that role whose result is right.
