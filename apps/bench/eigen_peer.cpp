@@ -51,7 +51,7 @@ Matrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
 template <class T>
 Vector<T> eigen_vector(const std::vector<double>& scalars) {
   using S = typename Eigen::NumTraits<T>::Real;
-  constexpr std::size_t parts = sizeof(T) / sizeof(S);
+  constexpr std::size_t parts = Eigen::NumTraits<T>::IsComplex ? 2 : 1;
   Vector<T> x(static_cast<Eigen::Index>(scalars.size() / parts));
   S* const to = reinterpret_cast<S*>(x.data());
   for (std::size_t i = 0; i < scalars.size(); ++i) to[i] = static_cast<S>(scalars[i]);
@@ -61,7 +61,7 @@ Vector<T> eigen_vector(const std::vector<double>& scalars) {
 template <class T>
 std::vector<double> scalars_of(const Vector<T>& x) {
   using S = typename Eigen::NumTraits<T>::Real;
-  constexpr std::size_t parts = sizeof(T) / sizeof(S);
+  constexpr std::size_t parts = Eigen::NumTraits<T>::IsComplex ? 2 : 1;
   const S* const from = reinterpret_cast<const S*>(x.data());
   return {from, from + static_cast<std::size_t>(x.size()) * parts};
 }

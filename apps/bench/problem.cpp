@@ -65,7 +65,6 @@ Quaternion turned(const Quaternion& g, const Quaternion& h) {  // g conj(h)
 
 /// Values of one family of problems: of the entry between two vertices, and on the diagonal.
 struct QuaternionLaplacian {
-  static constexpr bool hermitian = true;
   using Entry = Quaternion;
 
   static Entry between(Index v, Index u) {
@@ -79,7 +78,6 @@ struct QuaternionLaplacian {
 };
 
 struct BlockLaplacian {
-  static constexpr bool hermitian = true;
   using Entry = Rotation;
 
   static Entry between(Index v, Index u) {
@@ -105,7 +103,6 @@ struct BlockLaplacian {
 /// With more weight on one side than on the other, and some damping: no symmetry is left, and the
 /// diagonal outweighs its row by a thousandth.
 struct ComplexTransport {
-  static constexpr bool hermitian = false;
   using Entry = Complex;
 
   static Entry between(Index v, Index u) {

@@ -123,6 +123,7 @@ void time_on_cpu(Session& session, const Contenders& contenders, bool cold) {
   const Stream stream = session.device().stream();
   std::vector<TimedRun> runs = {
       [&] { return seconds_of([&](const Stream& on) { session.triad().run(on); }, stream); }};
+  runs.reserve(contenders.size() + 1);
   for (const Contender* contender : contenders) runs.push_back(contender->run);
   const auto put = [&](std::optional<Timing> Candidate::* into,
                        const std::vector<Interleaved>& outcomes, std::size_t first) {
@@ -164,6 +165,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   session.doing("building");
   const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, texts);
   std::vector<Contender> contenders;
+  contenders.reserve(plans.size());
   for (const OwnPlan& plan : plans) contenders.push_back(own_contender(problem, plan, device));
   for (const auto& peer : session.peers()) {
     if (!peer->presence().present) continue;
@@ -193,6 +195,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   }
 
   std::vector<Candidate> own;
+  own.reserve(plans.size());
   for (std::size_t i = 0; i < plans.size(); ++i) own.push_back(contenders[i].candidate);
   add_own_candidates(record, plans, own, [](const Candidate& candidate) -> std::optional<double> {
     if (candidate.failure || !candidate.seconds) return {};

@@ -2,6 +2,7 @@
 // share nothing with the library's.
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "heddle/random_field.hpp"
 #include "problem.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 /// The tile, row by row, that multiplies by the quaternion at `q` from the left; `width` numbers
 /// from one row to the next.
-void put_quaternion(const double* q, double* tile, int width) {
+void put_quaternion(const double* q, double* tile, std::ptrdiff_t width) {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
   const double rows[4][4] = {{w, -x, -y, -z}, {x, w, -z, y}, {y, z, w, -x}, {z, -y, x, w}};
   for (int i = 0; i < 4; ++i) {
@@ -20,7 +21,7 @@ void put_quaternion(const double* q, double* tile, int width) {
   }
 }
 
-void put_complex(const double* a, double* tile, int width) {
+void put_complex(const double* a, double* tile, std::ptrdiff_t width) {
   tile[0] = a[0];
   tile[1] = -a[1];
   tile[width] = a[1];
@@ -30,7 +31,7 @@ void put_complex(const double* a, double* tile, int width) {
 constexpr std::size_t largest = 64;  // numbers of a representation, 8 x 8
 
 /// The real representation of an entry, `n` x `n`, of its components.
-void put_entry(EntryKind kind, const double* a, double* tile, int n) {
+void put_entry(EntryKind kind, const double* a, double* tile, std::ptrdiff_t n) {
   switch (kind) {
     case EntryKind::complex:
       return put_complex(a, tile, n);
@@ -41,12 +42,13 @@ void put_entry(EntryKind kind, const double* a, double* tile, int n) {
       put_quaternion(a + 4, tile + 4 * n, n);
       return put_quaternion(a, tile + 4 * n + 4, n);
     case EntryKind::complex_block3:
-      for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) put_complex(a + 2 * (3 * i + j), tile + 2 * i * n + 2 * j, n);
+      for (std::ptrdiff_t i = 0; i < 3; ++i) {
+        for (std::ptrdiff_t j = 0; j < 3; ++j)
+          put_complex(a + 2 * (3 * i + j), tile + 2 * i * n + 2 * j, n);
       }
       return;
     default:
-      for (int k = 0; k < n * n; ++k) tile[k] = a[k];
+      for (std::ptrdiff_t k = 0; k < n * n; ++k) tile[k] = a[k];
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "heddle/sliced.hpp"
@@ -144,7 +145,7 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
                                         : 8 * own + 1.5 * expanded + 2 * blocked;
   const auto available = static_cast<double>(Device::cpu().available_memory());
   const auto gigabytes = [](double bytes) {
-    return std::to_string(static_cast<long long>(bytes / 1e9 + 0.5)) + " GB";
+    return std::to_string(std::llround(bytes / 1e9)) + " GB";
   };
   if (needed <= available) return "";
   return "not measured: all candidates side by side need about " + gigabytes(needed) +

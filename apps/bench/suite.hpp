@@ -99,9 +99,10 @@ void setup_suite(Session& session, const Problem& problem);
 /// way round.
 void scaling_suite(Session& session, const Problem& problem, bool against_length);
 
-/// y = A x by all, warm and, if asked for, cold: what `product_suite` and `scaling_suite` do.
+/// y = A x by all, Heddle also under the plans of `texts`, warm and, if asked for, cold: what
+/// `product_suite` and `scaling_suite` do.
 void measure_products(Session& session, const Problem& problem, Record record, bool cold,
-                      const std::vector<std::string>& plans);
+                      const std::vector<std::string>& texts);
 
 /// Whether a suite is for such a problem.
 bool fits(std::string_view suite, const ProblemName& problem);

@@ -93,6 +93,7 @@ std::vector<std::string> chosen_suites(const Options& options) {
 std::vector<Step> generated_steps(const Options& options, const Device& device) {
   const std::vector<ProblemName> all = bench::problems();
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const ProblemName& problem : all) names.push_back(problem.name);
   for (const std::string& name : options.problems) {
     if (!contains(names, name)) refuse_name("problem", name, names);
@@ -381,6 +382,7 @@ int write_results(const Options& options) {
   if (!options.output.empty()) check_output("--output", options.output);
   std::sort(paths.begin(), paths.end());
   std::vector<Run> runs;
+  runs.reserve(paths.size());
   for (const std::string& path : paths) runs.push_back(bench::read_run(path));
   const std::string page = bench::results_page(runs);
   if (options.output.empty()) {
