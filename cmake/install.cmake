@@ -7,6 +7,9 @@ install(TARGETS heddle EXPORT heddle_targets)
 if(TARGET heddle_cli)
   install(TARGETS heddle_cli)
 endif()
+if(TARGET heddle_petsc_peer)
+  install(TARGETS heddle_petsc_peer)
+endif()
 install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT heddle_targets FILE heddle-targets.cmake NAMESPACE heddle::

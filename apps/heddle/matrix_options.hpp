@@ -8,6 +8,7 @@
 
 #include "heddle/any_solver.hpp"
 #include "heddle/progress.hpp"
+#include "plan_text.hpp"
 
 namespace heddle::cli {
 
@@ -41,13 +42,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-/// Throws for a text that `plan_for` would refuse whatever the matrix.
-void check_plan_text(const std::string& text, const Device& device);
-
-/// The plan of `text`; the one chosen for the matrix where it is empty, or that one changed where
-/// it is "chosen" or "chosen,key=value,...".
-Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 /// Every component uniform in [-1, 1), a function of the seed alone.
 void fill_random(AnyField& field, std::uint64_t seed);

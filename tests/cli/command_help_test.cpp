@@ -30,7 +30,7 @@ class Help : public CommandLine {
   }
 };
 
-const std::vector<std::string> commands = {"solve", "spmv", "info", "generate"};
+const std::vector<std::string> commands = {"solve", "spmv", "info", "generate", "bench"};
 
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
@@ -44,17 +44,19 @@ TEST_F(Help, HasAnExample) {
 }
 
 TEST_F(Help, ExamplesWork) {
-  for (const std::string command : {"generate", "solve", "spmv", "info"}) {
+  for (const std::string command : {"generate", "solve", "spmv", "info", "bench"}) {
     std::istringstream lines(help(command));
     const std::string mark = "Example: heddle ";
     for (std::string line; std::getline(lines, line);) {
       if (line.rfind(mark, 0) != 0) continue;
       const Result result = shell("$heddle " + line.substr(mark.size()) +
-                                  (command == "spmv" ? " --repetitions 1" : ""));
+                                  (command == "spmv"    ? " --repetitions 1"
+                                   : command == "bench" ? " --repetitions 3"
+                                                        : ""));
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
   }
-  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "x.mtx"}));
+  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "run.html", "run.json", "x.mtx"}));
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
@@ -76,6 +78,12 @@ TEST_F(Help, ShowsWhatIsDocumented) {
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
                    "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
+  EXPECT_EQ(
+      options(help("bench")),
+      (Names{"-h",          "--help",  "--suite",   "--problem",   "--plan",   "--device",
+             "--threads",   "--quick", "--list",    "--matrices",  "--entry",  "--repetitions",
+             "--tolerance", "-o",      "--output",  "--html",      "--json",   "--name",
+             "-q",          "--quiet", "--compare", "--threshold", "--results"}));
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {

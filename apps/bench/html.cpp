@@ -1,0 +1,479 @@
+// A run as one page that stands alone.
+#include <algorithm>
+#include <map>
+
+#include "amounts.hpp"
+#include "output.hpp"
+#include "record_groups.hpp"
+#include "svg_chart.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+// Colours of Okabe and Ito (2008), darker on white and lighter on black so that each stands out by
+// 3 to 1 or more; dashes and marks tell the same.
+constexpr const char* style = R"(
+:root{--paper:#ffffff;--ink:#1b1f24;--faint:#59636e;--rule:#d8dee4;--band:#f4f6f8;--warn:#a33a00;
+--c1:#0072b2;--c2:#c8500a;--c3:#00845f;--c4:#a8478a;--c5:#8a6d00;--c6:#2f6fdd}
+@media (prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e6e9ec;--faint:#9aa5b1;
+--rule:#343b43;--band:#1c2126;--warn:#ff9d66;
+--c1:#56b4e9;--c2:#f0883e;--c3:#2fc79a;--c4:#e39bc8;--c5:#e8c547;--c6:#8fa8ff}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:24px;max-width:1240px;background:var(--paper);color:var(--ink);
+font:15px/1.5 system-ui,"Segoe UI","DejaVu Sans",sans-serif}
+h1{font-size:26px;line-height:1.25;margin:0 0 12px}h2{font-size:20px;margin:40px 0 8px;padding-top:12px;
+border-top:1px solid var(--rule)}h3{font-size:16px;margin:24px 0 6px}
+p{margin:6px 0 12px;max-width:80ch}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;margin:0}
+dt{color:var(--faint)}dd{margin:0;overflow-wrap:anywhere}
+code{font:13px/1.4 ui-monospace,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
+nav a{color:var(--c1);margin-right:16px;white-space:nowrap}
+svg{display:block;width:100%;height:auto;margin:8px 0}
+svg text{font:12px system-ui,"Segoe UI","DejaVu Sans",sans-serif}svg text.small{font-size:11px}
+svg text.strong{font-weight:600}
+.ink{fill:var(--ink)}.faint{fill:var(--faint)}
+.axis{stroke:var(--faint);stroke-width:1}.grid{stroke:var(--rule);stroke-width:1}
+.limit{stroke:var(--ink);stroke-width:1.5}.line{fill:none;stroke-width:2;stroke-linejoin:round}
+.thin{stroke-width:1}
+.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}
+.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}
+.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}
+.f4{fill:var(--c4)}.f5{fill:var(--c5)}.f6{fill:var(--c6)}
+.h1,.h2,.h3,.h4,.h5,.h6{fill:var(--paper);stroke-width:1.8}
+.h1{stroke:var(--c1)}.h2{stroke:var(--c2)}.h3{stroke:var(--c3)}
+.h4{stroke:var(--c4)}.h5{stroke:var(--c5)}.h6{stroke:var(--c6)}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:8px 24px}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;font-size:13px;margin:8px 0 16px}
+th,td{padding:3px 10px;text-align:right;vertical-align:top;white-space:nowrap}
+th{font-weight:600}thead th{border-bottom:2px solid var(--rule);vertical-align:bottom}
+tbody{border-bottom:1px solid var(--rule)}
+td{font-variant-numeric:tabular-nums}
+.l{text-align:left}.m{text-align:left;white-space:normal;min-width:16em;max-width:34em}
+.own td{background:var(--band)}.bad td,.bad{color:var(--warn)}
+)";
+
+std::string text(const std::string& words) { return escaped(words); }
+
+std::string element(const std::string& name, const std::string& words) {
+  return "<" + name + ">" + text(words) + "</" + name + ">";
+}
+
+std::string bytes_tick(double bytes) { return short_amount(bytes, {"B", "kB", "MB", "GB", "TB"}); }
+std::string seconds_tick(double seconds) {
+  return seconds == 0 ? "0" : short_amount(seconds * 1e9, {"ns", "us", "ms", "s"});
+}
+std::string bandwidth_tick(double bytes) {
+  return short_amount(bytes / 1e6, {"MB/s", "GB/s", "TB/s"});
+}
+std::string count_tick(double count) { return short_amount(count, {"", "k", "M", "G"}); }
+std::string power_tick(double value) { return readable_error(value); }
+
+// ---- header ----
+
+std::string header(const Run& run, const std::vector<Suite>& all) {
+  std::string html = element("h1", "heddle bench: " + (run.name.empty() ? run.device : run.name));
+  html += "\n<dl>\n";
+  const auto line = [&](const std::string& label, const std::string& words) {
+    if (!words.empty()) html += element("dt", label) + element("dd", words) + "\n";
+  };
+  line("date", run.date);
+  line("heddle", run.version + ", commit " + run.commit + (run.quick ? ", a quick run" : ""));
+  line("machine", run.machine);
+  line("device", run.device);
+  line(run.bandwidth_name, readable_bandwidth(run.bandwidth) + ", the median over the run");
+  line("repetitions", std::to_string(run.repetitions) + ", interleaved; figures are medians");
+  line("tolerance", readable_error(run.tolerance) + " of complete solves");
+  html += element("dt", "command") + "<dd>" + element("code", run.command) + "</dd>\n";
+  for (const PeerPresence& peer : run.peers) {
+    const std::string detail = peer.detail.empty() ? "" : ": " + peer.detail;
+    line(peer.present ? "library" : "absent",
+         peer.name + (peer.version.empty() ? "" : " " + peer.version) + detail);
+  }
+  html += "</dl>\n<nav>";
+  for (const Suite& suite : all) {
+    html += "<a href=\"#" + text(suite.name) + "\">" + text(title(suite)) + "</a>";
+  }
+  return html + "</nav>\n";
+}
+
+// ---- figures ----
+
+std::string hint(const Record& record, const Candidate& candidate, double seconds) {
+  std::string words = problem_of(record) + "\n" + who(candidate) + "\n" + readable_seconds(seconds);
+  if (record.compulsory_bytes) {
+    words += ", " + readable_bandwidth(static_cast<double>(*record.compulsory_bytes) / seconds);
+  }
+  return words;
+}
+
+std::string roofline(const Run& run, const Suite& suite) {
+  Series warm{"Heddle's chosen plan, warm caches", 0, 0, false, Mark::disc, {}};
+  Series cold{"the same, cold caches", 0, 0, false, Mark::ring, {}};
+  Series peer{"best other library, warm caches", 1, 0, false, Mark::square, {}};
+  int number = 0;
+  for (const Record* record : suite.records) {
+    ++number;
+    if (!record->compulsory_bytes) continue;
+    const auto bytes = static_cast<double>(*record->compulsory_bytes);
+    const auto add = [&](Series& series, const Candidate& candidate, double seconds, int n) {
+      series.points.push_back({bytes, bytes / seconds, hint(*record, candidate, seconds), n, {}});
+    };
+    if (const Candidate* ours = own(*record)) {
+      add(warm, *ours, ours->seconds->median, number);
+      if (ours->cold) {
+        add(cold, *ours, ours->cold->median, 0);
+        warm.points.back().joined_to = cold.points.back().y;
+      }
+    }
+    if (const Candidate* best = record->best_peer()) add(peer, *best, best->seconds->median, 0);
+  }
+  Chart chart;
+  chart.title = "Bandwidth reached against bytes of a product";
+  chart.height = 560;
+  chart.x = {"bytes that one product must move: entries, columns and row offsets, x and y once",
+             true, bytes_tick};
+  chart.y = {"those bytes over the median time", true, bandwidth_tick};
+  chart.series = {warm, cold, peer};
+  chart.limit =
+      Limit{run.bandwidth, run.bandwidth_name + ": " + readable_bandwidth(run.bandwidth), false};
+  const std::string figure = svg(chart);
+  if (figure.empty()) return "";
+  return "<h3>Bandwidth roofline</h3>\n<p>A product does two flops for a number that it reads, so "
+         "that memory limits it: the line is what the device reaches in a plain " +
+         text(run.bandwidth_name) +
+         ". Numbers are those of the table below. Warm products follow themselves: what fits into "
+         "the last cache stays there, so that such points may lie above the line; cold ones find "
+         "nothing of the matrix in caches, and their time includes the start of the kernel.</p>\n" +
+         figure;
+}
+
+std::string speedups(const Suite& suite) {
+  std::vector<RatioGroup> entries;
+  bool any = false;
+  for (const Record* record : suite.records) {
+    auto at = std::find_if(entries.begin(), entries.end(),
+                           [&](const RatioGroup& group) { return group.name == record->entry; });
+    if (at == entries.end()) at = entries.insert(at, RatioGroup{record->entry, {}});
+    RatioBar bar;
+    bar.label = record->problem + precision_suffix(*record);
+    if (record->quantity != "product") bar.label += ", " + record->quantity;
+    bar.ratio = record->speedup(Role::chosen);
+    bar.ring = record->speedup(Role::natural);
+    bar.diamond = record->speedup(Role::best);
+    any = any || bar.ratio;
+    if (const Candidate* peer = record->best_peer()) {
+      bar.hint = "against " + who(*peer) + ": " + readable_seconds(peer->seconds->median);
+    }
+    at->bars.push_back(std::move(bar));
+  }
+  if (!any) return "";
+  return "<h3>Against the best other library</h3>\n<p>How many times as fast Heddle is under the "
+         "plan that it chooses (bar, number), under CSR (ring) and under the best plan that is "
+         "known "
+         "(diamond). To the left of 1 the other library is faster.</p>\n" +
+         svg("Times as fast as the best other library",
+             "times as fast as the best other library (logarithmic)", "nothing to compare",
+             entries);
+}
+
+/// Where the iterations of a candidate lie on the clock.
+double seconds_an_iteration(const Candidate& candidate) {
+  if (candidate.solve_seconds && candidate.iterations && *candidate.iterations > 0) {
+    return *candidate.solve_seconds / static_cast<double>(*candidate.iterations);
+  }
+  return candidate.seconds ? candidate.seconds->median : 0;
+}
+
+/// Relative residuals against time; its end alone where the library tells no history.
+Series convergence_of(const Candidate& candidate) {
+  Series series;
+  if (candidate.history.empty()) {
+    series.line = false;
+    series.mark = Mark::square;
+    if (candidate.solve_seconds && candidate.residual) {
+      series.points.push_back({*candidate.solve_seconds, *candidate.residual, "", 0, {}});
+    }
+    return series;
+  }
+  const double step = seconds_an_iteration(candidate);
+  if (!(step > 0)) return series;
+  for (std::size_t i = 0; i < candidate.history.size(); ++i) {
+    const double iteration =
+        i < candidate.history_at.size() ? candidate.history_at[i] : static_cast<double>(i);
+    series.points.push_back({iteration * step, candidate.history[i], "", 0, {}});
+  }
+  return series;
+}
+
+Chart convergence_chart(const Run& run, const Record& record) {
+  Chart chart;
+  chart.title = "Convergence of " + record.quantity + " on " + problem_of(record);
+  chart.width = 560;
+  chart.height = 380;
+  chart.x = {"time", false, seconds_tick};
+  chart.y = {"relative residual", true, power_tick};
+  if (record.precision == "double") chart.limit = Limit{run.tolerance, "tolerance", true};
+  // Heddle's three look alike in all charts; other libraries take the numbers in between.
+  auto look_of = [peers = 0](Role role) mutable {
+    if (role == Role::peer) return 2 * peers++ + 1;
+    return role == Role::chosen ? 0 : role == Role::best ? 2 : 4;
+  };
+  std::map<std::string, std::size_t> series_of_plan;
+  for (const Candidate& candidate : record.candidates) {
+    if (candidate.role == Role::tried) continue;
+    const bool peer = candidate.role == Role::peer;
+    const std::string role(name(candidate.role));
+    const auto known = series_of_plan.find(candidate.method);
+    if (!peer && known != series_of_plan.end()) {
+      Series& series = chart.series[known->second];
+      series.name += ", " + role;
+      if (candidate.role == Role::chosen) series.colour = series.dashes = 0;
+      continue;
+    }
+    Series series = convergence_of(candidate);
+    if (series.points.empty()) continue;
+    series.name = peer ? who(candidate) : "Heddle, " + role;
+    series.colour = series.dashes = look_of(candidate.role);
+    if (!peer) series_of_plan[candidate.method] = chart.series.size();
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+std::string convergence(const Run& run, const Suite& suite) {
+  std::string figures;
+  for (const Record* record : suite.records) {
+    const std::string figure = svg(convergence_chart(run, *record));
+    if (figure.empty()) continue;
+    figures += "<div><h4>" + text(problem_of(*record)) + ": " + text(record->quantity) + "</h4>\n" +
+               figure + "</div>\n";
+  }
+  if (figures.empty()) return "";
+  return "<h3>Convergence</h3>\n<p>Relative residuals of the recurrences against time, iterations "
+         "taken as equally long. A square is the end of a solve whose library does not tell them: "
+         "|b - A x| / |b| of its x.</p>\n<div class=\"pair\">\n" +
+         figures + "</div>\n";
+}
+
+/// Time against rows, or against their length: a line for each entry and precision.
+std::string scaling_chart(const Suite& suite, const std::string& quantity) {
+  const bool against_length = quantity == "against row length";
+  const auto x_of = [&](const Record* record) {
+    return against_length ? row_length(*record) : static_cast<double>(record->rows);
+  };
+  Chart chart;
+  chart.title = "Time " + quantity;
+  chart.height = 460;
+  chart.x = {against_length ? "entries a row" : "rows (k: thousands, M: millions)", true,
+             count_tick};
+  chart.y = {"median time of a product, warm caches", true, seconds_tick};
+  int colour = 0;
+  for (RecordGroup& group : groups(suite.records)) {
+    if (group.records.front()->quantity != quantity) continue;
+    std::stable_sort(group.records.begin(), group.records.end(),
+                     [&](const Record* a, const Record* b) { return x_of(a) < x_of(b); });
+    const Record& first = *group.records.front();
+    std::string label = first.entry + (first.precision == "single" ? ", single" : "");
+    if (against_length) {
+      label += ", " + readable_count(first.rows) + " rows";
+    } else {
+      label += ", " + readable_ratio(row_length(*group.records.back())) + " entries a row";
+    }
+    Series ours{label, colour, 0, true, Mark::disc, {}};
+    Series peers{"the same, best other library", colour, 1, true, Mark::square, {}};
+    const auto add = [&](Series& series, const Record* record, const Candidate* candidate) {
+      if (!candidate) return;
+      const double seconds = candidate->seconds->median;
+      series.points.push_back({x_of(record), seconds, hint(*record, *candidate, seconds), 0, {}});
+    };
+    for (const Record* record : group.records) {
+      add(ours, record, own(*record));
+      add(peers, record, record->best_peer());
+    }
+    chart.series.push_back(std::move(ours));
+    chart.series.push_back(std::move(peers));
+    ++colour;
+  }
+  const std::string figure = svg(chart);
+  return figure.empty() ? "" : "<h3>" + text(chart.title) + "</h3>\n" + figure;
+}
+
+std::string scaling_charts(const Suite& suite) {
+  std::string html;
+  std::vector<std::string> shown;
+  for (const Record* record : suite.records) {
+    if (std::find(shown.begin(), shown.end(), record->quantity) != shown.end()) continue;
+    shown.push_back(record->quantity);
+    html += scaling_chart(suite, record->quantity);
+  }
+  return html;
+}
+
+std::string matrix_table(const std::string& caption, const Matrix& matrix) {
+  if (matrix.columns.empty()) return "";
+  std::string html = "<h3>" + text(caption) +
+                     "</h3>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"l\">problem</th>";
+  for (const std::string& column : matrix.columns) html += element("th", column);
+  html += "</tr></thead>\n<tbody>\n";
+  for (std::size_t i = 0; i < matrix.lines.size(); ++i) {
+    html += "<tr><th class=\"l\">" + text(matrix.lines[i]) + "</th>";
+    for (const std::string& cell : matrix.cells[i]) html += element("td", cell);
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table></div>\n";
+}
+
+// ---- every candidate ----
+
+struct Column {
+  const char* title;
+  std::string (*cell)(const Record&, const Candidate&);
+  bool words = false;
+};
+
+std::string quartiles(const std::optional<Timing>& timing) {
+  return text_or_nothing(timing, [](const Timing& t) {
+    return readable_seconds(t.lower_quartile) + " to " + readable_seconds(t.upper_quartile);
+  });
+}
+
+std::string median_of(const std::optional<Timing>& timing) {
+  return text_or_nothing(timing, [](const Timing& t) { return readable_seconds(t.median); });
+}
+
+std::vector<Column> columns() {
+  using R = const Record&;
+  using C = const Candidate&;
+  return {
+      {"method", [](R, C c) { return short_method(c); }, true},
+      {"median", [](R, C c) { return median_of(c.seconds); }},
+      {"quartiles", [](R, C c) { return quartiles(c.seconds); }},
+      {"times as fast as best other",
+       [](R r, C c) {
+         const Candidate* peer = r.best_peer();
+         if (!peer || c.role == Role::peer || !c.seconds || !(c.seconds->median > 0))
+           return std::string();
+         return readable_ratio(peer->seconds->median / c.seconds->median);
+       }},
+      {"bandwidth",
+       [](R r, C c) {
+         if (!r.compulsory_bytes || !c.seconds || !c.of_bandwidth) return std::string();
+         return readable_bandwidth(static_cast<double>(*r.compulsory_bytes) / c.seconds->median);
+       }},
+      {"of limit", [](R, C c) { return text_or_nothing(c.of_bandwidth, readable_percent); }},
+      {"cold", [](R, C c) { return median_of(c.cold); }},
+      {"cold quartiles", [](R, C c) { return quartiles(c.cold); }},
+      {"cold of limit",
+       [](R, C c) { return text_or_nothing(c.cold_of_bandwidth, readable_percent); }},
+      {"error", [](R, C c) { return text_or_nothing(c.error, readable_error); }},
+      {"memory",
+       [](R, C c) {
+         return text_or_nothing(c.memory_bytes, [](long long bytes) {
+           return readable_bytes(static_cast<double>(bytes));
+         });
+       }},
+      {"of CSR", [](R, C c) { return text_or_nothing(c.memory_ratio, readable_ratio); }},
+      {"iterations", [](R, C c) { return text_or_nothing(c.iterations, readable_count); }},
+      {"solve", [](R, C c) { return text_or_nothing(c.solve_seconds, readable_seconds); }},
+      {"residual", [](R, C c) { return text_or_nothing(c.residual, readable_error); }},
+      {"status", [](R, C c) { return c.status.value_or(""); }},
+      {"failure", [](R, C c) { return c.failure.value_or(""); }, true}};
+}
+
+/// Columns in which no candidate of the suite has anything are left out.
+std::string table(const Suite& suite) {
+  std::vector<Column> shown;
+  for (const Column& column : columns()) {
+    const bool any =
+        std::any_of(suite.records.begin(), suite.records.end(), [&](const Record* record) {
+          return std::any_of(
+              record->candidates.begin(), record->candidates.end(),
+              [&](const Candidate& candidate) { return !column.cell(*record, candidate).empty(); });
+        });
+    if (any) shown.push_back(column);
+  }
+  std::string html =
+      "<h3>All candidates</h3>\n<div class=\"wide\"><table>\n<thead><tr><th>number</th><th "
+      "class=\"l\">problem</th><th class=\"l\">library</th>";
+  for (const Column& column : shown) {
+    html += std::string(column.words ? "<th class=\"l\">" : "<th>") + column.title + "</th>";
+  }
+  html += "</tr></thead>\n";
+  int number = 0;
+  for (const Record* record : suite.records) {
+    const std::size_t span = std::max<std::size_t>(record->candidates.size(), 1);
+    html += "<tbody>\n<tr";
+    const std::string rows = " rowspan=\"" + std::to_string(span) + "\"";
+    std::string problem = "><th" + rows;
+    problem += ">" + std::to_string(++number) + "</th><th class=\"l\"" + rows;
+    problem += ">" + text(problem_of(*record)) + "<br/>" + text(record->quantity) + "; " +
+               readable_count(record->rows) + " rows, " + readable_count(record->entries) +
+               " entries";
+    if (record->compulsory_bytes) {
+      problem += "<br/>" + readable_bytes(static_cast<double>(*record->compulsory_bytes));
+    }
+    problem += "</th>";
+    if (record->candidates.empty()) html += problem + "</tr>\n";
+    for (std::size_t i = 0; i < record->candidates.size(); ++i) {
+      const Candidate& candidate = record->candidates[i];
+      const bool heddles = candidate.role != Role::peer;
+      std::string classes = heddles ? "own" : "";
+      if (!is_right(*record, candidate)) classes += classes.empty() ? "bad" : " bad";
+      const std::string class_text = classes.empty() ? "" : " class=\"" + classes + "\"";
+      html += i == 0 ? class_text + problem : "<tr" + class_text + ">";
+      html += "<td class=\"l\">" + text(candidate.library) +
+              (heddles ? " " + std::string(name(candidate.role)) : std::string()) + "</td>";
+      for (const Column& column : shown) {
+        html += std::string(column.words ? "<td class=\"m\">" : "<td>") +
+                text(column.cell(*record, candidate)) + "</td>";
+      }
+      html += "</tr>\n";
+    }
+    html += "</tbody>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+std::string fault_list(const Suite& suite) {
+  const std::vector<Fault> found = faults(suite.records);
+  if (found.empty()) return "";
+  std::string html = "<h3>Without a result that counts</h3>\n<ul>\n";
+  for (const Fault& fault : found) {
+    html += "<li><span class=\"bad\">" + text(fault.who + ": " + fault.what) + "</span><br/>" +
+            text(where(fault)) + "</li>\n";
+  }
+  return html + "</ul>\n";
+}
+
+std::string figures_of(const Run& run, const Suite& suite) {
+  if (suite.name == "solver") return speedups(suite) + convergence(run, suite);
+  if (suite.name == "layouts") {
+    return matrix_table("Memory over that of CSR", memory_matrix(suite.records)) +
+           matrix_table("Median time", time_matrix(suite.records));
+  }
+  if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
+  if (suite.name == "scaling") return scaling_charts(suite);
+  return roofline(run, suite) + speedups(suite);
+}
+
+}  // namespace
+
+std::string html_page(const Run& run) {
+  const std::vector<Suite> all = suites(run);
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta name=\"color-scheme\" content=\"light dark\"/>\n";
+  html += element("title", "heddle bench: " + (run.name.empty() ? run.device : run.name)) + "\n";
+  html += std::string("<style>") + style + "</style>\n</head>\n<body>\n";
+  html += header(run, all);
+  for (const Suite& suite : all) {
+    html += "<h2 id=\"" + text(suite.name) + "\">" + text(title(suite)) + "</h2>\n";
+    html += figures_of(run, suite) + fault_list(suite) + table(suite);
+  }
+  return html + "</body>\n</html>\n";
+}
+
+}  // namespace heddle::bench

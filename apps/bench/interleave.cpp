@@ -1,0 +1,101 @@
+#include "interleave.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+namespace heddle::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Turn {
+  const TimedRun* run;
+  int runs = 1;  // timed in a turn
+  std::vector<double> seconds;
+  Interleaved outcome;
+
+  bool is_alive() const { return outcome.failure.empty(); }
+};
+
+double timed(const TimedRun& run) {
+  const double seconds = run();
+  if (!std::isfinite(seconds) || seconds < 0) {
+    throw std::runtime_error("it told a time of " + std::to_string(seconds) + " s");
+  }
+  return seconds;
+}
+
+/// One turn; returns the mean of its timed runs.
+double take(const Turn& turn, const InterleaveOptions& options) {
+  if (options.follows_itself) (*turn.run)();
+  double sum = 0;
+  for (int i = 0; i < turn.runs; ++i) {
+    if (options.before) options.before();
+    sum += timed(*turn.run);
+  }
+  return sum / turn.runs;
+}
+
+template <class F>
+void or_failure(Turn& turn, F&& act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    turn.outcome.failure = error.what();
+    if (turn.outcome.failure.empty()) turn.outcome.failure = "it failed without a word";
+  }
+}
+
+}  // namespace
+
+std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
+                                    const InterleaveOptions& options) {
+  constexpr double turn_seconds = 1e-3;
+  constexpr int most_runs = 1000;
+  std::vector<Turn> turns;
+  turns.reserve(works.size());
+  for (const TimedRun& work : works) turns.push_back({&work, 1, {}, {}});
+  double round_seconds = 0;
+  for (Turn& turn : turns) {
+    or_failure(turn, [&] {
+      timed(*turn.run);
+      const auto start = Clock::now();
+      const double seconds = take(turn, options);
+      const double wall = seconds_since(start);
+      if (options.follows_itself && seconds > 0) {
+        turn.runs = std::clamp(static_cast<int>(turn_seconds / seconds), 1, most_runs);
+      }
+      round_seconds += std::max(wall, seconds * (turn.runs + (options.follows_itself ? 1 : 0)));
+    });
+  }
+  int repetitions = options.repetitions;
+  if (round_seconds > 0 && round_seconds * repetitions > options.seconds_in_all) {
+    const int affordable = static_cast<int>(options.seconds_in_all / round_seconds);
+    repetitions = std::min(repetitions, std::max(options.least_repetitions, affordable));
+  }
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (Turn& turn : turns) {
+      if (!turn.is_alive()) continue;
+      or_failure(turn, [&] { turn.seconds.push_back(take(turn, options)); });
+    }
+  }
+  std::vector<Interleaved> outcomes;
+  for (Turn& turn : turns) {
+    if (turn.is_alive()) {
+      turn.outcome.seconds = turn.seconds;
+      std::vector<std::vector<double>> seconds = {std::move(turn.seconds)};
+      turn.outcome.timing = detail::timings_of(seconds)[0];
+    }
+    outcomes.push_back(std::move(turn.outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace heddle::bench

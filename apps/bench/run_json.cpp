@@ -1,0 +1,437 @@
+// Runs as JSON: written in one order of keys, read with every fault named by its path.
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <limits>
+#include <set>
+
+#include "heddle/error.hpp"
+#include "record.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t most_levels = 8;  // the format has six
+
+// ---- writing ----
+
+/// Strings come from other libraries and from file names, and need not be UTF-8.
+json text(const std::string& bytes) {
+  return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+double finite(double number, const char* key) {
+  if (std::isfinite(number)) return number;
+  throw Error(ErrorKind::not_finite, std::string(key) + ": is not a finite number");
+}
+
+bool finite(const Timing& timing) {
+  return std::isfinite(timing.lower_quartile) && std::isfinite(timing.median) &&
+         std::isfinite(timing.upper_quartile);
+}
+
+json to_json(const Timing& timing) {
+  return {{"lower_quartile", timing.lower_quartile},
+          {"median", timing.median},
+          {"upper_quartile", timing.upper_quartile}};
+}
+
+json to_json(const Candidate& candidate) {
+  json object = {{"role", name(candidate.role)},
+                 {"library", text(candidate.library)},
+                 {"method", text(candidate.method)}};
+  std::string left_out;
+  const auto leave_out = [&](const char* key) {
+    left_out += (left_out.empty() ? "not finite: " : ", ") + std::string(key);
+  };
+  const auto put_timing = [&](const char* key, const std::optional<Timing>& timing) {
+    if (!timing) return;
+    if (finite(*timing)) {
+      object[key] = to_json(*timing);
+    } else {
+      leave_out(key);
+    }
+  };
+  const auto put_number = [&](const char* key, const std::optional<double>& number) {
+    if (!number) return;
+    if (std::isfinite(*number)) {
+      object[key] = *number;
+    } else {
+      leave_out(key);
+    }
+  };
+  const auto put_count = [&](const char* key, const std::optional<long long>& count) {
+    if (count) object[key] = *count;
+  };
+  put_timing("seconds", candidate.seconds);
+  put_timing("cold", candidate.cold);
+  put_number("of_bandwidth", candidate.of_bandwidth);
+  put_number("cold_of_bandwidth", candidate.cold_of_bandwidth);
+  put_number("error", candidate.error);
+  put_count("memory_bytes", candidate.memory_bytes);
+  put_number("memory_ratio", candidate.memory_ratio);
+  put_count("iterations", candidate.iterations);
+  put_number("solve_seconds", candidate.solve_seconds);
+  put_number("residual", candidate.residual);
+  if (candidate.status) object["status"] = text(*candidate.status);
+  if (!candidate.history.empty()) {
+    json history = json::array(), at = json::array();
+    for (std::size_t i = 0; i < candidate.history.size(); ++i) {
+      const double iteration =
+          i < candidate.history_at.size() ? candidate.history_at[i] : static_cast<double>(i);
+      if (!std::isfinite(candidate.history[i]) || !std::isfinite(iteration)) continue;
+      history.push_back(candidate.history[i]);
+      at.push_back(iteration);
+    }
+    if (history.size() < candidate.history.size()) leave_out("history");
+    if (!history.empty()) {
+      object["history"] = std::move(history);
+      object["history_at"] = std::move(at);
+    }
+  }
+  if (candidate.failure) {
+    object["failure"] = text(*candidate.failure);
+  } else if (!left_out.empty()) {
+    object["failure"] = left_out;
+  }
+  return object;
+}
+
+json to_json(const Record& record) {
+  json object = {{"suite", text(record.suite)},       {"problem", text(record.problem)},
+                 {"entry", text(record.entry)},       {"precision", text(record.precision)},
+                 {"quantity", text(record.quantity)}, {"rows", record.rows},
+                 {"entries", record.entries}};
+  if (record.compulsory_bytes) object["compulsory_bytes"] = *record.compulsory_bytes;
+  json candidates = json::array();
+  for (const Candidate& candidate : record.candidates) candidates.push_back(to_json(candidate));
+  object["candidates"] = std::move(candidates);
+  return object;
+}
+
+json to_json(const PeerPresence& peer) {
+  return {{"name", text(peer.name)},
+          {"version", text(peer.version)},
+          {"detail", text(peer.detail)},
+          {"present", peer.present}};
+}
+
+// ---- reading ----
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw Error(ErrorKind::malformed_file, path.empty() ? what : path + ": " + what);
+}
+
+/// Printable and short, for messages about what a file says.
+std::string in_quotes(const std::string& bytes) {
+  constexpr std::size_t longest = 40;
+  std::string quoted = bytes.substr(0, longest);
+  for (char& c : quoted) c = c >= ' ' && c <= '~' ? c : '?';
+  return "'" + quoted + (bytes.size() > longest ? "...'" : "'");
+}
+
+/// One object of the file and where it is.
+class Object {
+ public:
+  Object(const json& value, std::string path) : value_(value), path_(std::move(path)) {
+    if (!value.is_object()) refuse(path_, "must be an object");
+  }
+
+  /// Every key of the object must be one of these.
+  void check_keys(std::initializer_list<const char*> known) const {
+    for (const auto& [key, value] : value_.items()) {
+      bool found = false;
+      for (const char* k : known) found = found || key == k;
+      if (found) continue;
+      std::string there_are;
+      for (const char* k : known) there_are += std::string(" ") + k;
+      refuse(path_, in_quotes(key) + ": no such key; there are" + there_are);
+    }
+  }
+
+  bool has(const char* key) const { return value_.contains(key); }
+  std::string path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+  const json& at(const char* key) const {
+    if (!has(key)) refuse(path_of(key), "is missing");
+    return value_[key];
+  }
+
+  std::string text(const char* key) const {
+    if (!at(key).is_string()) refuse(path_of(key), "must be a string");
+    return at(key).get<std::string>();
+  }
+
+  std::string text_of(const char* key, std::initializer_list<const char*> values) const {
+    const std::string found = text(key);
+    std::string there_are;
+    for (const char* v : values) {
+      if (found == v) return found;
+      there_are += std::string(" ") + v;
+    }
+    refuse(path_of(key), in_quotes(found) + " is none of" + there_are);
+  }
+
+  bool boolean(const char* key) const {
+    if (!at(key).is_boolean()) refuse(path_of(key), "must be true or false");
+    return at(key).get<bool>();
+  }
+
+  long long count(const char* key) const {
+    const json& value = at(key);
+    const bool whole = value.is_number_integer();
+    if (!whole || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0)) {
+      refuse(path_of(key), "must be an integer, not negative");
+    }
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<long long>::max());
+    if (value.get<std::uint64_t>() > most) refuse(path_of(key), "is too large");
+    return value.get<long long>();
+  }
+
+  double number(const char* key) const { return number(at(key), path_of(key)); }
+
+  std::vector<double> numbers(const char* key) const {
+    const json& list = array(key);
+    std::vector<double> found;
+    found.reserve(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      found.push_back(number(list[i], path_of(key) + "[" + std::to_string(i) + "]"));
+    }
+    return found;
+  }
+
+  Timing timing(const char* key) const {
+    const Object object(at(key), path_of(key));
+    object.check_keys({"lower_quartile", "median", "upper_quartile"});
+    const Timing timing = {object.number("lower_quartile"), object.number("median"),
+                           object.number("upper_quartile")};
+    if (timing.lower_quartile > timing.median || timing.median > timing.upper_quartile) {
+      refuse(path_of(key), "lower_quartile, median and upper_quartile must not decrease");
+    }
+    return timing;
+  }
+
+  /// `read(object)` for each element of an array of objects.
+  template <class F>
+  auto objects(const char* key, F&& read) const {
+    const json& list = array(key);
+    std::vector<decltype(read(*this))> found;
+    found.reserve(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      found.push_back(read(Object(list[i], path_of(key) + "[" + std::to_string(i) + "]")));
+    }
+    return found;
+  }
+
+ private:
+  const json& array(const char* key) const {
+    if (!at(key).is_array()) refuse(path_of(key), "must be an array");
+    return at(key);
+  }
+
+  static double number(const json& value, const std::string& path) {
+    if (!value.is_number()) refuse(path, "must be a number");
+    const double number = value.get<double>();
+    if (!std::isfinite(number) || number < 0) {
+      refuse(path, "must be a finite number, not negative");
+    }
+    return number;
+  }
+
+  const json& value_;
+  std::string path_;
+};
+
+Role role_of(const Object& object) {
+  const std::string text = object.text_of("role", {"natural", "chosen", "best", "tried", "peer"});
+  for (const Role role : {Role::natural, Role::chosen, Role::best, Role::tried}) {
+    if (text == name(role)) return role;
+  }
+  return Role::peer;
+}
+
+Candidate read_candidate(const Object& object) {
+  object.check_keys({"role", "library", "method", "seconds", "cold", "of_bandwidth",
+                     "cold_of_bandwidth", "error", "memory_bytes", "memory_ratio", "iterations",
+                     "solve_seconds", "residual", "status", "history", "history_at", "failure"});
+  const auto number = [&](const char* key) {
+    return object.has(key) ? std::optional(object.number(key)) : std::nullopt;
+  };
+  const auto count = [&](const char* key) {
+    return object.has(key) ? std::optional(object.count(key)) : std::nullopt;
+  };
+  const auto timing = [&](const char* key) {
+    return object.has(key) ? std::optional(object.timing(key)) : std::nullopt;
+  };
+  const auto text = [&](const char* key) {
+    return object.has(key) ? std::optional(object.text(key)) : std::nullopt;
+  };
+  Candidate candidate;
+  candidate.role = role_of(object);
+  candidate.library = object.text("library");
+  candidate.method = object.text("method");
+  candidate.seconds = timing("seconds");
+  candidate.cold = timing("cold");
+  candidate.of_bandwidth = number("of_bandwidth");
+  candidate.cold_of_bandwidth = number("cold_of_bandwidth");
+  candidate.error = number("error");
+  candidate.memory_bytes = count("memory_bytes");
+  candidate.memory_ratio = number("memory_ratio");
+  candidate.iterations = count("iterations");
+  candidate.solve_seconds = number("solve_seconds");
+  candidate.residual = number("residual");
+  candidate.status = text("status");
+  if (object.has("history") || object.has("history_at")) {
+    candidate.history = object.numbers("history");
+    candidate.history_at = object.numbers("history_at");
+    if (candidate.history.size() != candidate.history_at.size()) {
+      refuse(object.path_of("history_at"), "must be as long as history");
+    }
+  }
+  candidate.failure = text("failure");
+  return candidate;
+}
+
+Record read_record(const Object& object) {
+  object.check_keys({"suite", "problem", "entry", "precision", "quantity", "rows", "entries",
+                     "compulsory_bytes", "candidates"});
+  Record record;
+  record.suite = object.text("suite");
+  record.problem = object.text("problem");
+  record.entry = object.text("entry");
+  record.precision = object.text_of("precision", {"single", "double"});
+  record.quantity = object.text("quantity");
+  record.rows = object.count("rows");
+  record.entries = object.count("entries");
+  if (object.has("compulsory_bytes")) record.compulsory_bytes = object.count("compulsory_bytes");
+  record.candidates = object.objects("candidates", read_candidate);
+  return record;
+}
+
+PeerPresence read_peer(const Object& object) {
+  object.check_keys({"name", "version", "detail", "present"});
+  return {object.text("name"), object.text("version"), object.text("detail"),
+          object.boolean("present")};
+}
+
+/// No key twice, no nesting without end; errors of one line.
+json parse(const std::string& bytes) {
+  std::vector<std::set<std::string>> keys;  // of each level that is open
+  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+      case json::parse_event_t::array_start:
+        keys.emplace_back();
+        if (keys.size() > most_levels) {
+          refuse("", "more than " + std::to_string(most_levels) + " levels of nesting");
+        }
+        break;
+      case json::parse_event_t::object_end:
+      case json::parse_event_t::array_end:
+        keys.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!keys.back().insert(parsed.get<std::string>()).second) {
+          refuse("", "the key " + in_quotes(parsed.get<std::string>()) + " stands twice");
+        }
+        break;
+      case json::parse_event_t::value:
+        break;
+    }
+    return true;
+  };
+  try {
+    return json::parse(bytes, watch);
+  } catch (const json::exception& error) {
+    std::string message = error.what();  // "[json.exception.parse_error.101] parse error at ..."
+    const auto behind = message.find("] ");
+    if (behind != std::string::npos) message.erase(0, behind + 2);
+    for (char& c : message) c = c >= ' ' && c <= '~' ? c : '?';
+    constexpr std::size_t longest = 200;
+    if (message.size() > longest) message = message.substr(0, longest) + "...";
+    refuse("", message);
+  }
+}
+
+}  // namespace
+
+json to_json(const Run& run) {
+  json object = {{"schema_version", schema_version},
+                 {"name", text(run.name)},
+                 {"date", text(run.date)},
+                 {"version", text(run.version)},
+                 {"commit", text(run.commit)},
+                 {"command", text(run.command)},
+                 {"machine", text(run.machine)},
+                 {"device", text(run.device)},
+                 {"device_kind", text(run.device_kind)},
+                 {"bandwidth_name", text(run.bandwidth_name)},
+                 {"bandwidth", finite(run.bandwidth, "bandwidth")},
+                 {"repetitions", run.repetitions},
+                 {"tolerance", finite(run.tolerance, "tolerance")},
+                 {"quick", run.quick}};
+  json peers = json::array(), records = json::array();
+  for (const PeerPresence& peer : run.peers) peers.push_back(to_json(peer));
+  for (const Record& record : run.records) records.push_back(to_json(record));
+  object["peers"] = std::move(peers);
+  object["records"] = std::move(records);
+  return object;
+}
+
+Run run_from_json(const json& json) {
+  const Object object(json, "");
+  // Before anything else: a newer schema may have any keys.
+  const long long version = object.count("schema_version");
+  if (version > schema_version) {
+    refuse("schema_version", std::to_string(version) + " is newer than " +
+                                 std::to_string(schema_version) +
+                                 ", the newest that is known here");
+  }
+  if (version < 1) refuse("schema_version", "must be at least 1");
+  object.check_keys({"schema_version", "name", "date", "version", "commit", "command", "machine",
+                     "device", "device_kind", "bandwidth_name", "bandwidth", "repetitions",
+                     "tolerance", "quick", "peers", "records"});
+  Run run;
+  run.name = object.text("name");
+  run.date = object.text("date");
+  run.version = object.text("version");
+  run.commit = object.text("commit");
+  run.command = object.text("command");
+  run.machine = object.text("machine");
+  run.device = object.text("device");
+  run.device_kind = object.text_of("device_kind", {"cpu", "cuda"});
+  run.bandwidth_name = object.text_of("bandwidth_name", {"triad", "copy"});
+  run.bandwidth = object.number("bandwidth");
+  const long long repetitions = object.count("repetitions");
+  if (repetitions > std::numeric_limits<int>::max()) refuse("repetitions", "is too large");
+  run.repetitions = static_cast<int>(repetitions);
+  run.tolerance = object.number("tolerance");
+  run.quick = object.boolean("quick");
+  run.peers = object.objects("peers", read_peer);
+  run.records = object.objects("records", read_record);
+  return run;
+}
+
+Run read_run(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  std::string bytes, piece(1 << 16, '\0');
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  try {
+    return run_from_json(parse(bytes));
+  } catch (const Error& error) {
+    throw Error(error.kind(), path + ": " + error.what());
+  }
+}
+
+}  // namespace heddle::bench

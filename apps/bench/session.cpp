@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "heddle/sliced.hpp"
+#include "suite.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Twice the last cache of most machines, where more would take longer than it tells.
+long long triad_elements(const Settings& settings) {
+  constexpr long long usual = 64'000'000;
+  return settings.quick && !settings.device.on_gpu() ? usual / 4 : usual;
+}
+
+}  // namespace
+
+Session::Session(Settings settings, std::vector<std::unique_ptr<Peer>> peers, Run run)
+    : settings_(std::move(settings)),
+      peers_(std::move(peers)),
+      triad_(settings_.device, triad_elements(settings_)),
+      run_(std::move(run)) {
+  run_.bandwidth_name = triad_.name();
+  for (const auto& peer : peers_) run_.peers.push_back(peer->presence());
+  const std::vector<std::function<void(const Stream&)>> alone = {
+      [this](const Stream& stream) { triad_.run(stream); }};
+  saw_bandwidth(measure(alone, settings_.quick ? 3 : 9, settings_.device)[0]);
+}
+
+void Session::saw_bandwidth(const Timing& timing_of_triad) {
+  if (!(timing_of_triad.median > 0)) return;
+  const std::lock_guard lock(mutex_);
+  bandwidths_.push_back(static_cast<double>(triad_.bytes()) / timing_of_triad.median);
+}
+
+void Session::add(Record record) {
+  const std::lock_guard lock(mutex_);
+  run_.records.push_back(std::move(record));
+}
+
+Run Session::run() const {
+  const std::lock_guard lock(mutex_);
+  Run run = run_;
+  run.bandwidth = median_of(bandwidths_);
+  if (!(run.bandwidth > 0)) return run;
+  for (Record& record : run.records) {
+    if (!record.compulsory_bytes) continue;
+    const auto bytes = static_cast<double>(*record.compulsory_bytes);
+    const auto share = [&](const std::optional<Timing>& timing) -> std::optional<double> {
+      if (!timing || !(timing->median > 0)) return {};
+      return bytes / timing->median / run.bandwidth;
+    };
+    for (Candidate& candidate : record.candidates) {
+      candidate.of_bandwidth = share(candidate.seconds);
+      candidate.cold_of_bandwidth = share(candidate.cold);
+    }
+  }
+  return run;
+}
+
+double Session::seconds_for_timing() const {
+  if (settings_.quick) return 0.4;
+  return settings_.device.on_gpu() ? 3 : 6;
+}
+
+Record record_of(std::string_view suite, const Problem& problem, std::string quantity) {
+  Record record;
+  record.suite = suite;
+  record.problem = problem.name;
+  record.entry = problem.matrix.entry().name();
+  record.precision = name(problem.matrix.precision());
+  record.quantity = std::move(quantity);
+  record.rows = problem.matrix.rows();
+  record.entries = problem.matrix.entries();
+  return record;
+}
+
+long long csr_bytes(const AnyMatrix& matrix) {
+  return memory_use(matrix.pattern(), Plan{}, matrix.entry_bytes(), Device::cpu()).product();
+}
+
+long long compulsory_bytes(const AnyMatrix& matrix) {
+  const long long scalars = matrix.visit([]<class E>(const CsrMatrix<E>& m) {
+    return (static_cast<long long>(m.rows()) * tile_rows<E> +
+            static_cast<long long>(m.columns()) *
+                tile_columns<E>)*static_cast<long long>(sizeof(vector_scalar_t<E>));
+  });
+  return matrix.entries() * (matrix.entry_bytes() + static_cast<long long>(sizeof(Index))) +
+         (matrix.rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + scalars;
+}
+
+std::string one_line(const std::string& message) {
+  const std::string line = message.substr(0, message.find('\n'));
+  return line.empty() ? "it failed without a word" : line;
+}
+
+namespace {
+
+/// Bytes of a problem's matrix in CSR, before it is made.
+double expected_bytes(const ProblemName& problem) {
+  const double scalar = problem.precision == Precision::single_precision ? 4 : 8;
+  const double components = visit_entry<double>(
+      problem.entry, []<class E>() { return static_cast<double>(E::components); });
+  return problem.rows * problem.row_length * (components * scalar + sizeof(Index));
+}
+
+}  // namespace
+
+bool fits(std::string_view suite, const ProblemName& problem) {
+  return problem.scaling == (suite == "scaling");
+}
+
+bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {
+  if (!fits(suite, problem)) return false;
+  if (quick && (!problem.quick || problem.many_times_cache)) return false;
+  if (suite == "solver") {
+    // A thousand iterations by five libraries in minutes, not in hours.
+    constexpr double on_cpu = 120e6, in_a_hurry = 2e6;
+    const double bytes = expected_bytes(problem);
+    if (quick) return bytes <= in_a_hurry;
+    return device.on_gpu() || bytes <= on_cpu;
+  }
+  return true;
+}
+
+std::string why_too_large(const ProblemName& problem, const Device& device) {
+  // The matrix itself, Heddle's copies under several plans, and what libraries of real numbers make
+  // of it: a column for each number of each tile, or blocks of them.
+  const double tile = visit_entry<double>(
+      problem.entry, []<class E>() { return static_cast<double>(tile_rows<E>) * tile_columns<E>; });
+  const double scalar = problem.precision == Precision::single_precision ? 4 : 8;
+  const double entries = problem.rows * problem.row_length;
+  const double expanded = entries * tile * (scalar + 4), blocked = entries * tile * scalar;
+  const double own = expected_bytes(problem);
+  const double needed = device.on_gpu() ? 2 * own + 2 * expanded + 2 * blocked
+                                        : 8 * own + 1.5 * expanded + 2 * blocked;
+  const auto available = static_cast<double>(Device::cpu().available_memory());
+  const auto gigabytes = [](double bytes) {
+    return std::to_string(std::llround(bytes / 1e9)) + " GB";
+  };
+  if (needed <= available) return "";
+  return "not measured: all candidates side by side need about " + gigabytes(needed) +
+         " of the host's memory, " + gigabytes(available) + " are free";
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,69 @@
+#include "shared_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "heddle/error.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> usual_places(const std::string& name) {
+  std::vector<std::string> places = {name};
+  const auto add = [&](const fs::path& toolkit) {
+    for (const char* folder : {"lib64", "lib"}) {
+      places.push_back((toolkit / folder / name).string());
+    }
+  };
+  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') add(home);
+  add("/usr/local/cuda");
+  return places;
+}
+
+void* open(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); }
+
+}  // namespace
+
+SharedLibrary::SharedLibrary(const std::string& variable, const std::vector<std::string>& names) {
+  if (const char* named = std::getenv(variable.c_str()); named != nullptr && *named != '\0') {
+    path_ = named;
+    library_ = open(path_);
+    if (library_ == nullptr) {
+      // With what the loader says of it, which names the path.
+      throw Error(ErrorKind::no_device,
+                  variable + " names no library that can be opened: " + std::string(dlerror()));
+    }
+    return;
+  }
+  std::string looked_for;
+  for (const std::string& name : names) {
+    looked_for += (looked_for.empty() ? "" : ", ") + name;
+    for (const std::string& place : usual_places(name)) {
+      library_ = open(place);
+      if (library_ == nullptr) continue;
+      path_ = place;
+      return;
+    }
+  }
+  throw Error(ErrorKind::no_device,
+              "not found: " + looked_for +
+                  " (on the loader's path, in $CUDA_HOME and in /usr/local/cuda); " + variable +
+                  " may name its file");
+}
+
+void* SharedLibrary::address(const char* name) const {
+  void* found = address_or_null(name);
+  if (found == nullptr) {
+    throw Error(ErrorKind::unsupported, path_ + " has no " + name + "; take a newer one");
+  }
+  return found;
+}
+
+void* SharedLibrary::address_or_null(const char* name) const { return dlsym(library_, name); }
+
+}  // namespace heddle::bench

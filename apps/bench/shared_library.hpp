@@ -1,0 +1,38 @@
+// Libraries that are opened at first use: heddle is built without them and starts without them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+/// Stays open until the program ends.
+class SharedLibrary {
+ public:
+  /// The file that the environment variable `variable` names; where that is not set, the first of
+  /// `names` that can be opened from the loader's path, or from lib64 or lib of $CUDA_HOME or
+  /// /usr/local/cuda. Throws `Error` (no_device) that says what was looked for.
+  SharedLibrary(const std::string& variable, const std::vector<std::string>& names);
+
+  /// Throws `Error` (unsupported) where the library has no such function.
+  template <class F>
+  void find(F*& function, const char* name) const {
+    function = reinterpret_cast<F*>(address(name));
+  }
+  /// Null where it has none.
+  template <class F>
+  void find_if_there(F*& function, const char* name) const {
+    function = reinterpret_cast<F*>(address_or_null(name));
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void* address(const char* name) const;
+  void* address_or_null(const char* name) const;
+
+  void* library_ = nullptr;
+  std::string path_;  // as it was opened
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,481 @@
+#include "svg_chart.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "amounts.hpp"
+#include "text_table.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+constexpr double character = 7.0;  // a wide one of 12 pixels
+constexpr double small_character = 6.2;
+constexpr double line_height = 18;
+
+std::string decimal(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  std::string shown = text;
+  if (shown.ends_with(".0")) shown.erase(shown.size() - 2);
+  return shown == "-0" ? "0" : shown;
+}
+
+double text_width(const std::string& text, double of_character = character) {
+  return static_cast<double>(width(text)) * of_character;
+}
+
+int class_of(int colour) { return colour % series_colours + 1; }
+const char* pattern_of(int dashes) {
+  constexpr std::array<const char*, 4> kinds = {"", "7 3", "2 3", "9 3 2 3"};
+  return kinds[static_cast<std::size_t>(dashes) % kinds.size()];
+}
+
+struct Place {
+  double x = 0, y = 0;
+};
+
+struct Box {
+  double left, top, right, bottom;
+  bool meets(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+
+/// Elements in the order in which they are drawn.
+class Drawing {
+ public:
+  void line(Place a, Place b, const std::string& classes, const char* dash = "") {
+    text_ += "<line x1=\"" + decimal(a.x) + "\" y1=\"" + decimal(a.y) + "\" x2=\"" + decimal(b.x) +
+             "\" y2=\"" + decimal(b.y) + "\" class=\"" + classes + "\"" + dash_of(dash) + "/>\n";
+  }
+
+  void path(const std::vector<Place>& places, const std::string& classes, const char* dash) {
+    std::string d;
+    for (const Place& p : places) d += (d.empty() ? "M" : "L") + decimal(p.x) + " " + decimal(p.y);
+    text_ += "<path d=\"" + d + "\" class=\"" + classes + "\"" + dash_of(dash) + "/>\n";
+  }
+
+  void rectangle(const Box& box, const std::string& classes, const std::string& hint) {
+    text_ += "<rect x=\"" + decimal(box.left) + "\" y=\"" + decimal(box.top) + "\" width=\"" +
+             decimal(box.right - box.left) + "\" height=\"" + decimal(box.bottom - box.top) +
+             "\" class=\"" + classes + "\"" + closed("rect", hint);
+  }
+
+  void mark(Mark mark, Place p, int k, const std::string& hint) {
+    const std::string filled = "f" + std::to_string(k), hollow = "h" + std::to_string(k);
+    switch (mark) {
+      case Mark::none:
+        break;
+      case Mark::disc:
+      case Mark::ring:
+        text_ += "<circle cx=\"" + decimal(p.x) + "\" cy=\"" + decimal(p.y) +
+                 "\" r=\"4\" class=\"" + (mark == Mark::disc ? filled : hollow) + "\"" +
+                 closed("circle", hint);
+        break;
+      case Mark::square:
+        rectangle({p.x - 3.5, p.y - 3.5, p.x + 3.5, p.y + 3.5}, filled, hint);
+        break;
+      case Mark::diamond:
+        text_ += "<path d=\"M" + decimal(p.x) + " " + decimal(p.y - 5) + "L" + decimal(p.x + 5) +
+                 " " + decimal(p.y) + "L" + decimal(p.x) + " " + decimal(p.y + 5) + "L" +
+                 decimal(p.x - 5) + " " + decimal(p.y) + "Z\" class=\"" + hollow + "\"" +
+                 closed("path", hint);
+        break;
+    }
+  }
+
+  /// `anchor`: start, middle, end. The baseline goes through `p`.
+  void text(Place p, const std::string& words, const std::string& classes, const char* anchor,
+            bool upright = false) {
+    text_ +=
+        "<text x=\"" + decimal(p.x) + "\" y=\"" + decimal(p.y) + "\" class=\"" + classes +
+        "\" text-anchor=\"" + anchor + "\"" +
+        (upright ? " transform=\"rotate(-90 " + decimal(p.x) + " " + decimal(p.y) + ")\"" : "") +
+        ">" + escaped(words) + "</text>\n";
+  }
+
+  std::string finished(const std::string& title, double width, double height) const {
+    return "<svg viewBox=\"0 0 " + decimal(width) + " " + decimal(height) +
+           "\" style=\"max-width:" + decimal(width) + "px\" role=\"img\" aria-label=\"" +
+           escaped(title) + "\">\n" + text_ + "</svg>\n";
+  }
+
+ private:
+  static std::string dash_of(const char* dash) {
+    return *dash ? std::string(" stroke-dasharray=\"") + dash + "\"" : std::string();
+  }
+  static std::string closed(const char* element, const std::string& hint) {
+    if (hint.empty()) return "/>\n";
+    return "><title>" + escaped(hint) + "</title></" + element + ">\n";
+  }
+
+  std::string text_;
+};
+
+/// From numbers to pixels.
+class Scale {
+ public:
+  /// Room for `low` to `high` and a little more, rounded to ticks where the axis is linear.
+  Scale(bool logarithmic, double low, double high) : logarithmic_(logarithmic) {
+    if (logarithmic) {
+      low_ = std::log10(low);
+      high_ = std::log10(high);
+      const double margin = std::max(0.04 * (high_ - low_), 0.08);
+      low_ -= margin;
+      high_ += margin;
+    } else {
+      low_ = std::min(low, 0.0);
+      high_ = high > low_ ? low_ + (high - low_) * 1.02 : low_ + 1;
+    }
+  }
+
+  void map_to(double first, double last) {
+    first_ = first;
+    last_ = last;
+  }
+
+  bool shows(double value) const { return std::isfinite(value) && (!logarithmic_ || value > 0); }
+
+  double at(double value) const {
+    const double v = logarithmic_ ? std::log10(value) : value;
+    return first_ + (v - low_) / (high_ - low_) * (last_ - first_);
+  }
+
+  /// At most about `most` of them.
+  std::vector<double> ticks(int most) const {
+    return logarithmic_ ? logarithmic_ticks(most) : linear_ticks(most);
+  }
+
+ private:
+  std::vector<double> logarithmic_ticks(int most) const {
+    const std::array<std::vector<double>, 3> kinds = {
+        std::vector<double>{1, 2, 3, 5}, std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
+    for (const auto& multiples : kinds) {
+      const auto found = ticks_of(multiples, 1);
+      if (static_cast<int>(found.size()) <= most) return found;
+    }
+    for (int step = 1;; ++step) {
+      const auto found = ticks_of({1}, step);
+      if (static_cast<int>(found.size()) <= most) return found;
+    }
+  }
+
+  std::vector<double> ticks_of(const std::vector<double>& multiples, int step) const {
+    std::vector<double> found;
+    for (int decade = static_cast<int>(std::floor(low_)); decade <= std::ceil(high_); ++decade) {
+      if (decade % step != 0) continue;
+      for (const double multiple : multiples) {
+        const double value = std::log10(multiple) + decade;
+        if (value >= low_ && value <= high_) found.push_back(multiple * std::pow(10.0, decade));
+      }
+    }
+    return found;
+  }
+
+  std::vector<double> linear_ticks(int most) const {
+    const double least_step = (high_ - low_) / most;
+    const double power = std::pow(10.0, std::floor(std::log10(least_step)));
+    double step = 10 * power;
+    for (const double multiple : {5.0, 2.0, 1.0}) {
+      if (multiple * power >= least_step) step = multiple * power;
+    }
+    std::vector<double> found;
+    for (int i = 0; low_ + i * step <= high_ * (1 + 1e-9); ++i) found.push_back(low_ + i * step);
+    return found;
+  }
+
+  bool logarithmic_;
+  double low_, high_;  // of the logarithm where that is what is mapped
+  double first_ = 0, last_ = 1;
+};
+
+/// The legend's lines, each as many names as fit.
+std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double room) {
+  std::vector<std::vector<const Series*>> lines;
+  double used = room;
+  for (const Series& series : chart.series) {
+    if (series.points.empty()) continue;
+    const double needed = 44 + text_width(series.name);
+    if (lines.empty() || used + needed > room) {
+      lines.emplace_back();
+      used = 0;
+    }
+    lines.back().push_back(&series);
+    used += needed;
+  }
+  return lines;
+}
+
+void draw_sample(const Series& series, Place p, Drawing& drawing) {
+  const int k = class_of(series.colour);
+  if (series.line) {
+    drawing.line({p.x, p.y}, {p.x + 26, p.y}, "line s" + std::to_string(k),
+                 pattern_of(series.dashes));
+  }
+  drawing.mark(series.mark, {p.x + 13, p.y}, k, "");
+}
+
+/// The numbers of points, where nothing else is: beside the point, or farther off with a line to
+/// it.
+void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& places,
+                  const Box& plot, std::vector<Box> taken, Drawing& drawing) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].number == 0) continue;
+    const std::string number = std::to_string(points[i].number);
+    const double half = text_width(number, small_character) / 2 + 1;
+    bool placed = false;
+    for (const double distance : {11.0, 15.0, 22.0, 30.0, 40.0, 52.0, 66.0, 82.0, 100.0}) {
+      for (int turn = 0; turn < 16 && !placed; ++turn) {
+        // Above first, then to both sides in turn.
+        const int eighths = (turn % 2 == 0 ? 1 : -1) * ((turn + 1) / 2);
+        const double angle = eighths * std::numbers::pi / 8;
+        const Place p = {places[i].x + distance * std::sin(angle),
+                         places[i].y - distance * std::cos(angle)};
+        const Box box = {p.x - half, p.y - 6, p.x + half, p.y + 6};
+        if (box.left < plot.left || box.right > plot.right || box.top < plot.top ||
+            box.bottom > plot.bottom ||
+            std::any_of(taken.begin(), taken.end(), [&](const Box& b) { return b.meets(box); })) {
+          continue;
+        }
+        if (distance > 20) {
+          const double toward = 1 - 8 / distance;
+          drawing.line(places[i],
+                       {places[i].x + (p.x - places[i].x) * toward,
+                        places[i].y + (p.y - places[i].y) * toward},
+                       "grid");
+        }
+        drawing.text({p.x, p.y + 4}, number, "small ink", "middle");
+        taken.push_back(box);
+        placed = true;
+      }
+      if (placed) break;
+    }
+  }
+}
+
+}  // namespace
+
+std::string escaped(const std::string& text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
+    }
+  }
+  return safe;
+}
+
+std::string short_amount(double amount, const std::vector<std::string>& units) {
+  std::size_t unit = 0;
+  for (; unit + 1 < units.size() && amount >= 999.5; ++unit) amount /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3g", amount);
+  return units[unit].empty() ? text : text + (" " + units[unit]);
+}
+
+std::string svg(const Chart& chart) {
+  const auto fits = [](const Axis& axis, double value) {
+    return std::isfinite(value) && (!axis.logarithmic || value > 0);
+  };
+  std::vector<double> xs, ys;
+  for (const Series& series : chart.series) {
+    for (const Point& point : series.points) {
+      if (!fits(chart.x, point.x) || !fits(chart.y, point.y)) continue;
+      xs.push_back(point.x);
+      ys.push_back(point.y);
+    }
+  }
+  if (xs.empty()) return "";
+  if (chart.limit && fits(chart.y, chart.limit->y)) {
+    ys.push_back(chart.limit->y);
+    // Room for its label.
+    if (chart.limit->label_below && chart.y.logarithmic) {
+      const double highest = *std::max_element(ys.begin(), ys.end());
+      ys.push_back(chart.limit->y * std::pow(chart.limit->y / highest, 0.06));
+    }
+  }
+  const auto [x_low, x_high] = std::minmax_element(xs.begin(), xs.end());
+  const auto [y_low, y_high] = std::minmax_element(ys.begin(), ys.end());
+  Scale x(chart.x.logarithmic, *x_low, *x_high), y(chart.y.logarithmic, *y_low, *y_high);
+
+  const auto legend = legend_of(chart, chart.width - 20);
+  const double top = 8 + line_height * static_cast<double>(legend.size()) + 8;
+  const double bottom = chart.height - 44;
+  const auto y_ticks = y.ticks(static_cast<int>((bottom - top) / 30));
+  double widest = 0;
+  for (const double tick : y_ticks) widest = std::max(widest, text_width(chart.y.tick(tick)));
+  const Box plot = {widest + 34, top, chart.width - 16, bottom};
+  x.map_to(plot.left, plot.right);
+  y.map_to(plot.bottom, plot.top);
+
+  Drawing drawing;
+  for (std::size_t i = 0; i < legend.size(); ++i) {
+    double at = 10;
+    for (const Series* series : legend[i]) {
+      const double middle = 8 + line_height * (static_cast<double>(i) + 0.5);
+      draw_sample(*series, {at, middle}, drawing);
+      drawing.text({at + 32, middle + 4}, series->name, "ink", "start");
+      at += 44 + text_width(series->name);
+    }
+  }
+  for (const double tick : y_ticks) {
+    drawing.line({plot.left, y.at(tick)}, {plot.right, y.at(tick)}, "grid");
+    drawing.text({plot.left - 6, y.at(tick) + 4}, chart.y.tick(tick), "ink", "end");
+  }
+  double free_from = 0;  // to the right of the last text below the axis
+  for (const double tick : x.ticks(static_cast<int>((plot.right - plot.left) / 70))) {
+    const std::string text = chart.x.tick(tick);
+    drawing.line({x.at(tick), plot.top}, {x.at(tick), plot.bottom}, "grid");
+    if (x.at(tick) - text_width(text) / 2 < free_from) continue;
+    drawing.text({x.at(tick), plot.bottom + 17}, text, "ink", "middle");
+    free_from = x.at(tick) + text_width(text) / 2 + 6;
+  }
+  drawing.line({plot.left, plot.bottom}, {plot.right, plot.bottom}, "axis");
+  drawing.line({plot.left, plot.top}, {plot.left, plot.bottom}, "axis");
+  drawing.text({(plot.left + plot.right) / 2, chart.height - 8}, chart.x.label, "faint", "middle");
+  drawing.text({14, (plot.top + plot.bottom) / 2}, chart.y.label, "faint", "middle", true);
+
+  std::vector<Box> taken;
+  if (chart.limit && y.shows(chart.limit->y)) {
+    const double at = y.at(chart.limit->y);
+    drawing.line({plot.left, at}, {plot.right, at}, "limit");
+    const double baseline = chart.limit->label_below ? at + 14 : at - 5;
+    drawing.text({plot.left + 8, baseline}, chart.limit->label, "ink", "start");
+    taken.push_back(
+        {plot.left, baseline - 12, plot.left + 8 + text_width(chart.limit->label), baseline + 3});
+    taken.push_back({plot.left, at - 1, plot.right, at + 1});
+  }
+
+  std::vector<std::vector<Point>> points(chart.series.size());
+  std::vector<std::vector<Place>> places(chart.series.size());
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    for (const Point& point : chart.series[s].points) {
+      if (!x.shows(point.x) || !y.shows(point.y)) continue;
+      const Place p = {x.at(point.x), y.at(point.y)};
+      points[s].push_back(point);
+      places[s].push_back(p);
+      if (chart.series[s].mark != Mark::none) taken.push_back({p.x - 5, p.y - 5, p.x + 5, p.y + 5});
+    }
+  }
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    for (std::size_t i = 0; i < points[s].size(); ++i) {
+      const std::optional<double> other = points[s][i].joined_to;
+      if (!other || !y.shows(*other)) continue;
+      const Place p = places[s][i];
+      const double end = y.at(*other);
+      drawing.line(p, {p.x, end}, "thin s" + std::to_string(class_of(chart.series[s].colour)));
+      taken.push_back({p.x - 1, std::min(p.y, end), p.x + 1, std::max(p.y, end)});
+    }
+  }
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    const Series& series = chart.series[s];
+    const int k = class_of(series.colour);
+    if (series.line && places[s].size() > 1) {
+      drawing.path(places[s], "line s" + std::to_string(k), pattern_of(series.dashes));
+    }
+    for (std::size_t i = 0; i < places[s].size(); ++i) {
+      drawing.mark(series.mark, places[s][i], k, points[s][i].hint);
+    }
+  }
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    draw_numbers(points[s], places[s], plot, taken, drawing);
+  }
+  return drawing.finished(chart.title, chart.width, chart.height);
+}
+
+std::string svg(const std::string& title, const std::string& axis, const std::string& without,
+                const std::vector<RatioGroup>& groups) {
+  constexpr double height_of_bar = 22, top = 28, whole_width = 960, room_for_text = 64;
+  constexpr std::size_t longest_label = 56;
+  const auto fits = [](const std::optional<double>& ratio) {
+    return ratio && std::isfinite(*ratio) && *ratio > 0;
+  };
+  double low = 1, high = 1, labels = 0, bottom = top;
+  for (const RatioGroup& group : groups) {
+    bottom += height_of_bar * static_cast<double>(group.bars.size() + 1);
+    for (const RatioBar& bar : group.bars) {
+      labels = std::max(labels, text_width(cut(bar.label, longest_label)));
+      for (const auto& ratio : {bar.ratio, bar.ring, bar.diamond}) {
+        if (!fits(ratio)) continue;
+        low = std::min(low, *ratio);
+        high = std::max(high, *ratio);
+      }
+    }
+  }
+  // At least from 0.8 to 2, so that small differences look small.
+  Scale x(true, std::min(low, 0.8), std::max(high, 2.0));
+  const double left = labels + 20 + (low < 1 ? room_for_text : 0);
+  const double right = whole_width - room_for_text;
+  x.map_to(left, right);
+
+  Drawing drawing;
+  double free_from = 0;
+  for (const double tick : {0.01, 0.02, 0.05, 0.1,  0.2,  0.3,  0.5,   0.7,   1.0,   1.5,   2.0,
+                            3.0,  5.0,  7.0,  10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0}) {
+    const double at = x.at(tick);
+    if (at < left || at > right) continue;
+    const std::string text = short_amount(tick, {""}) + " x";
+    drawing.line({at, top - 4}, {at, bottom}, "grid");
+    if (at - text_width(text) / 2 < free_from) continue;
+    drawing.text({at, top - 10}, text, "ink", "middle");
+    drawing.text({at, bottom + 17}, text, "ink", "middle");
+    free_from = at + text_width(text) / 2 + 6;
+  }
+  double upper = top;
+  for (const RatioGroup& group : groups) {
+    drawing.text({labels + 12, upper + height_of_bar - 6}, group.name, "strong ink", "end");
+    upper += height_of_bar;
+    for (const RatioBar& bar : group.bars) {
+      const double middle = upper + height_of_bar / 2;
+      const Box box = {x.at(1), upper + 4, x.at(1), upper + height_of_bar - 4};
+      upper += height_of_bar;
+      drawing.text({labels + 12, middle + 4}, cut(bar.label, longest_label), "ink", "end");
+      if (!fits(bar.ratio) && !fits(bar.ring) && !fits(bar.diamond)) {
+        drawing.text({x.at(1) + 6, middle + 4}, without, "faint", "start");
+        continue;
+      }
+      const double at = fits(bar.ratio) ? x.at(*bar.ratio) : x.at(1);
+      if (fits(bar.ratio)) {
+        drawing.rectangle({std::min(at, box.left), box.top, std::max(at, box.right), box.bottom},
+                          *bar.ratio >= 1 ? "f1" : "f2", bar.hint);
+      }
+      double first = at, last = at;  // of what lies on the line
+      const auto mark = [&](Mark kind, const std::optional<double>& ratio, int k) {
+        if (!fits(ratio)) return;
+        drawing.mark(kind, {x.at(*ratio), middle}, k, "");
+        first = std::min(first, x.at(*ratio) - 6);
+        last = std::max(last, x.at(*ratio) + 6);
+      };
+      mark(Mark::ring, bar.ring, 4);
+      mark(Mark::diamond, bar.diamond, 3);
+      if (!fits(bar.ratio)) continue;
+      const bool faster = *bar.ratio >= 1;
+      drawing.text({faster ? last + 5 : first - 5, middle + 4}, readable_ratio(*bar.ratio) + " x",
+                   "ink", faster ? "start" : "end");
+    }
+  }
+  drawing.line({x.at(1), top - 4}, {x.at(1), bottom}, "limit");
+  drawing.text({(left + right) / 2, bottom + 36}, axis, "faint", "middle");
+  return drawing.finished(title, whole_width, bottom + 44);
+}
+
+}  // namespace heddle::bench

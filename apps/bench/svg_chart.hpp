@@ -1,0 +1,84 @@
+// Plots as SVG, coloured by the classes of the page that holds them, so that one text serves light
+// and dark. Classes: `ink` and `faint` (text), `axis`, `grid` and `limit` (strokes), and for series
+// k from 1 to 6 `s<k>` (stroke), `f<k>` (fill) and `h<k>` (hollow: stroked, filled with the page's
+// background).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+inline constexpr int series_colours = 6;
+
+/// With <, >, & and quotes as entities, and without the control characters that XML forbids.
+std::string escaped(const std::string& text);
+
+struct Axis {
+  std::string label;  // with the unit, if `tick` names none
+  bool logarithmic = false;
+  std::function<std::string(double)> tick;
+};
+
+enum class Mark { none, disc, ring, square, diamond };
+
+struct Point {
+  double x = 0, y = 0;
+  std::string hint;                 // shown where a pointer rests on it
+  int number = 0;                   // written beside it, unless 0
+  std::optional<double> joined_to;  // by an upright line, to this y
+};
+
+struct Series {
+  std::string name;
+  int colour = 0;  // any number; few are told apart
+  int dashes = 0;  // likewise; 0 is a solid line
+  bool line = true;
+  Mark mark = Mark::none;
+  std::vector<Point> points;
+};
+
+/// A horizontal line.
+struct Limit {
+  double y = 0;
+  std::string label;
+  bool label_below = false;
+};
+
+struct Chart {
+  std::string title;  // for those who hear the page
+  double width = 960, height = 480;
+  Axis x, y;
+  std::vector<Series> series;
+  std::optional<Limit> limit;
+};
+
+/// Points that an axis cannot show (not finite; not positive, where it is logarithmic) are left
+/// out; a chart without any point is empty.
+std::string svg(const Chart& chart);
+
+/// A line of a bar chart about ratios.
+struct RatioBar {
+  std::string label;
+  std::optional<double> ratio;          // the bar
+  std::optional<double> ring, diamond;  // marks beside it
+  std::string hint;
+};
+
+struct RatioGroup {
+  std::string name;
+  std::vector<RatioBar> bars;
+};
+
+/// Horizontal bars from 1 to the right (above 1) and to the left (below) on a logarithmic axis;
+/// `without` is said where there is no ratio.
+std::string svg(const std::string& title, const std::string& axis, const std::string& without,
+                const std::vector<RatioGroup>& groups);
+
+/// Tick texts: `amount` in the largest of `units` (each a thousand of the one before) in which it
+/// is not below 1, without needless digits.
+std::string short_amount(double amount, const std::vector<std::string>& units);
+
+}  // namespace heddle::bench

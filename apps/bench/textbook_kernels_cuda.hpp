@@ -1,0 +1,15 @@
+// Scalars of Krylov loops that stay on a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "heddle/device.hpp"
+#include "textbook_scalars.hpp"
+
+namespace heddle::bench {
+
+/// Queues `textbook::compute` on scalars in the GPU's memory.
+template <class T>
+void compute_on_gpu(Coefficient which, TextbookScalars<T>* scalars, const Stream& stream);
+
+}  // namespace heddle::bench

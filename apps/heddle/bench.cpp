@@ -1,0 +1,478 @@
+// `heddle bench`: where Heddle stands, beside other libraries, in one run.
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "../bench/output.hpp"
+#include "../bench/suite.hpp"
+#include "commands.hpp"
+#include "heddle/output_file.hpp"
+#include "heddle/version.hpp"
+#include "heddle_commit.hpp"
+#include "matrix_options.hpp"
+#include "on_interrupt.hpp"
+#include "output_path.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+using bench::ProblemName;
+using bench::Run;
+using bench::Session;
+
+struct Options {
+  std::vector<std::string> suites;
+  std::vector<std::string> problems;
+  std::vector<std::string> plans;
+  std::string device = "cpu";
+  int threads = 0;
+  bool quick = false;
+  bool list = false;
+  std::string matrices;
+  std::string entry;
+  std::optional<int> repetitions;
+  double tolerance = 1e-8;
+  std::string output;
+  std::string html;
+  bool json = false;
+  std::string name;
+  bool quiet = false;
+  std::vector<std::string> compare;
+  double threshold = 0.05;
+  std::string results;
+};
+
+/// One problem and the suites that take it.
+struct Step {
+  std::string name;
+  std::optional<ProblemName> generated;
+  std::string path;  // of one that is read
+  std::vector<std::string> suites;
+  double weight = 1;  // of the time that all take, about
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+[[noreturn]] void refuse_name(const std::string& what, const std::string& given,
+                              const std::vector<std::string>& known) {
+  throw Error(ErrorKind::usage,
+              "no " + what + " is named '" + given + "'; there are: " + joined(known));
+}
+
+/// In the order in which they run.
+std::vector<std::string> chosen_suites(const Options& options) {
+  const std::vector<std::string> known(bench::suite_names.begin(), bench::suite_names.end());
+  for (const std::string& suite : options.suites) {
+    if (!contains(known, suite)) refuse_name("suite", suite, known);
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& suite : known) {
+    if (options.suites.empty() || contains(options.suites, suite)) chosen.push_back(suite);
+  }
+  return chosen;
+}
+
+std::vector<Step> generated_steps(const Options& options, const Device& device) {
+  const std::vector<ProblemName> all = bench::problems();
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  for (const ProblemName& problem : all) names.push_back(problem.name);
+  for (const std::string& name : options.problems) {
+    if (!contains(names, name)) refuse_name("problem", name, names);
+  }
+  std::vector<Step> steps;
+  for (const ProblemName& problem : all) {
+    const bool asked_for = contains(options.problems, problem.name);
+    if (!options.problems.empty() && !asked_for) continue;
+    Step step{problem.name, problem, "", {}, 1};
+    for (const std::string& suite : chosen_suites(options)) {
+      if (asked_for ? bench::fits(suite, problem)
+                    : bench::takes(suite, problem, device, options.quick)) {
+        step.suites.push_back(suite);
+        step.weight += suite == "product" || suite == "solver" ? 10 : suite == "layouts" ? 0.1 : 4;
+      }
+    }
+    if (!step.suites.empty()) steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::vector<Step> steps_of_folder(const Options& options) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<Step> steps;
+  for (const auto& file : fs::directory_iterator(options.matrices, error)) {
+    const std::string path = file.path().string();
+    if (!ends_with(path, ".mtx") && !ends_with(path, ".mtx.gz") && !ends_with(path, ".npz")) {
+      continue;
+    }
+    Step step{file.path().filename().string(), {}, path, {}, 20};
+    for (const std::string& suite : chosen_suites(options)) {
+      if (suite != "scaling") step.suites.push_back(suite);
+    }
+    if (!step.suites.empty()) steps.push_back(std::move(step));
+  }
+  if (error) {
+    throw Error(ErrorKind::io, "--matrices " + options.matrices + ": " + error.message());
+  }
+  if (steps.empty()) {
+    throw Error(ErrorKind::usage, "--matrices " + options.matrices +
+                                      " holds no .mtx, .mtx.gz or .npz file for these suites");
+  }
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return a.name < b.name; });
+  return steps;
+}
+
+std::vector<Step> steps_of(const Options& options, const Device& device) {
+  std::vector<Step> steps;
+  if (!options.matrices.empty()) steps = steps_of_folder(options);
+  if (options.matrices.empty() || !options.problems.empty()) {
+    for (Step& step : generated_steps(options, device)) steps.push_back(std::move(step));
+  }
+  if (steps.empty()) {
+    throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
+  }
+  return steps;
+}
+
+void list(const Options& options, const Device& device) {
+  std::printf("%-22s %10s  %-11s %-7s suites\n", "problem", "rows", "entry", "");
+  for (const Step& step : generated_steps(options, device)) {
+    const ProblemName& problem = *step.generated;
+    std::printf("%-22s %10s  %-11s %-7s %s\n", step.name.c_str(),
+                readable_count(problem.rows).c_str(), std::string(name(problem.entry)).c_str(),
+                std::string(name(problem.precision)).c_str(), joined(step.suites).c_str());
+  }
+}
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[40];
+  const std::size_t length = std::strftime(text, sizeof text, format, &parts);
+  return {text, length};
+}
+
+/// As it was typed, as far as the system still knows.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::istringstream arguments(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string text = "heddle";
+  std::string argument;
+  std::getline(arguments, argument, '\0');
+  while (std::getline(arguments, argument, '\0')) text += " " + argument;
+  return text;
+}
+
+Run new_run(const Options& options, const Device& device, int repetitions) {
+  Run run;
+  run.date = utc("%Y-%m-%dT%H:%M:%SZ");
+  run.device_kind = device.on_gpu() ? "cuda" : "cpu";
+  run.name = !options.name.empty() ? options.name : utc("%Y-%m-%d") + "-" + run.device_kind;
+  run.version = version;
+  run.commit = commit;
+  run.command = command_line();
+  utsname system{};
+  uname(&system);
+  run.machine =
+      Device::cpu(options.threads).description() + ", " + system.sysname + " " + system.release;
+  run.device = device.description();
+  run.repetitions = repetitions;
+  run.tolerance = options.tolerance;
+  run.quick = options.quick;
+  return run;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void put_out(const Options& options, const Run& run) {
+  if (!options.output.empty()) write_file(options.output, bench::to_json(run).dump(1) + "\n");
+  if (!options.html.empty()) write_file(options.html, bench::html_page(run));
+  if (options.json) {
+    std::cout << bench::to_json(run).dump(1) << "\n";
+  } else if (!options.quiet) {
+    bench::print_table(run, std::cout);
+  }
+}
+
+/// Share of the work that is done, and how long the rest will take.
+class TimeLeft {
+ public:
+  TimeLeft(const std::vector<Step>& steps, Progress* progress) : progress_(progress) {
+    for (const Step& step : steps) all_ += step.weight;
+  }
+
+  void begin(const std::string& step, const std::string& suite) { what_ = step + ": " + suite; }
+  void doing(const std::string& now) {
+    if (progress_ == nullptr) return;
+    std::string text = what_ + ", " + now;
+    const double seconds = passed_.seconds();
+    constexpr double enough_to_tell = 0.03;
+    if (done_ > enough_to_tell * all_) {
+      text += ", about " + readable_minutes(seconds * (all_ - done_) / done_) + " left,";
+    }
+    progress_->report(done_ / all_, text);
+  }
+  void done(double weight) { done_ += weight; }
+
+ private:
+  static std::string readable_minutes(double seconds) {
+    constexpr double minute = 60;
+    return seconds < 2 * minute ? std::to_string(static_cast<int>(seconds)) + " s"
+                                : std::to_string(static_cast<int>(seconds / minute)) + " min";
+  }
+
+  Progress* progress_;
+  std::string what_;
+  Stopwatch passed_;
+  double all_ = 0;
+  double done_ = 0;
+};
+
+/// A record in the place of those that could not be made.
+bench::Record failed_record(const Step& step, const std::string& suite, const std::string& why) {
+  bench::Record record;
+  record.suite = suite;
+  record.problem = step.name;
+  record.entry = "unknown";
+  record.precision = name(Precision::double_precision);
+  record.quantity = suite == "product" ? "product" : "all";
+  if (step.generated) {
+    record.entry = name(step.generated->entry);
+    record.precision = name(step.generated->precision);
+    record.rows = step.generated->rows;
+  }
+  bench::Candidate candidate;
+  candidate.role = bench::Role::chosen;
+  candidate.library = "Heddle";
+  candidate.failure = why;
+  record.candidates.push_back(std::move(candidate));
+  return record;
+}
+
+void run_suite(Session& session, const std::string& suite, const bench::Problem& problem,
+               const Step& step) {
+  if (suite == "product") bench::product_suite(session, problem);
+  if (suite == "solver") bench::solver_suite(session, problem);
+  if (suite == "layouts") bench::layouts_suite(session, problem);
+  if (suite == "setup") bench::setup_suite(session, problem);
+  if (suite == "scaling") bench::scaling_suite(session, problem, step.name.starts_with("length-"));
+}
+
+void run_step(Session& session, const Options& options, const Step& step, TimeLeft& time) {
+  std::string why = step.generated ? bench::why_too_large(*step.generated, session.device()) : "";
+  std::optional<bench::Problem> problem;
+  if (why.empty()) {
+    time.begin(step.name, step.generated ? "generating" : "reading");
+    time.doing("the matrix");
+    try {
+      const std::optional<EntryKind> entry =
+          options.entry.empty() ? std::nullopt
+                                : std::optional<EntryKind>(parse_entry_kind(options.entry));
+      problem.emplace(step.generated ? bench::make_problem(*step.generated, session.device())
+                                     : bench::read_problem(step.path, entry, session.device()));
+      problem->name = step.name;
+    } catch (const std::exception& error) {
+      why = bench::one_line(error.what());
+    }
+  }
+  for (const std::string& suite : step.suites) {
+    if (!problem) {
+      session.add(failed_record(step, suite, why));
+      continue;
+    }
+    time.begin(step.name, suite);
+    try {
+      run_suite(session, suite, *problem, step);
+    } catch (const std::exception& error) {
+      session.add(failed_record(step, suite, bench::one_line(error.what())));
+    }
+  }
+}
+
+int measure_all(const Options& options) {
+  MatrixOptions where;
+  where.device = options.device;
+  where.threads = options.threads;
+  where.quiet = options.quiet;
+  const Device device = where.on();
+  if (options.list) {
+    list(options, device);
+    return 0;
+  }
+  for (const std::string& text : options.plans) check_plan_text(text, device);
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
+  }
+  if (!options.entry.empty()) parse_entry_kind(options.entry);
+  if (!options.output.empty()) check_output("--output", options.output);
+  if (!options.html.empty()) check_output("--html", options.html);
+  const std::vector<Step> steps = steps_of(options, device);
+
+  constexpr int usual = 25, in_a_hurry = 5;
+  bench::Settings settings;
+  settings.device = device;
+  settings.repetitions = options.repetitions.value_or(options.quick ? in_a_hurry : usual);
+  settings.tolerance = options.tolerance;
+  settings.quick = options.quick;
+  settings.plans = options.plans;
+  const auto progress = where.progress();
+  Run run = new_run(options, device, settings.repetitions);
+  Session session(std::move(settings), bench::peers_for(device), std::move(run));
+  TimeLeft time(steps, progress.get());
+  session.on_progress = [&](const std::string& now) { time.doing(now); };
+  {
+    const OnInterrupt keep([&] {
+      if (progress) progress->erase();
+      put_out(options, session.run());
+    });
+    for (const Step& step : steps) {
+      run_step(session, options, step, time);
+      time.done(step.weight);
+    }
+  }
+  if (progress) progress->erase();
+  put_out(options, session.run());
+  return 0;
+}
+
+int compare(const Options& options) {
+  const Run old_run = bench::read_run(options.compare[0]);
+  const Run new_run = bench::read_run(options.compare[1]);
+  const bench::Comparison comparison =
+      bench::compare_runs(old_run, new_run, options.threshold, std::cout);
+  return comparison.slower > 0 ? 1 : 0;
+}
+
+int write_results(const Options& options) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(options.results, error)) {
+    if (file.path().extension() == ".json") paths.push_back(file.path().string());
+  }
+  if (error) throw Error(ErrorKind::io, "--results " + options.results + ": " + error.message());
+  if (paths.empty()) {
+    throw Error(ErrorKind::usage, "--results " + options.results + " holds no .json file");
+  }
+  if (!options.output.empty()) check_output("--output", options.output);
+  std::sort(paths.begin(), paths.end());
+  std::vector<Run> runs;
+  runs.reserve(paths.size());
+  for (const std::string& path : paths) runs.push_back(bench::read_run(path));
+  const std::string page = bench::results_page(runs);
+  if (options.output.empty()) {
+    std::cout << page;
+  } else {
+    write_file(options.output, page);
+  }
+  return 0;
+}
+
+int run(const Options& options) {
+  if (!options.compare.empty()) return compare(options);
+  if (!options.results.empty()) return write_results(options);
+  return measure_all(options);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("bench", "Products, solves and set-up beside other libraries");
+  const auto repeatable = [&](const char* option, std::vector<std::string>& into, const char* help,
+                              const char* type) {
+    command->add_option(option, into, help)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  repeatable("--suite", options->suites,
+             "product, solver, layouts, setup or scaling; all without it; may be repeated", "NAME");
+  repeatable("--problem", options->problems,
+             "only this of the problems that --list shows; may be repeated", "NAME");
+  repeatable("--plan", options->plans,
+             "a further plan for Heddle, as in `heddle spmv`; may be repeated", "TEXT");
+  command
+      ->add_option("--device", options->device,
+                   "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  command->add_option("--threads", options->threads, "threads to use; 0 takes every core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--quick", options->quick, "few problems and repetitions: a minute or two");
+  command->add_flag("--list", options->list, "show the problems that would be measured, and end");
+  command
+      ->add_option("--matrices", options->matrices,
+                   "measure the .mtx, .mtx.gz and .npz files of this folder instead")
+      ->type_name("DIR");
+  command
+      ->add_option("--entry", options->entry,
+                   "what the files of --matrices are folded into; found out without it")
+      ->type_name("KIND");
+  command
+      ->add_option("--repetitions", options->repetitions,
+                   "of each, interleaved, at most [25, with --quick 5]")
+      ->check(CLI::Range(3, 100000))
+      ->type_name("N");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "on |b - A x| / |b| of complete solves in double precision")
+      ->capture_default_str()
+      ->type_name("T");
+  command->add_option("-o,--output", options->output, "where to write the run as JSON")
+      ->type_name("FILE");
+  command->add_option("--html", options->html, "where to write the run as one page of HTML")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "the run as JSON on standard output, not as a table");
+  command->add_option("--name", options->name, "of the run [date and device]")->type_name("TEXT");
+  command->add_flag("-q,--quiet", options->quiet, "no progress, and no table");
+  command
+      ->add_option("--compare", options->compare,
+                   "measure nothing: hold two runs against each other; status 1 if one is slower")
+      ->type_name("OLD NEW")
+      ->expected(2);
+  command
+      ->add_option("--threshold", options->threshold,
+                   "relative difference from which --compare counts a time as changed")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("T");
+  command
+      ->add_option("--results", options->results,
+                   "measure nothing: the page of results of the runs in this folder, to --output")
+      ->type_name("DIR");
+  command->footer(
+      "Example: heddle bench --quick --problem surface-2562 -o run.json --html run.html\n"
+      "Ctrl-C keeps what was measured.");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,150 @@
+// The generated problems: exact sizes, patterns as promised, the same bits for any number of
+// threads.
+#include "problem.hpp"
+
+#include <omp.h>
+
+#include <map>
+#include <set>
+
+#include "heddle/config.hpp"
+#include "heddle/features.hpp"
+#include "problems/problem_checks.hpp"
+#include "suite.hpp"
+
+namespace heddle::bench {
+namespace {
+
+ProblemName named(const std::string& name) {
+  for (const ProblemName& problem : problems()) {
+    if (problem.name == name) return problem;
+  }
+  ADD_FAILURE() << "no problem " << name;
+  return {};
+}
+
+TEST(Problems, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const ProblemName& problem : problems()) {
+    EXPECT_TRUE(names.insert(problem.name).second) << problem.name;
+    int suites = 0;
+    for (const std::string_view suite : suite_names) suites += fits(suite, problem) ? 1 : 0;
+    EXPECT_GT(suites, 0) << problem.name;
+  }
+  for (const char* name :
+       {"surface-34834", "surface-6000000", "solid-1016", "solid-1000000", "filter-1280",
+        "filter-2000000", "device-74104", "surface-543524-single", "solid-66840-single"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+TEST(Problems, AreNumerousEnoughInAHurry) {
+  std::map<std::string, int> count;
+  for (const ProblemName& problem : problems()) {
+    for (const std::string_view suite : suite_names) {
+      if (takes(suite, problem, Device::cpu(), true)) ++count[std::string(suite)];
+    }
+  }
+  for (const std::string_view suite : suite_names) EXPECT_GT(count[std::string(suite)], 0) << suite;
+}
+
+struct Expected {
+  const char* name;
+  double least_mean, most_mean;
+  Index least_shortest, least_longest, most_longest;
+};
+
+class Generated : public testing::TestWithParam<Expected> {};
+
+TEST_P(Generated, HasThePatternThatItsNamePromises) {
+  const Expected& expected = GetParam();
+  const Problem problem = make_problem(named(expected.name));
+  EXPECT_EQ(problem.name, expected.name);
+  EXPECT_EQ(problem.matrix.rows(), named(expected.name).rows);
+  const Features found = features(problem.matrix, Device::cpu());
+  EXPECT_GE(found.mean_row, expected.least_mean);
+  EXPECT_LE(found.mean_row, expected.most_mean);
+  EXPECT_GE(found.shortest_row, expected.least_shortest);
+  EXPECT_GE(found.longest_row, expected.least_longest);
+  EXPECT_LE(found.longest_row, expected.most_longest);
+  EXPECT_EQ(found.missing_diagonal, 0);
+  EXPECT_EQ(found.singular_diagonal, 0);
+  EXPECT_FALSE(problem.plans.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Generated,
+                         testing::Values(Expected{"surface-2562", 6.9, 7.2, 5, 25, 32},
+                                         Expected{"surface-34834", 6.9, 7.2, 5, 25, 32},
+                                         Expected{"solid-1016", 11, 14, 5, 18, 50},
+                                         Expected{"solid-9095", 12.5, 14, 5, 40, 50},
+                                         Expected{"filter-1280", 29, 31, 10, 35, 60},
+                                         Expected{"device-74104", 5, 5.2, 5, 250, 250},
+                                         Expected{"rows-solid-4096", 12.5, 14, 5, 18, 50},
+                                         Expected{"length-quaternion-1", 1, 1, 1, 1, 1},
+                                         Expected{"length-quaternion-8", 8, 8, 8, 8, 8},
+                                         Expected{"length-complex-32", 32, 32, 32, 32, 32}),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Problems, AreHermitianWhereTheySaySo) {
+  for (const char* name : {"surface-2562", "solid-1016", "surface-34834-single"}) {
+    SCOPED_TRACE(name);
+    const Problem problem = make_problem(named(name));
+    EXPECT_TRUE(problem.hermitian_positive_definite);
+    problem.matrix.visit([]<class E>(const CsrMatrix<E>& matrix) {
+      if constexpr (has_adjoint<E>) test::expect_hermitian(matrix);
+    });
+  }
+  const Problem transport = make_problem(named("filter-1280"));
+  EXPECT_FALSE(transport.hermitian_positive_definite);
+  EXPECT_GT(features(transport.matrix, Device::cpu()).hermitian_defect, 1e-3);
+}
+
+/// No vector shrinks: the least eigenvalue is 1e-4, by Gershgorin after the turns are undone.
+TEST(Problems, AreDefinite) {
+  const Problem problem = make_problem(named("surface-2562"));
+  const std::vector<double> y = reference_product(problem, problem.x);
+  double energy = 0, size = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    energy += problem.x[i] * y[i];
+    size += problem.x[i] * problem.x[i];
+  }
+  EXPECT_GT(energy, 1e-4 * size);
+}
+
+TEST(Problems, AreTheSameForAnyNumberOfThreads) {
+  const int threads = omp_get_max_threads();
+  for (const char* name : {"surface-2562", "solid-1016", "filter-1280", "length-complex-4"}) {
+    SCOPED_TRACE(name);
+    omp_set_num_threads(1);
+    const Problem one = make_problem(named(name));
+    for (const int team : {2, 3}) {
+      omp_set_num_threads(team);
+      const Problem other = make_problem(named(name));
+      one.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
+        other.matrix.visit([&]<class F>(const CsrMatrix<F>& b) {
+          if constexpr (std::is_same_v<E, F>) {
+            EXPECT_TRUE(test::identical(a, b));
+          } else {
+            ADD_FAILURE() << "another entry";
+          }
+        });
+      });
+      EXPECT_EQ(one.x, other.x);
+    }
+  }
+  omp_set_num_threads(threads);
+}
+
+TEST(Problems, HaveAnXThatFloatsRepresent) {
+  for (const double x : make_problem(named("filter-1280")).x) {
+    ASSERT_EQ(x, static_cast<double>(static_cast<float>(x)));
+    ASSERT_LE(std::abs(x), 1);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::bench

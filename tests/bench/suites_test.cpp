@@ -1,0 +1,227 @@
+// The suites over libraries made up here, some of which are wrong: no wrong result is timed, and no
+// candidate left out.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "heddle/error.hpp"
+#include "suite.hpp"
+
+namespace heddle::bench {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+PeerProduct product(const std::string& method, int& runs, std::function<std::vector<double>()> y) {
+  PeerProduct made;
+  made.method = method;
+  made.run = [&runs] {
+    ++runs;
+    return 1e-3;
+  };
+  made.result = std::move(y);
+  return made;
+}
+
+PeerSolver solver(const std::string& method, PeerSolve answer) {
+  return {method, [answer](double tolerance, long long most) {
+            PeerSolve solve = answer;
+            if (tolerance == 0) solve.iterations = most;
+            solve.seconds = 1e-5 * static_cast<double>(solve.iterations);
+            return solve;
+          }};
+}
+
+class MadeUp final : public Peer {
+ public:
+  int right_runs = 0, wrong_runs = 0, nan_runs = 0, short_runs = 0, poisoned_runs = 0;
+  bool refuses = false;
+
+  PeerPresence presence() const override { return {"made up", "1", "here", true}; }
+
+  std::vector<PeerProduct> products(const Problem& problem, const Device&) override {
+    if (refuses) throw Error(ErrorKind::unsupported, "no such entries\nand more");
+    const std::vector<double> y = reference_product(problem, problem.x);
+    const auto changed = [y](double value) {
+      std::vector<double> other = y;
+      other[other.size() / 2] = value;
+      return [other] { return other; };
+    };
+    return {product("right", right_runs, [y] { return y; }),
+            product("wrong", wrong_runs, changed(y[y.size() / 2] + 1e-3)),
+            product("nan", nan_runs, changed(nan)),
+            product("short", short_runs, [] { return std::vector<double>{1, 2}; })};
+  }
+
+  std::vector<PeerSolver> solvers(const Problem& problem, Method, PreconditionerKind,
+                                  const Device&) override {
+    if (refuses) throw std::runtime_error("no solver");
+    const std::size_t size = problem.x.size();
+    // Something that solves nothing, but says so in several ways.
+    const PeerSolve lie{10, 0, std::vector<double>(size, 0.0), {1, 0.5}, "converged"};
+    PeerSolve broken = lie;
+    broken.x[1] = nan;
+    PeerSolve honest = lie;
+    honest.status = "iteration limit";
+    return {solver("lie", lie), solver("nan", broken), solver("honest", honest)};
+  }
+};
+
+class Suites : public testing::Test {
+ protected:
+  Suites() {
+    for (const ProblemName& name : problems()) {
+      if (name.name == "surface-2562") problem = make_problem(name);
+    }
+    Settings settings;
+    settings.quick = true;
+    settings.repetitions = 3;
+    auto peer = std::make_unique<MadeUp>();
+    made_up = peer.get();
+    std::vector<std::unique_ptr<Peer>> peers;
+    peers.push_back(std::move(peer));
+    settings.plans = {"C=7,T=2", "order=rcm", "no-such-key=1"};
+    session = std::make_unique<Session>(settings, std::move(peers), bench::Run{});
+  }
+
+  const Candidate& candidate(const Record& record, const std::string& method) const {
+    static const Candidate none;
+    for (const Candidate& c : record.candidates) {
+      if (c.method == method) return c;
+    }
+    ADD_FAILURE() << "no candidate " << method;
+    return none;
+  }
+
+  std::optional<Problem> problem;
+  MadeUp* made_up = nullptr;
+  std::unique_ptr<Session> session;
+};
+
+TEST_F(Suites, TimeNoWrongProduct) {
+  product_suite(*session, *problem);
+  const auto run = session->run();
+  ASSERT_EQ(run.records.size(), 1U);
+  const Record& record = run.records[0];
+  EXPECT_EQ(record.problem, "surface-2562");
+  EXPECT_EQ(record.entry, "quaternion");
+  EXPECT_GT(run.bandwidth, 0);
+
+  const Candidate& right = candidate(record, "right");
+  EXPECT_FALSE(right.failure) << *right.failure;
+  EXPECT_TRUE(right.seconds);
+  EXPECT_TRUE(right.cold);
+  EXPECT_EQ(right.error, 0);
+  EXPECT_TRUE(right.of_bandwidth);
+  EXPECT_GT(made_up->right_runs, 3);
+
+  for (const char* method : {"wrong", "nan", "short"}) {
+    SCOPED_TRACE(method);
+    const Candidate& wrong = candidate(record, method);
+    EXPECT_TRUE(wrong.failure);
+    EXPECT_FALSE(wrong.seconds);
+    EXPECT_FALSE(wrong.cold);
+  }
+  EXPECT_EQ(made_up->wrong_runs, 1);
+  EXPECT_EQ(made_up->nan_runs, 1);
+  EXPECT_EQ(made_up->short_runs, 1);
+  EXPECT_EQ(record.best_peer(), record.find(Role::peer));
+}
+
+TEST_F(Suites, KeepEveryPlan) {
+  product_suite(*session, *problem);
+  const auto run = session->run();
+  const Record& record = run.records[0];
+  for (const Role role : {Role::natural, Role::chosen, Role::best}) {
+    const Candidate* own = record.find(role);
+    ASSERT_NE(own, nullptr) << name(role);
+    EXPECT_FALSE(own->failure);
+    EXPECT_TRUE(own->seconds);
+    EXPECT_LE(*own->error, 1e-15);
+    EXPECT_EQ(own->library, "Heddle");
+  }
+  // On a CPU the chosen plan is the natural one, measured once.
+  EXPECT_EQ(record.find(Role::natural)->seconds->median,
+            record.find(Role::chosen)->seconds->median);
+  EXPECT_TRUE(candidate(record, "C=7,T=2").failure);
+  EXPECT_TRUE(candidate(record, "no-such-key=1").failure);
+  EXPECT_EQ(candidate(record, "no-such-key=1").role, Role::tried);
+  for (const Candidate& c : record.candidates) {
+    if (!c.failure && c.role != Role::peer) {
+      EXPECT_LE(record.find(Role::best)->seconds->median, c.seconds->median);
+    }
+  }
+}
+
+TEST_F(Suites, KeepRefusals) {
+  made_up->refuses = true;
+  product_suite(*session, *problem);
+  solver_suite(*session, *problem);
+  const auto run = session->run();
+  ASSERT_EQ(run.records.size(), 5U);
+  for (const Record& record : run.records) {
+    const Candidate* peer = record.find(Role::peer);
+    ASSERT_NE(peer, nullptr);
+    EXPECT_EQ(peer->library, "made up");
+    EXPECT_EQ(*peer->failure, record.suite == "product" ? "no such entries" : "no solver");
+    EXPECT_FALSE(peer->seconds);
+  }
+}
+
+TEST_F(Suites, BelieveNoSolverWithoutAResidual) {
+  solver_suite(*session, *problem);
+  const auto run = session->run();
+  std::vector<std::string> quantities;
+  for (const Record& record : run.records) {
+    SCOPED_TRACE(record.quantity);
+    quantities.push_back(record.quantity);
+    EXPECT_TRUE(candidate(record, "lie").failure);
+    EXPECT_FALSE(candidate(record, "lie").seconds);
+    EXPECT_EQ(candidate(record, "lie").residual, 1);
+    EXPECT_TRUE(candidate(record, "nan").failure);
+    const Candidate& honest = candidate(record, "honest");
+    EXPECT_FALSE(honest.failure);
+    EXPECT_EQ(honest.status, "iteration limit");
+    EXPECT_FALSE(honest.solve_seconds);
+    EXPECT_NEAR(honest.seconds->median, 1e-5, 1e-12);
+    EXPECT_EQ(record.best_peer(), nullptr);
+
+    const Candidate* own = record.find(Role::chosen);
+    ASSERT_NE(own, nullptr);
+    EXPECT_EQ(own->status, "converged");
+    EXPECT_LE(*own->residual, 1.001e-8);
+    EXPECT_GT(*own->iterations, 10);
+    EXPECT_GT(*own->solve_seconds, 0);
+    EXPECT_EQ(own->history.size(), own->history_at.size());
+    EXPECT_LE(own->history.size(), 202U);
+    EXPECT_EQ(own->history_at.back(), static_cast<double>(*own->iterations));
+    EXPECT_GT(record.compulsory_bytes.value_or(0), 0);
+  }
+  EXPECT_EQ(quantities,
+            (std::vector<std::string>{"cg", "cg+jacobi", "bicgstab", "bicgstab+jacobi"}));
+}
+
+TEST_F(Suites, CountLayoutsAndTimeSteps) {
+  layouts_suite(*session, *problem);
+  setup_suite(*session, *problem);
+  const auto run = session->run();
+  EXPECT_EQ(candidate(run.records[0], "C=1").memory_ratio, 1);
+  EXPECT_GT(*candidate(run.records[0], "C=n").memory_ratio, 1.5);
+  EXPECT_LT(*candidate(run.records[0], "C=32,sigma=n").memory_ratio,
+            *candidate(run.records[0], "C=32").memory_ratio);
+  std::vector<std::string> steps;
+  for (const Record& record : run.records) {
+    if (record.suite != "setup") continue;
+    steps.push_back(record.quantity);
+    const Candidate* own = record.find(Role::chosen);
+    ASSERT_NE(own, nullptr);
+    EXPECT_FALSE(own->failure) << *own->failure;
+    EXPECT_TRUE(own->seconds);
+  }
+  EXPECT_EQ(steps, (std::vector<std::string>{"choose plan", "build", "update values", "permute in",
+                                             "permute out"}));
+}
+
+}  // namespace
+}  // namespace heddle::bench

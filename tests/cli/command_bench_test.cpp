@@ -1,0 +1,150 @@
+// `heddle bench` as its users meet it. Times are not looked at, only that they are there.
+#include <chrono>
+#include <thread>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+class Bench : public CommandLine {
+ protected:
+  static Names problems_of(const nlohmann::json& run, const std::string& suite) {
+    Names names;
+    for (const auto& record : run["records"]) {
+      if (record["suite"] == suite) names.insert(record["problem"]);
+    }
+    return names;
+  }
+  /// Every candidate has a figure or says why not; Heddle's chosen plan has one.
+  static void expect_figures(const nlohmann::json& run) {
+    for (const auto& record : run["records"]) {
+      SCOPED_TRACE(record["suite"].get<std::string>() + " " + record["problem"].get<std::string>() +
+                   " " + record["quantity"].get<std::string>());
+      EXPECT_FALSE(record["candidates"].empty());
+      bool chosen = false;
+      for (const auto& candidate : record["candidates"]) {
+        const bool has_figure = candidate.contains("seconds") || candidate.contains("memory_ratio");
+        EXPECT_TRUE(has_figure || candidate.contains("failure")) << candidate;
+        chosen |= candidate["role"] == "chosen" && has_figure;
+      }
+      EXPECT_TRUE(chosen);
+    }
+  }
+};
+
+TEST_F(Bench, QuickRunOfEverything) {
+  const Result result =
+      run({"bench", "--quick", "--repetitions", "3", "-o", "run.json", "--html", "run.html"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(files(), (Names{"run.json", "run.html"}));
+  EXPECT_NE(result.out.find("surface-34834"), std::string::npos);
+  EXPECT_EQ(text_of("run.html").rfind("<!DOCTYPE html>", 0), 0U);
+  const auto json = nlohmann::json::parse(text_of("run.json"));
+  EXPECT_TRUE(json["quick"]);
+  EXPECT_EQ(json["device_kind"], "cpu");
+  EXPECT_GT(json["bandwidth"], 0);
+  EXPECT_EQ(json["command"], "heddle bench --quick --repetitions 3 -o run.json --html run.html");
+  const Names all = {"surface-2562", "surface-34834", "solid-1016", "filter-1280"};
+  EXPECT_EQ(problems_of(json, "product"), all);
+  EXPECT_EQ(problems_of(json, "layouts"), all);
+  EXPECT_EQ(problems_of(json, "setup"), all);
+  EXPECT_EQ(problems_of(json, "solver"), (Names{"surface-2562", "solid-1016", "filter-1280"}));
+  EXPECT_EQ(problems_of(json, "scaling"), (Names{"rows-surface-4096", "rows-surface-16384",
+                                                 "length-complex-4", "length-complex-16"}));
+  expect_figures(json);
+  // A run beside itself has not changed.
+  const Result same = run({"bench", "--compare", "run.json", "run.json"});
+  EXPECT_EQ(same.status, 0) << same.error;
+  std::filesystem::create_directory(folder / "runs");
+  std::filesystem::copy(folder / "run.json", folder / "runs/a.json");
+  const Result page = run({"bench", "--results", "runs", "-o", "results.md"});
+  EXPECT_EQ(page.status, 0) << page.error;
+  EXPECT_NE(text_of("results.md").find("surface-34834"), std::string::npos);
+}
+
+TEST_F(Bench, OneSuiteOfOneProblem) {
+  const Result result =
+      run({"bench", "--suite", "product", "--problem", "solid-1016", "--quick", "--plan", "Sl-32",
+           "--plan", "chosen,schedule=dynamic", "--json", "--repetitions", "3"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  EXPECT_EQ(json["records"].size(), 1U);
+  expect_figures(json);
+  Names methods;
+  for (const auto& candidate : json["records"][0]["candidates"]) {
+    methods.insert(candidate["method"].get<std::string>().substr(0, 5));
+  }
+  EXPECT_TRUE(methods.contains("C=32,")) << result.out;
+  EXPECT_EQ(files(), Names{});
+}
+
+TEST_F(Bench, MatricesOfAFolder) {
+  std::filesystem::create_directory(folder / "in");
+  folder.write("in/b.mtx", matrix_market(real_matrix(12)));
+  folder.write("in/a.mtx", complex_system("complex", 5).text);
+  folder.write("in/broken.mtx", "nonsense");
+  folder.write("in/readme.txt", "not a matrix");
+  const Result result = run({"bench", "--matrices", "in", "--suite", "product", "--quick", "--json",
+                             "--repetitions", "3"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  ASSERT_EQ(json["records"].size(), 3U);
+  EXPECT_EQ(json["records"][0]["entry"], "complex");
+  EXPECT_EQ(json["records"][1]["entry"], "real");
+  EXPECT_TRUE(json["records"][2]["candidates"][0].contains("failure"));
+}
+
+TEST_F(Bench, Lists) {
+  const Result all = run({"bench", "--list"});
+  EXPECT_EQ(all.status, 0) << all.error;
+  for (const char* name : {"surface-6000000", "solid-1016", "device-74104", "rows-solid-4096"}) {
+    EXPECT_NE(all.out.find("\n" + std::string(name) + " "), std::string::npos) << name;
+  }
+  const Result some = run({"bench", "--list", "--suite", "scaling", "--quick"});
+  EXPECT_EQ(std::count(some.out.begin(), some.out.end(), '\n'), 5);
+}
+
+TEST_F(Bench, NamesWhatThereIs) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
+      {{"--suite", "speed"}, "there are: product, solver, layouts, setup, scaling"},
+      {{"--problem", "cube"}, "surface-34834"},
+      {{"--device", "tpu"}, "there are: cpu, cuda, cuda:N, auto"},
+      {{"--plan", "C=99"}, "C=99"},
+      {{"--matrices", "nowhere"}, "nowhere"},
+      {{"--entry", "octonion", "--matrices", "."}, "quaternion"},
+      {{"--tolerance", "2"}, "--tolerance"},
+      {{"-o", "no/such/folder.json"}, "no/such"},
+      {{"--suite", "scaling", "--problem", "solid-1016"}, "--list"},
+      {{"--compare", "a.json", "b.json"}, "a.json"},
+      {{"--results", "."}, ".json"},
+  };
+  for (const auto& [options, expected] : mistakes) {
+    std::vector<std::string> arguments = {"bench"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 2) << options[0];
+    EXPECT_EQ(result.error_lines(), 1U) << result.error;
+    EXPECT_NE(result.error.find(expected), std::string::npos) << result.error;
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST_F(Bench, KeepsWhatWasMeasuredBeforeAnInterrupt) {
+  Process process(HEDDLE_PROGRAM,
+                  {"bench", "--problem", "surface-2562", "--suite", "layouts", "--suite", "product",
+                   "--suite", "solver", "--repetitions", "100000", "-o", "run.json"},
+                  folder / "");
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  ASSERT_FALSE(process.has_ended());
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.status, 130) << result.error;
+  EXPECT_EQ(files(), Names{"run.json"});
+  const auto json = nlohmann::json::parse(text_of("run.json"));
+  EXPECT_FALSE(json["records"].is_null());
+  EXPECT_NE(result.out.find("heddle bench"), std::string::npos);
+}
+
+}  // namespace
