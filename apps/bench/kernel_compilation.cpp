@@ -19,7 +19,8 @@ namespace {
 cuda::KernelSource source_of(const Problem& problem, const Plan& plan, const Device& device) {
   return problem.matrix.visit([&]<class E>(const CsrMatrix<E>& given) {
     const Operator<E> A(given, plan, device);
-    return cuda::product_source(A.product_on_gpu()->program(device::store_scaled));
+    return cuda::product_source(A.product_on_gpu()->program(device::store_scaled),
+                                cuda::architecture(device.stream()));
   });
 }
 
