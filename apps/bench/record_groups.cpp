@@ -118,8 +118,10 @@ double row_length(const Record& record) {
 
 std::string short_method(const Candidate& candidate) {
   static const std::vector<std::string> usual = settings_of(to_string(Plan{}));
+  // A plan in full, whichever keys plans had when it was written.
+  const bool is_plan = candidate.role != Role::peer && candidate.method.starts_with("C=");
+  if (!is_plan) return candidate.method;
   std::vector<std::string> settings = settings_of(candidate.method);
-  if (candidate.role == Role::peer || settings.size() != usual.size()) return candidate.method;
   std::erase_if(settings, [&](const std::string& setting) {
     return std::find(usual.begin(), usual.end(), setting) != usual.end();
   });
