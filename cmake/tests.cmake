@@ -47,9 +47,10 @@ foreach(source ${test_sources})
   heddle_compiler_options(${name})
   # A test waits for the library, not for itself: half the time to compile it.
   target_compile_options(${name} PRIVATE -O1)
+  # What compiles hundreds of kernels takes five minutes, more beside other work.
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 300)
+    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200)
 endforeach()
 
 # Entries that GPUs get as text.
