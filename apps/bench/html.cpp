@@ -79,7 +79,7 @@ std::string header(const Run& run, const std::vector<Suite>& all) {
     if (!words.empty()) html += element("dt", label) + element("dd", words) + "\n";
   };
   line("date", run.date);
-  line("heddle", run.version + ", commit " + run.commit + (run.quick ? ", a quick run" : ""));
+  line("heddle", described(run));
   line("machine", run.machine);
   line("device", run.device);
   line(run.bandwidth_name, readable_bandwidth(run.bandwidth) + ", the median over the run");

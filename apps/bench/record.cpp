@@ -51,4 +51,9 @@ std::optional<double> Record::speedup(Role role) const {
   return peer->seconds->median / candidate->seconds->median;
 }
 
+std::string described(const Run& run) {
+  return run.version + ", commit " + run.commit + (run.quick ? ", a quick run" : "") +
+         (run.interrupted ? ", interrupted" : "");
+}
+
 }  // namespace heddle::bench

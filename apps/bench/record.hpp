@@ -96,6 +96,7 @@ struct Run {
   int repetitions = 0;
   double tolerance = 0;  // of complete solves
   bool quick = false;
+  bool interrupted = false;  // before everything was measured that was to be
   std::vector<PeerPresence> peers;
   std::vector<Record> records;
 };
@@ -110,5 +111,8 @@ Run run_from_json(const nlohmann::ordered_json& json);
 Run read_run(const std::string& path);
 
 std::string_view name(Role role);
+
+/// Of Heddle: version and commit, and whether the run is less than a whole one.
+std::string described(const Run& run);
 
 }  // namespace heddle::bench

@@ -184,7 +184,7 @@ std::string section(const Run& run) {
   line("machine", run.machine);
   line("device", run.device);
   line("date", run.date);
-  line("heddle", run.version + ", commit " + run.commit + (run.quick ? ", a quick run" : ""));
+  line("heddle", described(run));
   text += "- command: `" + run.command + "`\n";
   line(run.bandwidth_name, readable_bandwidth(run.bandwidth) + "; figures are medians of " +
                                std::to_string(run.repetitions) + " interleaved repetitions");

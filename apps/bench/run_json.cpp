@@ -375,7 +375,8 @@ json to_json(const Run& run) {
                  {"bandwidth", finite(run.bandwidth, "bandwidth")},
                  {"repetitions", run.repetitions},
                  {"tolerance", finite(run.tolerance, "tolerance")},
-                 {"quick", run.quick}};
+                 {"quick", run.quick},
+                 {"interrupted", run.interrupted}};
   json peers = json::array(), records = json::array();
   for (const PeerPresence& peer : run.peers) peers.push_back(to_json(peer));
   for (const Record& record : run.records) records.push_back(to_json(record));
@@ -396,7 +397,7 @@ Run run_from_json(const json& json) {
   if (version < 1) refuse("schema_version", "must be at least 1");
   object.check_keys({"schema_version", "name", "date", "version", "commit", "command", "machine",
                      "device", "device_kind", "bandwidth_name", "bandwidth", "repetitions",
-                     "tolerance", "quick", "peers", "records"});
+                     "tolerance", "quick", "interrupted", "peers", "records"});
   Run run;
   run.name = object.text("name");
   run.date = object.text("date");
@@ -413,6 +414,7 @@ Run run_from_json(const json& json) {
   run.repetitions = static_cast<int>(repetitions);
   run.tolerance = object.number("tolerance");
   run.quick = object.boolean("quick");
+  run.interrupted = object.boolean("interrupted");
   run.peers = object.objects("peers", read_peer);
   run.records = object.objects("records", read_record);
   return run;

@@ -348,7 +348,9 @@ int measure_all(const Options& options) {
   {
     const OnInterrupt keep([&] {
       if (progress) progress->erase();
-      put_out(options, session.run());
+      Run so_far = session.run();
+      so_far.interrupted = true;
+      put_out(options, so_far);
     });
     for (const Step& step : steps) {
       run_step(session, options, step, time);

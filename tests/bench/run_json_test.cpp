@@ -116,9 +116,11 @@ TEST(RunJson, EachFaultIsNamedByItsPath) {
       {"/tolerance", std::numeric_limits<double>::quiet_NaN(),
        "tolerance: must be a finite number, not negative"},
       {"/quick", 0, "quick: must be true or false"},
+      {"/interrupted", nullptr, "interrupted: must be true or false"},
       {"/speed", 1,
        "'speed': no such key; there are schema_version name date version commit command machine "
-       "device device_kind bandwidth_name bandwidth repetitions tolerance quick peers records"},
+       "device device_kind bandwidth_name bandwidth repetitions tolerance quick interrupted peers "
+       "records"},
       {"/peers", json::object(), "peers: must be an array"},
       {"/peers/1", "PETSc", "peers[1]: must be an object"},
       {"/peers/0/present", nullptr, "peers[0].present: must be true or false"},

@@ -43,6 +43,7 @@ TEST_F(Bench, QuickRunOfEverything) {
   EXPECT_EQ(text_of("run.html").rfind("<!DOCTYPE html>", 0), 0U);
   const auto json = nlohmann::json::parse(text_of("run.json"));
   EXPECT_TRUE(json["quick"]);
+  EXPECT_FALSE(json["interrupted"]);
   EXPECT_EQ(json["device_kind"], "cpu");
   EXPECT_GT(json["bandwidth"], 0);
   EXPECT_EQ(json["command"], "heddle bench --quick --repetitions 3 -o run.json --html run.html");
@@ -144,6 +145,7 @@ TEST_F(Bench, KeepsWhatWasMeasuredBeforeAnInterrupt) {
   EXPECT_EQ(files(), Names{"run.json"});
   const auto json = nlohmann::json::parse(text_of("run.json"));
   EXPECT_FALSE(json["records"].is_null());
+  EXPECT_TRUE(json["interrupted"]);
   EXPECT_NE(result.out.find("heddle bench"), std::string::npos);
 }
 
