@@ -45,7 +45,7 @@ struct Plan {
   Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are
 
   // On a GPU.
-  int threads = 256;  // n_t: threads of a block, a power of two from 64 to 1024
+  int threads = 256;  // n_t: threads of a block, 2^i or 3 * 2^i from 64 to 1024, not 96
   int blocks = 0;     // n_b: blocks for which a multiprocessor has the registers; 0 = as they come
   int unroll = 2;     // entries of a row that a thread loads before it needs the first, 1 to 8
   LoadHint load = LoadHint::normal;  // how the matrix is loaded

@@ -219,9 +219,11 @@ void check_plan(const Plan& plan) {
       plan.prefetch_matrix < 0 || plan.blocks < 0) {
     refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative");
   }
-  if (plan.threads < 64 || plan.threads > 1024 ||
-      !std::has_single_bit(static_cast<unsigned>(plan.threads))) {
-    refuse("plan: threads=" + std::to_string(plan.threads) + " is no power of two from 64 to 1024");
+  const auto threads = static_cast<unsigned>(plan.threads);
+  if (plan.threads < 64 || plan.threads > 1024 || plan.threads % 64 != 0 ||
+      !(std::has_single_bit(threads) || (threads % 3 == 0 && std::has_single_bit(threads / 3)))) {
+    refuse("plan: threads=" + std::to_string(plan.threads) +
+           " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
   }
   if (plan.unroll < 1 || plan.unroll > 8) {
     refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");

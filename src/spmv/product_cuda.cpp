@@ -115,13 +115,12 @@ unsigned blocks_of(const SlicedPattern& A, int threads) {
 }  // namespace
 
 Offset Product::partials() const {
-  return Offset(blocks_of(*pattern_, plan_.threads)) *
-         std::max(1, plan_.threads / device::threads_of_group);
+  return Offset(blocks_of(*pattern_, plan_.threads)) * device::partials_of_block(plan_.threads);
 }
 
 device::PartialSums Product::partial_sums(const double* partials_of_launch) const {
   return {partials_of_launch, static_cast<unsigned>(partials()),
-          std::max(1, device::threads_of_group / plan_.threads)};
+          device::parts_of_group(plan_.threads)};
 }
 
 namespace {

@@ -142,7 +142,7 @@ TEST_F(LoopsOnGpu, ManyPartialSumsAreAddedApartToTheSameBits) {
   for (const char* reductions : {",reductions=2", ",reductions=1", ",passes=1"}) {
     SCOPED_TRACE(reductions);
     std::vector<double> first;
-    for (const char* threads : {"256", "64", "1024"}) {
+    for (const char* threads : {"256", "64", "192", "384", "768", "1024"}) {
       const Operator<E> A(
           matrix, parse_plan(std::string("C=32,loop=graph,threads=") + threads + reductions),
           device);

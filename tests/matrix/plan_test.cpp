@@ -128,6 +128,7 @@ TEST(Plan, CanonicalTextOfTheDefault) {
 TEST(Plan, KeysOfAGpu) {
   const std::pair<const char*, Plan> plans[] = {
       {"threads=64", {.threads = 64}},
+      {"threads=192", {.threads = 192}},
       {"threads=1024", {.threads = 1024}},
       {"blocks=7", {.blocks = 7}},
       {"unroll=1", {.unroll = 1}},
@@ -281,9 +282,9 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   expect_refused("prefetch-x=257", "plan: prefetch-x=257 is more than 256");
   expect_refused("prefetch-matrix=", "plan: prefetch-matrix= is not a whole number of at least 0");
   expect_refused("threads=32", "plan: threads=32 is not a whole number of at least 64");
-  for (const std::string threads : {"65", "96", "2048"}) {
-    expect_refused("threads=" + threads,
-                   "plan: threads=" + threads + " is no power of two from 64 to 1024");
+  for (const std::string threads : {"65", "96", "320", "1536", "2048"}) {
+    expect_refused("threads=" + threads, "plan: threads=" + threads +
+                                             " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
   }
   expect_refused("blocks=-1", "plan: blocks=-1 is not a whole number of at least 0");
   expect_refused("unroll=0", "plan: unroll=0 is not a whole number of at least 1");
@@ -317,7 +318,8 @@ TEST(Plan, ChecksPlansThatNoTextMade) {
                [] { check_plan({.threads_per_row = 0}); });
   for (const int threads : {-64, 0, 32, 100}) {
     expect_error(ErrorKind::bad_plan,
-                 "plan: threads=" + std::to_string(threads) + " is no power of two from 64 to 1024",
+                 "plan: threads=" + std::to_string(threads) +
+                     " is none of 64, 128, 192, 256, 384, 512, 768, 1024",
                  [&] { check_plan({.threads = threads}); });
   }
   expect_error(ErrorKind::bad_plan, "plan: unroll=0 is not 1 to 8",

@@ -68,11 +68,11 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
   }
   constexpr std::size_t dual_quaternions = 3, solving_programs = 7, loops = 8, loops_in_shared = 4;
   constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
-  constexpr std::size_t blocks_too_small = 2;
+  constexpr std::size_t blocks_of_no_loop = 5;                // too small, or no power of two
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
                                                T_that_divides_no_C + loops +  // loops and C = n
                                                loops_in_shared +              // these and SoA
-                                               blocks_too_small * loops);
+                                               blocks_of_no_loop * loops);
 }
 
 TEST(ProductProgram, BoundsNoMoreBlocksThanAMultiprocessorHolds) {

@@ -117,7 +117,8 @@ inline const std::vector<std::vector<std::string>>& variant_settings() {
       {"C=32", "C=1", "C=3", "C=16", "C=64", "C=n"},
       {"T=1", "T=2", "T=8", "T=32", "threshold=8"},
       {"inner=aos", "inner=soa", "inner=aosoa", "inner=aosoa16"},
-      {"threads=256", "threads=64", "threads=128", "threads=512", "threads=1024"},
+      {"threads=256", "threads=64", "threads=128", "threads=192", "threads=384", "threads=512",
+       "threads=768", "threads=1024"},
       {"vector=aos", "vector=soa"},
       {"unroll=2", "unroll=1", "unroll=3", "unroll=4", "unroll=8"},
       {"load=default", "load=streaming", "load=no-allocate", "load=evict-first"},
@@ -154,8 +155,9 @@ inline bool is_valid_variant(const Selection& selection) {
     cuda::check_plan_for_gpu(plan);
     if (program.kind != ProgramKind::persistent) return true;
     cuda::check_plan_for_persistent_loop(plan, false);
-    // The loop chooses its blocks from 256 threads on.
-    return plan.threads >= 256 && (!program.in_shared || cuda::may_lie_in_shared_memory(plan));
+    // The loop chooses its blocks: powers of two from 256 threads on.
+    const bool suits = plan.threads >= 256 && plan.threads % 3 != 0;
+    return suits && (!program.in_shared || cuda::may_lie_in_shared_memory(plan));
   } catch (const Error&) {
     return false;
   }

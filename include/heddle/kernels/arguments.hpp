@@ -25,6 +25,17 @@ struct Matrix {
 /// Threads whose sums make one partial sum.
 inline constexpr int threads_of_group = 256;
 
+/// Threads of a group whose sum a block of `block` threads leaves: as many as divide both, so that
+/// no block has to know of another's.
+HEDDLE_HD constexpr int threads_of_part(int block) {
+  return block % threads_of_group == 0 ? threads_of_group : block & -block;
+}
+/// Partial sums that such a block leaves, and how many make that of a group.
+HEDDLE_HD constexpr int partials_of_block(int block) { return block / threads_of_part(block); }
+HEDDLE_HD constexpr int parts_of_group(int block) {
+  return threads_of_group / threads_of_part(block);
+}
+
 /// Room for the partial sums of a launch: N for each group of 256 threads, or part of a group, and
 /// a counter of finished blocks that is zero between launches.
 struct SumSpace {

@@ -9,11 +9,6 @@ namespace heddle::device {
 
 constexpr unsigned all_lanes = 0xffffffffu;
 
-/// Partial sums that blocks of `block` threads leave, each.
-__host__ __device__ constexpr int partials_of_block(int block) {
-  return block > threads_of_group ? block / threads_of_group : 1;
-}
-
 template <int N>
 __device__ __forceinline__ void add_over_lanes(double (&sum)[N], int lanes = 32) {
   for (int distance = 1; distance < lanes; distance *= 2) {
@@ -22,7 +17,8 @@ __device__ __forceinline__ void add_over_lanes(double (&sum)[N], int lanes = 32)
   }
 }
 
-/// Leaves in the first warp's lane w the sum of the warps of w's group of `width` warps.
+/// Leaves in the first warp's lane w the sum of the warps of w's group of `width` warps, a power of
+/// two.
 template <int N, int Block>
 __device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
   constexpr int warps = Block / 32;
@@ -46,30 +42,39 @@ __device__ __forceinline__ void add_over_warps(double (&sum)[N], int width) {
 template <int N, int Block>
 __device__ __forceinline__ void store_partials(const SumSpace& space, double (&sum)[N],
                                                unsigned block) {
-  constexpr int warps_of_group = threads_of_group / 32;
-  add_over_warps<N, Block>(sum, warps_of_group);
-  if (threadIdx.x < Block / 32 && threadIdx.x % warps_of_group == 0) {
+  constexpr int warps_of_part = threads_of_part(Block) / 32;
+  add_over_warps<N, Block>(sum, warps_of_part);
+  if (threadIdx.x < Block / 32 && threadIdx.x % warps_of_part == 0) {
     const unsigned long long at =
         static_cast<unsigned long long>(block) * partials_of_block(Block) +
-        threadIdx.x / warps_of_group;
+        threadIdx.x / warps_of_part;
 #pragma unroll
     for (int v = 0; v < N; ++v) space.partials[at * N + v] = sum[v];
   }
 }
 
-/// Partial sums added by one block of `Threads`, in whose thread 0 `total` is. `This_launch`: other
-/// blocks of this very launch left them.
+/// The largest power of two up to `threads`.
+__device__ constexpr int adders_of(int threads) {
+  int adders = 1;
+  while (2 * adders <= threads) adders *= 2;
+  return adders;
+}
+
+/// Partial sums added by one block of `Threads`, a power of two of which do it; `total` is in its
+/// thread 0. `This_launch`: other blocks of this very launch left them.
 template <int N, int Threads, unsigned Parts, bool This_launch>
 __device__ __forceinline__ void add_partials(const double* partials, unsigned count,
                                              double (&total)[N]) {
   constexpr unsigned strides = 1024;
-  constexpr unsigned per_thread = strides / Threads;
+  constexpr unsigned adders = adders_of(Threads);
+  constexpr unsigned per_thread = strides / adders;
   const unsigned groups = (count + Parts - 1) / Parts;
   // Blocks of 64 have enough loads on the way, and took seconds to compile with more.
   constexpr int at_once = per_thread * Parts < 64 ? 4 : 1;
   double sums[per_thread][N] = {};
+  const unsigned mine = adders == Threads || threadIdx.x < adders ? threadIdx.x * per_thread : groups;
 #pragma unroll at_once
-  for (unsigned first = threadIdx.x * per_thread; first < groups; first += strides) {
+  for (unsigned first = mine; first < groups; first += strides) {
 #pragma unroll
     for (unsigned s = 0; s < per_thread; ++s) {
 #pragma unroll
@@ -140,7 +145,7 @@ __device__ __forceinline__ bool finish_sums(const SumSpace& space, unsigned bloc
   __syncthreads();
   if (!last) return false;
   __threadfence();
-  constexpr unsigned parts = Block < threads_of_group ? threads_of_group / Block : 1;
+  constexpr unsigned parts = parts_of_group(Block);
   add_partials<N, Block, parts, true>(space.partials, blocks * partials_of_block(Block), total);
   if (threadIdx.x == 0) *space.finished = 0;
   return true;
