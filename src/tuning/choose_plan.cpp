@@ -105,9 +105,10 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
                   ? LoopForm::persistent
                   : LoopForm::graph;
   if (plan.loop == LoopForm::persistent) plan.threads = 64;  // blocks for every multiprocessor
-  // Compiled for few blocks at a time, a product loads further ahead.
-  constexpr int blocks_in_cache = 6;
-  if (!streams) plan.blocks = blocks_in_cache;
+  // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
+  // those measured would not find the registers.
+  constexpr int blocks_in_cache = 6, largest_in_registers = 72;
+  if (!streams && entry_bytes <= largest_in_registers) plan.blocks = blocks_in_cache;
   // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
