@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "../spmv/hash.hpp"
+#include "../base/hash.hpp"
 
 namespace heddle {
 

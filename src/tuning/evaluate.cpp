@@ -57,13 +57,12 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix, c
     return evaluation;
   }
   const std::vector<Trial> both = tuned.measure({found.best->plan, domain.plan});
-  const auto ran = [](const Trial& trial) {
-    return trial.outcome == Trial::Outcome::measured && trial.seconds.runs > 0;
-  };
-  evaluation.best = ran(both[0]) ? both[0] : *found.best;
+  if (both.size() < 2) {
+    throw Error(ErrorKind::usage, "it was cancelled before both plans were measured");
+  }
+  evaluation.best = both[0];
   evaluation.plan = both[1];
-  evaluation.loss = ran(evaluation.plan) ? evaluation.plan.score / evaluation.best.score - 1
-                                         : std::numeric_limits<double>::infinity();
+  evaluation.loss = evaluation.plan.score / evaluation.best.score - 1;
   return evaluation;
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "domain_regret.hpp"
 #include "tuned_matrix.hpp"
@@ -75,11 +74,8 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   for (const NamedMatrix& matrix : matrices) {
     TunedMatrix tuned(matrix, on, watched);
     scores.emplace_back();
-    for (const Trial& trial : tuned.measure(candidates)) {
-      const bool runs = trial.outcome == Trial::Outcome::measured && trial.seconds.runs > 0;
-      scores.back().push_back(runs ? trial.score : std::numeric_limits<double>::infinity());
-    }
-    if (cancelled) return profile;
+    for (const Trial& trial : tuned.measure(candidates)) scores.back().push_back(trial.score);
+    if (scores.back().size() < candidates.size()) return profile;
   }
   const std::optional<DomainBest> best = least_regret(scores);
   if (!best) return profile;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "contest.hpp"
 #include "operator_trials.hpp"
 
 namespace heddle::detail {
@@ -69,8 +70,7 @@ TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
   features_ = pattern_features(pattern, Device::cpu(on.device.threads()));
-  starts_ = predicted_plans(pattern, subject_.entry_bytes, subject_.scalar_bytes, options.objective,
-                            on.properties, on.ceilings);
+  starts_ = predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings);
   for (const Plan& plan : options.starts) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }
@@ -105,27 +105,21 @@ SearchResult TunedMatrix::search(std::vector<Trial>& trials) {
 }
 
 std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
-  // Plans as the one axis of a space.
   const SearchSpace bare(Plan{}, {}, subject_, properties_);
-  std::vector<Plan> reduced;
-  Axis axis{"plan", {}};
-  for (const Plan& plan : plans) {
-    reduced.push_back(bare.reduced(plan));
-    axis.choices.push_back(to_string(reduced.back()));
-  }
-  std::vector<Trial> trials;
   TuneOptions options = options_;
   options.seconds_limit = std::numeric_limits<double>::infinity();
-  options.on_trial = [&](const Trial& trial) { trials.push_back(trial); };
-  full_search(*trials_, SearchSpace(Plan{}, {axis}, subject_, properties_), reduced.front(),
-              options);
-  std::vector<Trial> in_order;
-  for (const Plan& plan : reduced) {
-    const auto found = std::find_if(trials.begin(), trials.end(),
-                                    [&](const Trial& trial) { return trial.plan == plan; });
-    in_order.push_back(found != trials.end() ? *found : Trial{.plan = plan});
+  options.on_trial = {};
+  const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
+  trials_->announce(plans);
+  Contest contest(*trials_, bare, options, static_cast<int>(plans.size()));
+  std::vector<Trial> measured;
+  if (!contest.begin(plans)) return measured;
+  for (const Plan& plan : plans) {
+    const Contest::Entrant* const entrant = contest.attempt(plan, effort);
+    if (entrant == nullptr) break;
+    measured.push_back(entrant->trial);
   }
-  return in_order;
+  return measured;
 }
 
 std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {

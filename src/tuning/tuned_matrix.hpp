@@ -32,8 +32,7 @@ class TunedMatrix {
   /// As options.search says; every trial also goes to `trials`. Throws the last refusal where no
   /// plan could be measured, unless it was cancelled.
   SearchResult search(std::vector<Trial>& trials);
-  /// Times of plans side by side, in their order; the first is what drift is seen by. Shorter than
-  /// `plans`, or without times at its end, where it was cancelled.
+  /// Plans side by side, in their order; no time limit. Fewer where it was cancelled or none runs.
   std::vector<Trial> measure(const std::vector<Plan>& plans);
 
   /// Of what `search` found; none where it found nothing. Under `Search::predict` of the first
