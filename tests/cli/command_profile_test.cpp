@@ -215,7 +215,8 @@ TEST_F(CommandProfile, BenchTriesItsPlan) {
     const Result result = run(arguments);
     EXPECT_EQ(result.status, 0) << result.error;
     std::map<std::string, std::string> roles;
-    for (const auto& candidate : result.json()["records"][0]["candidates"]) {
+    const nlohmann::json candidates = result.json()["records"][0]["candidates"];
+    for (const auto& candidate : candidates) {
       if (candidate["library"] == "Heddle") roles[candidate["method"]] = candidate["role"];
     }
     return roles;

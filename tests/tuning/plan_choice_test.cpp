@@ -199,10 +199,10 @@ TEST_F(PlanChoiceTest, ProfilesOfOtherVersionsAreLeftOut) {
     setenv("HEDDLE_PROFILE", path.c_str(), 1);
     EXPECT_TRUE(warnings_of(device)[0].starts_with(expected));
     unsetenv("HEDDLE_PROFILE");
-    std::filesystem::copy_file(path, in_cache("p.json"),
-                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(path, in_cache("p.json"));
     EXPECT_EQ(warnings_of(device).size(), 1u);
     EXPECT_EQ(choose().reason, "predicted");
+    std::filesystem::remove(in_cache("p.json"));
   }
 }
 
@@ -258,14 +258,14 @@ TEST_F(PlanChoiceTest, SubjectsAreNamedAsTheCommandLineNamesThem) {
   EXPECT_EQ(subject.precision, "double");
   EXPECT_EQ(subject.entry_bytes, 32);
   EXPECT_EQ(subject.result_bytes, 32);
-  const auto block = random_matrix<block<float, 3, 3>>({.rows = 10, .columns = 10}, generator);
-  EXPECT_EQ(subject_of(block).entry, "block3");
-  EXPECT_EQ(subject_of(block).precision, "single");
-  EXPECT_EQ(subject_of(block).entry_bytes, 36);
-  EXPECT_EQ(subject_of(block).result_bytes, 12);
-  EXPECT_EQ(subject_of(AnyMatrix(block)).entry, "block3");
+  const auto small = random_matrix<block<float, 3, 3>>({.rows = 10, .columns = 10}, generator);
+  EXPECT_EQ(subject_of(small).entry, "block3");
+  EXPECT_EQ(subject_of(small).precision, "single");
+  EXPECT_EQ(subject_of(small).entry_bytes, 36);
+  EXPECT_EQ(subject_of(small).result_bytes, 12);
+  EXPECT_EQ(subject_of(AnyMatrix(small)).entry, "block3");
   const auto three =
-      random_matrix<heddle::block<complex<double>, 3, 3>>({.rows = 10, .columns = 10}, generator);
+      random_matrix<block<complex<double>, 3, 3>>({.rows = 10, .columns = 10}, generator);
   EXPECT_EQ(subject_of(three).entry, "complex-block3");
   EXPECT_EQ(subject_of(three).result_bytes, 48);
   // A typed matrix and one whose type is chosen at run time are one to a profile.
