@@ -1,0 +1,42 @@
+// What a device is, as far as plans depend on it: data, so that the plans of a GPU can be listed,
+// predicted and looked up where it is not.
+#pragma once
+
+#include <string>
+
+#include "heddle/device.hpp"
+
+namespace heddle {
+
+struct DeviceProperties {
+  bool gpu = false;
+  std::string name;          // of the processor or GPU: "NVIDIA H200"
+  long long memory = 0;      // bytes, in all
+  long long last_cache = 0;  // bytes: a GPU's L2, a CPU's last level; 0 where nobody says
+
+  // Of a CPU.
+  int threads = 1;           // of the team
+  std::string instructions;  // that products are compiled for: "AVX2 and FMA", "x86-64"
+
+  // Of a GPU.
+  int architecture = 0;  // compute capability: 90 is 9.0
+  int multiprocessors = 0;
+  int warp = 32;
+  int threads_of_block = 0;             // at most
+  int threads_of_multiprocessor = 0;    // at most
+  int blocks_of_multiprocessor = 0;     // at most
+  int registers_of_multiprocessor = 0;  // of 32 bits
+  int shared_memory_of_block = 0;       // bytes, at most
+  std::string driver;                   // the CUDA version that it supports: "13.0"
+
+  bool operator==(const DeviceProperties&) const = default;
+};
+
+DeviceProperties properties_of(const Device& device);
+
+/// Empty where plans measured on `measured` tell of `here`: devices of the same kind; GPUs of the
+/// same name and architecture; CPUs with the same instructions. Otherwise the difference in a few
+/// words.
+std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here);
+
+}  // namespace heddle

@@ -1,0 +1,38 @@
+// What decides, of a pattern, which plan suits it: a few numbers from one pass over it, and a
+// fingerprint by which the same pattern is known again.
+#pragma once
+
+#include <string>
+
+#include "heddle/csr.hpp"
+
+namespace heddle {
+
+struct PatternFeatures {
+  Index rows = 0;
+  Index columns = 0;
+  Offset entries = 0;
+  double mean_row = 0;           // entries a row
+  double deviation_of_rows = 0;  // standard deviation of the row lengths
+  Index longest_row = 0;
+  double mean_distance = 0;  // mean |row - column| of entries, over the columns
+
+  bool operator==(const PatternFeatures&) const = default;
+};
+
+/// One pass over rows and columns, in parallel; the pattern in the host's memory. The same for any
+/// number of threads.
+PatternFeatures pattern_features(const PatternView& pattern, const Device& device = Device::cpu());
+
+/// How far apart two matrices are for a plan: the Euclidean distance of the logarithms (base 2) of
+/// rows, columns over rows, mean row, 1 + deviation, longest row over mean row, and at a quarter of
+/// their weight 1 + rows x mean distance. 0 for equal features; matrices of one kind and twice the
+/// size are about 1 apart.
+double distance(const PatternFeatures& a, const PatternFeatures& b);
+
+/// 32 hexadecimal digits of shape, row lengths and columns as they are stored, of the pattern in
+/// the host's memory: other digits, other pattern. The same for 32- and 64-bit offsets and any
+/// number of threads.
+std::string fingerprint(const PatternView& pattern, const Device& device = Device::cpu());
+
+}  // namespace heddle

@@ -1,0 +1,125 @@
+// Tuning profiles: which plan was the best for which matrix on one device. Data; JSON in files
+// (docs/profiles.md, docs/profile-schema.json).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/device_properties.hpp"
+#include "heddle/error.hpp"
+#include "heddle/pattern_features.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/predict.hpp"
+#include "heddle/search_space.hpp"
+#include "heddle/statistics.hpp"
+
+namespace heddle {
+
+/// What was found for one matrix.
+struct ProfileRecord {
+  std::string matrix;     // what people call it
+  std::string entry;      // as `--entry`; the name in a definition
+  std::string precision;  // single, double
+  std::string structure = "sliced";
+  Objective objective = Objective::cg;
+  std::string fingerprint;  // of the pattern
+  PatternFeatures features;
+  Plan plan;
+  Statistics seconds;       // of one product or iteration
+  double memory_ratio = 1;  // to CSR
+  Plan natural;             // CSR-AoS-AoS under its best schedule
+  Statistics natural_seconds;
+  double speedup = 1;  // natural's median over the plan's
+  std::string search;  // full, pruned, predict
+  std::string date;    // 2026-11-21
+
+  bool operator==(const ProfileRecord&) const = default;
+};
+
+/// The plan that is best over a set of matrices of one domain, for others of it.
+struct DomainRecord {
+  std::string domain;
+  std::string entry;
+  std::string precision;
+  Objective objective = Objective::cg;
+  Plan plan;
+  double regret = 0;                      // geometric mean over the set of time / best time, less 1
+  std::vector<std::string> fingerprints;  // of the set, whose records are in the same profile
+
+  bool operator==(const DomainRecord&) const = default;
+};
+
+/// What a profile throws that is whole, but for another version of Heddle: of another schema, or
+/// with a plan that is unknown here.
+class OtherVersion : public Error {
+ public:
+  explicit OtherVersion(const std::string& message) : Error(ErrorKind::bad_plan, message) {}
+};
+
+struct Profile {
+  static constexpr int schema = 1;
+
+  DeviceProperties device;
+  Ceilings ceilings;    // as they were measured there
+  std::string version;  // of Heddle
+  std::string kernels;  // hash of the sources that kernels are compiled of
+  std::vector<ProfileRecord> records;
+  std::vector<DomainRecord> domains;
+
+  /// An empty one for a device and this library; its ceilings are typical ones.
+  static Profile of(const Device& device);
+
+  /// Throws `Error` (bad_plan) that names the file and the path of the first fault, such as
+  /// records[3].plan; `OtherVersion` where that is the whole fault; (io) where there is none to
+  /// read. `from_json` names `source`.
+  static Profile load(const std::string& path);
+  static Profile from_json(std::string_view json, const std::string& source);
+  /// Records in the order of entry, precision, objective and matrix, whatever their order here; a
+  /// key on each line. Throws `Error` (not_finite) that names the number.
+  std::string to_json() const;
+  /// Written under another name and renamed.
+  void save(const std::string& path) const;
+
+  /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
+  /// structure and objective that both have, and of a domain, the other's. What is said of device,
+  /// version and kernels becomes the other's. Throws `Error` (bad_plan) for one of another device.
+  void merge(const Profile& other);
+
+  bool operator==(const Profile&) const = default;
+};
+
+/// What a plan is wanted for.
+struct PlanQuery {
+  std::string entry;
+  std::string precision;
+  Objective objective = Objective::cg;
+  std::string fingerprint;  // empty: the same pattern is not looked for
+  PatternFeatures features;
+};
+
+/// How a profile answers.
+struct ProfileMatch {
+  enum class Kind { same_pattern, domain, nearest };
+  Kind kind = Kind::nearest;
+  Plan plan;
+  std::string matrix;                   // the record's, or the domain
+  Objective objective = Objective::cg;  // of the record
+  double distance = 0;                  // of the features
+};
+
+/// Beyond it a record tells nothing of a matrix: about four times as many rows, or a quarter.
+inline constexpr double farthest_record = 2.0;
+
+/// The record of the same pattern; else the plan of a domain that has a record within
+/// `farthest_record`; else the nearest record within that; else none. Of several of a kind, those
+/// of the query's own objective come first, then the nearest.
+std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
+/// The first half of that, for which the query needs no features, and the second.
+std::optional<ProfileMatch> find_same_pattern(const Profile& profile, const PlanQuery& query);
+std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery& query);
+/// Whether `find` would take `a` rather than `b`.
+bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query);
+
+}  // namespace heddle

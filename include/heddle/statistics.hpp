@@ -1,0 +1,33 @@
+// Times of one kind of work, and how well they are known.
+#pragma once
+
+#include <span>
+
+namespace heddle {
+
+/// In seconds, of one product or iteration (Mueller-Roemer et al. 2020 give the same six).
+struct Statistics {
+  int runs = 0;
+  double least = 0;
+  double lower_quartile = 0;
+  double median = 0;
+  double upper_quartile = 0;
+  double greatest = 0;
+  double mean = 0;
+
+  bool operator==(const Statistics&) const = default;
+};
+
+/// Of at least one time; all finite. Quantiles are linear between neighbouring order statistics.
+Statistics statistics_of(std::span<const double> seconds);
+
+/// Within which the median lies with the probability `confidence`, whatever the distribution: order
+/// statistics by the binomial distribution (David and Nagaraja 2003, section 7.1). The whole range,
+/// if that is not enough.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+Interval median_interval(std::span<const double> seconds, double confidence);
+
+}  // namespace heddle

@@ -1,0 +1,122 @@
+// The tuner: which plan is best for a matrix on a device, found by measuring, kept in a profile.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/any_matrix.hpp"
+#include "heddle/profile.hpp"
+#include "heddle/search_space.hpp"
+#include "heddle/statistics.hpp"
+#include "heddle/trials.hpp"
+
+namespace heddle {
+
+/// `full`: every plan of the papers' space. `pruned`: some per cent of that time, over everything
+/// that a plan holds. `predict`: no trial, a model of the device and what profiles know.
+enum class Search { full, pruned, predict };
+std::string_view name(Search search);
+Search parse_search(std::string_view text);
+
+/// What became of one plan.
+struct Trial {
+  enum class Outcome {
+    measured,
+    too_large,  // over the memory ratio, or than what is free: nothing was allocated
+    refused,    // it does not suit matrix or device
+    wrong       // its result was not the reference's
+  };
+  Plan plan;
+  Outcome outcome = Outcome::measured;
+  std::string reason;       // where it was not measured
+  Statistics seconds;       // corrected for the drift of the machine's speed, see `Race`
+  double memory_ratio = 1;  // to CSR
+  double score = std::numeric_limits<double>::infinity();
+};
+std::string_view name(Trial::Outcome outcome);
+
+struct TuneProgress {
+  int tried = 0;                // plans, measured or not
+  int expected = 0;             // at most so many in all
+  double seconds = 0;           // so far
+  double seconds_left = 0;      // about
+  const Trial* best = nullptr;  // so far; null before the first
+};
+
+struct TuneOptions {
+  Search search = Search::pruned;
+  Objective objective = Objective::cg;
+  double max_memory_ratio = 2.0;  // plans that take more than so many times CSR are skipped
+  double memory_weight = 0;       // w of the score: time x (memory ratio)^w
+  double confidence = 0.95;       // that the median lies within `tightness` of the one that is told
+  double tightness = 0.01;        // relative half width at which measuring a plan stops
+  int least_runs = 5;
+  int most_runs = 101;
+  double seconds_limit = std::numeric_limits<double>::infinity();  // of the search
+  /// Plans to begin with beside the predicted ones, such as those that profiles know of matrices
+  /// like this one. Under `Search::predict` the first of them, where there is one, is the answer.
+  std::vector<Plan> starts = {};
+  /// Told of each matrix, by its name, before its plans are tried.
+  std::function<void(const std::string&)> on_matrix = {};
+  /// Told now and then; false ends the search, which keeps what it has measured.
+  std::function<bool(const TuneProgress&)> observer = {};
+  /// Told of every trial as it ends.
+  std::function<void(const Trial&)> on_trial = {};
+};
+
+/// What a search found. `best` is empty where no plan could be measured.
+struct SearchResult {
+  std::optional<Trial> best;     // least score
+  std::optional<Trial> natural;  // of the natural layout under its best schedule
+  int measured = 0, too_large = 0, refused = 0, wrong = 0;
+  double seconds = 0;
+  bool cancelled = false;  // by the observer or the time limit
+};
+
+/// Every plan of the space. `reference` runs in turn with the candidates, and is a candidate.
+SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& reference,
+                         const TuneOptions& options);
+/// Coordinate search from each of `starts`, which come best guess first and of which the first is
+/// the reference; schedules of the natural layout likewise. docs/tuning.md tells how.
+SearchResult pruned_search(Trials& trials, const SearchSpace& space,
+                           const std::vector<Plan>& starts, const TuneOptions& options);
+
+/// A matrix and what people call it.
+struct NamedMatrix {
+  std::string name;
+  const AnyMatrix* matrix = nullptr;
+};
+
+/// Tunes a matrix on a device; the profile has one record, of the best plan and of the natural
+/// layout under its best schedule. `Search::predict` measures nothing: its record's times are of no
+/// run, and its speed-up is 1. A cancelled search leaves a record of what it measured, or, before
+/// it measured a plan, none. Throws `Error`: usage for options without meaning, and for iterations
+/// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint, and,
+/// with the last refusal, for a matrix that no plan can run.
+Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options = {});
+/// The same over matrices of one domain and entry, a record each, and beside them the one plan that
+/// is best over all: least total regret, sum over matrices of log(score / best score), among the
+/// plans that were the best of one and those that came near it, each of which is measured on every
+/// matrix. Without that plan where it is cancelled before all of them are, and under
+/// `Search::predict`, which has no times to compare.
+Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
+                    const Device& device, const TuneOptions& options = {});
+
+/// What the plan of a domain loses on a matrix, as a rule one that was not of its set.
+struct Evaluation {
+  std::string domain;
+  Trial plan;       // the domain's plan on this matrix
+  Trial best;       // the best that the matrix's own search found, measured beside it
+  double loss = 0;  // score of the plan over the best's, less 1; infinite where it cannot run
+};
+/// Searches as `options` say, without help from the profile, and measures both plans side by side.
+/// Of several domains of that entry, precision and objective it takes the one that has the nearest
+/// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
+/// was cancelled before it measured both plans.
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
+                    const TuneOptions& options = {});
+
+}  // namespace heddle
