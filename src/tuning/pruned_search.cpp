@@ -50,10 +50,10 @@ class PrunedSearch {
     if (contest_.best() == nullptr) return;
     glance_at_layouts();
     // How many threads share a row, and how many run at once, depends on the layout.
-    std::vector<Found> beam = best_layouts(3, 1.15);
+    std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
     for (Found& found : beam) found = along(found, {"T"});
-    beam = nearest(beam, 2, 1.05);
+    beam = nearest(beam, 2, 1.04);
     for (Found& found : beam) found = tune_extent(found);
     std::vector<std::size_t> axes(space_.axes().size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
