@@ -55,6 +55,7 @@ std::optional<std::size_t> CoordinateSearch::axis_of(const std::string& key) con
 
 std::vector<std::optional<Plan>> CoordinateSearch::line(const Plan& plan, std::size_t axis) const {
   std::vector<std::optional<Plan>> plans;
+  plans.reserve(space_.axes()[axis].choices.size());
   for (std::size_t choice = 0; choice < space_.axes()[axis].choices.size(); ++choice) {
     plans.push_back(space_.with(plan, axis, static_cast<int>(choice)));
   }
@@ -133,6 +134,7 @@ std::vector<std::optional<Plan>> CoordinateSearch::line_of_extents(const Plan& p
     }
   }
   std::vector<std::optional<Plan>> plans;
+  plans.reserve(by_extent.size());
   for (const auto& [extent, other] : by_extent) plans.emplace_back(other);
   return plans;
 }

@@ -90,8 +90,8 @@ template <class Times>
 Plan best_of_random_plans(const SearchSpace& space, const Times& times, std::uint64_t seed,
                           int plans) {
   std::mt19937_64 generator(seed);
-  std::vector<Plan> all;
-  for (int i = 0; i < plans; ++i) all.push_back(random_plan(space, generator));
+  std::vector<Plan> all(static_cast<std::size_t>(plans));
+  for (Plan& plan : all) plan = random_plan(space, generator);
   return best_of(all, times);
 }
 
@@ -294,7 +294,8 @@ TEST(RecordedTimes, ArePrunedToATwentieth) {
     std::mt19937_64 generator(seed);
     const Plan start = seed == 1 ? Plan{} : random_plan(papers, generator);
     const auto search = [&](bool pruned) {
-      SyntheticTrials trials([&](const Plan& plan) { return table(plan); }, seed + 50 * pruned);
+      SyntheticTrials trials([&](const Plan& plan) { return table(plan); },
+                             seed + (pruned ? 50 : 0));
       trials.seconds_of_build = 2e-3;
       trials.ratio = [&](const Plan& plan) { return table.ratio(plan); };
       return pruned ? pruned_search(trials, papers, {start}, {})
