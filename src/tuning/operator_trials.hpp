@@ -15,6 +15,10 @@
 
 namespace heddle {
 
+/// Throws `Error`: usage for iterations on a rectangular matrix, unsupported for conjugate gradient
+/// on entries without an adjoint.
+void check_objective(const AnyMatrix& matrix, Objective objective);
+
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
 /// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
 /// first and last residual are a part of the time. On a GPU, products are replays of a graph
@@ -25,8 +29,7 @@ class OperatorTrials final : public Trials {
   /// Iterations of a timed solve.
   static constexpr long long iterations_on_cpu = 20, iterations_on_gpu = 60;
 
-  /// The matrix must outlive it. Throws `Error`: usage for iterations on a rectangular matrix,
-  /// unsupported for conjugate gradient on entries without an adjoint.
+  /// The matrix must outlive it. Throws as `check_objective`.
   OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective);
 
   void announce(const std::vector<Plan>& plans) override;

@@ -73,7 +73,8 @@ double cost_of_strides(const Plan& plan, Index lanes, int entry_bytes) {
   if (plan.lanes == Plan::all_rows) {
     cost = 1.15;  // a stream a step, each without gaps
   } else if (lanes > 1) {
-    cost = 1 + 0.28 * std::log2(lanes) * entry_bytes / line;
+    const double doublings = std::log2(lanes);
+    cost = 1.15 + 0.27 * doublings * doublings / 5 * entry_bytes / line;
   }
   const bool pieces =
       plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
