@@ -35,8 +35,8 @@ class OperatorTrials final : public Trials {
   void announce(const std::vector<Plan>& plans) override;
   /// Also the copy in floats of a plan with stored=float counts.
   double memory_ratio(const Plan& plan) override;
-  /// One layout that was built last stays built, beside those of prepared plans, until memory is
-  /// short. Also throws `Error` (unsupported) where the method makes no iteration.
+  /// The two layouts that were used last stay built, beside those of prepared plans, until memory
+  /// is short. Also throws `Error` (unsupported) where the method makes no iteration.
   std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override;
   double now() override;
 
