@@ -15,6 +15,7 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::bench;
+using namespace heddle::report;
 
 /// Empty where every element that opens closes in its place and every & is an entity; else what is
 /// wrong first.
