@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "heddle/any_matrix.hpp"
@@ -63,6 +64,9 @@ class AnyOperator {
  public:
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
 
+  /// As `Operator<E>::scheduled`.
+  AnyOperator scheduled(const Plan& plan) const;
+
   AnyEntry entry() const;
   EntryKind kind() const { return entry().kind(); }
   Precision precision() const;
@@ -87,8 +91,13 @@ class AnyOperator {
     virtual ~Work() = default;
     virtual void run(const Stream& stream) = 0;
   };
+  class Product : public Work {
+   public:
+    /// y of the last run, in the user's order; waits for it.
+    virtual void take(AnyField& y) const = 0;
+  };
   /// y = A x in the operator's basis and layout: what a solver runs. `x` in the user's order.
-  std::unique_ptr<Work> product(const AnyField& x) const;
+  std::unique_ptr<Product> product(const AnyField& x) const;
   /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
   /// from an array on its device. Throws `Error` (unsupported) for an entry from a definition.
   std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const;
@@ -99,6 +108,9 @@ class AnyOperator {
 
  private:
   friend class AnySolver;
+  explicit AnyOperator(std::shared_ptr<const Implementation> implementation)
+      : implementation_(std::move(implementation)) {}
+
   std::shared_ptr<const Implementation> implementation_;
 };
 

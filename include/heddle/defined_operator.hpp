@@ -23,8 +23,11 @@ class DefinedOperator final : public LinearOperator<S> {
   DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan, const Device& device);
 
   const EntryDefinition& definition() const { return *state_->definition; }
-  const Plan& plan() const { return state_->plan; }
+  const Plan& plan() const { return plan_; }
   const MemoryUse& memory() const { return state_->memory; }
+
+  /// As `Operator<E>::scheduled`.
+  DefinedOperator scheduled(const Plan& plan) const;
 
   /// The components of the entry on the diagonal of `row`; null where there is none. Not on a GPU.
   const S* diagonal(Index row) const;
@@ -32,19 +35,19 @@ class DefinedOperator final : public LinearOperator<S> {
   Index rows() const override { return state_->rows; }
   Index columns() const override { return state_->columns; }
   int row_components() const override { return definition().vector_size(); }
-  VectorLayout vector_layout() const override { return state_->plan.vector; }
+  VectorLayout vector_layout() const override { return plan_.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return state_->row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return state_->column_basis; }
   Device device() const override { return state_->device; }
   Ring ring() const override { return definition().ring; }
-  Recurrence recurrence() const override { return state_->plan.recurrence; }
+  Recurrence recurrence() const override { return plan_.recurrence; }
   bool has_adjoint() const override { return definition().has_adjoint(); }
 
   /// Entries, columns and row offsets, x and y once.
   long long compulsory_bytes() const;
   long long bytes_of_product() const override;
 
-  const cuda::Product* product_on_gpu() const override { return state_->product.get(); }
+  const cuda::Product* product_on_gpu() const override { return product_.get(); }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override;
@@ -55,10 +58,10 @@ class DefinedOperator final : public LinearOperator<S> {
                     Reduction<S>& reduction, const Stream& stream) const override;
 
  private:
+  /// What handles of every schedule share.
   struct State {
     std::shared_ptr<const EntryDefinition> definition;
     Device device;
-    Plan plan;
     MemoryUse memory;
     Index rows = 0;
     Index columns = 0;
@@ -71,11 +74,12 @@ class DefinedOperator final : public LinearOperator<S> {
     Array<Index> column;  // with slack for prefetches
     // On a GPU, sliced storage.
     std::shared_ptr<const SlicedPattern> pattern;
-    std::shared_ptr<const cuda::Product> product;
   };
 
-  static void store_rows(State& state, const DefinedMatrix<S>& matrix);
-  static void store_slices(State& state, const DefinedMatrix<S>& matrix);
+  void store_rows(State& state, const DefinedMatrix<S>& matrix) const;
+  void store_slices(State& state, const DefinedMatrix<S>& matrix) const;
+  /// What the matrix is on a GPU; nothing on the CPU.
+  void make_product();
   template <class T, class Finish>
   void product(const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
                const Stream& stream) const;
@@ -83,7 +87,9 @@ class DefinedOperator final : public LinearOperator<S> {
   void check(const FieldView<U>& field, Index rows, const std::shared_ptr<const Basis>& basis,
              const char* name) const;
 
+  Plan plan_;
   std::shared_ptr<const State> state_;
+  std::shared_ptr<const cuda::Product> product_;
 };
 
 extern template class DefinedOperator<float>;

@@ -96,13 +96,19 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// handle. Throws `Error` (usage) for another GPU.
   Operator on(const Device& device) const;
 
+  /// The same stored matrix under another schedule, loop or recurrence: nothing is built again, and
+  /// new values of either handle are those of both. Results are bit for bit those of an operator
+  /// that was built with that plan. Throws `Error` (bad_plan) for a plan that lays the matrix out
+  /// otherwise, see `same_layout`.
+  Operator scheduled(const Plan& plan) const;
+
   /// New values for the same pattern, in the user's order; no allocation, no analysis. With
   /// stored=float it waits for a GPU's stream, and throws `Error` (bad_plan) that names an entry
   /// beyond the range of a float; the values are the new ones then too. A stream that is being
   /// captured cannot be waited for: `Error` (unsupported), and nothing is queued.
   void update_values(const stored* values) {
-    if (state_->narrow) check_can_narrow(device_.stream());
-    detail::place_values<E>(*state_->pattern, state_->plan.inner, state_->order, values,
+    if (schedule_->narrow) check_can_narrow(device_.stream());
+    detail::place_values<E>(*state_->pattern, schedule_->plan.inner, state_->order, values,
                             state_->values.data(), device_.stream());
     values_changed();
   }
@@ -119,12 +125,12 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
     narrow();
   }
   SlotFormula<E::components> formula() const {
-    return slot_formula<E::components>(state_->plan.inner, pattern().C, pattern().slots,
+    return slot_formula<E::components>(schedule_->plan.inner, pattern().C, pattern().slots,
                                        sizeof(stored));
   }
 
   const SlicedPattern& pattern() const { return *state_->pattern; }
-  const Plan& plan() const { return state_->plan; }
+  const Plan& plan() const { return schedule_->plan; }
   const MemoryUse& memory() const { return pattern().memory; }
   /// What `plan` keeps of an entry, for `memory_use`.
   static EntryBytes entry_bytes(const Plan& plan) {
@@ -150,19 +156,19 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   Index columns() const override { return pattern().columns; }
   int row_components() const override { return result_entry_t<E>::components; }
   int column_components() const override { return vector_entry_t<E>::components; }
-  VectorLayout vector_layout() const override { return state_->plan.vector; }
+  VectorLayout vector_layout() const override { return schedule_->plan.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
   Device device() const override { return device_; }
   Ring ring() const override { return arithmetic_t<E>::ring; }
-  Recurrence recurrence() const override { return state_->plan.recurrence; }
+  Recurrence recurrence() const override { return schedule_->plan.recurrence; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
 
   /// Entries, columns and row offsets without padding, x and y once; under stored=float of
   /// `iterated()`.
   long long compulsory_bytes() const {
     if constexpr (detail::can_narrow<E>) {
-      if (state_->narrow) return state_->narrow->compulsory_bytes();
+      if (schedule_->narrow) return schedule_->narrow->compulsory_bytes();
     }
     return pattern().entries * static_cast<long long>(sizeof(E) + sizeof(Index)) +
            (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + bytes_of_fields();
@@ -173,12 +179,12 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
            pattern().slots * static_cast<long long>(sizeof(E)) + bytes_of_fields();
   }
 
-  const cuda::Product* product_on_gpu() const override { return state_->product.get(); }
+  const cuda::Product* product_on_gpu() const override { return schedule_->product.get(); }
 
   /// Under stored=float the copy in floats, which computes in E's own scalar.
   const LinearOperator<scalar>& iterated() const override {
     if constexpr (detail::can_narrow<E>) {
-      if (state_->narrow) return *state_->narrow;
+      if (schedule_->narrow) return *schedule_->narrow;
     }
     return *this;
   }
@@ -197,14 +203,17 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   friend class Operator;
   using Narrow = std::conditional_t<detail::can_narrow<E>, Operator<detail::narrowed_t<E>>, void>;
 
+  /// What handles of every schedule share.
   struct State {
-    Plan plan;
     ComponentOrder order = ComponentOrder::row_major;
     std::shared_ptr<const SlicedPattern> pattern;
     Array<stored> values;
+    long long generation = 0;
+  };
+  struct Schedule {
+    Plan plan;
     std::shared_ptr<const cuda::Product> product;  // on a GPU
     std::shared_ptr<Narrow> narrow;                // under stored=float
-    long long generation = 0;
   };
 
   /// Without values yet, on the pattern of another operator.
@@ -232,6 +241,7 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
 
   Device device_;
   std::shared_ptr<State> state_;
+  std::shared_ptr<Schedule> schedule_;
 };
 
 }  // namespace heddle

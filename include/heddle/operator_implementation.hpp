@@ -6,6 +6,7 @@
 #include "heddle/operator.hpp"
 #include "heddle/place_values.hpp"
 #include "heddle/product_on_gpu.hpp"
+#include "heddle/reschedule.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -77,9 +78,9 @@ void Operator<E>::make_product() {
     const cuda::EntryShape shape{E::components,       sizeof(stored),
                                  column_components(), row_components(),
                                  sizeof(scalar),      ring_size(arithmetic_t<E>::ring)};
-    state_->product = std::make_shared<cuda::Product>(
+    schedule_->product = std::make_shared<cuda::Product>(
         detail::entry_text_of<E>::text(), detail::entry_text_of<P>::text(), shape, state_->pattern,
-        state_->plan, state_->values.data(), device_);
+        schedule_->plan, state_->values.data(), device_);
   } else {
     throw Error(ErrorKind::unsupported,
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
@@ -91,9 +92,9 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
                       std::shared_ptr<const Basis> row_basis,
                       std::shared_ptr<const Basis> column_basis,
                       const std::optional<long long>& memory_limit)
-    : state_(std::make_shared<State>()) {
+    : state_(std::make_shared<State>()), schedule_(std::make_shared<Schedule>()) {
   device_ = matrix.device;
-  state_->plan = plan;
+  schedule_->plan = plan;
   state_->order = matrix.order;
   const PatternView pattern = matrix.pattern();
   check_least_memory(pattern, plan, sizeof(E), matrix.device, memory_limit);
@@ -115,9 +116,9 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
 template <class E>
 Operator<E>::Operator(std::shared_ptr<const SlicedPattern> pattern, const Plan& plan,
                       ComponentOrder order, const Device& device)
-    : state_(std::make_shared<State>()) {
+    : state_(std::make_shared<State>()), schedule_(std::make_shared<Schedule>()) {
   device_ = device;
-  state_->plan = plan;
+  schedule_->plan = plan;
   state_->order = order;
   state_->pattern = std::move(pattern);
   state_->values =
@@ -128,7 +129,7 @@ Operator<E>::Operator(std::shared_ptr<const SlicedPattern> pattern, const Plan& 
 
 template <class E>
 Operator<E>::Operator(const Operator& other, const stored* values)
-    : Operator(other.state_->pattern, other.state_->plan, other.state_->order, other.device_) {
+    : Operator(other.state_->pattern, other.schedule_->plan, other.state_->order, other.device_) {
   update_values(values);
 }
 
@@ -145,12 +146,29 @@ Operator<E> Operator<E>::on(const Device& device) const {
 }
 
 template <class E>
-void Operator<E>::make_narrow() {
-  if (state_->plan.stored == StoredScalar::own) return;
+Operator<E> Operator<E>::scheduled(const Plan& plan) const {
+  check_reschedule(schedule_->plan, plan);
+  Operator same = *this;
+  same.schedule_ = std::make_shared<Schedule>();
+  same.schedule_->plan = plan;
+  same.make_product();
   if constexpr (detail::can_narrow<E>) {
-    Plan plan = state_->plan;
+    if (schedule_->narrow) {
+      Plan of_copy = plan;
+      of_copy.stored = StoredScalar::own;
+      same.schedule_->narrow = std::make_shared<Narrow>(schedule_->narrow->scheduled(of_copy));
+    }
+  }
+  return same;
+}
+
+template <class E>
+void Operator<E>::make_narrow() {
+  if (schedule_->plan.stored == StoredScalar::own) return;
+  if constexpr (detail::can_narrow<E>) {
+    Plan plan = schedule_->plan;
     plan.stored = StoredScalar::own;
-    state_->narrow =
+    schedule_->narrow =
         std::shared_ptr<Narrow>(new Narrow(state_->pattern, plan, state_->order, device_));
   } else if constexpr (!std::is_same_v<stored, float>) {
     throw Error(ErrorKind::bad_plan,
@@ -162,9 +180,9 @@ void Operator<E>::make_narrow() {
 template <class E>
 void Operator<E>::narrow() {
   if constexpr (detail::can_narrow<E>) {
-    if (!state_->narrow) return;
+    if (!schedule_->narrow) return;
     narrow_values(pattern(), plan().inner, E::components, state_->values.data(),
-                  state_->narrow->state_->values.data(), device_.stream());
+                  schedule_->narrow->state_->values.data(), device_.stream());
   }
 }
 
@@ -216,8 +234,8 @@ void Operator<E>::apply(scalar alpha, const FieldView<const scalar>& x, scalar b
   check_x(x);
   check_y(y);
   if constexpr (detail::runs_on_gpu<E>) {
-    if (state_->product) {
-      return detail::apply_on_gpu<scalar>(*state_->product, alpha, x, beta, y, stream);
+    if (schedule_->product) {
+      return detail::apply_on_gpu<scalar>(*schedule_->product, alpha, x, beta, y, stream);
     }
   }
   const detail::StoreScaled<scalar> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
@@ -237,8 +255,8 @@ sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& 
   check_x(x);
   check_y(y);
   if constexpr (detail::runs_on_gpu<E>) {
-    if (state_->product) {
-      return detail::apply_dot_on_gpu<scalar>(*state_->product, x, y, reduction, stream);
+    if (schedule_->product) {
+      return detail::apply_dot_on_gpu<scalar>(*schedule_->product, x, y, reduction, stream);
     }
   }
   const detail::StoreAndDot<scalar> store{y.data, x.data, y.entry_stride, y.component_stride};
@@ -260,8 +278,8 @@ sum_t<vector_scalar_t<E>> Operator<E>::residual(const FieldView<const scalar>& b
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
   }
   if constexpr (detail::runs_on_gpu<E>) {
-    if (state_->product) {
-      return detail::residual_on_gpu<scalar>(*state_->product, b, x, r, reduction, stream);
+    if (schedule_->product) {
+      return detail::residual_on_gpu<scalar>(*schedule_->product, b, x, r, reduction, stream);
     }
   }
   using P = typename detail::promoted<E>::type;

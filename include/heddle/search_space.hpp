@@ -29,6 +29,13 @@ struct TuningSubject {
 struct Axis {
   std::string name;                  // "outer layout"
   std::vector<std::string> choices;  // "C=32,sigma=n": keys that are set together
+  bool ordered = false;              // a quantity, from the least on: neighbours take like times
+};
+
+/// A choice of an axis, by their numbers.
+struct Setting {
+  std::size_t axis = 0;
+  int choice = 0;
 };
 
 class SearchSpace {
@@ -50,10 +57,19 @@ class SearchSpace {
   const std::vector<Axis>& axes() const { return axes_; }
   const Plan& base() const { return base_; }
 
-  /// The plan of one choice an axis; none where they do not go together.
+  /// The plan of one choice an axis; none where they do not go together, or where a choice means
+  /// nothing beside the others and is not the base's (chunks of a static schedule).
   std::optional<Plan> plan(const std::vector<int>& choices) const;
-  /// The same with one axis of `plan` set to a choice of it, all else as it is.
-  std::optional<Plan> with(const Plan& plan, std::size_t axis, int choice) const;
+  /// `plan` with some of its axes set, and else as it is, but for what cannot stay beside that (T
+  /// that does not divide C; a persistent loop with C=n) and what means nothing then, which are as
+  /// in the base. None where the settings do not go together, here or at all.
+  std::optional<Plan> with(const Plan& plan, const std::vector<Setting>& settings) const;
+  std::optional<Plan> with(const Plan& plan, std::size_t axis, int choice) const {
+    return with(plan, std::vector<Setting>{{axis, choice}});
+  }
+  /// What means nothing in this plan, for this subject and device, as in the base: plans that this
+  /// makes equal run alike.
+  Plan reduced(const Plan& plan) const;
   /// Every plan, once, neighbours in this list sharing a layout. For spaces that can be counted.
   std::vector<Plan> plans() const;
   /// Combinations of choices, valid or not.
@@ -61,6 +77,7 @@ class SearchSpace {
 
  private:
   bool runs(const Plan& plan) const;
+  Plan adapted(Plan plan) const;
 
   Plan base_;
   std::vector<Axis> axes_;
@@ -68,9 +85,11 @@ class SearchSpace {
   DeviceProperties device_;
 };
 
-/// Whether two plans store a matrix alike, so that one build serves both.
+/// Whether two plans store a matrix alike, so that one build serves both: the same in all that
+/// docs/plans.md calls layout.
 bool same_layout(const Plan& a, const Plan& b);
-/// CSR-AoS-AoS, what is not layout as in `plan`: what speed-ups are told against.
+/// CSR-AoS-AoS, what is not layout as in `plan`, and `stored` too, which changes what is computed:
+/// what speed-ups are told against.
 Plan natural_layout(const Plan& plan);
 
 }  // namespace heddle

@@ -56,6 +56,11 @@ struct TuneOptions {
   int least_runs = 5;
   int most_runs = 101;
   double seconds_limit = std::numeric_limits<double>::infinity();  // of the search
+  /// Plans to begin with beside the predicted ones, such as those that profiles know of matrices
+  /// like this one. Under `Search::predict` the first of them, where there is one, is the answer.
+  std::vector<Plan> starts = {};
+  /// Told of each matrix, by its name, before its plans are tried.
+  std::function<void(const std::string&)> on_matrix = {};
   /// Told now and then; false ends the search, which keeps what it has measured.
   std::function<bool(const TuneProgress&)> observer = {};
   /// Told of every trial as it ends.
@@ -85,13 +90,33 @@ struct NamedMatrix {
   const AnyMatrix* matrix = nullptr;
 };
 
-/// Tunes a matrix on a device; the profile has one record. Throws `Error` for options without
-/// meaning and for a matrix that no plan can run.
+/// Tunes a matrix on a device; the profile has one record, of the best plan and of the natural
+/// layout under its best schedule. `Search::predict` measures nothing: its record's times are of no
+/// run, and its speed-up is 1. A cancelled search leaves a record of what it measured, or, before
+/// it measured a plan, none. Throws `Error`: usage for options without meaning, and for iterations
+/// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint; of
+/// the last refusal's kind for a matrix that no plan can run.
 Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options = {});
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
-/// plans that were the best of one and those that came near it.
+/// plans that were the best of one and those that came near it, each of which is measured on every
+/// matrix. Without that plan where it is cancelled before all of them are, and under
+/// `Search::predict`, which has no times to compare.
 Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                     const Device& device, const TuneOptions& options = {});
+
+/// What the plan of a domain loses on a matrix, as a rule one that was not of its set.
+struct Evaluation {
+  std::string domain;
+  Trial plan;       // the domain's plan on this matrix
+  Trial best;       // the best that the matrix's own search found, measured beside it
+  double loss = 0;  // score of the plan over the best's, less 1; infinite where it cannot run
+};
+/// Searches as `options` say, without help from the profile, and measures both plans side by side.
+/// Of several domains of that entry, precision and objective it takes the one that has the nearest
+/// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
+/// was cancelled before it measured a plan.
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
+                    const TuneOptions& options = {});
 
 }  // namespace heddle

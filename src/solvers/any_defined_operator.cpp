@@ -21,7 +21,7 @@ struct DefinedField {
 
 /// x and y of one product.
 template <class S>
-class DefinedProduct final : public AnyOperator::Work {
+class DefinedProduct final : public AnyOperator::Product {
  public:
   DefinedProduct(const DefinedOperator<S>& matrix, const AnyField& x)
       : matrix_(matrix),
@@ -30,9 +30,9 @@ class DefinedProduct final : public AnyOperator::Work {
     permute<S>(x.view<S>(), x_.view, S(1), matrix.device().stream());
   }
   void run(const Stream& stream) override { matrix_.apply(S(1), x_.view, S(0), y_.view, stream); }
-  /// y in the user's order.
-  void take(AnyField& y) const {
+  void take(AnyField& y) const override {
     permute<S>(y_.view, y.view<S>(), S(1), matrix_.device().stream());
+    matrix_.device().synchronize();
   }
 
  private:
@@ -45,17 +45,22 @@ template <class S>
 class DefinedImplementation final : public AnyOperator::Implementation {
  public:
   DefinedImplementation(const DefinedMatrix<S>& matrix, const Plan& chosen, const Device& on)
-      : matrix_(matrix, chosen, on) {
+      : DefinedImplementation(DefinedOperator<S>(matrix, chosen, on)) {}
+  explicit DefinedImplementation(DefinedOperator<S> matrix) : matrix_(std::move(matrix)) {
     precision = precision_of<S>;
     rows = matrix_.rows();
     columns = matrix_.columns();
     row_components = matrix_.row_components();
     column_components = matrix_.column_components();
-    device = on;
-    plan = chosen;
+    device = matrix_.device();
+    plan = matrix_.plan();
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
     bytes_of_product = matrix_.bytes_of_product();
+  }
+
+  std::shared_ptr<AnyOperator::Implementation> scheduled(const Plan& other) const override {
+    return std::make_shared<DefinedImplementation>(matrix_.scheduled(other));
   }
 
   void apply(const AnyField& x, AnyField& y) const override {
@@ -63,7 +68,7 @@ class DefinedImplementation final : public AnyOperator::Implementation {
     product.run(device.stream());
     product.take(y);
   }
-  std::unique_ptr<AnyOperator::Work> product(const AnyField& x) const override {
+  std::unique_ptr<AnyOperator::Product> product(const AnyField& x) const override {
     return std::make_unique<DefinedProduct<S>>(matrix_, x);
   }
   std::unique_ptr<AnyOperator::Work> value_update(const AnyMatrix&) const override {

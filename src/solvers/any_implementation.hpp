@@ -31,8 +31,9 @@ class AnyOperator::Implementation {
   long long bytes_of_value_update = 0;
 
   virtual ~Implementation() = default;
+  virtual std::shared_ptr<Implementation> scheduled(const Plan& plan) const = 0;
   virtual void apply(const AnyField& x, AnyField& y) const = 0;
-  virtual std::unique_ptr<Work> product(const AnyField& x) const = 0;
+  virtual std::unique_ptr<Product> product(const AnyField& x) const = 0;
   virtual std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const = 0;
   virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                             PreconditionerKind preconditioner,

@@ -33,7 +33,7 @@ PreconditionerKind parse_preconditioner(std::string_view text) {
 namespace {
 
 template <class E>
-class ProductOver final : public AnyOperator::Work {
+class ProductOver final : public AnyOperator::Product {
  public:
   using S = vector_scalar_t<E>;
 
@@ -44,6 +44,10 @@ class ProductOver final : public AnyOperator::Work {
     permute<S>(x.view<S>(), x_, S(1), matrix.device().stream());
   }
   void run(const Stream& stream) override { matrix_.iterated().apply(S(1), x_, S(0), y_, stream); }
+  void take(AnyField& y) const override {
+    permute<S>(y_.view(), y.view<S>(), S(1), matrix_.device().stream());
+    matrix_.device().synchronize();
+  }
 
  private:
   Operator<E> matrix_;
@@ -72,13 +76,14 @@ class OperatorOver final : public AnyOperator::Implementation {
   using S = vector_scalar_t<E>;
 
   OperatorOver(const CsrMatrix<E>& matrix, const Plan& chosen, const Device& on)
-      : matrix_(matrix, chosen, on) {
+      : OperatorOver(Operator<E>(matrix, chosen, on)) {}
+  explicit OperatorOver(Operator<E> matrix) : matrix_(std::move(matrix)) {
     rows = matrix_.rows();
     columns = matrix_.columns();
     row_components = matrix_.row_components();
     column_components = matrix_.column_components();
-    device = on;
-    plan = chosen;
+    device = matrix_.device();
+    plan = matrix_.plan();
     memory = matrix_.memory();
     compulsory_bytes = matrix_.compulsory_bytes();
     bytes_of_product = matrix_.iterated().bytes_of_product();
@@ -90,6 +95,10 @@ class OperatorOver final : public AnyOperator::Implementation {
     precision = detail::precision_of<S>;
   }
 
+  std::shared_ptr<AnyOperator::Implementation> scheduled(const Plan& other) const override {
+    return std::make_shared<OperatorOver>(matrix_.scheduled(other));
+  }
+
   void apply(const AnyField& x, AnyField& y) const override {
     const Stream stream = device.stream();
     Field<E> x_in(columns, device, plan.vector, matrix_.column_basis());
@@ -99,7 +108,7 @@ class OperatorOver final : public AnyOperator::Implementation {
     permute<S>(y_in, y.view<S>(), S(1), stream);
   }
 
-  std::unique_ptr<AnyOperator::Work> product(const AnyField& x) const override {
+  std::unique_ptr<AnyOperator::Product> product(const AnyField& x) const override {
     return std::make_unique<ProductOver<E>>(matrix_, x);
   }
   std::unique_ptr<AnyOperator::Work> value_update(const AnyMatrix& matrix) const override {
@@ -144,6 +153,12 @@ AnyOperator::AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device
   implementation_ = std::move(made);
 }
 
+AnyOperator AnyOperator::scheduled(const Plan& plan) const {
+  std::shared_ptr<Implementation> made = implementation_->scheduled(plan);
+  made->entry = implementation_->entry;
+  return AnyOperator(std::shared_ptr<const Implementation>(std::move(made)));
+}
+
 AnyEntry AnyOperator::entry() const { return implementation_->entry; }
 Precision AnyOperator::precision() const { return implementation_->precision; }
 Index AnyOperator::rows() const { return implementation_->rows; }
@@ -163,7 +178,7 @@ AnyField AnyOperator::column_field() const {
   return {columns(), implementation_->column_components, precision(), implementation_->device};
 }
 void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation_->apply(x, y); }
-std::unique_ptr<AnyOperator::Work> AnyOperator::product(const AnyField& x) const {
+std::unique_ptr<AnyOperator::Product> AnyOperator::product(const AnyField& x) const {
   return implementation_->product(x);
 }
 std::unique_ptr<AnyOperator::Work> AnyOperator::value_update(const AnyMatrix& matrix) const {

@@ -8,6 +8,7 @@
 #include "heddle/place_values.hpp"
 #include "heddle/product_cpu.hpp"
 #include "heddle/product_on_gpu.hpp"
+#include "heddle/reschedule.hpp"
 
 namespace heddle {
 
@@ -94,7 +95,8 @@ __attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows
 
 template <class S>
 DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan,
-                                    const Device& device) {
+                                    const Device& device)
+    : plan_(plan) {
   if (plan.stored == StoredScalar::single && !std::is_same_v<S, float>) {
     throw Error(
         ErrorKind::bad_plan,
@@ -104,7 +106,6 @@ DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& 
   auto state = std::make_shared<State>();
   state->definition = matrix.definition();
   state->device = device;
-  state->plan = plan;
   state->rows = matrix.rows();
   state->columns = matrix.columns();
   state->entries = matrix.entries();
@@ -114,14 +115,37 @@ DefinedOperator<S>::DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& 
     store_rows(*state, matrix);
   }
   state_ = std::move(state);
+  make_product();
 }
 
 template <class S>
-void DefinedOperator<S>::store_rows(State& state, const DefinedMatrix<S>& matrix) {
-  check_layout(state.plan);
+DefinedOperator<S> DefinedOperator<S>::scheduled(const Plan& plan) const {
+  check_reschedule(plan_, plan);
+  DefinedOperator same = *this;
+  same.plan_ = plan;
+  same.make_product();
+  return same;
+}
+
+template <class S>
+void DefinedOperator<S>::make_product() {
+  if constexpr (has_cuda) {
+    if (!state_->device.on_gpu()) return;
+    const EntryDefinition& definition = *state_->definition;
+    const int K = definition.size(), V = definition.vector_size(), scalar_bytes = sizeof(S);
+    const cuda::EntryShape shape{K, scalar_bytes, V, V, scalar_bytes, ring_size(definition.ring)};
+    product_ = std::make_shared<cuda::Product>(
+        text_of<S>(definition), text_of<S, sum_t<S>>(definition), shape, state_->pattern, plan_,
+        state_->values.data(), state_->device);
+  }
+}
+
+template <class S>
+void DefinedOperator<S>::store_rows(State& state, const DefinedMatrix<S>& matrix) const {
+  check_layout(plan_);
   const Device& device = state.device;
   // The arrays are kept as they come, so that no value map is needed.
-  Plan kept = state.plan;
+  Plan kept = plan_;
   kept.columns = ColumnOrder::given;
   state.memory = memory_use(matrix.pattern(), kept, matrix.entry_bytes(), device);
   check_memory(state.memory, device.available_memory(), matrix.pattern(), matrix.entry_bytes(),
@@ -137,26 +161,21 @@ void DefinedOperator<S>::store_rows(State& state, const DefinedMatrix<S>& matrix
 }
 
 template <class S>
-void DefinedOperator<S>::store_slices(State& state, const DefinedMatrix<S>& matrix) {
+void DefinedOperator<S>::store_slices(State& state, const DefinedMatrix<S>& matrix) const {
   if constexpr (has_cuda) {
     const Device& device = state.device;
-    const EntryDefinition& definition = *state.definition;
-    const int K = definition.size(), V = definition.vector_size(), scalar_bytes = sizeof(S);
-    cuda::check_plan_for_gpu(state.plan);
-    check_least_memory(matrix.pattern(), state.plan, matrix.entry_bytes(), device, {});
-    state.row_basis = Basis::make(matrix.pattern(), state.plan, device);
+    const int K = state.definition->size(), scalar_bytes = sizeof(S);
+    cuda::check_plan_for_gpu(plan_);
+    check_least_memory(matrix.pattern(), plan_, matrix.entry_bytes(), device, {});
+    state.row_basis = Basis::make(matrix.pattern(), plan_, device);
     state.column_basis =
         matrix.rows() == matrix.columns() ? state.row_basis : Basis::natural(matrix.columns());
-    state.pattern = SlicedPattern::build(matrix.pattern(), state.plan, state.row_basis,
+    state.pattern = SlicedPattern::build(matrix.pattern(), plan_, state.row_basis,
                                          state.column_basis, matrix.entry_bytes(), device);
     state.memory = state.pattern->memory;
     state.values = Array<S>(static_cast<std::size_t>(state.pattern->slots * K), device);
-    place_values_on_gpu(*state.pattern, state.plan.inner, {K, scalar_bytes}, matrix.values().data(),
+    place_values_on_gpu(*state.pattern, plan_.inner, {K, scalar_bytes}, matrix.values().data(),
                         state.values.data(), device.stream());
-    const cuda::EntryShape shape{K, scalar_bytes, V, V, scalar_bytes, ring_size(definition.ring)};
-    state.product = std::make_shared<cuda::Product>(
-        text_of<S>(definition), text_of<S, sum_t<S>>(definition), shape, state.pattern, state.plan,
-        state.values.data(), device);
   }
 }
 
@@ -227,8 +246,8 @@ void DefinedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, con
   check(x, columns(), column_basis(), "x");
   check(y, rows(), row_basis(), "y");
   if constexpr (has_cuda) {
-    if (state_->product) {
-      return detail::apply_on_gpu<S>(*state_->product, alpha, x, beta, y, stream);
+    if (product_) {
+      return detail::apply_on_gpu<S>(*product_, alpha, x, beta, y, stream);
     }
   }
   const detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
@@ -245,8 +264,8 @@ sum_t<S> DefinedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldV
   check(x, columns(), column_basis(), "x");
   check(y, rows(), row_basis(), "y");
   if constexpr (has_cuda) {
-    if (state_->product) {
-      return detail::apply_dot_on_gpu<S>(*state_->product, x, y, reduction, stream);
+    if (product_) {
+      return detail::apply_dot_on_gpu<S>(*product_, x, y, reduction, stream);
     }
   }
   const detail::StoreAndDot<S> store{y.data, x.data, y.entry_stride, y.component_stride};
@@ -265,8 +284,8 @@ sum_t<S> DefinedOperator<S>::residual(const FieldView<const S>& b, const FieldVi
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
   }
   if constexpr (has_cuda) {
-    if (state_->product) {
-      return detail::residual_on_gpu<S>(*state_->product, b, x, r, reduction, stream);
+    if (product_) {
+      return detail::residual_on_gpu<S>(*product_, b, x, r, reduction, stream);
     }
   }
   const detail::StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
