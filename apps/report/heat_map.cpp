@@ -12,7 +12,7 @@ namespace heddle::report {
 namespace {
 
 constexpr double cell_width = 48, cell_height = 26, gap_of_panels = 36, legend_width = 104;
-constexpr double top = 52;
+constexpr double top = 44;  // of the cells, below two lines
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -45,14 +45,14 @@ Range range_of(const HeatMap& map) {
 double labels_width(const HeatMap::Panel& panel) {
   double widest = 0;
   for (const std::string& label : panel.y) widest = std::max(widest, text_width(label));
-  return widest + 30;  // and the axis' own label
+  return widest + 10;
 }
 
-/// As wide as its cells, and its name.
+/// As wide as its cells, and its words.
 double panel_width(const HeatMap::Panel& panel) {
   const double cells = cell_width * static_cast<double>(panel.x.size());
-  const double words = std::max(text_width(panel.name), text_width(panel.x_label));
-  return labels_width(panel) + std::max(cells, words);
+  return std::max({labels_width(panel) + std::max(cells, text_width(panel.x_label)),
+                   text_width(panel.name), text_width(panel.y_label)});
 }
 
 void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Drawing& drawing) {
@@ -60,7 +60,8 @@ void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Dr
   const auto rows = static_cast<double>(panel.y.size());
   const double bottom = top + cell_height * rows;
   const double right = first + cell_width * static_cast<double>(panel.x.size());
-  drawing.text({first, top - 10}, panel.name, "strong ink", "start");
+  drawing.text({left, top - 28}, panel.name, "strong ink", "start");
+  drawing.text({left, top - 9}, panel.y_label, "faint", "start");
   for (std::size_t r = 0; r < panel.y.size(); ++r) {
     const double upper = bottom - cell_height * static_cast<double>(r + 1);
     drawing.text({first - 6, upper + cell_height / 2 + 4}, panel.y[r], "ink", "end");
@@ -75,7 +76,10 @@ void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Dr
       const std::string k = std::to_string(range.class_of(cell->value));
       const bool best = cell->value == range.low;
       drawing.rectangle(box, "q" + k, cell->hint);
-      if (best) drawing.rectangle(box, "frame", cell->hint);
+      if (best) {
+        drawing.rectangle({box.left + 2, box.top + 2, box.right - 2, box.bottom - 2}, "frame",
+                          cell->hint);
+      }
       drawing.text({at + cell_width / 2, upper + cell_height / 2 + 4}, cell->label,
                    std::string(best ? "strong " : "") + "cell t" + k, "middle");
     }
@@ -86,12 +90,11 @@ void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Dr
   }
   const double middle = std::max((first + right) / 2, first + text_width(panel.x_label) / 2);
   drawing.text({middle, bottom + 34}, panel.x_label, "faint", "middle");
-  drawing.text({left + 12, (top + bottom) / 2}, panel.y_label, "faint", "middle", true);
 }
 
 void draw_legend(const HeatMap& map, const Range& range, double left, double height,
                  Drawing& drawing) {
-  drawing.text({left, 14}, map.value_label, "faint", "start");
+  drawing.text({left, top - 9}, map.value_label, "faint", "start");
   const int steps = range.high > range.low ? heat_colours : 1;
   const double step = std::min(18.0, height / steps);
   for (int k = 0; k < steps; ++k) {
@@ -117,16 +120,13 @@ std::string svg(const HeatMap& map) {
   for (const auto& panel : map.panels) {
     rows = std::max(rows, static_cast<double>(panel.y.size()));
   }
-  // Upright words need their length.
-  double needed = 0;
-  for (const auto& panel : map.panels) needed = std::max(needed, text_width(panel.y_label));
   const double cells = cell_height * rows;
   for (const auto& panel : map.panels) {
     draw_panel(panel, range, left, drawing);
     left += panel_width(panel) + gap_of_panels;
   }
   draw_legend(map, range, left, std::max(cells, 90.0), drawing);
-  const double height = top + std::max({cells, 108.0, (cells + needed) / 2}) + 44;
+  const double height = top + std::max(cells, 108.0) + 44;
   return drawing.finished(map.title, left + std::max(legend_width, text_width(map.value_label)) + 8,
                           height);
 }

@@ -45,7 +45,8 @@ svg text.strong{font-weight:600}
 .q1{fill:#fde725}.q2{fill:#addc30}.q3{fill:#5ec962}.q4{fill:#28ae80}.q5{fill:#21918c}
 .q6{fill:#2c728e}.q7{fill:#3b528b}.q8{fill:#472d7b}.q9{fill:#440154}
 .t1,.t2,.t3,.t4,.t5{fill:#000000}.t6,.t7,.t8,.t9{fill:#ffffff}
-.none{fill:none;stroke:var(--rule);stroke-dasharray:2 3}.frame{fill:none;stroke:var(--ink);stroke-width:2.5}
+.none{fill:none;stroke:var(--rule);stroke-dasharray:2 3}.frame{fill:none;stroke:#000000;stroke-width:2}
+figure{margin:12px 0 20px}figcaption{font-weight:600;margin:0 0 4px}.n{white-space:nowrap}
 summary{cursor:pointer;color:var(--c1);margin:12px 0}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:8px 24px}
 .wide{overflow-x:auto}

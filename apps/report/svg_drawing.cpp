@@ -83,10 +83,12 @@ void Drawing::mark(Mark mark, Place p, int k, const std::string& hint) {
   switch (mark) {
     case Mark::none:
       break;
+    case Mark::dot:
     case Mark::disc:
     case Mark::ring:
-      text_ += "<circle cx=\"" + decimal(p.x) + "\" cy=\"" + decimal(p.y) + "\" r=\"4\" class=\"" +
-               (mark == Mark::disc ? filled : hollow) + "\"" + closed("circle", hint);
+      text_ += "<circle cx=\"" + decimal(p.x) + "\" cy=\"" + decimal(p.y) + "\" r=\"" +
+               (mark == Mark::dot ? "2" : "4") + "\" class=\"" +
+               (mark == Mark::ring ? hollow : filled) + "\"" + closed("circle", hint);
       break;
     case Mark::square:
       rectangle({p.x - 3.5, p.y - 3.5, p.x + 3.5, p.y + 3.5}, filled, hint);

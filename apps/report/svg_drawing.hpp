@@ -35,7 +35,8 @@ struct Box {
   }
 };
 
-enum class Mark { none, disc, ring, square, diamond };
+/// A dot is for hundreds of points.
+enum class Mark { none, dot, disc, ring, square, diamond };
 
 /// Elements in the order in which they are drawn.
 class Drawing {

@@ -1,5 +1,6 @@
 // A run of `heddle tune` as one page that stands alone.
 #include <algorithm>
+#include <limits>
 
 #include "amounts.hpp"
 #include "box_plot.hpp"
@@ -73,12 +74,19 @@ std::string table(const std::vector<Cell>& titles, const std::string& rows) {
   return html + "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table></div>\n";
 }
 
+/// Breaks between settings, not within one.
+std::string plan_code(const Plan& plan) {
+  std::string html;
+  for (const std::string& setting : report::settings_of(to_string(plan))) {
+    html += (html.empty() ? "" : ",</span><wbr/>") + ("<span class=\"n\">" + escaped(setting));
+  }
+  return "<code>" + html + "</span></code>";
+}
+
 std::string best_plans(const TuneReport& run) {
   std::string rows, plans;
   for (const MatrixReport& matrix : run.matrices) {
-    const auto count = [&](Outcome outcome) { return readable_count(matrix.count(outcome)); };
-    std::vector<Cell> cells = {{readable_count(matrix.features.rows)},
-                               {readable_count(matrix.features.entries)}};
+    std::vector<Cell> cells;
     if (matrix.record) {
       const ProfileRecord& record = *matrix.record;
       const bool measured = was_measured(record);
@@ -95,11 +103,6 @@ std::string best_plans(const TuneReport& run) {
     } else {
       cells.insert(cells.end(), {{"no plan was measured", true}, {}, {}, {}, {}, {}, {}});
     }
-    cells.insert(cells.end(), {{count(Outcome::measured)},
-                               {count(Outcome::too_large)},
-                               {count(Outcome::refused)},
-                               {count(Outcome::wrong)},
-                               {readable_seconds(matrix.seconds)}});
     rows += row(matrix.name, cells);
   }
   std::string html =
@@ -107,28 +110,44 @@ std::string best_plans(const TuneReport& run) {
       "the natural layout, CSR-AoS-AoS, under its own best schedule. Memory is that of a product's "
       "matrix over that of CSR.</p>\n";
   html += table({{"matrix", true},
-                 {"rows"},
-                 {"entries"},
                  {"layout", true},
                  {"speed-up"},
                  {"median of one " + timed_work(run.objective)},
                  {"quartiles"},
                  {"natural layout"},
                  {"schedule", true},
-                 {"memory"},
-                 {"plans measured"},
-                 {"too large"},
-                 {"refused"},
-                 {"wrong"},
-                 {"search took"}},
+                 {"memory"}},
                 rows);
   if (!plans.empty()) html += "<h3>Their plans in full</h3>\n<dl>\n" + plans + "</dl>\n";
   if (run.domain) {
     html += "<h3>One plan for the domain " + escaped(run.domain->domain) + "</h3>\n" +
-            element("p", domain_text(*run.domain) + ".") + "\n<p>" +
-            element("code", to_string(run.domain->plan)) + "</p>\n";
+            element("p", domain_text(*run.domain) + ".") + "\n<p>" + plan_code(run.domain->plan) +
+            "</p>\n";
   }
   return html;
+}
+
+std::string plan_counts(const TuneReport& run) {
+  std::string rows;
+  for (const MatrixReport& matrix : run.matrices) {
+    const auto count = [&](Outcome outcome) { return readable_count(matrix.count(outcome)); };
+    rows += row(matrix.name, {{readable_count(matrix.features.rows)},
+                              {readable_count(matrix.features.entries)},
+                              {count(Outcome::measured)},
+                              {count(Outcome::too_large)},
+                              {count(Outcome::refused)},
+                              {count(Outcome::wrong)},
+                              {readable_seconds(matrix.seconds)}});
+  }
+  return "<h3>What was tried</h3>\n" + table({{"matrix", true},
+                                              {"rows"},
+                                              {"entries"},
+                                              {"plans measured"},
+                                              {"too large"},
+                                              {"refused"},
+                                              {"wrong"},
+                                              {"the search took"}},
+                                             rows);
 }
 
 /// The fastest plan of each layout.
@@ -189,7 +208,9 @@ std::string heat_maps(const std::vector<LayoutMap>& maps) {
 
 /// Every trial in its order, and the least median so far.
 std::string search_chart(const MatrixReport& matrix) {
-  report::Series tried{"measured plan", 0, 0, false, report::Mark::disc, {}};
+  constexpr std::size_t few = 100;
+  const auto mark = matrix.trials.size() > few ? report::Mark::dot : report::Mark::disc;
+  report::Series tried{"measured plan", 0, 0, false, mark, {}};
   report::Series best{"best so far", 1, 0, true, report::Mark::none, {}};
   double least_score = std::numeric_limits<double>::infinity(), seconds = 0;
   double number = 0;
@@ -210,7 +231,8 @@ std::string search_chart(const MatrixReport& matrix) {
   report::Chart chart;
   chart.title = "Medians of the trials of " + matrix.name + " in their order";
   chart.height = 360;
-  chart.x = {"trial", false, report::count_tick};
+  chart.x = {"trial", false,
+             [](double trial) { return readable_count(static_cast<long long>(trial)); }};
   chart.y = {"median time", true, report::seconds_tick};
   chart.series = {tried, best};
   const std::string figure = svg(chart);
@@ -300,7 +322,7 @@ std::string memory_table(const TuneReport& run) {
 }  // namespace
 
 std::string html_page(const TuneReport& run) {
-  std::string body = header(run) + navigation(run) + best_plans(run);
+  std::string body = header(run) + navigation(run) + best_plans(run) + plan_counts(run);
   for (std::size_t i = 0; i < run.matrices.size(); ++i) body += matrix_section(run, i);
   body += "<h2 id=\"matrices\">Matrices</h2>\n" + distributions(run) + memory_table(run);
   return report::page("heddle tune: " + run.device, body);
