@@ -12,6 +12,8 @@ if(TARGET heddle_petsc_peer)
 endif()
 install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
+  FILES_MATCHING PATTERN "*.json")
 install(EXPORT heddle_targets FILE heddle-targets.cmake NAMESPACE heddle::
   DESTINATION ${package_folder})
 

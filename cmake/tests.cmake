@@ -30,7 +30,7 @@ foreach(source ${test_sources})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE
     heddle GTest::gtest_main Eigen3::Eigen nlohmann_json::nlohmann_json ZLIB::ZLIB)
-  if(label MATCHES "^(io|entries|matrix|cli|bench)$")
+  if(label MATCHES "^(io|entries|matrix|tuning|cli|bench)$")
     target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   endif()
   if(label STREQUAL cli AND TARGET heddle_cli)

@@ -98,6 +98,16 @@ class AnyOperator {
   };
   /// y = A x in the operator's basis and layout: what a solver runs. `x` in the user's order.
   std::unique_ptr<Product> product(const AnyField& x) const;
+  /// Solves of A x = b from x = 0 with fields in the operator's basis, layout and memory, where no
+  /// solve has to bring them: what an iteration takes can be seen from few.
+  class Iterations {
+   public:
+    virtual ~Iterations() = default;
+    virtual Report run() = 0;
+  };
+  /// `b` in the user's order. Throws as the solver's constructor; the operator must outlive it.
+  std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,
+                                         const SolverOptions& options, const AnyField& b) const;
   /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
   /// from an array on its device. Throws `Error` (unsupported) for an entry from a definition.
   std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const;

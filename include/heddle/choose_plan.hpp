@@ -15,6 +15,10 @@ Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& devi
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes,
                          StoredScalar stored = StoredScalar::own);
 
+/// The same for a team of so many threads of a CPU.
+Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
+                         StoredScalar stored = StoredScalar::own);
+
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu()) {
   return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device);

@@ -26,6 +26,7 @@ struct DeviceProperties {
   int threads_of_multiprocessor = 0;    // at most
   int blocks_of_multiprocessor = 0;     // at most
   int registers_of_multiprocessor = 0;  // of 32 bits
+  int shared_memory_of_block = 0;       // bytes, at most
   std::string driver;                   // the CUDA version that it supports: "13.0"
 
   bool operator==(const DeviceProperties&) const = default;
@@ -33,8 +34,9 @@ struct DeviceProperties {
 
 DeviceProperties properties_of(const Device& device);
 
-/// Whether plans measured on `measured` tell of `here`: the same kind; of GPUs the same name and
-/// architecture; of CPUs the same instructions. Otherwise the difference in a few words.
+/// Empty where plans measured on `measured` tell of `here`: devices of the same kind; GPUs of the
+/// same name and architecture; CPUs with the same instructions. Otherwise the difference in a few
+/// words.
 std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here);
 
 }  // namespace heddle

@@ -25,13 +25,14 @@ struct PatternFeatures {
 PatternFeatures pattern_features(const PatternView& pattern, const Device& device = Device::cpu());
 
 /// How far apart two matrices are for a plan: the Euclidean distance of the logarithms (base 2) of
-/// rows, mean row, (1 + deviation) and longest row over mean row, with the mean distance in
-/// doublings of 1/rows at a quarter of their weight. 0 for equal features; matrices of one kind and
-/// twice the size are about 1 apart.
+/// rows, columns over rows, mean row, 1 + deviation, longest row over mean row, and at a quarter of
+/// their weight 1 + rows x mean distance. 0 for equal features; matrices of one kind and twice the
+/// size are about 1 apart.
 double distance(const PatternFeatures& a, const PatternFeatures& b);
 
-/// 32 hexadecimal digits of shape, offsets and columns, of the pattern in the host's memory: other
-/// digits, other pattern. The same for 32- and 64-bit offsets and any number of threads.
+/// 32 hexadecimal digits of shape, row lengths and columns as they are stored, of the pattern in
+/// the host's memory: other digits, other pattern. The same for 32- and 64-bit offsets and any
+/// number of threads.
 std::string fingerprint(const PatternView& pattern, const Device& device = Device::cpu());
 
 }  // namespace heddle

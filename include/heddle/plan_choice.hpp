@@ -4,44 +4,120 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "heddle/any_matrix.hpp"
+#include "heddle/entry_kind.hpp"
 #include "heddle/profile.hpp"
 
 namespace heddle {
 
+namespace detail {
+/// The name of an entry type, in either precision; empty for a type that is not built in.
+template <class E>
+std::string name_of_entry() {
+  for (std::size_t k = 0; k < entry_kind_names.size(); ++k) {
+    const auto kind = static_cast<EntryKind>(k);
+    const bool is_it =
+        visit_entry<vector_scalar_t<E>>(kind, []<class F> { return std::is_same_v<E, F>; });
+    if (is_it) return std::string(name(kind));
+  }
+  return "";
+}
+}  // namespace detail
+
+/// What the choice of a plan depends on, of a matrix.
+struct PlanSubject {
+  PatternView pattern;    // in the host's memory
+  std::string entry;      // as profiles name it; empty for a type that has no name there
+  std::string precision;  // of the stored numbers
+  int entry_bytes = 0;
+  int result_bytes = 0;  // of a row of y
+  bool is_defined = false;
+};
+PlanSubject subject_of(const AnyMatrix& matrix);
+template <class E>
+PlanSubject subject_of(const CsrMatrix<E>& matrix) {
+  constexpr bool single = sizeof(stored_scalar_t<E>) == sizeof(float);
+  return {
+      .pattern = matrix.view().pattern(),
+      .entry = detail::name_of_entry<E>(),
+      .precision = std::string(precision_names[single ? 0 : 1]),
+      .entry_bytes = static_cast<int>(sizeof(E)),
+      .result_bytes = result_entry_t<E>::components * static_cast<int>(sizeof(vector_scalar_t<E>))};
+}
+
 struct PlanChoice {
   Plan plan;
-  std::string reason;  // "tuned for this pattern (profile.json)", "predicted: no profile", ...
+  std::string reason;   // "tuned for this pattern (profile gpu.json)", "predicted"
+  bool tuned = false;   // from a profile
+  std::string warning;  // of one line, where a profile's plan cannot run; else empty
 };
 
 /// Profiles in the order in which they are asked: a named file, that of HEDDLE_PROFILE, those of
-/// the user's cache folder ($XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles), and those
-/// that come with the library. What cannot be used (of another device, of a newer schema, broken)
-/// is left out with a warning of one line; a solve never fails for it.
+/// the user's cache folder (`profile_folder`), and those that come with the library. A record of
+/// the same pattern comes before all others, wherever it is; else the first that knows a similar
+/// one is taken. The files of one folder answer together, with the best that any of them has.
 class Profiles {
  public:
   /// None at all: every plan is a prediction.
   Profiles() = default;
-  /// A named file that is not there or broken is an error (bad_plan), since somebody asked for
-  /// it; one from another device, or of a newer schema, is a warning.
+
+  /// What cannot be used (of another device, of another schema, broken) is left out with a warning;
+  /// files of other devices in the two folders without one. A named file that is not there or
+  /// broken is an error (io, bad_plan), since somebody asked for it. "none" in the place of a name
+  /// ends the list there: `--profile none` asks nobody, HEDDLE_PROFILE=none the named file alone.
   static Profiles for_device(const Device& device, const std::optional<std::string>& path = {});
+  /// The named file alone, likewise.
+  static Profiles of_file(const Device& device, const std::string& path);
 
-  PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const;
+  /// Costs two passes over the pattern if a profile has the entry and precision, else what a
+  /// prediction costs. A plan that cannot run here is left for a prediction.
+  PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
+  PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
+    return choose(subject_of(matrix), device, objective);
+  }
 
+  /// One line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   struct Source {
+    int rank;  // files of one rank answer together
     std::string path;
     Profile profile;
   };
+  struct Answer {
+    ProfileMatch match;
+    const Source* source;
+  };
+  class Reader;
+
+  /// The best answer of the first rank that has one; `ask(profile)` gives a match or none.
+  template <class Ask>
+  std::optional<Answer> first(const PlanQuery& query, Ask&& ask) const;
+  std::optional<Answer> ask(const PlanSubject& subject, const Device& device,
+                            Objective objective) const;
+
+  DeviceProperties here_;
   std::vector<Source> sources_;
   std::vector<std::string> warnings_;
 };
 
-/// Where `tune` writes without a file being named.
+/// The plan of `profiles.choose`.
+template <class E>
+Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device, const Profiles& profiles,
+                 Objective objective = Objective::cg) {
+  return profiles.choose(subject_of(matrix), device, objective).plan;
+}
+inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Profiles& profiles,
+                        Objective objective = Objective::cg) {
+  return profiles.choose(matrix, device, objective).plan;
+}
+
+/// $XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles, where `tune` writes without a file
+/// being named; empty where neither is set.
 std::string profile_folder();
 
 }  // namespace heddle

@@ -7,7 +7,6 @@
 #include "heddle/csr.hpp"
 #include "heddle/device_properties.hpp"
 #include "heddle/plan.hpp"
-#include "heddle/search_space.hpp"
 
 namespace heddle {
 
@@ -20,19 +19,21 @@ struct Ceilings {
   bool operator==(const Ceilings&) const = default;
 };
 
-/// A second or so.
+/// By the triad over arrays of both sizes and by `run_nothing`. A second or so.
 Ceilings measure_ceilings(const Device& device);
 /// Ceilings of devices like it, where none were measured.
 Ceilings typical_ceilings(const DeviceProperties& device);
 
-/// Seconds of a product under a plan. Costs a pass over the rows' lengths, a sort where it sorts.
+/// Seconds of a product under a plan. Costs a pass over the rows' lengths, and a look at some
+/// thousand rows' columns. A model to order layouts by, more than to foretell times: what it knows
+/// of strides is from one CPU, and of a GPU's gaps from its sectors (docs/performance-notes.md).
 double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry_bytes,
                          const DeviceProperties& device, const Ceilings& ceilings);
 
-/// Plans for a matrix, best guess first: the rule of `choose_plan`, and other layouts that the
-/// model puts within a few per cent of the best or before it. Takes as long as a few products.
-std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes, int scalar_bytes,
-                                  Objective objective, const DeviceProperties& device,
-                                  const Ceilings& ceilings);
+/// Plans for a matrix, best guess first: the rule of `choose_plan`, then other layouts and
+/// schedules that the model puts within a few per cent of the best. Takes as long as a few
+/// products.
+std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes,
+                                  const DeviceProperties& device, const Ceilings& ceilings);
 
 }  // namespace heddle

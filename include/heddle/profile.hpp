@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/device_properties.hpp"
+#include "heddle/error.hpp"
 #include "heddle/pattern_features.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/predict.hpp"
@@ -31,7 +32,7 @@ struct ProfileRecord {
   Plan natural;             // CSR-AoS-AoS under its best schedule
   Statistics natural_seconds;
   double speedup = 1;  // natural's median over the plan's
-  std::string search;  // full, pruned
+  std::string search;  // full, pruned, predict
   std::string date;    // 2026-11-21
 
   bool operator==(const ProfileRecord&) const = default;
@@ -50,6 +51,13 @@ struct DomainRecord {
   bool operator==(const DomainRecord&) const = default;
 };
 
+/// What a profile throws that is whole, but for another version of Heddle: of another schema, or
+/// with a plan that is unknown here.
+class OtherVersion : public Error {
+ public:
+  explicit OtherVersion(const std::string& message) : Error(ErrorKind::bad_plan, message) {}
+};
+
 struct Profile {
   static constexpr int schema = 1;
 
@@ -64,15 +72,19 @@ struct Profile {
   static Profile of(const Device& device);
 
   /// Throws `Error` (bad_plan) that names the file and the path of the first fault, such as
-  /// records[3].plan.C; (io) where there is none to read. `from_json` names `source`.
+  /// records[3].plan; `OtherVersion` where that is the whole fault; (io) where there is none to
+  /// read. `from_json` names `source`.
   static Profile load(const std::string& path);
   static Profile from_json(std::string_view json, const std::string& source);
+  /// Records in the order of entry, precision, objective and matrix, whatever their order here; a
+  /// key on each line. Throws `Error` (not_finite) that names the number.
   std::string to_json() const;
   /// Written under another name and renamed.
   void save(const std::string& path) const;
 
-  /// Takes over what the other has; of a matrix (fingerprint), entry, precision and objective that
-  /// both have, the other's. Throws `Error` (bad_plan) for one of another device.
+  /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
+  /// structure and objective that both have, and of a domain, the other's. What is said of device,
+  /// version and kernels becomes the other's. Throws `Error` (bad_plan) for one of another device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;
@@ -83,24 +95,31 @@ struct PlanQuery {
   std::string entry;
   std::string precision;
   Objective objective = Objective::cg;
-  std::string fingerprint;
+  std::string fingerprint;  // empty: the same pattern is not looked for
   PatternFeatures features;
 };
 
-/// How a profile answers. Records of the query's own objective come before those of another.
+/// How a profile answers.
 struct ProfileMatch {
   enum class Kind { same_pattern, domain, nearest };
-  Kind kind;
+  Kind kind = Kind::nearest;
   Plan plan;
-  std::string matrix;   // the record's, or the domain
-  double distance = 0;  // of the features
+  std::string matrix;                   // the record's, or the domain
+  Objective objective = Objective::cg;  // of the record
+  double distance = 0;                  // of the features
 };
 
 /// Beyond it a record tells nothing of a matrix: about four times as many rows, or a quarter.
 inline constexpr double farthest_record = 2.0;
 
 /// The record of the same pattern; else the plan of a domain that has a record within
-/// `farthest_record`; else the nearest record within that; else none.
+/// `farthest_record`; else the nearest record within that; else none. Of several of a kind, those
+/// of the query's own objective come first, then the nearest.
 std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
+/// The first half of that, for which the query needs no features, and the second.
+std::optional<ProfileMatch> find_same_pattern(const Profile& profile, const PlanQuery& query);
+std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery& query);
+/// Whether `find` would take `a` rather than `b`.
+bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query);
 
 }  // namespace heddle

@@ -56,6 +56,8 @@ class SearchSpace {
 
   const std::vector<Axis>& axes() const { return axes_; }
   const Plan& base() const { return base_; }
+  const TuningSubject& subject() const { return subject_; }
+  const DeviceProperties& device() const { return device_; }
 
   /// The plan of one choice an axis; none where they do not go together, or where a choice means
   /// nothing beside the others and is not the base's (chunks of a static schedule).

@@ -94,8 +94,8 @@ struct NamedMatrix {
 /// layout under its best schedule. `Search::predict` measures nothing: its record's times are of no
 /// run, and its speed-up is 1. A cancelled search leaves a record of what it measured, or, before
 /// it measured a plan, none. Throws `Error`: usage for options without meaning, and for iterations
-/// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint; of
-/// the last refusal's kind for a matrix that no plan can run.
+/// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint, and,
+/// with the last refusal, for a matrix that no plan can run.
 Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options = {});
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
@@ -115,7 +115,7 @@ struct Evaluation {
 /// Searches as `options` say, without help from the profile, and measures both plans side by side.
 /// Of several domains of that entry, precision and objective it takes the one that has the nearest
 /// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
-/// was cancelled before it measured a plan.
+/// was cancelled before it measured both plans.
 Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
                     const TuneOptions& options = {});
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <new>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "proc_value.hpp"
 #include "readable.hpp"
 
 namespace heddle {
@@ -56,18 +56,6 @@ class HugePageMemory final : public std::pmr::memory_resource {
   static constexpr std::size_t most_shift = 4096;
   std::atomic<std::size_t> blocks_ = 0;
 };
-
-/// The value behind "key : value" in a /proc file; empty where it is not there.
-std::string proc_value(const char* path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t colon = line.find(':');
-    const std::size_t from = line.find_first_not_of(" \t", colon + 1);
-    return from == std::string::npos ? "" : line.substr(from);
-  }
-  return "";
-}
 
 }  // namespace
 

@@ -99,11 +99,11 @@ std::pmr::memory_resource* stream_memory(const Stream& stream) {
   return &resources.try_emplace({stream.gpu, stream.queue}, stream).first->second;
 }
 
-namespace {
-
 std::string version_text(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
+
+namespace {
 
 /// CUDA itself says of no driver that it is too old.
 void check_driver() {

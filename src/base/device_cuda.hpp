@@ -17,6 +17,8 @@ std::pmr::memory_resource* stream_memory(const Stream& stream);
 long long available_memory(const Stream& stream);
 void synchronize(const Stream& stream);
 std::string description(const Stream& stream);
+/// "13.0" for 13000, as CUDA numbers its versions.
+std::string version_text(int number);
 
 /// Between host and device in any direction; the host's side is free when this returns.
 void copy(void* to, const void* from, std::size_t bytes, const Stream& stream);

@@ -78,14 +78,24 @@ class DefinedImplementation final : public AnyOperator::Implementation {
   std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                     PreconditionerKind preconditioner,
                                                     const SolverOptions& options) const override {
-    std::shared_ptr<Preconditioner<S>> applied;
-    if (preconditioner == PreconditionerKind::jacobi) {
-      applied = std::make_shared<DefinedJacobi<S>>(matrix_);
-    }
-    return solver_over<S>(matrix_, method, std::move(applied), options);
+    return std::make_unique<SolverOver<S>>(
+        solver_over<S>(matrix_, method, made(preconditioner), options));
+  }
+  std::unique_ptr<AnyOperator::Iterations> iterations(Method method,
+                                                      PreconditionerKind preconditioner,
+                                                      const SolverOptions& options,
+                                                      const AnyField& b) const override {
+    return std::make_unique<IterationsOver<S>>(
+        matrix_, solver_over<S>(matrix_, method, made(preconditioner), options), b);
   }
 
  private:
+  /// Null for none.
+  std::shared_ptr<Preconditioner<S>> made(PreconditionerKind preconditioner) const {
+    if (preconditioner == PreconditionerKind::none) return nullptr;
+    return std::make_shared<DefinedJacobi<S>>(matrix_);
+  }
+
   DefinedOperator<S> matrix_;
 };
 

@@ -38,6 +38,9 @@ class AnyOperator::Implementation {
   virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                             PreconditionerKind preconditioner,
                                                             const SolverOptions& options) const = 0;
+  virtual std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,
+                                                 const SolverOptions& options,
+                                                 const AnyField& b) const = 0;
 };
 
 namespace detail {
@@ -59,18 +62,44 @@ class SolverOver final : public AnySolver::Implementation {
   std::unique_ptr<KrylovSolver<S>> solver_;
 };
 
+template <class S>
+class IterationsOver final : public AnyOperator::Iterations {
+ public:
+  IterationsOver(const LinearOperator<S>& matrix, std::unique_ptr<KrylovSolver<S>> solver,
+                 const AnyField& b)
+      : stream_(matrix.device().stream()),
+        solver_(std::move(solver)),
+        scalars_{
+            Array<S>(static_cast<std::size_t>(Offset(b.rows()) * b.components()), matrix.device()),
+            Array<S>(static_cast<std::size_t>(Offset(b.rows()) * b.components()), matrix.device())},
+        b_(scalars_[0].data(), b.rows(), b.components(), matrix.vector_layout(),
+           matrix.row_basis()),
+        x_(scalars_[1].data(), b.rows(), b.components(), matrix.vector_layout(),
+           matrix.column_basis()) {
+    permute<S>(b.view<S>(), b_, S(1), stream_);
+  }
+  Report run() override {
+    fill<S>(S(0), x_, stream_);
+    return solver_->solve(b_, x_);
+  }
+
+ private:
+  Stream stream_;
+  std::unique_ptr<KrylovSolver<S>> solver_;
+  Array<S> scalars_[2];
+  FieldView<S> b_;
+  FieldView<S> x_;
+};
+
 /// The method on `matrix`, which must outlive it; without a preconditioner where that is null.
 template <class S>
-std::unique_ptr<AnySolver::Implementation> solver_over(
-    const LinearOperator<S>& matrix, Method method,
-    std::shared_ptr<Preconditioner<S>> preconditioner, const SolverOptions& options) {
-  std::unique_ptr<KrylovSolver<S>> made;
+std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix, Method method,
+                                             std::shared_ptr<Preconditioner<S>> preconditioner,
+                                             const SolverOptions& options) {
   if (method == Method::conjugate_gradient) {
-    made = std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
-  } else {
-    made = std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
+    return std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
   }
-  return std::make_unique<SolverOver<S>>(std::move(made));
+  return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
 }
 
 /// Of a matrix whose entry is a definition. S is float or double.

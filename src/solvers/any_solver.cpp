@@ -126,13 +126,24 @@ class OperatorOver final : public AnyOperator::Implementation {
   std::unique_ptr<AnySolver::Implementation> solver(Method method,
                                                     PreconditionerKind preconditioner,
                                                     const SolverOptions& options) const override {
-    std::shared_ptr<Preconditioner<S>> applied;
-    if (preconditioner == PreconditionerKind::jacobi)
-      applied = std::make_shared<Jacobi<E>>(matrix_);
-    return detail::solver_over<S>(matrix_, method, std::move(applied), options);
+    return std::make_unique<detail::SolverOver<S>>(
+        detail::solver_over<S>(matrix_, method, made(preconditioner), options));
+  }
+  std::unique_ptr<AnyOperator::Iterations> iterations(Method method,
+                                                      PreconditionerKind preconditioner,
+                                                      const SolverOptions& options,
+                                                      const AnyField& b) const override {
+    return std::make_unique<detail::IterationsOver<S>>(
+        matrix_, detail::solver_over<S>(matrix_, method, made(preconditioner), options), b);
   }
 
  private:
+  /// Null for none.
+  std::shared_ptr<Preconditioner<S>> made(PreconditionerKind preconditioner) const {
+    if (preconditioner == PreconditionerKind::none) return nullptr;
+    return std::make_shared<Jacobi<E>>(matrix_);
+  }
+
   Operator<E> matrix_;
 };
 
@@ -180,6 +191,12 @@ AnyField AnyOperator::column_field() const {
 void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation_->apply(x, y); }
 std::unique_ptr<AnyOperator::Product> AnyOperator::product(const AnyField& x) const {
   return implementation_->product(x);
+}
+std::unique_ptr<AnyOperator::Iterations> AnyOperator::iterations(Method method,
+                                                                 PreconditionerKind preconditioner,
+                                                                 const SolverOptions& options,
+                                                                 const AnyField& b) const {
+  return implementation_->iterations(method, preconditioner, options, b);
 }
 std::unique_ptr<AnyOperator::Work> AnyOperator::value_update(const AnyMatrix& matrix) const {
   return implementation_->value_update(matrix);

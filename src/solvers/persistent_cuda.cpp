@@ -32,8 +32,8 @@ PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product&
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
         "cudaDeviceGetAttribute");
-  constexpr long long static_shared = 12288, alignment = 16;
-  const long long room = most - static_shared;
+  constexpr long long alignment = 16;
+  const long long room = most - persistent_static_shared;
   if (vectors > room) {
     throw Error(ErrorKind::bad_plan, "plan: loop=persistent keeps " +
                                          std::to_string(needs.vectors) +

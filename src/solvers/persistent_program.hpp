@@ -24,6 +24,8 @@ struct PersistentNeeds {
   int flags;    // of a block
 };
 PersistentNeeds needs_of(PersistentMethod method, bool jacobi, int ring);
+/// Bytes of a block's shared memory that its kernel keeps for itself.
+inline constexpr long long persistent_static_shared = 12288;
 
 /// Throws `Error` (bad_plan) unless slices have a constant number of lanes, and rows lie in the
 /// order of y.

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
-#include "hash.hpp"
+#include "../base/environment.hpp"
+#include "../base/hash.hpp"
 #include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
 
@@ -114,21 +114,11 @@ std::vector<File> files_of(const fs::path& folder) {
   return files;
 }
 
-/// The value of an environment variable; empty where it is not set.
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 }  // namespace
 
 fs::path kernel_cache_folder() {
   if (const std::string own = environment("HEDDLE_CACHE_DIR"); !own.empty()) return own;
-  // The XDG specification has relative paths ignored.
-  const fs::path caches = environment("XDG_CACHE_HOME");
-  if (caches.is_absolute()) return caches / "heddle";
-  const fs::path home = environment("HOME");
-  return home.is_absolute() ? home / ".cache" / "heddle" : fs::path();
+  return user_cache_folder();
 }
 
 KernelCache::KernelCache(fs::path folder, std::uintmax_t bound) : bound_(bound) {

@@ -12,13 +12,24 @@
 #include <thread>
 #include <utility>
 
+#include "../base/hash.hpp"
 #include "../base/range.hpp"
 #include "embedded_headers.hpp"
-#include "hash.hpp"
 #include "kernel_cache.hpp"
 #include "nvrtc.hpp"
 
 namespace heddle::cuda {
+
+const std::string& embedded_headers_hash() {
+  static const std::string digits = [] {
+    std::string all;
+    for (const EmbeddedHeader& header : embedded_headers()) {
+      all.append(header.name).append(1, '\0').append(header.text).append(1, '\0');
+    }
+    return to_string(hash(all));
+  }();
+  return digits;
+}
 
 namespace {
 
@@ -53,17 +64,6 @@ std::vector<std::string> options_of(const KernelSource& source, const Target& ta
   return options;
 }
 
-const std::string& hash_of_embedded_headers() {
-  static const std::string digits = [] {
-    std::string all;
-    for (const EmbeddedHeader& header : embedded_headers()) {
-      all.append(header.name).append(1, '\0').append(header.text).append(1, '\0');
-    }
-    return to_string(hash(all));
-  }();
-  return digits;
-}
-
 /// Lengths keep one text from running into the next.
 void append(std::string& inputs, std::string_view what, std::string_view text) {
   inputs.append(what).append(" ").append(std::to_string(text.size())).append("\n");
@@ -73,7 +73,7 @@ void append(std::string& inputs, std::string_view what, std::string_view text) {
 KernelKey key_of(const KernelSource& source, const Target& target) {
   std::string inputs = "nvrtc " + std::to_string(nvrtc().major) + "." +
                        std::to_string(nvrtc().minor) + "\nheddle headers " +
-                       hash_of_embedded_headers() + "\n";
+                       embedded_headers_hash() + "\n";
   for (const std::string& option : options_of(source, target)) append(inputs, "option", option);
   for (const NamedText& header : source.headers) {
     append(inputs, "header", header.name);

@@ -41,6 +41,9 @@ class CompileError : public Error {
   std::string log_;
 };
 
+/// Of names and texts of all embedded headers, 32 hexadecimal digits: other digits, other kernels.
+const std::string& embedded_headers_hash();
+
 /// The image of `source` for `architecture` (90 = sm_90), from the disk cache or compiled and kept
 /// there. Throws `CompileError`; `Error` of kind no_device where there is no NVRTC, or one that no
 /// longer knows an architecture so old; of kind memory or internal where NVRTC fails.

@@ -33,7 +33,9 @@ int architecture(const Stream& stream) {
          attribute(cudaDevAttrComputeCapabilityMinor, stream);
 }
 
-cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream) {
+namespace {
+
+cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
   // Libraries stay loaded until the process ends: solvers come and go, their kernels come again.
   // Whoever asks for one first compiles it, while others compile others.
   static std::mutex mutex;
@@ -67,8 +69,17 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
       libraries.erase(key);
     }
   }
+  return library.get();
+}
+
+}  // namespace
+
+void load_kernels(const KernelSource& source, const Stream& stream) { library_of(source, stream); }
+
+cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream) {
+  const OnGpu here(stream);
   cudaKernel_t kernel = nullptr;
-  check(cudaLibraryGetKernel(&kernel, library.get(), name), "cudaLibraryGetKernel");
+  check(cudaLibraryGetKernel(&kernel, library_of(source, stream), name), "cudaLibraryGetKernel");
   return kernel;
 }
 

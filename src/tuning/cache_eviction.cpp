@@ -51,12 +51,16 @@ long long host_cache_bytes() {
 
 }  // namespace
 
-long long last_level_cache_bytes(const Device& device) {
+long long known_cache_bytes(const Device& device) {
   if constexpr (has_cuda) {
     if (device.on_gpu()) return cuda::last_cache_bytes(device.stream());
   }
+  return host_cache_bytes();
+}
+
+long long last_level_cache_bytes(const Device& device) {
   constexpr long long unknown = 64LL << 20;
-  const long long bytes = host_cache_bytes();
+  const long long bytes = known_cache_bytes(device);
   return bytes > 0 ? bytes : unknown;
 }
 

@@ -9,6 +9,8 @@ namespace heddle {
 
 /// Of the last level, all caches of the device together; 64 MiB where the system does not say.
 long long last_level_cache_bytes(const Device& device);
+/// The same; 0 where the system does not say.
+long long known_cache_bytes(const Device& device);
 
 /// A buffer of three times that size, in the device's memory.
 class CacheEviction {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+
+#include "heddle/reduction.hpp"
+#include "row_lengths.hpp"
+#include "vector_bytes.hpp"
 
 namespace heddle {
 
@@ -23,12 +26,6 @@ Lengths lengths_of(const PatternView& pattern) {
     lengths.mean = static_cast<double>(pattern.entries()) / static_cast<double>(pattern.rows);
   }
   return lengths;
-}
-
-/// Of a row of x, about: entries are numbers, or square blocks of doubles.
-double vector_bytes_of(int entry_bytes) {
-  constexpr int largest_number = 64;
-  return entry_bytes <= largest_number ? entry_bytes : std::sqrt(8.0 * entry_bytes);
 }
 
 // Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
@@ -127,7 +124,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
 }  // namespace
 
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored) {
-  const double vector_bytes = vector_bytes_of(entry_bytes);
+  const double vector_bytes = detail::vector_bytes_of(entry_bytes);
   Plan plan = plan_for_entries(pattern, entry_bytes, vector_bytes);
   if (stored == StoredScalar::own) return plan;
   // What a layout suits is the entry as iterations read it; vectors and registers are as before.
@@ -141,11 +138,24 @@ Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScal
 
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
-// shuffle x; they are for devices that run rows side by side.
+// shuffle x; they are for devices that run rows side by side. Where equal shares of rows are
+// unequal shares of entries, threads take chunks as they come.
+Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar stored) {
+  constexpr double most_imbalance = 1.1;
+  constexpr Index chunks_of_thread = 8;
+  Plan plan{.stored = stored};
+  const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
+  if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
+    plan.schedule = ScheduleKind::dynamic;
+    plan.chunk = std::min(plan.chunk, chunk);
+  }
+  return plan;
+}
+
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
                  StoredScalar stored) {
   if (device.on_gpu()) return choose_plan_for_gpu(pattern, entry_bytes, stored);
-  return {.stored = stored};
+  return choose_plan_for_cpu(pattern, device.threads(), stored);
 }
 
 }  // namespace heddle

@@ -9,23 +9,17 @@
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "measure_cuda.hpp"
+#include "quantile.hpp"
 
 namespace heddle {
 
 namespace {
 
-/// Linear between the neighbouring order statistics.
-double quantile(const std::vector<double>& sorted, double q) {
-  const double at = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 Timing timing_of(std::vector<double>& seconds) {
   std::sort(seconds.begin(), seconds.end());
   if (seconds.empty()) return {};
-  return {quantile(seconds, 0.25), quantile(seconds, 0.5), quantile(seconds, 0.75)};
+  return {detail::quantile(seconds, 0.25), detail::quantile(seconds, 0.5),
+          detail::quantile(seconds, 0.75)};
 }
 
 double seconds_of(const std::function<void()>& work) {

@@ -103,46 +103,57 @@ void write_and_read(void* data, std::size_t bytes, const Stream& stream) {
   check(cudaGetLastError(), "the eviction of caches");
 }
 
-std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
-                            int repetitions, const Device& device) {
-  const Stream& stream = device.stream();
-  const OnGpu here(stream);
-  const Event begin = make_event(), end = make_event();
-  const auto seconds_of = [&](const Graph& graph) {
+struct Replay::Recorded {
+  Device device;
+  Event begin = make_event();
+  Event end = make_event();
+  Graph graph;
+  int runs = 0;
+
+  double seconds_of(const Graph& replayed) const {
+    const Stream& stream = device.stream();
     check(cudaEventRecord(begin.get(), stream.queue), "cudaEventRecord");
-    check(cudaGraphLaunch(graph.get(), stream.queue), "cudaGraphLaunch");
+    check(cudaGraphLaunch(replayed.get(), stream.queue), "cudaGraphLaunch");
     check(cudaEventRecord(end.get(), stream.queue), "cudaEventRecord");
     check(cudaEventSynchronize(end.get()), "measured work");
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
     return static_cast<double>(milliseconds) / 1e3;
-  };
-
-  struct Recorded {
-    Graph graph;
-    int runs;
-  };
-  std::vector<Recorded> recorded;
-  for (const auto& work : works) {
-    work(stream);  // what is made at the first run is not recorded
-    synchronize(stream);
-    constexpr int trial_runs = 5, most_runs = 200;
-    constexpr double worth_timing = 1e-3;
-    const Graph trial = record(work, trial_runs, stream);
-    seconds_of(trial);
-    const double seconds = seconds_of(trial) / trial_runs;
-    const int runs = std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs);
-    recorded.push_back({record(work, runs, stream), runs});
-    seconds_of(recorded.back().graph);
   }
+};
 
+Replay::Replay(const std::function<void(const Stream&)>& work, const Device& device) {
+  const Stream& stream = device.stream();
+  const OnGpu here(stream);
+  recorded_ = std::make_unique<Recorded>();
+  recorded_->device = device;
+  work(stream);  // what is made at the first run is not recorded
+  synchronize(stream);
+  constexpr int trial_runs = 5, most_runs = 200;
+  constexpr double worth_timing = 1e-3;
+  const Graph trial = record(work, trial_runs, stream);
+  recorded_->seconds_of(trial);
+  const double seconds = recorded_->seconds_of(trial) / trial_runs;
+  recorded_->runs = std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs);
+  recorded_->graph = record(work, recorded_->runs, stream);
+  recorded_->seconds_of(recorded_->graph);
+}
+Replay::Replay(Replay&&) noexcept = default;
+Replay::~Replay() = default;
+
+double Replay::seconds() const {
+  const OnGpu here(recorded_->device.stream());
+  recorded_->seconds_of(recorded_->graph);  // so that the caches hold this work's data
+  return recorded_->seconds_of(recorded_->graph) / recorded_->runs;
+}
+
+std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
+                            int repetitions, const Device& device) {
+  std::vector<Replay> replays;
+  for (const auto& work : works) replays.emplace_back(work, device);
   std::vector<std::vector<double>> seconds(works.size());
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) {
-      seconds_of(
-          recorded[w].graph);  // so that the caches hold this work's data, not the last one's
-      seconds[w].push_back(seconds_of(recorded[w].graph) / recorded[w].runs);
-    }
+    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(replays[w].seconds());
   }
   return detail::timings_of(seconds);
 }

@@ -2,15 +2,30 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "heddle/measure.hpp"
 
 namespace heddle::cuda {
 
-/// As `heddle::measure`, for works that only queue: each is recorded in a graph of as many runs as
-/// take about a millisecond, which is replayed between two events. Seconds of one run, with warm
-/// caches.
+/// A work that only queues, recorded in a graph of as many runs as take about a millisecond. What
+/// the work uses must outlive it.
+class Replay {
+ public:
+  Replay(const std::function<void(const Stream&)>& work, const Device& device);
+  Replay(Replay&&) noexcept;
+  ~Replay();
+
+  /// Of one run, with warm caches: of a replay between two events, behind another one.
+  double seconds() const;
+
+ private:
+  struct Recorded;
+  std::unique_ptr<Recorded> recorded_;
+};
+
+/// As `heddle::measure`, for works that only queue, by replays of each.
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
                             int repetitions, const Device& device);
 

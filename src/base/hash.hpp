@@ -1,4 +1,5 @@
-// A hash of 128 bits: names of cached files and their checksums. Not for secrets.
+// A hash of 128 bits: names of cached files, their checksums, fingerprints of patterns. Not for
+// secrets.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,63 @@
+// One object of a JSON file, every fault of which is told with the path to it.
+#pragma once
+
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::detail {
+
+/// Throws `Error` (malformed_file): "records[3].plan: what".
+[[noreturn]] void refuse_json(const std::string& path, const std::string& what);
+
+class JsonObject {
+ public:
+  /// `path` is empty for a whole file. Refuses what is no object. Keeps the reference.
+  JsonObject(const nlohmann::json& value, std::string path);
+
+  /// Every key of the object must be one of these.
+  void check_keys(std::initializer_list<const char*> known) const;
+
+  bool has(const char* key) const { return value_.contains(key); }
+  std::string path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+  // What stands under a key that must be there.
+  const nlohmann::json& at(const char* key) const;
+  JsonObject object(const char* key) const { return {at(key), path_of(key)}; }
+  std::string text(const char* key) const;
+  /// One of these.
+  std::string text_of(const char* key, std::initializer_list<const char*> values) const;
+  std::vector<std::string> texts(const char* key) const;
+  bool boolean(const char* key) const;
+  /// From 0 to `most`.
+  long long count(const char* key, long long most = std::numeric_limits<long long>::max()) const;
+  /// Finite and not negative.
+  double number(const char* key) const;
+  std::vector<double> numbers(const char* key) const;
+
+  /// `read(object)` for each element of an array of objects.
+  template <class F>
+  auto objects(const char* key, F&& read) const {
+    std::vector<decltype(read(*this))> found;
+    const nlohmann::json& list = array(key);
+    found.reserve(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      found.push_back(read(JsonObject(list[i], path_of(key, i))));
+    }
+    return found;
+  }
+
+  std::string path_of(const char* key, std::size_t i) const {
+    return path_of(key) + "[" + std::to_string(i) + "]";
+  }
+
+ private:
+  const nlohmann::json& array(const char* key) const;
+
+  const nlohmann::json& value_;
+  std::string path_;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,235 @@
+#include "contest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+namespace {
+
+bool is_natural(const Plan& plan) { return same_layout(plan, natural_layout(plan)); }
+
+/// In words; "2.5" for both of 2.5 and 2.50.
+std::string written(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
+}
+
+}  // namespace
+
+std::string_view name(Trial::Outcome outcome) {
+  switch (outcome) {
+    case Trial::Outcome::measured:
+      return "measured";
+    case Trial::Outcome::too_large:
+      return "too large";
+    case Trial::Outcome::refused:
+      return "refused";
+    case Trial::Outcome::wrong:
+      return "wrong";
+  }
+  throw Error(ErrorKind::internal, "an outcome without a name");
+}
+
+Contest::Contest(Trials& trials, const SearchSpace& space, const TuneOptions& options, int expected)
+    : trials_(trials),
+      space_(space),
+      options_(options),
+      expected_(expected),
+      effort_{options.least_runs, options.most_runs, options.confidence, options.tightness},
+      start_(trials.now()),
+      told_(start_) {}
+
+double Contest::factor_of(double memory_ratio) const {
+  return std::pow(memory_ratio, options_.memory_weight);
+}
+
+double Contest::memory_ratio_of(const Plan& plan) {
+  for (const auto& [layout, ratio] : ratios_) {
+    if (same_layout(layout, plan)) return ratio;
+  }
+  ratios_.emplace_back(plan, trials_.memory_ratio(plan));
+  return ratios_.back().second;
+}
+
+/// Seconds that a plan has to stay below to be the best; the natural layout's schedules are held
+/// against one another.
+double Contest::rival_of(const Plan& plan, double memory_ratio) const {
+  const Entrant* rival = is_natural(plan) ? natural_ : best_;
+  return rival == nullptr ? Race::no_rival : rival->score.high / factor_of(memory_ratio);
+}
+
+bool Contest::tell() {
+  told_ = trials_.now();
+  if (!options_.observer) return true;
+  TuneProgress progress;
+  progress.tried = static_cast<int>(entrants_.size());
+  progress.expected = std::max(expected_, progress.tried);
+  progress.seconds = told_ - start_;
+  const double a_trial = progress.seconds / std::max(1, progress.tried);
+  progress.seconds_left = std::min(a_trial * (progress.expected - progress.tried),
+                                   options_.seconds_limit - progress.seconds);
+  progress.best = best_ == nullptr ? nullptr : &best_->trial;
+  return options_.observer(progress);
+}
+
+bool Contest::goes_on() {
+  constexpr double between_calls = 0.1;  // seconds
+  if (cancelled_) return false;
+  const double now = trials_.now();
+  cancelled_ = now - start_ > options_.seconds_limit;
+  if (!cancelled_ && now - told_ > between_calls) cancelled_ = !tell();
+  return !cancelled_;
+}
+
+bool Contest::has_tried(const Plan& plan) const {
+  return entrants_.contains(to_string(space_.reduced(plan)));
+}
+
+void Contest::take(Entrant& entrant, const Measurement& measurement) {
+  const double factor = factor_of(entrant.trial.memory_ratio);
+  entrant.trial.seconds = measurement.seconds;
+  entrant.trial.score = measurement.seconds.median * factor;
+  entrant.score = {measurement.median.low * factor, measurement.median.high * factor};
+}
+
+const Contest::Entrant* Contest::keep(Entrant&& entrant) {
+  const std::string text = to_string(space_.reduced(entrant.trial.plan));
+  const Entrant& kept = entrants_.emplace(text, std::move(entrant)).first->second;
+  if (kept.trial.outcome == Trial::Outcome::measured) {
+    const auto leads = [&](const Entrant* leader) {
+      return leader == nullptr || kept.trial.score < leader->trial.score;
+    };
+    if (leads(best_)) best_ = &kept;
+    if (is_natural(kept.trial.plan) && leads(natural_)) natural_ = &kept;
+  }
+  if (options_.on_trial) options_.on_trial(kept.trial);
+  if (!tell()) cancelled_ = true;
+  return &kept;
+}
+
+const Contest::Entrant* Contest::enter(
+    const Plan& plan,
+    const std::function<std::optional<Measurement>(std::unique_ptr<PreparedPlan>)>& measure) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Entrant entrant{{}, {infinity, infinity}};
+  entrant.trial.plan = plan;
+  Trial& trial = entrant.trial;
+  const auto fails = [&](Trial::Outcome outcome, const std::string& reason) {
+    trial.outcome = outcome;
+    trial.reason = reason;
+    return keep(std::move(entrant));
+  };
+  try {
+    trial.memory_ratio = memory_ratio_of(plan);
+    if (trial.memory_ratio > options_.max_memory_ratio) {
+      return fails(Trial::Outcome::too_large, "takes " + written(trial.memory_ratio) +
+                                                  " times the memory of CSR, more than " +
+                                                  written(options_.max_memory_ratio));
+    }
+    ++prepared_;
+    const std::optional<Measurement> measurement = measure(trials_.prepare(plan));
+    if (!measurement) return nullptr;
+    take(entrant, *measurement);
+  } catch (const WrongResult& wrong) {
+    return fails(Trial::Outcome::wrong, wrong.what());
+  } catch (const Error& error) {
+    return fails(
+        error.kind() == ErrorKind::memory ? Trial::Outcome::too_large : Trial::Outcome::refused,
+        error.what());
+  }
+  return keep(std::move(entrant));
+}
+
+bool Contest::begin(const std::vector<Plan>& plans) {
+  for (const Plan& plan : plans) {
+    if (has_tried(plan)) continue;
+    if (!goes_on()) return false;
+    const Entrant* entrant = enter(plan, [&](std::unique_ptr<PreparedPlan> prepared) {
+      race_.emplace(std::move(prepared), effort_, [this] { return goes_on(); });
+      return race_->reference();
+    });
+    if (entrant == nullptr) return false;
+    if (entrant->trial.outcome == Trial::Outcome::measured) return !cancelled_;
+    race_.reset();
+  }
+  return false;
+}
+
+const Contest::Entrant* Contest::attempt(const Plan& plan, const Effort& effort) {
+  const auto known = entrants_.find(to_string(space_.reduced(plan)));
+  if (known != entrants_.end()) return &known->second;
+  if (!goes_on()) return nullptr;
+  return enter(plan, [&](std::unique_ptr<PreparedPlan> prepared) {
+    return race_->run(*prepared, effort, rival_of(plan, memory_ratio_of(plan)));
+  });
+}
+
+const Contest::Entrant* Contest::repeat(const Entrant& entrant, const Effort& effort,
+                                        double rival) {
+  if (!goes_on()) return nullptr;
+  Entrant& kept = entrants_.at(to_string(space_.reduced(entrant.trial.plan)));
+  try {
+    ++prepared_;
+    const auto prepared = trials_.prepare(kept.trial.plan);
+    const auto measurement = race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
+    if (!measurement) return nullptr;
+    take(kept, *measurement);
+  } catch (const Error&) {
+    // It ran before: what was measured then stays.
+  }
+  best_ = ranking().front();
+  return &kept;
+}
+
+std::vector<const Contest::Entrant*> Contest::ranking() const {
+  std::vector<const Entrant*> measured;
+  for (const auto& [text, entrant] : entrants_) {
+    if (entrant.trial.outcome == Trial::Outcome::measured) measured.push_back(&entrant);
+  }
+  std::stable_sort(measured.begin(), measured.end(), [](const Entrant* a, const Entrant* b) {
+    return a->trial.score < b->trial.score;
+  });
+  return measured;
+}
+
+SearchResult Contest::finish(std::size_t most_finalists) {
+  constexpr double near = 1.1;  // times the best score
+  if (best_ != nullptr && !cancelled_) {
+    std::vector<const Entrant*> finalists;
+    for (const Entrant* entrant : ranking()) {
+      const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
+      if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
+    }
+    // The natural layout's own time is told, however slow it is.
+    const Entrant* natural = natural_;
+    std::erase(finalists, natural);
+    const Entrant* winner = natural == nullptr ? nullptr : repeat(*natural, effort_);
+    for (const Entrant* entrant : finalists) {
+      const double rival = winner == nullptr ? Race::no_rival : winner->score.high;
+      if (repeat(*entrant, effort_, rival) == nullptr) break;
+      if (winner == nullptr || entrant->trial.score < winner->trial.score) winner = entrant;
+    }
+    if (winner != nullptr) best_ = winner;
+    natural_ = natural;
+  }
+  SearchResult result;
+  for (const auto& [text, entrant] : entrants_) {
+    result.measured += entrant.trial.outcome == Trial::Outcome::measured;
+    result.too_large += entrant.trial.outcome == Trial::Outcome::too_large;
+    result.refused += entrant.trial.outcome == Trial::Outcome::refused;
+    result.wrong += entrant.trial.outcome == Trial::Outcome::wrong;
+  }
+  if (best_ != nullptr) result.best = best_->trial;
+  if (natural_ != nullptr) result.natural = natural_->trial;
+  result.seconds = trials_.now() - start_;
+  result.cancelled = cancelled_;
+  return result;
+}
+
+}  // namespace heddle

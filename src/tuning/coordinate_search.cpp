@@ -1,0 +1,213 @@
+#include "coordinate_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace heddle {
+
+CoordinateSearch::CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space,
+                                   const Effort& effort, int most_prepared)
+    : contest_(contest),
+      trials_(trials),
+      space_(space),
+      effort_(effort),
+      most_prepared_(most_prepared) {}
+
+bool CoordinateSearch::may_go_on() const {
+  return !contest_.is_over() && contest_.prepared() < most_prepared_;
+}
+
+CoordinateSearch::Found CoordinateSearch::attempt(const Plan& plan) {
+  if (!contest_.has_tried(plan) && !may_go_on()) return nullptr;
+  const Found found = contest_.attempt(plan, effort_);
+  const bool is_measured = found != nullptr && found->trial.outcome == Trial::Outcome::measured;
+  return is_measured ? found : nullptr;
+}
+
+void CoordinateSearch::announce(const std::vector<Plan>& plans) {
+  std::vector<Plan> fresh;
+  for (const Plan& plan : plans) {
+    if (!contest_.has_tried(plan)) fresh.push_back(plan);
+  }
+  if (!fresh.empty() && may_go_on()) trials_.announce(fresh);
+}
+
+CoordinateSearch::Found CoordinateSearch::better(Found a, Found b) const {
+  if (a == nullptr) return b;
+  return b != nullptr && b->trial.score < a->trial.score ? b : a;
+}
+
+std::optional<std::size_t> CoordinateSearch::axis_of(const std::string& key) const {
+  const std::string sets = key + "=";
+  for (std::size_t axis = 0; axis < space_.axes().size(); ++axis) {
+    const std::vector<std::string>& choices = space_.axes()[axis].choices;
+    if (choices.empty()) continue;
+    if (choices[0].starts_with(sets) || choices[0].find("," + sets) != std::string::npos) {
+      return axis;
+    }
+  }
+  return {};
+}
+
+std::vector<std::optional<Plan>> CoordinateSearch::line(const Plan& plan, std::size_t axis) const {
+  std::vector<std::optional<Plan>> plans;
+  for (std::size_t choice = 0; choice < space_.axes()[axis].choices.size(); ++choice) {
+    plans.push_back(space_.with(plan, axis, static_cast<int>(choice)));
+  }
+  return plans;
+}
+
+std::optional<std::size_t> CoordinateSearch::place_in(const std::vector<std::optional<Plan>>& line,
+                                                      const Plan& plan) const {
+  const Plan reduced = space_.reduced(plan);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] && *line[i] == reduced) return i;
+  }
+  return {};
+}
+
+CoordinateSearch::Found CoordinateSearch::downhill(Found from,
+                                                   const std::vector<std::optional<Plan>>& line,
+                                                   std::size_t place) {
+  constexpr std::size_t long_line = 6;
+  auto at = static_cast<std::ptrdiff_t>(place);
+  const auto end = static_cast<std::ptrdiff_t>(line.size());
+  for (const std::ptrdiff_t step : {line.size() > long_line ? 2 : 1, 1}) {
+    std::vector<Plan> neighbours;
+    for (const std::ptrdiff_t to : {at + step, at - step}) {
+      if (to >= 0 && to < end && line[static_cast<std::size_t>(to)]) {
+        neighbours.push_back(*line[static_cast<std::size_t>(to)]);
+      }
+    }
+    announce(neighbours);
+    for (const std::ptrdiff_t direction : {step, -step}) {
+      const std::ptrdiff_t begin = at;
+      for (std::ptrdiff_t to = at + direction; to >= 0 && to < end; to += direction) {
+        if (!line[static_cast<std::size_t>(to)]) continue;
+        const Found found = attempt(*line[static_cast<std::size_t>(to)]);
+        if (better(from, found) != found) break;
+        from = found;
+        at = to;
+      }
+      if (at != begin) break;
+    }
+    if (line.size() <= long_line) break;
+  }
+  return from;
+}
+
+CoordinateSearch::Found CoordinateSearch::along(Found from, std::size_t axis) {
+  const std::vector<std::optional<Plan>> plans = line(from->trial.plan, axis);
+  const std::optional<std::size_t> place = place_in(plans, from->trial.plan);
+  if (space_.axes()[axis].ordered && place) return downhill(from, plans, *place);
+  std::vector<Plan> others;
+  for (const std::optional<Plan>& plan : plans) {
+    if (plan) others.push_back(*plan);
+  }
+  announce(others);
+  for (const Plan& plan : others) from = better(from, attempt(plan));
+  return from;
+}
+
+CoordinateSearch::Found CoordinateSearch::along_threads_and_blocks(Found from) {
+  const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
+  if (!threads || !blocks) return from;
+  from = along(from, *blocks);
+  const Plan& plan = from->trial.plan;
+  if (plan.blocks == 0) return along(from, *threads);
+  std::vector<std::optional<Plan>> curve;
+  for (std::size_t t = 0; t < space_.axes()[*threads].choices.size(); ++t) {
+    std::optional<Plan> nearest;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t b = 0; b < space_.axes()[*blocks].choices.size(); ++b) {
+      const std::optional<Plan> other =
+          space_.with(plan, {{*threads, static_cast<int>(t)}, {*blocks, static_cast<int>(b)}});
+      if (!other || other->blocks == 0) continue;
+      const double distance =
+          std::abs(std::log(static_cast<double>(other->threads) * other->blocks) -
+                   std::log(static_cast<double>(plan.threads) * plan.blocks));
+      if (distance < least) {
+        least = distance;
+        nearest = other;
+      }
+    }
+    curve.push_back(nearest);
+  }
+  const std::optional<std::size_t> place = place_in(curve, plan);
+  return place ? downhill(from, curve, *place) : from;
+}
+
+CoordinateSearch::Found CoordinateSearch::along_diagonals(Found from, std::size_t first,
+                                                          std::size_t second) {
+  const Plan plan = from->trial.plan;
+  const auto a = place_in(line(plan, first), plan), b = place_in(line(plan, second), plan);
+  if (!a || !b) return from;
+  const auto has = [&](std::size_t axis, int choice) {
+    return choice >= 0 && choice < static_cast<int>(space_.axes()[axis].choices.size());
+  };
+  std::vector<Plan> diagonals;
+  for (const int of_first : {1, -1}) {
+    for (const int of_second : {1, -1}) {
+      const int i = static_cast<int>(*a) + of_first, j = static_cast<int>(*b) + of_second;
+      if (!has(first, i) || !has(second, j)) continue;
+      if (const auto other = space_.with(plan, {{first, i}, {second, j}})) {
+        diagonals.push_back(*other);
+      }
+    }
+  }
+  announce(diagonals);
+  for (const Plan& other : diagonals) from = better(from, attempt(other));
+  return from;
+}
+
+CoordinateSearch::Found CoordinateSearch::over(Found from, std::size_t first, std::size_t second) {
+  std::vector<Plan> plans;
+  for (std::size_t i = 0; i < space_.axes()[first].choices.size(); ++i) {
+    for (std::size_t j = 0; j < space_.axes()[second].choices.size(); ++j) {
+      const auto plan = space_.with(from->trial.plan,
+                                    {{first, static_cast<int>(i)}, {second, static_cast<int>(j)}});
+      if (plan) plans.push_back(*plan);
+    }
+  }
+  announce(plans);
+  for (const Plan& plan : plans) from = better(from, attempt(plan));
+  return from;
+}
+
+CoordinateSearch::Found CoordinateSearch::descend(Found from,
+                                                  const std::vector<std::size_t>& axes) {
+  const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
+  const std::optional<std::size_t> T = axis_of("T");
+  constexpr double least_gain = 0.01;
+  for (double before = std::numeric_limits<double>::infinity();
+       may_go_on() && from->trial.score < (1 - least_gain) * before;) {
+    before = from->trial.score;
+    for (const std::size_t axis : axes) {
+      if (!may_go_on()) break;
+      if (axis == blocks && threads) continue;  // goes with the threads
+      from = axis == threads && blocks ? along_threads_and_blocks(from) : along(from, axis);
+    }
+    // Threads a row and threads a block stand in for one another.
+    const auto goes_along = [&](const std::optional<std::size_t>& axis) {
+      return axis && std::find(axes.begin(), axes.end(), *axis) != axes.end();
+    };
+    if (goes_along(T) && goes_along(threads)) from = along_diagonals(from, *T, *threads);
+  }
+  return from;
+}
+
+std::vector<std::size_t> CoordinateSearch::schedule_axes(const Plan& plan) const {
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < space_.axes().size(); ++axis) {
+    const std::vector<std::optional<Plan>> plans = line(plan, axis);
+    const bool stays = std::all_of(plans.begin(), plans.end(), [&](const auto& other) {
+      return !other || same_layout(*other, plan);
+    });
+    if (stays) axes.push_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace heddle

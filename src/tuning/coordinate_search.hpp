@@ -1,0 +1,60 @@
+// One plan made better along the axes of a space, one or two of them at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contest.hpp"
+
+namespace heddle {
+
+class CoordinateSearch {
+ public:
+  using Found = const Contest::Entrant*;
+
+  /// Prepares no further plan once the contest has prepared `most_prepared`.
+  CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space, const Effort& effort,
+                   int most_prepared);
+
+  /// Null where the plan could not be measured, or the search has to end.
+  Found attempt(const Plan& plan);
+  void announce(const std::vector<Plan>& plans);
+  bool may_go_on() const;
+
+  /// The axis that sets this key; none where no axis does.
+  std::optional<std::size_t> axis_of(const std::string& key) const;
+
+  /// The best along one axis. Of a quantity: uphill and downhill as long as that helps, in large
+  /// steps and then in small ones; of other axes every choice.
+  Found along(Found from, std::size_t axis);
+  /// Along threads x blocks of a multiprocessor, and then along the curve on which that product
+  /// stays, where time changes little (Mueller-Roemer et al. 2020, section 5.4).
+  Found along_threads_and_blocks(Found from);
+  /// Both of two quantities one step up or down together.
+  Found along_diagonals(Found from, std::size_t first, std::size_t second);
+  /// Every choice of two axes together.
+  Found over(Found from, std::size_t first, std::size_t second);
+  /// Along each of `axes`, which come in the order of their effect, again and again until that
+  /// helps no more.
+  Found descend(Found from, const std::vector<std::size_t>& axes);
+  /// The axes that leave a plan's layout as it is.
+  std::vector<std::size_t> schedule_axes(const Plan& plan) const;
+
+ private:
+  Found better(Found a, Found b) const;
+  std::vector<std::optional<Plan>> line(const Plan& plan, std::size_t axis) const;
+  /// The best of plans in a line of which neighbours take like times, from the one at `place` on.
+  Found downhill(Found from, const std::vector<std::optional<Plan>>& line, std::size_t place);
+  std::optional<std::size_t> place_in(const std::vector<std::optional<Plan>>& line,
+                                      const Plan& plan) const;
+
+  Contest& contest_;
+  Trials& trials_;
+  const SearchSpace& space_;
+  Effort effort_;
+  int most_prepared_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <limits>
+
+#include "tuned_matrix.hpp"
+
+namespace heddle {
+
+namespace {
+
+/// The domain with the record nearest to the matrix, of those for its entry and objective.
+const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, Objective objective,
+                               const PatternFeatures& features) {
+  const DomainRecord* nearest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const DomainRecord& domain : profile.domains) {
+    if (domain.entry != matrix.entry().name() || domain.precision != name(matrix.precision()) ||
+        domain.objective != objective) {
+      continue;
+    }
+    if (nearest == nullptr) nearest = &domain;
+    for (const ProfileRecord& record : profile.records) {
+      const auto& set = domain.fingerprints;
+      if (std::find(set.begin(), set.end(), record.fingerprint) == set.end()) continue;
+      const double away = distance(record.features, features);
+      if (away >= least) continue;
+      least = away;
+      nearest = &domain;
+    }
+  }
+  if (nearest != nullptr) return *nearest;
+  throw Error(ErrorKind::usage, "the profile has no domain of entry " +
+                                    std::string(matrix.entry().name()) + " in " +
+                                    std::string(name(matrix.precision())) + " precision for " +
+                                    std::string(name(objective)));
+}
+
+}  // namespace
+
+Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
+                            const TuneOptions& options, const MakeTrials& make_trials) {
+  if (options.search == Search::predict) {
+    throw Error(ErrorKind::usage, "a plan is evaluated against a search that measures");
+  }
+  const TuningDevice on = tuning_device(device, make_trials);
+  TunedMatrix tuned(matrix, on, options);
+  const DomainRecord& domain =
+      domain_for(profile, *matrix.matrix, options.objective, tuned.features());
+  std::vector<Trial> trials;
+  const SearchResult found = tuned.search(trials);
+  if (!found.best) {
+    throw Error(ErrorKind::usage, "the search was cancelled before it measured a plan");
+  }
+  Evaluation evaluation;
+  evaluation.domain = domain.domain;
+  if (domain.plan == found.best->plan) {
+    evaluation.plan = evaluation.best = *found.best;
+    return evaluation;
+  }
+  const std::vector<Trial> both = tuned.measure({found.best->plan, domain.plan});
+  if (both.size() < 2) {
+    throw Error(ErrorKind::usage, "it was cancelled before both plans were measured");
+  }
+  evaluation.best = both[0];
+  evaluation.plan = both[1];
+  evaluation.loss = evaluation.plan.score / evaluation.best.score - 1;
+  return evaluation;
+}
+
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
+                    const TuneOptions& options) {
+  return detail::evaluate(profile, matrix, device, options, detail::trials_on_device);
+}
+
+}  // namespace heddle

@@ -1,0 +1,57 @@
+// Trials of plans on a matrix and a device: built or rescheduled, checked, and timed.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ahead_compiler.hpp"
+#include "heddle/any_solver.hpp"
+#include "heddle/search_space.hpp"
+#include "heddle/sliced.hpp"
+#include "heddle/trials.hpp"
+
+namespace heddle {
+
+/// The product's objective times y = A x with warm caches; that of a solver the iterations, with
+/// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
+/// first and last residual are a part of the time. On a GPU, products are replays of a graph
+/// between events; on the CPU as many runs as make 200 us are timed together, so that a clock's
+/// steps and a team's waking do not show.
+class OperatorTrials final : public Trials {
+ public:
+  /// Iterations of a timed solve.
+  static constexpr long long iterations_on_cpu = 20, iterations_on_gpu = 60;
+
+  /// The matrix must outlive it. Throws `Error`: usage for iterations on a rectangular matrix,
+  /// unsupported for conjugate gradient on entries without an adjoint.
+  OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective);
+
+  void announce(const std::vector<Plan>& plans) override;
+  /// Also the copy in floats of a plan with stored=float counts.
+  double memory_ratio(const Plan& plan) override;
+  /// One layout that was built last stays built, beside those of prepared plans, until memory is
+  /// short. Also throws `Error` (unsupported) where the method makes no iteration.
+  std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override;
+  double now() override;
+
+ private:
+  const MemoryUse& memory_of(const Plan& plan);
+  AnyOperator operator_under(const Plan& plan);
+  /// Throws `WrongResult`.
+  void check_result(const Plan& plan, const AnyField& y) const;
+
+  const AnyMatrix& matrix_;
+  Device device_;
+  Objective objective_;
+  std::map<std::string, MemoryUse> uses_;  // by layout, as far as memory depends on it
+  double bytes_of_csr_;
+  std::deque<AnyOperator> built_;         // layouts, the last used one in front
+  AnyField x_;                            // of products, and the right-hand side of solves
+  std::vector<double> reference_;         // A x
+  std::unique_ptr<AheadCompiler> ahead_;  // on a GPU; last, since its threads use the others
+};
+
+}  // namespace heddle

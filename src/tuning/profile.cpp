@@ -1,0 +1,138 @@
+#include "heddle/profile.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <tuple>
+
+#include "../spmv/kernel_compiler.hpp"
+#include "heddle/output_file.hpp"
+#include "heddle/version.hpp"
+
+namespace heddle {
+
+namespace {
+
+bool replaces(const ProfileRecord& a, const ProfileRecord& b) {
+  return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision &&
+         a.structure == b.structure && a.objective == b.objective;
+}
+bool replaces(const DomainRecord& a, const DomainRecord& b) {
+  return a.domain == b.domain && a.entry == b.entry && a.precision == b.precision &&
+         a.objective == b.objective;
+}
+
+template <class T>
+void take_over(std::vector<T>& records, const std::vector<T>& others) {
+  for (const T& other : others) {
+    const auto same = std::find_if(records.begin(), records.end(),
+                                   [&](const T& record) { return replaces(other, record); });
+    if (same == records.end()) {
+      records.push_back(other);
+    } else {
+      *same = other;
+    }
+  }
+}
+
+bool is_for(const PlanQuery& query, const std::string& entry, const std::string& precision) {
+  return entry == query.entry && precision == query.precision;
+}
+
+void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
+                 const PlanQuery& query) {
+  if (!best || is_better(match, *best, query)) best = match;
+}
+
+}  // namespace
+
+Profile Profile::of(const Device& device) {
+  Profile profile;
+  profile.device = properties_of(device);
+  profile.ceilings = typical_ceilings(profile.device);
+  profile.version = heddle::version;
+  profile.kernels = cuda::embedded_headers_hash();
+  return profile;
+}
+
+Profile Profile::load(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  std::string bytes, piece(1 << 16, '\0');
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  return from_json(bytes, path);
+}
+
+void Profile::save(const std::string& path) const {
+  const std::string text = to_json();
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void Profile::merge(const Profile& other) {
+  if (const std::string why = why_another_class(other.device, device); !why.empty()) {
+    throw Error(ErrorKind::bad_plan,
+                "profiles of different devices cannot be merged: the other: " + why);
+  }
+  take_over(records, other.records);
+  take_over(domains, other.domains);
+  device = other.device;
+  ceilings = other.ceilings;
+  version = other.version;
+  kernels = other.kernels;
+}
+
+bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query) {
+  const auto rank = [&](const ProfileMatch& match) {
+    return std::tuple(match.kind, match.objective != query.objective, match.distance);
+  };
+  return rank(a) < rank(b);
+}
+
+std::optional<ProfileMatch> find_same_pattern(const Profile& profile, const PlanQuery& query) {
+  std::optional<ProfileMatch> best;
+  if (query.fingerprint.empty()) return best;
+  for (const ProfileRecord& record : profile.records) {
+    if (!is_for(query, record.entry, record.precision)) continue;
+    if (record.fingerprint != query.fingerprint) continue;
+    keep_better(best,
+                {ProfileMatch::Kind::same_pattern, record.plan, record.matrix, record.objective, 0},
+                query);
+  }
+  return best;
+}
+
+std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery& query) {
+  std::optional<ProfileMatch> best;
+  for (const ProfileRecord& record : profile.records) {
+    if (!is_for(query, record.entry, record.precision)) continue;
+    const double away = distance(record.features, query.features);
+    if (!(away <= farthest_record)) continue;
+    keep_better(best,
+                {ProfileMatch::Kind::nearest, record.plan, record.matrix, record.objective, away},
+                query);
+    for (const DomainRecord& domain : profile.domains) {
+      if (!is_for(query, domain.entry, domain.precision)) continue;
+      if (std::ranges::find(domain.fingerprints, record.fingerprint) == domain.fingerprints.end()) {
+        continue;
+      }
+      keep_better(best,
+                  {ProfileMatch::Kind::domain, domain.plan, domain.domain, domain.objective, away},
+                  query);
+    }
+  }
+  return best;
+}
+
+std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query) {
+  const auto same = find_same_pattern(profile, query);
+  return same ? same : find_similar(profile, query);
+}
+
+}  // namespace heddle

@@ -1,0 +1,154 @@
+// A search by coordinates from predicted plans; docs/tuning.md tells how and why.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "contest.hpp"
+#include "coordinate_search.hpp"
+#include "heddle/tune.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Found = CoordinateSearch::Found;
+
+/// Of the papers' space, what may be prepared: with what layouts take to be built, about one in
+/// twenty of the time that all of it takes. A few in spaces that are small themselves.
+int most_prepared_of(const SearchSpace& space) {
+  constexpr std::size_t one_in = 32, few = 40;
+  const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
+  return static_cast<int>(std::max(few, papers.plans().size() / one_in));
+}
+/// The part of it that the natural layout's schedules may take.
+int for_natural_of(int most_prepared) { return most_prepared / 6; }
+
+class PrunedSearch {
+ public:
+  PrunedSearch(Contest& contest, Trials& trials, const SearchSpace& space,
+               const TuneOptions& options, int most_prepared)
+      : contest_(contest),
+        space_(space),
+        // A candidate's time is known well enough to be sorted by; the finalists run again.
+        screening_{std::min(3, options.least_runs), std::min(9, options.most_runs),
+                   options.confidence, 3 * options.tightness},
+        glance_{std::min(2, options.least_runs), std::min(3, options.most_runs), options.confidence,
+                3 * options.tightness},
+        layouts_(contest, trials, space, glance_, most_prepared - for_natural_of(most_prepared)),
+        search_(contest, trials, space, screening_, most_prepared - for_natural_of(most_prepared)),
+        last_(contest, trials, space, screening_, most_prepared) {}
+
+  void run(const std::vector<Plan>& starts) {
+    search_.announce(starts);
+    for (const Plan& start : starts) search_.attempt(start);
+    if (contest_.best() == nullptr) return;
+    glance_at_layouts();
+    std::vector<Found> beam = best_layouts(3, 1.25);
+    look_closer(beam);
+    for (Found& found : beam) found = along(found, {"T", "loop"});
+    beam = nearest(beam, 2, 1.1);
+    for (Found& found : beam) found = along(found, {"sigma", "vector", "schedule"});
+    for (Found& found : beam) found = tune_extent(found);
+    std::vector<std::size_t> axes(space_.axes().size());
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    search_.descend(contest_.best(), axes);
+    tune_natural_layout();
+    // What is left: again from the best of another layout, if it is near.
+    constexpr double near = 1.15;
+    const Found best = contest_.best();
+    for (const Found found : contest_.ranking()) {
+      if (found->trial.score > near * best->trial.score) break;
+      if (same_layout(found->trial.plan, best->trial.plan)) continue;
+      last_.descend(found, axes);
+      break;
+    }
+    last_.descend(contest_.best(), axes);
+  }
+
+ private:
+  /// Every outer layout, and the best of them in every inner layout, by a few runs each: what one
+  /// is worth depends on the other.
+  void glance_at_layouts() {
+    const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("inner");
+    if (outer) layouts_.along(contest_.best(), *outer);
+    if (!inner) return;
+    for (const Found found : best_layouts(2, 1.5)) layouts_.along(found, *inner);
+  }
+
+  /// Of the layouts that were tried, so many of the best, none slower than so many times the best.
+  std::vector<Found> best_layouts(std::size_t most, double near) {
+    std::vector<Found> kept;
+    for (const Found found : contest_.ranking()) {
+      const bool is_new = std::none_of(kept.begin(), kept.end(), [&](Found other) {
+        return same_layout(other->trial.plan, found->trial.plan);
+      });
+      if (is_new) kept.push_back(found);
+    }
+    return nearest(kept, most, near);
+  }
+
+  /// Measures what a glance found better.
+  void look_closer(const std::vector<Found>& found) {
+    for (const Found candidate : found) {
+      if (search_.may_go_on() && candidate->trial.seconds.runs < screening_.most_runs) {
+        contest_.repeat(*candidate, screening_);
+      }
+    }
+  }
+
+  /// The best of these: so many at most, none slower than so many times the best.
+  static std::vector<Found> nearest(std::vector<Found> found, std::size_t most, double near) {
+    std::stable_sort(found.begin(), found.end(),
+                     [](Found a, Found b) { return a->trial.score < b->trial.score; });
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    found.resize(std::min(found.size(), most));
+    while (found.back()->trial.score > near * found.front()->trial.score) found.pop_back();
+    return found;
+  }
+
+  Found along(Found found, const std::vector<const char*>& keys) {
+    for (const char* key : keys) {
+      const auto axis = search_.axis_of(key);
+      if (axis) found = search_.along(found, *axis);
+    }
+    return found;
+  }
+
+  /// How much runs at once on a GPU, how far ahead a CPU asks.
+  Found tune_extent(Found found) {
+    found = search_.along_threads_and_blocks(found);
+    return along(found, {"prefetch-matrix", "prefetch-x"});
+  }
+
+  void tune_natural_layout() {
+    for (const Plan& plan : {contest_.best()->trial.plan, space_.base()}) {
+      const Found natural = last_.attempt(space_.reduced(natural_layout(plan)));
+      if (natural == nullptr) continue;
+      last_.descend(natural, last_.schedule_axes(natural->trial.plan));
+      return;
+    }
+  }
+
+  Contest& contest_;
+  const SearchSpace& space_;
+  Effort screening_, glance_;
+  CoordinateSearch layouts_, search_, last_;
+};
+
+}  // namespace
+
+SearchResult pruned_search(Trials& trials, const SearchSpace& space,
+                           const std::vector<Plan>& starts, const TuneOptions& options) {
+  constexpr int finalists = 3;
+  const int most_prepared = most_prepared_of(space);
+  Contest contest(trials, space, options, most_prepared + finalists + 1);
+  std::vector<Plan> references = starts;
+  references.push_back(natural_layout(starts.empty() ? space.base() : starts.front()));
+  references.push_back(natural_layout(space.base()));
+  if (contest.begin(references))
+    PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
+  return contest.finish(finalists);
+}
+
+}  // namespace heddle

@@ -1,0 +1,166 @@
+#include "tuned_matrix.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "contest.hpp"
+#include "operator_trials.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+void check(const NamedMatrix& matrix, const TuneOptions& options) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::usage, "tuning: " + what);
+  };
+  if (matrix.matrix == nullptr) refuse("no matrix is given");
+  if (!(options.max_memory_ratio > 0)) refuse("the memory ratio is a positive number");
+  if (!std::isfinite(options.memory_weight) || options.memory_weight < 0) {
+    refuse("the memory weight is 0 or more");
+  }
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    refuse("the confidence lies between 0 and 1");
+  }
+  if (!(options.tightness > 0)) refuse("the tightness is a positive number");
+  if (options.least_runs < 1 || options.most_runs < options.least_runs) {
+    refuse("a plan runs at least once, and no fewer times at most than at least");
+  }
+  if (!(options.seconds_limit >= 0)) refuse("the limit of seconds is 0 or more");
+  if (matrix.matrix->rows() == 0 || matrix.matrix->entries() == 0) {
+    refuse("the matrix has no entries");
+  }
+}
+
+std::string today() {
+  using namespace std::chrono;
+  const year_month_day date{floor<days>(system_clock::now())};
+  char text[16];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text;
+}
+
+TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
+  TuningSubject subject;
+  subject.rows = matrix.rows();
+  subject.columns = matrix.columns();
+  subject.entries = matrix.entries();
+  subject.entry_bytes = matrix.entry_bytes();
+  subject.scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8;
+  subject.objective = objective;
+  return subject;
+}
+
+}  // namespace
+
+std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& device,
+                                         Objective objective) {
+  return std::make_unique<OperatorTrials>(matrix, device, objective);
+}
+
+TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
+                         const TuneOptions& options)
+    : matrix_(matrix), options_(options), properties_(on.properties) {
+  check(matrix, options);
+  const PatternView pattern = matrix.matrix->pattern();
+  subject_ = subject_of(*matrix.matrix, options.objective);
+  features_ = pattern_features(pattern, Device::cpu(on.device.threads()));
+  starts_ = predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings);
+  for (const Plan& plan : options.starts) {
+    if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
+  }
+  trials_ = on.make_trials(*matrix.matrix, on.device, options.objective);
+}
+
+SearchResult TunedMatrix::search(std::vector<Trial>& trials) {
+  if (options_.search == Search::predict) return {};
+  if (options_.on_matrix) options_.on_matrix(matrix_.name);
+  TuneOptions options = options_;
+  options.on_trial = [&](const Trial& trial) {
+    trials.push_back(trial);
+    if (options_.on_trial) options_.on_trial(trial);
+  };
+  SearchResult found;
+  if (options_.search == Search::full) {
+    found =
+        full_search(*trials_, SearchSpace::papers(subject_, properties_), starts_.front(), options);
+  } else {
+    found = pruned_search(*trials_, SearchSpace::whole(subject_, properties_), starts_, options);
+  }
+  if (found.best || found.cancelled) return found;
+  const auto refused = std::find_if(trials.rbegin(), trials.rend(), [](const Trial& trial) {
+    return trial.outcome != Trial::Outcome::measured;
+  });
+  throw Error(
+      ErrorKind::unsupported,
+      "no plan could be measured" +
+          (refused == trials.rend() ? std::string()
+                                    : "; the last: " + std::string(name(refused->outcome)) +
+                                          (refused->reason.empty() ? "" : ", " + refused->reason)));
+}
+
+std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
+  const SearchSpace bare(Plan{}, {}, subject_, properties_);
+  TuneOptions options = options_;
+  options.seconds_limit = std::numeric_limits<double>::infinity();
+  options.on_trial = {};
+  const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
+  trials_->announce(plans);
+  Contest contest(*trials_, bare, options, static_cast<int>(plans.size()));
+  std::vector<Trial> measured;
+  if (!contest.begin(plans)) return measured;
+  for (const Plan& plan : plans) {
+    const Contest::Entrant* const entrant = contest.attempt(plan, effort);
+    if (entrant == nullptr) break;
+    measured.push_back(entrant->trial);
+  }
+  return measured;
+}
+
+std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {
+  const bool predicts = options_.search == Search::predict;
+  if (!predicts && !found.best) return {};
+  const AnyMatrix& matrix = *matrix_.matrix;
+  ProfileRecord record;
+  record.matrix = matrix_.name;
+  record.entry = matrix.entry().name();
+  record.precision = name(matrix.precision());
+  record.objective = options_.objective;
+  record.fingerprint = fingerprint(matrix.pattern());
+  record.features = features_;
+  record.search = name(options_.search);
+  record.date = today();
+  if (predicts) {
+    record.plan = options_.starts.empty() ? starts_.front() : options_.starts.front();
+    record.natural = natural_layout(record.plan);
+    record.memory_ratio = trials_->memory_ratio(record.plan);
+    return record;
+  }
+  record.plan = found.best->plan;
+  record.seconds = found.best->seconds;
+  record.memory_ratio = found.best->memory_ratio;
+  // Cancelled before a natural layout was measured: the speed-up is unknown, and not claimed.
+  record.natural = found.natural ? found.natural->plan : natural_layout(record.plan);
+  if (found.natural) {
+    record.natural_seconds = found.natural->seconds;
+    record.speedup = found.natural->seconds.median / found.best->seconds.median;
+  }
+  return record;
+}
+
+Profile empty_profile(const TuningDevice& on) {
+  Profile profile = Profile::of(on.device);
+  profile.ceilings = on.ceilings;
+  return profile;
+}
+
+TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials) {
+  return {device, properties_of(device), measure_ceilings(device), make_trials};
+}
+
+}  // namespace heddle::detail

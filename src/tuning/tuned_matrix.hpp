@@ -1,0 +1,68 @@
+// What tuning one matrix takes, for profiles of one and of many.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "heddle/tune.hpp"
+
+namespace heddle::detail {
+
+/// Trials of a matrix, or in a test what stands for them.
+using MakeTrials =
+    std::function<std::unique_ptr<Trials>(const AnyMatrix&, const Device&, Objective)>;
+std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& device,
+                                         Objective objective);
+
+/// A device as every matrix tuned on it sees it.
+struct TuningDevice {
+  Device device;
+  DeviceProperties properties;
+  Ceilings ceilings;
+  MakeTrials make_trials;
+};
+
+/// One matrix in tuning.
+class TunedMatrix {
+ public:
+  /// Throws `Error` (usage) for options without meaning, and as `OperatorTrials`.
+  TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
+
+  /// As options.search says; every trial also goes to `trials`. Throws the last refusal where no
+  /// plan could be measured, unless it was cancelled.
+  SearchResult search(std::vector<Trial>& trials);
+  /// Plans side by side, in their order; no time limit. Fewer where it was cancelled or none runs.
+  std::vector<Trial> measure(const std::vector<Plan>& plans);
+
+  /// Of what `search` found; none where it found nothing. Under `Search::predict` of the first
+  /// start.
+  std::optional<ProfileRecord> record(const SearchResult& found);
+
+  const std::vector<Plan>& starts() const { return starts_; }
+  const PatternFeatures& features() const { return features_; }
+
+ private:
+  NamedMatrix matrix_;
+  const TuneOptions& options_;
+  DeviceProperties properties_;
+  TuningSubject subject_;
+  PatternFeatures features_;
+  std::vector<Plan> starts_;  // predicted ones, then those of the options
+  std::unique_ptr<Trials> trials_;
+};
+
+/// As `heddle::tune` and the others, with trials of the caller's own.
+Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options,
+             const MakeTrials& make_trials);
+Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
+                    const Device& device, const TuneOptions& options,
+                    const MakeTrials& make_trials);
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
+                    const TuneOptions& options, const MakeTrials& make_trials);
+
+/// Measured here, with what the library says of itself.
+Profile empty_profile(const TuningDevice& on);
+TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials);
+
+}  // namespace heddle::detail

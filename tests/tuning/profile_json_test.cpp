@@ -1,0 +1,368 @@
+// Profiles as files: the same bits back, every fault named, nothing half-written, and the schema
+// that the documentation holds.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "heddle/profile.hpp"
+#include "io/temporary_folder.hpp"
+#include "support/json_schema.hpp"
+#include "support/profiles.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+Profile full_profile() {
+  Profile profile = some_profile();
+  profile.records = {some_record("b", "b", "K1rs,inner=aosoa16"), some_record("a", "a", "C=4")};
+  profile.records[0].objective = Objective::bicgstab;
+  profile.records[1].search = "full";
+  ProfileRecord predicted = some_record("c \"quoted\" \\ é", "c", "CSR");
+  predicted.search = "predict";
+  predicted.seconds = predicted.natural_seconds = {};
+  predicted.entry = "complex";
+  predicted.precision = "single";
+  predicted.objective = Objective::product;
+  profile.records.push_back(predicted);
+  profile.domains = {some_domain("surfaces", "C=4", {"a", "b"}), some_domain("none", "CSR", {})};
+  return profile;
+}
+
+Profile profile_of_gpu() {
+  Profile profile = full_profile();
+  profile.device = some_gpu();
+  profile.records[0].plan = parse_plan("K2rs,inner=aosoa,threads=512,blocks=4,loop=graph");
+  return profile;
+}
+
+std::string message_of(const json& profile) {
+  try {
+    Profile::from_json(profile.dump(), "p.json");
+    return "accepted";
+  } catch (const OtherVersion& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
+    return std::string("another version: ") + error.what();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_plan) << error.what();
+    return error.what();
+  }
+}
+std::string message_of_text(const std::string& text) {
+  try {
+    Profile::from_json(text, "p.json");
+    return "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_plan) << error.what();
+    return error.what();
+  }
+}
+
+// ---- there and back ----
+
+TEST(ProfileJson, GivesTheSameProfileBack) {
+  for (const Profile& profile : {some_profile(), full_profile(), profile_of_gpu()}) {
+    const std::string text = profile.to_json();
+    Profile back = Profile::from_json(text, "p");
+    EXPECT_EQ(back.to_json(), text);
+    EXPECT_EQ(back.device, profile.device);
+    EXPECT_EQ(back.ceilings, profile.ceilings);
+    EXPECT_EQ(back.version, profile.version);
+    EXPECT_EQ(back.kernels, profile.kernels);
+    ASSERT_EQ(back.records.size(), profile.records.size());
+    for (const ProfileRecord& record : profile.records) {
+      EXPECT_NE(std::find(back.records.begin(), back.records.end(), record), back.records.end());
+    }
+    for (const DomainRecord& domain : profile.domains) {
+      EXPECT_NE(std::find(back.domains.begin(), back.domains.end(), domain), back.domains.end());
+    }
+  }
+}
+
+TEST(ProfileJson, KeepsEveryBitOfANumber) {
+  Profile profile = full_profile();
+  const double odd[] = {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, 123456789.123456789, 0};
+  for (const double value : odd) {
+    profile.records[0].speedup = value;
+    profile.records[0].features.mean_distance = value;
+    EXPECT_EQ(Profile::from_json(Profile::from_json(profile.to_json(), "p").to_json(), "p"),
+              Profile::from_json(profile.to_json(), "p"));
+    const Profile back = Profile::from_json(profile.to_json(), "p");
+    EXPECT_EQ(back.records.back().speedup, value);
+  }
+  EXPECT_NE(profile.to_json().find("\"memory_ratio\": 1.0625,\n"), std::string::npos);
+  EXPECT_NE(profile.to_json().find("\"memory\": 15000000000.0,\n"), std::string::npos);
+}
+
+TEST(ProfileJson, HasOneOrderAndAKeyOnEachLine) {
+  Profile profile = full_profile();
+  const std::string text = profile.to_json();
+  std::swap(profile.records[0], profile.records[2]);
+  std::swap(profile.domains[0], profile.domains[1]);
+  EXPECT_EQ(profile.to_json(), text);
+  const std::size_t complex = text.find("\"entry\": \"complex\"");
+  const std::size_t a = text.find("\"matrix\": \"a\""), b = text.find("\"matrix\": \"b\"");
+  EXPECT_LT(complex, a);
+  EXPECT_LT(a, b);
+  EXPECT_EQ(text.back(), '\n');
+  EXPECT_NE(text.find("\n   \"plan\": \"" + to_string(parse_plan("C=4")) + "\",\n"),
+            std::string::npos)
+      << text;
+  // A record more is lines more, and changes no other.
+  profile.records.push_back(some_record("d", "d", "C=8"));
+  const std::string longer = profile.to_json();
+  std::size_t at = 0;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = text.find('\n', from) + 1;
+    const std::string line = text.substr(from, end - from);
+    at = longer.find(line, at);
+    ASSERT_NE(at, std::string::npos) << line;
+    at += line.size();
+    from = end;
+  }
+}
+
+TEST(ProfileJson, TakesBytesThatAreNoText) {
+  Profile profile = full_profile();
+  profile.records[0].matrix = "\xff\xfe matrix";
+  EXPECT_NE(Profile::from_json(profile.to_json(), "p").to_json().find(" matrix"),
+            std::string::npos);
+}
+
+TEST(ProfileJson, HoldsNoNumberThatIsNone) {
+  Profile profile = full_profile();
+  profile.records[0].speedup = std::numeric_limits<double>::infinity();
+  try {
+    profile.to_json();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::not_finite);
+    EXPECT_STREQ(error.what(), "profile: a speed-up is not a finite number");
+  }
+}
+
+// ---- faults ----
+
+struct Fault {
+  const char* place;
+  json value;
+  const char* message;
+};
+
+TEST(ProfileJson, NamesThePathOfAFault) {
+  const json good = json::parse(full_profile().to_json());
+  ASSERT_EQ(message_of(good), "accepted");
+  const std::vector<Fault> faults = {
+      {"/schema", 0,
+       "another version: p.json: schema: 0 is older than 1, the one that is known here"},
+      {"/schema", "1", "p.json: schema: must be an integer, not negative"},
+      {"/schema", nullptr, "p.json: schema: must be an integer, not negative"},
+      {"/speed", 1,
+       "p.json: 'speed': no such key; there are schema version kernels device ceilings records "
+       "domains"},
+      {"/device/kind", "tpu", "p.json: device.kind: 'tpu' is none of cpu gpu"},
+      {"/device/warp", 32,
+       "p.json: device: 'warp': no such key; there are kind name memory last_cache threads "
+       "instructions"},
+      {"/device/threads", 1LL << 40, "p.json: device.threads: is too large"},
+      {"/device/memory", -1, "p.json: device.memory: must be an integer, not negative"},
+      {"/device/memory", 1.5, "p.json: device.memory: must be an integer, not negative"},
+      {"/ceilings/start", "fast", "p.json: ceilings.start: must be a number"},
+      {"/records", json::object(), "p.json: records: must be an array"},
+      {"/records/1", 7, "p.json: records[1]: must be an object"},
+      {"/records/1/entry", "", "p.json: records[1].entry: must not be empty"},
+      {"/records/1/precision", "half",
+       "p.json: records[1].precision: 'half' is none of single double"},
+      {"/records/2/structure", "hisparse",
+       "p.json: records[2].structure: 'hisparse' is none of sliced"},
+      {"/records/0/objective", "gmres",
+       "p.json: records[0].objective: 'gmres' is none of product cg bicgstab"},
+      {"/records/0/fingerprint", "abc",
+       "p.json: records[0].fingerprint: must be 32 digits of 0123456789abcdef"},
+      {"/records/0/features/rows", 1LL << 31, "p.json: records[0].features.rows: is too large"},
+      {"/records/0/features/longest_row", 10001,
+       "p.json: records[0].features.longest_row: is too large"},
+      {"/records/0/features/mean_row", -0.5,
+       "p.json: records[0].features.mean_row: must be a finite number, not negative"},
+      {"/records/1/plan", "C=65",
+       "another version: p.json: records[1].plan: C=65 is neither 1 to 64 nor n"},
+      {"/records/1/natural", "CSR,col\xc3\xb6r=red", nullptr},
+      {"/records/1/plan", 7, "p.json: records[1].plan: must be a string"},
+      {"/records/1/seconds/median", 1.0,
+       "p.json: records[1].seconds.upper_quartile: is less than what stands before it"},
+      {"/records/1/seconds/runs", 2.0,
+       "p.json: records[1].seconds.runs: must be an integer, not negative"},
+      {"/records/1/memory_ratio", -1,
+       "p.json: records[1].memory_ratio: must be a finite number, not negative"},
+      {"/records/2/search", "guess",
+       "p.json: records[2].search: 'guess' is none of full pruned predict"},
+      {"/records/0/date", "21.11.2026",
+       "p.json: records[0].date: must be a day such as 2026-11-21"},
+      {"/domains/0/domain", "", "p.json: domains[0].domain: must not be empty"},
+      {"/domains/1/regret", json::array(), "p.json: domains[1].regret: must be a number"},
+      {"/domains/1/fingerprints", "a", "p.json: domains[1].fingerprints: must be an array"},
+      {"/domains/1/fingerprints/0", 3, "p.json: domains[1].fingerprints[0]: must be a string"},
+      {"/domains/1/fingerprints/1", some_fingerprint("c"),
+       "p.json: domains[1].fingerprints[1]: no record of this entry and precision has it"}};
+  for (const Fault& fault : faults) {
+    SCOPED_TRACE(fault.place);
+    json bad = good;
+    bad[json::json_pointer(fault.place)] = fault.value;
+    const std::string message = message_of(bad);
+    if (fault.message != nullptr) {
+      EXPECT_EQ(message, fault.message);
+    } else {
+      EXPECT_TRUE(message.starts_with("another version: p.json: records[1].natural: there is no"))
+          << message;
+    }
+    for (const char c : message) EXPECT_TRUE(c >= ' ' && c <= '~') << message;
+  }
+}
+
+TEST(ProfileJson, OfANewerSchemaIsNotReadFurther) {
+  EXPECT_EQ(message_of(json::parse(R"({"schema": 2, "device": "quantum", "new": [[[]]]})")),
+            "another version: p.json: schema: 2 is newer than 1, the one that is known here");
+  EXPECT_EQ(message_of(json::parse(R"({"device": {}})")), "p.json: schema: is missing");
+}
+
+TEST(ProfileJson, IsRefusedWhereItIsNoJson) {
+  const std::string text = full_profile().to_json();
+  EXPECT_EQ(message_of_text("[1]"), "p.json: must be an object");
+  EXPECT_EQ(message_of_text(R"({"schema": 1, "schema": 1})"),
+            "p.json: the key 'schema' stands twice");
+  EXPECT_EQ(message_of_text(std::string(100, '[')), "p.json: more than 6 levels of nesting");
+  for (const char* bad : {"", "{", "null", "{\"schema\": 1e999}", "{\"schema\": NaN}", "\xff"}) {
+    const std::string message = message_of_text(bad);
+    EXPECT_TRUE(message.starts_with("p.json: ")) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+  // Cut off anywhere but within the last white space.
+  for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
+    EXPECT_NE(message_of_text(text.substr(0, size)), "accepted") << size;
+  }
+}
+
+// ---- files ----
+
+TEST(ProfileFile, AppearsWholeOrNotAtAll) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "p.json";
+  full_profile().save(path);
+  EXPECT_EQ(contents(path), full_profile().to_json());
+  EXPECT_EQ(Profile::load(path).to_json(), full_profile().to_json());
+  profile_of_gpu().save(path);
+  EXPECT_EQ(Profile::load(path).device, some_gpu());
+  Profile bad = full_profile();
+  bad.records[0].speedup = std::nan("");
+  EXPECT_THROW(bad.save(path), Error);
+  EXPECT_EQ(Profile::load(path).device, some_gpu());
+  EXPECT_EQ(folder.files(), 1u);
+}
+
+ErrorKind kind_of(const std::function<void()>& act, const std::string& name) {
+  try {
+    act();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorKind::internal;
+}
+
+TEST(ProfileFile, ThatCannotBeReadOrWrittenIsNamed) {
+  const TemporaryFolder folder;
+  const std::string missing = folder / "missing.json";
+  EXPECT_EQ(kind_of([&] { Profile::load(missing); }, missing), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { Profile::load(folder / ""); }, folder / ""), ErrorKind::io);
+  const std::string nowhere = folder / "no/such/folder/p.json";
+  EXPECT_EQ(kind_of([&] { some_profile().save(nowhere); }, nowhere), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { some_profile().save(folder / ""); }, "heddle-test"), ErrorKind::io);
+  if (geteuid() != 0) {  // who may write everywhere
+    const std::string unwritable = folder / "closed";
+    mkdir(unwritable.c_str(), 0500);
+    EXPECT_EQ(kind_of([&] { some_profile().save(unwritable + "/p.json"); }, unwritable),
+              ErrorKind::io);
+  }
+  const std::string broken = folder.write("broken.json", "{");
+  EXPECT_EQ(kind_of([&] { Profile::load(broken); }, broken), ErrorKind::bad_plan);
+}
+
+// ---- the schema ----
+
+JsonSchema schema() {
+  std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/docs/profile-schema.json");
+  return JsonSchema(json::parse(file));
+}
+
+TEST(ProfileSchema, AcceptsWhatIsWritten) {
+  for (const Profile& profile : {some_profile(), full_profile(), profile_of_gpu()}) {
+    EXPECT_TRUE(schema().accepts(json::parse(profile.to_json()))) << profile.to_json();
+  }
+}
+
+/// Every place of a document.
+void collect(const json& value, const json::json_pointer& at,
+             std::vector<json::json_pointer>& places) {
+  places.push_back(at);
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items()) collect(inner, at / key, places);
+  }
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) collect(value[i], at / i, places);
+  }
+}
+
+TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
+  const JsonSchema rules = schema();
+  for (const Profile& profile : {full_profile(), profile_of_gpu()}) {
+    const json good = json::parse(profile.to_json());
+    std::vector<json::json_pointer> places;
+    collect(good, json::json_pointer(), places);
+    for (const json::json_pointer& place : places) {
+      SCOPED_TRACE(place.to_string());
+      const std::string name = place.empty() ? "" : place.back();
+      // What the reader knows beyond the schema: plans, and what values mean together.
+      const bool reader_knows_more =
+          name == "plan" || name == "natural" || name == "entry" || name == "records";
+      if (!place.empty() && good[place.parent_pointer()].is_object()) {
+        json without = good;
+        without[place.parent_pointer()].erase(place.back());
+        EXPECT_FALSE(rules.accepts(without));
+        EXPECT_NE(message_of(without), "accepted");
+      }
+      if (good[place].is_object()) {
+        json with = good;
+        with[place]["misspelt"] = 1;
+        EXPECT_FALSE(rules.accepts(with));
+        EXPECT_NE(message_of(with), "accepted");
+      }
+      for (const json& other :
+           {json(nullptr), json(true), json(-1), json(0.5), json(1LL << 40), json(3), json(""),
+            json("other"), json(json::array()), json(json::object())}) {
+        json changed = good;
+        changed[place] = other;
+        const bool is_read = message_of(changed) == "accepted";
+        if (is_read) {
+          EXPECT_TRUE(rules.accepts(changed)) << other;
+        } else if (!other.is_number() && !reader_knows_more) {
+          EXPECT_FALSE(rules.accepts(changed)) << other << message_of(changed);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
