@@ -33,6 +33,9 @@ std::string file_name_of(const DeviceProperties& device) {
 
 std::string path_in_cache(const DeviceProperties& here) {
   const std::string folder = profile_folder();
+  if (folder.empty()) {
+    throw Error(ErrorKind::io, "there is no home folder for profiles; name a file with --output");
+  }
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) {

@@ -295,7 +295,6 @@ int tune_all(const Options& options, const Device& device) {
     const std::string domain = options.domain.empty() ? "default" : options.domain;
     const Profile found = of_domain ? tune_domain(domain, matrices.named, device, settings)
                                     : tune(matrices.named.front(), device, settings);
-    watch.end();
     report.cancelled = watch.is_stopping();
     take_over(found, report);
     if (progress) progress->erase();

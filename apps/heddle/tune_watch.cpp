@@ -12,29 +12,28 @@ TuneWatch::TuneWatch(std::vector<tuning::MatrixReport>& matrices, Progress* prog
 void TuneWatch::listen(TuneOptions& options) {
   options.on_matrix = [this](const std::string& name) { begin(name); };
   options.on_trial = [this](const Trial& trial) {
-    if (current_ != nullptr) current_->trials.push_back(trial);
+    if (current_ == nullptr) return;
+    current_->trials.push_back(trial);
+    current_->seconds = since_.seconds();
   };
   options.observer = [this](const TuneProgress& now) { return go_on(now); };
 }
 
 void TuneWatch::begin(const std::string& name) {
-  end();
   const auto matrix = std::find_if(matrices_.begin(), matrices_.end(),
                                    [&](const auto& report) { return report.name == name; });
-  if (matrix == matrices_.end()) return;
-  current_ = &*matrix;
+  current_ = matrix == matrices_.end() ? nullptr : &*matrix;
   since_ = Stopwatch();
 }
 
-void TuneWatch::end() {
-  if (current_ != nullptr) current_->seconds += since_.seconds();
-  current_ = nullptr;
-}
-
 bool TuneWatch::go_on(const TuneProgress& now) {
-  if (progress_ == nullptr || current_ == nullptr) return !stopping_;
-  std::string text = current_->name;
-  if (matrices_.size() > 1) {
+  if (current_ == nullptr) return !stopping_;
+  // Once every matrix is searched, the best plans of all are compared, from the first plan on.
+  const bool compares = now.tried < static_cast<int>(current_->trials.size());
+  if (!compares) current_->seconds = since_.seconds();
+  if (progress_ == nullptr) return !stopping_;
+  std::string text = compares ? "one plan for all" : current_->name;
+  if (!compares && matrices_.size() > 1) {
     text += " (" + std::to_string(current_ - matrices_.data() + 1) + " of " +
             std::to_string(matrices_.size()) + ")";
   }

@@ -18,8 +18,6 @@ class TuneWatch {
 
   /// Takes the observers of `options`, which this must outlive.
   void listen(TuneOptions& options);
-  /// No matrix is being tuned any more.
-  void end();
 
   /// From any thread: the search shall end.
   void stop() { stopping_ = true; }
@@ -32,7 +30,7 @@ class TuneWatch {
   std::vector<tuning::MatrixReport>& matrices_;
   Progress* progress_;
   tuning::MatrixReport* current_ = nullptr;
-  Stopwatch since_;  // its beginning
+  Stopwatch since_;  // its search began
   std::atomic<bool> stopping_{false};
 };
 

@@ -98,8 +98,7 @@ std::string best_plans(const TuneReport& run) {
                                  {natural ? readable_seconds(record.natural_seconds.median) : ""},
                                  {preferred_schedule(matrix), true},
                                  {times(record.memory_ratio)}});
-      plans +=
-          element("dt", matrix.name) + "<dd>" + element("code", to_string(record.plan)) + "</dd>\n";
+      plans += element("dt", matrix.name) + "<dd>" + plan_code(record.plan) + "</dd>\n";
     } else {
       cells.insert(cells.end(), {{"no plan was measured", true}, {}, {}, {}, {}, {}, {}});
     }
@@ -175,6 +174,8 @@ std::string layouts_table(const std::vector<LayoutMap>& maps) {
 
 // ---- figures ----
 
+std::string whole_tick(double count) { return readable_count(static_cast<long long>(count)); }
+
 std::string heat_map(const LayoutMap& map) {
   return "<figure>\n<figcaption>" + escaped(layout_name(map.best->plan)) + ": " +
          escaped(readable_seconds(map.best->seconds.median)) + " at best</figcaption>\n" +
@@ -231,8 +232,7 @@ std::string search_chart(const MatrixReport& matrix) {
   report::Chart chart;
   chart.title = "Medians of the trials of " + matrix.name + " in their order";
   chart.height = 360;
-  chart.x = {"trial", false,
-             [](double trial) { return readable_count(static_cast<long long>(trial)); }};
+  chart.x = {"trial", false, whole_tick};
   chart.y = {"median time", true, report::seconds_tick};
   chart.series = {tried, best};
   const std::string figure = svg(chart);
@@ -277,7 +277,7 @@ std::string distributions(const TuneReport& run) {
          "<h3>Entries of a row</h3>\n" +
          svg(box_plot(run, "Distribution of row lengths",
                       {logarithmic ? "entries of a row (logarithmic)" : "entries of a row",
-                       logarithmic, report::count_tick},
+                       logarithmic, whole_tick},
                       &MatrixReport::row_lengths)) +
          "<h3>Bandwidth of a row</h3>\n<p>Largest less smallest column of a row, over the number "
          "of columns.</p>\n" +

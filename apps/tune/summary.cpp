@@ -1,5 +1,6 @@
 #include "summary.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 #include "amounts.hpp"
@@ -33,7 +34,9 @@ std::string quartiles(const Statistics& seconds) {
          report::readable_seconds(seconds.upper_quartile);
 }
 
-std::string times(double ratio) { return report::readable_ratio(ratio) + "x"; }
+std::string times(double ratio) {
+  return std::isfinite(ratio) ? report::readable_ratio(ratio) + "x" : std::string();
+}
 
 std::string search_text(const TuneReport& report) {
   std::string text =

@@ -17,7 +17,7 @@ std::string preferred_schedule(const MatrixReport& matrix);
 /// "5.21 us to 5.40 us".
 std::string quartiles(const Statistics& seconds);
 
-/// "1.08x".
+/// "1.08x"; nothing where it is not finite.
 std::string times(double ratio);
 
 /// The search and what it minimised, in a few words.
