@@ -215,6 +215,7 @@ std::vector<std::string> plans_of(const Session& session, const Problem& problem
   std::vector<std::string> plans = problem.plans;
   if (session.settings().quick && plans.size() > in_a_hurry) plans.resize(in_a_hurry);
   plans.insert(plans.end(), session.settings().plans.begin(), session.settings().plans.end());
+  add_tuned_plan(problem.matrix, session, Objective::product, plans);
   return plans;
 }
 

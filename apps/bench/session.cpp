@@ -72,6 +72,12 @@ double Session::seconds_for_timing() const {
   return settings_.device.on_gpu() ? 3 : 6;
 }
 
+void add_tuned_plan(const AnyMatrix& matrix, const Session& session, Objective objective,
+                    std::vector<std::string>& texts) {
+  const PlanChoice choice = session.settings().profiles.choose(matrix, session.device(), objective);
+  if (choice.tuned) texts.push_back(to_string(choice.plan));
+}
+
 Record record_of(std::string_view suite, const Problem& problem, std::string quantity) {
   Record record;
   record.suite = suite;

@@ -213,6 +213,9 @@ OwnSystems own_systems(const Session& session, const Problem& problem) {
   }
   const std::vector<std::string>& asked_for = session.settings().plans;
   texts.insert(texts.end(), asked_for.begin(), asked_for.end());
+  for (const Objective objective : {Objective::cg, Objective::bicgstab}) {
+    add_tuned_plan(problem.matrix, session, objective, texts);
+  }
   OwnSystems own;
   own.plans = own_plans(problem.matrix, session.device(), texts);
   for (const OwnPlan& plan : own.plans) {

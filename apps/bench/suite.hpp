@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heddle/measure.hpp"
+#include "heddle/plan_choice.hpp"
 #include "peer.hpp"
 #include "problem.hpp"
 #include "record.hpp"
@@ -26,6 +27,7 @@ struct Settings {
   double tolerance = 1e-8;  // of complete solves in double precision
   bool quick = false;
   std::vector<std::string> plans;  // beside those that each problem knows
+  Profiles profiles;               // what they know of a problem is one more
 };
 
 /// One run, to which suites add records. Records may be taken out at any time from another thread.
@@ -65,6 +67,10 @@ class Session {
   Run run_;
   std::vector<double> bandwidths_;
 };
+
+/// Adds the canonical text of what the run's profiles know of the matrix, if they do.
+void add_tuned_plan(const AnyMatrix& matrix, const Session& session, Objective objective,
+                    std::vector<std::string>& texts);
 
 /// With suite, problem, entry, precision, rows and entries of it.
 Record record_of(std::string_view suite, const Problem& problem, std::string quantity);

@@ -29,6 +29,7 @@ struct Options {
   std::vector<std::string> suites;
   std::vector<std::string> problems;
   std::vector<std::string> plans;
+  std::string profile;
   std::string device = "cpu";
   int threads = 0;
   bool quick = false;
@@ -277,6 +278,16 @@ void run_step(Session& session, const Options& options, const Step& step, TimeLe
   }
 }
 
+/// Of the named file alone: a run says what it was told, whatever else lies about.
+Profiles profiles_of(const Options& options, const Device& device) {
+  if (options.profile.empty()) return {};
+  Profiles profiles = Profiles::of_file(device, options.profile);
+  for (const std::string& warning : profiles.warnings()) {
+    if (!options.quiet) std::fprintf(stderr, "heddle: warning: %s\n", warning.c_str());
+  }
+  return profiles;
+}
+
 int measure_all(const Options& options) {
   MatrixOptions where;
   where.device = options.device;
@@ -303,6 +314,7 @@ int measure_all(const Options& options) {
   settings.tolerance = options.tolerance;
   settings.quick = options.quick;
   settings.plans = options.plans;
+  settings.profiles = profiles_of(options, device);
   const auto progress = where.progress();
   Run run = new_run(options, device, settings.repetitions);
   Session session(std::move(settings), bench::peers_for(device), std::move(run));
@@ -381,6 +393,10 @@ void add_bench(CLI::App& app, int& status) {
              "only this of the problems that --list shows; may be repeated", "NAME");
   repeatable("--plan", options->plans,
              "a further plan for Heddle, as in `heddle spmv`; may be repeated", "TEXT");
+  command
+      ->add_option("--profile", options->profile,
+                   "a tuning profile, whose plan for each problem is a further one for Heddle")
+      ->type_name("FILE");
   command
       ->add_option("--device", options->device,
                    "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")

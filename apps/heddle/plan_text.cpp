@@ -34,16 +34,29 @@ void check_plan_text(const std::string& text, const Device& device) {
   }
 }
 
-Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
+bool is_chosen(const std::string& text) {
+  return text.empty() || text == chosen || changes_of(text);
+}
+
+PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+                      Objective objective, const Profiles& profiles) {
+  if (!is_chosen(text)) return {.plan = parse_plan(text), .reason = "by --plan", .warning = ""};
+  PlanChoice choice = profiles.choose(matrix, device, objective);
   const auto changes = changes_of(text);
-  if (!text.empty() && text != chosen && !changes) return parse_plan(text);
-  const auto suited = [&](StoredScalar stored) {
-    return choose_plan(matrix.pattern(), matrix.entry_bytes(), device, stored);
-  };
-  if (!changes) return suited(StoredScalar::own);
+  if (!changes) return choice;
+  // A prediction knows layouts for entries in floats; what was tuned is kept.
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
-  const bool in_double = matrix.precision() == Precision::double_precision;
-  return parse_plan(*changes, suited(in_double ? stored : StoredScalar::own));
+  if (!choice.tuned && stored == StoredScalar::single &&
+      matrix.precision() == Precision::double_precision) {
+    choice.plan = choose_plan(matrix.pattern(), matrix.entry_bytes(), device, stored);
+  }
+  choice.plan = parse_plan(*changes, choice.plan);
+  choice.reason += ", changed by --plan";
+  return choice;
+}
+
+Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
+  return choice_for(text, matrix, device, Objective::product, Profiles()).plan;
 }
 
 }  // namespace heddle::cli

@@ -3,16 +3,22 @@
 
 #include <string>
 
-#include "heddle/any_matrix.hpp"
-#include "heddle/plan.hpp"
+#include "heddle/plan_choice.hpp"
 
 namespace heddle::cli {
 
 /// Throws for a text that `plan_for` would refuse whatever the matrix.
 void check_plan_text(const std::string& text, const Device& device);
 
-/// The plan of `text`; the one chosen for the matrix where it is empty, or that one changed where
-/// it is "chosen" or "chosen,key=value,...".
+/// Whether the plan of the text depends on the matrix: where it is empty, "chosen" or
+/// "chosen,key=value,...".
+bool is_chosen(const std::string& text);
+
+/// The plan of `text`; the one that `profiles` choose for the matrix where it is empty or "chosen",
+/// or that one changed where it is "chosen,key=value,...".
+PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+                      Objective objective, const Profiles& profiles);
+/// The same without any profile.
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::cli

@@ -11,6 +11,7 @@
 #include "heddle/output_file.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
+#include "profile_option.hpp"
 
 namespace heddle::cli {
 
@@ -28,6 +29,7 @@ struct Options {
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<double> time_limit;
   std::string plan;
+  ProfileOption profile;
   std::optional<std::string> history;
   std::uint64_t seed = 1;
   bool json = false;
@@ -39,7 +41,7 @@ struct Outcome {
   Precision precision;
   Index rows;
   Offset entries;
-  Plan plan;
+  PlanChoice choice;
   MemoryUse memory;
   std::string right_hand_side;
   Report report;
@@ -110,7 +112,8 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["iterations"] = report.iterations;
   json["residual"] = number(report.residual);
   json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
-  json["plan"] = to_string(outcome.plan);
+  json["plan"] = to_string(outcome.choice.plan);
+  json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
   json["entry"] = outcome.entry.name();
@@ -137,7 +140,8 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
               std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", device.description().c_str());
-  std::printf("plan       %s\n", to_string(outcome.plan).c_str());
+  std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
+  std::printf("reason     %s\n", outcome.choice.reason.c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               outcome.right_hand_side.c_str(), options.method.c_str(),
@@ -168,6 +172,10 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   if (options.output) std::printf("written    %s\n", options.output->c_str());
 }
 
+Objective objective_of(Method method) {
+  return method == Method::bicgstab ? Objective::bicgstab : Objective::cg;
+}
+
 /// What is wrong with the options is said before a long read and a longer solve.
 void check(const Options& options, const Device& device) {
   if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
@@ -177,6 +185,7 @@ void check(const Options& options, const Device& device) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
   check_plan_text(options.plan, device);
+  options.profile.check_use({options.plan});
   if (options.output) check_output("--output", *options.output);
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
@@ -191,6 +200,7 @@ int run(const Options& options) {
   const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
+  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Outcome outcome;
 
   Stopwatch reading;
@@ -204,12 +214,10 @@ int run(const Options& options) {
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
-  outcome.plan = plan_for(options.plan, matrix, device);
+  outcome.choice = choice_for(options.plan, matrix, device, objective_of(method), profiles);
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
-  const AnyOperator A(matrix, outcome.plan, device);
-  outcome.memory = A.memory();
   SolverOptions settings;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
@@ -224,7 +232,20 @@ int run(const Options& options) {
       return true;
     };
   }
-  AnySolver solver(A, method, preconditioner, settings);
+  if (progress) progress->erase();
+  std::optional<AnyOperator> built;
+  std::optional<AnySolver> built_solver;
+  options.profile.build(
+      outcome.choice,
+      [&](const Plan& plan) {
+        built_solver.reset();
+        built.emplace(matrix, plan, device);
+        built_solver.emplace(*built, method, preconditioner, settings);
+      },
+      [&] { return choice_for(options.plan, matrix, device, objective_of(method), Profiles()); });
+  const AnyOperator& A = *built;
+  AnySolver& solver = *built_solver;
+  outcome.memory = A.memory();
   outcome.build_seconds = building.seconds();
 
   AnyField b = A.row_field();
@@ -321,6 +342,7 @@ void add_solve(CLI::App& app, int& status) {
           "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
           "...), key=value,..., or both; chosen without it; chosen,stored=float changes that")
       ->type_name("TEXT");
+  options->profile.add_to(*command, options->matrix.quiet);
   command->add_option("--history", options->history, "where to write the residuals as CSV")
       ->type_name("FILE");
   command->add_option("--seed", options->seed, "of the random solution")->capture_default_str();

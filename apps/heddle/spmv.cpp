@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
 #include "heddle/measure.hpp"
 #include "matrix_options.hpp"
+#include "profile_option.hpp"
 
 namespace heddle::cli {
 
@@ -14,6 +16,7 @@ namespace {
 struct Options {
   MatrixOptions matrix;
   std::vector<std::string> plans;
+  ProfileOption profile;
   bool update_values = false;
   bool cold = false;
   int repetitions = 25;
@@ -23,6 +26,7 @@ struct Options {
 
 struct Measured {
   Plan plan;
+  std::string reason;
   Timing timing;
   long long compulsory = 0;
   long long moved = 0;
@@ -50,12 +54,15 @@ void print_timing(const char* label, const Timing& timing) {
 
 int run(const Options& options) {
   const Device device = options.matrix.on();
-  for (const std::string& text : options.plans) check_plan_text(text, device);
+  std::vector<std::string> plans = options.plans;
+  if (plans.empty()) plans.emplace_back();
+  for (const std::string& text : plans) check_plan_text(text, device);
+  options.profile.check_use(plans);
+  const Profiles profiles = options.profile.profiles_for(plans, device);
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
 
-  std::vector<std::string> plans = options.plans;
-  if (plans.empty()) plans.emplace_back();
+  if (progress) progress->erase();
   std::vector<Measured> measured;
   std::vector<std::unique_ptr<AnyOperator::Work>> works;
   Triad triad(device);
@@ -64,8 +71,17 @@ int run(const Options& options) {
   int done = 0;
   std::vector<AnyOperator::Work*> products;
   for (const std::string& text : plans) {
-    const AnyOperator A(matrix, plan_for(text, matrix, device), device);
+    const auto choice_from = [&](const Profiles& known) {
+      return choice_for(text, matrix, device, Objective::product, known);
+    };
+    PlanChoice choice = choice_from(profiles);
+    std::optional<AnyOperator> built;
+    options.profile.build(
+        choice, [&](const Plan& plan) { built.emplace(matrix, plan, device); },
+        [&] { return choice_from(Profiles()); });
+    const AnyOperator& A = *built;
     measured.push_back({A.plan(),
+                        choice.reason,
                         {},
                         A.compulsory_bytes(),
                         A.bytes_of_product(),
@@ -118,6 +134,7 @@ int run(const Options& options) {
     for (const Measured& m : measured) {
       nlohmann::ordered_json product = {
           {"plan", to_string(m.plan)},
+          {"plan_reason", m.reason},
           {"seconds", to_json(m.timing)},
           {"compulsory_bytes", m.compulsory},
           {"moved_bytes", m.moved},
@@ -158,6 +175,7 @@ int run(const Options& options) {
   };
   for (const Measured& m : measured) {
     std::printf("\nplan        %s\n", to_string(m.plan).c_str());
+    std::printf("reason      %s\n", m.reason.c_str());
     print_timing("time", m.timing);
     print_bandwidth("compulsory", m.compulsory, m.timing);
     print_bandwidth("moved", m.moved, m.timing);
@@ -188,6 +206,7 @@ void add_spmv(CLI::App& app, int& status) {
       ->type_name("TEXT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  options->profile.add_to(*command, options->matrix.quiet);
   command->add_flag("--update-values", options->update_values,
                     "also measure how fast new values of the same pattern take their places");
   command->add_flag("--cold", options->cold,

@@ -1,0 +1,54 @@
+#include "profile_option.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+namespace heddle::cli {
+
+void ProfileOption::add_to(CLI::App& command, const bool& quiet) {
+  quiet_ = &quiet;
+  command
+      .add_option(
+          "--profile", path_,
+          "a tuning profile to choose the plan from, before all others; none: a prediction, "
+          "whatever profiles there are")
+      ->type_name("FILE|none");
+}
+
+void ProfileOption::check_use(const std::vector<std::string>& plans) const {
+  if (path_.empty() || std::ranges::any_of(plans, is_chosen)) return;
+  throw Error(ErrorKind::usage, "--profile chooses a plan, and --plan names one: give one of them");
+}
+
+Profiles ProfileOption::profiles_for(const std::vector<std::string>& plans,
+                                     const Device& device) const {
+  if (!std::ranges::any_of(plans, is_chosen)) return {};
+  Profiles profiles =
+      Profiles::for_device(device, path_.empty() ? std::nullopt : std::optional(path_));
+  for (const std::string& warning : profiles.warnings()) warn(warning);
+  return profiles;
+}
+
+void ProfileOption::build(PlanChoice& choice, const std::function<void(const Plan&)>& act,
+                          const std::function<PlanChoice()>& predict) const {
+  if (!choice.warning.empty()) warn(choice.warning);
+  try {
+    return act(choice.plan);
+  } catch (const Error& error) {
+    const bool is_of_the_plan =
+        error.kind() == ErrorKind::bad_plan || error.kind() == ErrorKind::memory;
+    if (!choice.tuned || !is_of_the_plan) throw;
+    warn("a plan is not used, " + choice.reason + ": " + error.what());
+  }
+  choice = predict();
+  act(choice.plan);
+}
+
+void ProfileOption::warn(const std::string& text) const {
+  if (quiet_ == nullptr || !*quiet_) {
+    std::fprintf(stderr, "heddle: warning: %s\n", text.c_str());
+  }
+}
+
+}  // namespace heddle::cli

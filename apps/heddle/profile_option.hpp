@@ -1,0 +1,37 @@
+// --profile: where plans come from that nobody named.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan_text.hpp"
+
+namespace heddle::cli {
+
+class ProfileOption {
+ public:
+  /// `quiet` is read when there is something to warn of.
+  void add_to(CLI::App& command, const bool& quiet);
+
+  /// Throws `Error` (usage) where a profile is named and no plan of these texts asks for it.
+  void check_use(const std::vector<std::string>& plans) const;
+  /// Those that the plans of these texts are chosen from; none where each is named. Warnings go to
+  /// standard error.
+  Profiles profiles_for(const std::vector<std::string>& plans, const Device& device) const;
+
+  /// Warns of what the choice warns of, and runs `act` with its plan. Where that was tuned and does
+  /// not suit or fit after all (bad_plan, memory), warns and takes what `predict` says instead.
+  void build(PlanChoice& choice, const std::function<void(const Plan&)>& act,
+             const std::function<PlanChoice()>& predict) const;
+
+ private:
+  /// On standard error, unless it is to be quiet.
+  void warn(const std::string& text) const;
+
+  std::string path_;
+  const bool* quiet_ = nullptr;
+};
+
+}  // namespace heddle::cli
