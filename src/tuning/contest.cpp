@@ -13,6 +13,10 @@ namespace {
 
 bool is_natural(const Plan& plan) { return same_layout(plan, natural_layout(plan)); }
 
+bool leads(const Contest::Entrant* entrant, const Contest::Entrant* leader) {
+  return leader == nullptr || entrant->trial.score < leader->trial.score;
+}
+
 /// In words; "2.5" for both of 2.5 and 2.50.
 std::string written(double number) {
   char text[32];
@@ -102,11 +106,8 @@ const Contest::Entrant* Contest::keep(Entrant&& entrant) {
   const std::string text = to_string(space_.reduced(entrant.trial.plan));
   const Entrant& kept = entrants_.emplace(text, std::move(entrant)).first->second;
   if (kept.trial.outcome == Trial::Outcome::measured) {
-    const auto leads = [&](const Entrant* leader) {
-      return leader == nullptr || kept.trial.score < leader->trial.score;
-    };
-    if (leads(best_)) best_ = &kept;
-    if (is_natural(kept.trial.plan) && leads(natural_)) natural_ = &kept;
+    if (leads(&kept, best_)) best_ = &kept;
+    if (is_natural(kept.trial.plan) && leads(&kept, natural_)) natural_ = &kept;
   }
   if (options_.on_trial) options_.on_trial(kept.trial);
   if (!tell()) cancelled_ = true;
@@ -177,7 +178,8 @@ const Contest::Entrant* Contest::repeat(const Entrant& entrant, const Effort& ef
   try {
     ++prepared_;
     const auto prepared = trials_.prepare(kept.trial.plan);
-    const auto measurement = race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
+    const auto measurement =
+        race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
     if (!measurement) return nullptr;
     take(kept, *measurement);
   } catch (const Error&) {
@@ -206,17 +208,21 @@ SearchResult Contest::finish(std::size_t most_finalists) {
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
       if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
     }
-    // The natural layout's own time is told, however slow it is.
-    const Entrant* natural = natural_;
-    std::erase(finalists, natural);
-    const Entrant* winner = natural == nullptr ? nullptr : repeat(*natural, effort_);
+    if (natural_ != nullptr) {
+      // First, since its own time is told, however slow it is.
+      std::erase(finalists, natural_);
+      finalists.insert(finalists.begin(), natural_);
+    }
+    const Entrant* winner = nullptr;
+    const Entrant* natural = nullptr;
     for (const Entrant* entrant : finalists) {
       const double rival = winner == nullptr ? Race::no_rival : winner->score.high;
       if (repeat(*entrant, effort_, rival) == nullptr) break;
-      if (winner == nullptr || entrant->trial.score < winner->trial.score) winner = entrant;
+      if (leads(entrant, winner)) winner = entrant;
+      if (is_natural(entrant->trial.plan) && leads(entrant, natural)) natural = entrant;
     }
     if (winner != nullptr) best_ = winner;
-    natural_ = natural;
+    if (natural != nullptr) natural_ = natural;
   }
   SearchResult result;
   for (const auto& [text, entrant] : entrants_) {

@@ -123,7 +123,7 @@ Plan SearchSpace::reduced(const Plan& plan) const {
     if (least.inner != InnerLayout::soa) least.inner = InnerLayout::aos;
   }
   if (least.sort_window >= subject_.rows) least.sort_window = Plan::all_rows;
-  if (!moves_rows(least)) least.use = base_.use;
+  if (!moves_rows(least)) least.use = BasisUse::permuted;
 
   if (!device_.gpu) {
     least.threads = base_.threads;
@@ -185,6 +185,7 @@ Plan SearchSpace::adapted(Plan plan) const {
   } else {
     plan.threads_per_row = std::gcd(plan.threads_per_row, plan.lanes);
   }
+  if (subject_.rows != subject_.columns && moves_rows(plan)) plan.use = BasisUse::scatter;
   if (plan.loop == LoopForm::persistent && !suits_persistent_loop(plan)) plan.loop = base_.loop;
   return plan;
 }
@@ -195,8 +196,10 @@ std::optional<Plan> SearchSpace::plan(const std::vector<int>& choices) const {
     append(settings, axes_[axis].choices[static_cast<std::size_t>(choices[axis])]);
   }
   const std::optional<Plan> plan = set(settings, base_);
-  if (!plan || !runs(*plan) || reduced(*plan) != *plan) return {};
-  return plan;
+  if (!plan || !runs(*plan)) return {};
+  const Plan least = reduced(*plan);
+  if (set(settings, least) != least) return {};
+  return least;
 }
 
 std::optional<Plan> SearchSpace::with(const Plan& plan,

@@ -1,0 +1,164 @@
+// Kernels compiled ahead by threads of their own.
+#include "../../src/tuning/ahead_compiler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <stdexcept>
+
+#include "../../src/spmv/nvrtc.hpp"
+#include "../../src/tuning/plan_kernels.hpp"
+#include "support/entry_definitions.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// Two kernels a plan: one of its own, one that all share.
+std::vector<cuda::KernelSource> two_kernels(const Plan& plan) {
+  return {{"own", "own " + std::to_string(plan.chunk), {}, {}}, {"shared", "shared", {}, {}}};
+}
+std::vector<Plan> plans(int first, int count) {
+  std::vector<Plan> made(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) made[static_cast<std::size_t>(i)].chunk = first + i;
+  return made;
+}
+
+/// What was compiled, in order.
+struct Log {
+  std::mutex mutex;
+  std::vector<std::string> texts;
+  void add(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    texts.push_back(text);
+  }
+};
+
+TEST(AheadCompiler, CompilesEachKernelOnceTheSoonestFirst) {
+  Log log;
+  AheadCompiler ahead(two_kernels, [&](const auto& source) { log.add(source.text); }, 1);
+  ahead.announce(plans(1, 3));
+  ahead.wait();
+  EXPECT_EQ(log.texts, (std::vector<std::string>{"own 1", "shared", "own 2", "own 3"}));
+  ahead.announce(plans(2, 3));
+  ahead.wait();
+  EXPECT_EQ(log.texts.size(), 5u);
+  EXPECT_EQ(log.texts.back(), "own 4");
+}
+
+TEST(AheadCompiler, SharesTheWorkOutOverThreads) {
+  Log log;
+  AheadCompiler ahead(two_kernels, [&](const auto& source) { log.add(source.text); }, 4);
+  ahead.announce(plans(1, 200));
+  ahead.wait();
+  std::sort(log.texts.begin(), log.texts.end());
+  EXPECT_EQ(log.texts.size(), 201u);
+  EXPECT_EQ(std::unique(log.texts.begin(), log.texts.end()), log.texts.end());
+}
+
+TEST(AheadCompiler, SurvivesWhatFails) {
+  std::atomic<int> calls = 0;
+  AheadCompiler ahead(
+      [](const Plan& plan) {
+        if (plan.chunk == 2) throw Error(ErrorKind::bad_plan, "no kernels");
+        return two_kernels(plan);
+      },
+      [&](const auto&) {
+        ++calls;
+        throw std::runtime_error("does not compile");
+      },
+      2);
+  ahead.announce(plans(1, 3));
+  ahead.wait();
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(AheadCompiler, ForgetsWhatWaitsWhenItEndsOrIsToldOtherwise) {
+  std::promise<void> begun, goes_on;
+  const std::shared_future<void> may_end = goes_on.get_future().share();
+  Log log;
+  {
+    bool is_first = true;
+    AheadCompiler ahead(
+        two_kernels,
+        [&](const auto& source) {
+          log.add(source.text);
+          if (std::exchange(is_first, false)) {
+            begun.set_value();
+            may_end.wait();
+          }
+        },
+        1);
+    ahead.announce(plans(1, 100));
+    begun.get_future().wait();
+    ahead.announce(plans(500, 1));  // in place of the others
+    goes_on.set_value();
+    ahead.wait();
+    ahead.announce({});
+    ahead.wait();
+  }
+  EXPECT_EQ(log.texts, (std::vector<std::string>{"own 1", "own 500", "shared"}));
+  AheadCompiler unused(two_kernels, [](const auto&) {}, 3);
+  unused.wait();
+}
+
+TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
+  try {
+    cuda::nvrtc();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  Seed seed(5201);
+  const AnyMatrix typed(random_positive_definite_matrix<quaternion<float>>(90, 4, seed.generator));
+  const AnyMatrix defined(
+      as_defined(random_matrix<quaternion<double>>({.rows = 70, .columns = 70}, seed.generator),
+                 quaternion_definition()));
+  const cuda::KernelTarget target{90, 132, 232448};
+  std::mutex mutex;
+  std::vector<std::string> failures;
+  int compiled = 0;
+  const auto compile = [&](const cuda::KernelSource& source) {
+    std::string failure;
+    try {
+      EXPECT_FALSE(cuda::compile_kernel(source, target.architecture).data.empty());
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    const std::lock_guard lock(mutex);
+    ++compiled;
+    if (!failure.empty()) failures.push_back(failure);
+  };
+  std::size_t expected = 0;
+  for (const AnyMatrix* matrix : {&typed, &defined}) {
+    for (const Objective objective : {Objective::product, Objective::cg, Objective::bicgstab}) {
+      const auto kernels_of = [&](const Plan& plan) {
+        return cuda::kernels_of_plan(*matrix, plan, MemoryUse{}, objective, target);
+      };
+      AheadCompiler ahead(kernels_of, compile);
+      std::vector<Plan> announced;
+      for (const char* text : {"pJDS,T=2,schedule=full,loop=graph,reductions=1",
+                               "C=32,schedule=dynamic,loop=persistent", "CSR,loop=stepped"}) {
+        announced.push_back(parse_plan(text));
+        // Product; with Jacobi its diagonal, a residual, a product in the loop or the loop itself,
+        // and for a graph of conjugate gradient its step.
+        const std::size_t count = kernels_of(announced.back()).size();
+        const bool has_step =
+            objective == Objective::cg && announced.back().loop == LoopForm::graph;
+        const bool repeats =
+            objective == Objective::bicgstab && announced.back().loop == LoopForm::stepped;
+        EXPECT_EQ(count, objective == Objective::product ? 1u : has_step ? 5u : 4u);
+        expected += repeats ? count - 1 : count;
+      }
+      ahead.announce(announced);
+      ahead.wait();
+    }
+  }
+  EXPECT_TRUE(failures.empty()) << failures.front();
+  EXPECT_EQ(static_cast<std::size_t>(compiled), expected);
+}
+
+}  // namespace

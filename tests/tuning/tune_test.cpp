@@ -1,0 +1,355 @@
+// The tuner from matrix to profile: on the CPU, with so few runs that its choices mean nothing, and
+// over synthetic times, where they have to be the best ones.
+#include "heddle/tune.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../../src/tuning/domain_regret.hpp"
+#include "../../src/tuning/tuned_matrix.hpp"
+#include "heddle/any_solver.hpp"
+#include "heddle/problems.hpp"
+#include "support/random_matrix.hpp"
+#include "support/refusing_memory.hpp"
+#include "support/synthetic_trials.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TuneOptions hasty(Objective objective) {
+  TuneOptions options;
+  options.objective = objective;
+  options.least_runs = 1;
+  options.most_runs = 2;
+  return options;
+}
+
+void expect_solves(const AnyMatrix& matrix, const ProfileRecord& record, Method method) {
+  const AnyOperator A(matrix, record.plan, Device::cpu(2));
+  AnySolver solver(A, method, PreconditionerKind::jacobi, {});
+  AnyField b = A.row_field(), x = A.column_field();
+  for (Offset i = 0; i < Offset(b.rows()) * b.components(); ++i) {
+    b.set(i, std::cos(static_cast<double>(i)));
+  }
+  EXPECT_TRUE(solver.solve(b, x).converged());
+}
+
+void expect_record_of(const AnyMatrix& matrix, const ProfileRecord& record) {
+  EXPECT_EQ(record.fingerprint, fingerprint(matrix.pattern()));
+  EXPECT_EQ(record.features, pattern_features(matrix.pattern()));
+  EXPECT_EQ(record.entry, matrix.entry().name());
+  EXPECT_EQ(record.precision, name(matrix.precision()));
+  EXPECT_GT(record.seconds.runs, 0);
+  EXPECT_GT(record.seconds.median, 0);
+  EXPECT_GT(record.natural_seconds.median, 0);
+  EXPECT_TRUE(same_layout(record.natural, natural_layout(record.natural)));
+  EXPECT_DOUBLE_EQ(record.speedup, record.natural_seconds.median / record.seconds.median);
+  EXPECT_LE(record.memory_ratio, 2);
+  EXPECT_EQ(record.date.size(), 10u);
+}
+
+TEST(Tune, FindsPlansThatRun) {
+  const AnyMatrix spin(dirac(300)), waves(helmholtz(200)), solid(elasticity(120));
+  struct Case {
+    const AnyMatrix* matrix;
+    Objective objective;
+    Method method;
+  };
+  for (const auto& [matrix, objective, method] :
+       {Case{&spin, Objective::cg, Method::conjugate_gradient},
+        Case{&waves, Objective::bicgstab, Method::bicgstab},
+        Case{&solid, Objective::product, Method::conjugate_gradient}}) {
+    SCOPED_TRACE(std::string(name(objective)));
+    std::vector<Trial> trials;
+    std::vector<std::string> told;
+    TuneOptions options = hasty(objective);
+    options.on_trial = [&](const Trial& trial) { trials.push_back(trial); };
+    options.on_matrix = [&](const std::string& matrix_name) { told.push_back(matrix_name); };
+    const Profile profile = tune({"some", matrix}, Device::cpu(2), options);
+    ASSERT_EQ(profile.records.size(), 1u);
+    const ProfileRecord& record = profile.records.front();
+    EXPECT_EQ(record.matrix, "some");
+    EXPECT_EQ(record.objective, objective);
+    EXPECT_EQ(record.search, "pruned");
+    EXPECT_EQ(profile.device, properties_of(Device::cpu(2)));
+    EXPECT_GT(profile.ceilings.memory, 0);
+    EXPECT_EQ(told, std::vector<std::string>{"some"});
+    EXPECT_GT(trials.size(), 10u);
+    expect_record_of(*matrix, record);
+    expect_solves(*matrix, record, method);
+    EXPECT_EQ(Profile::from_json(profile.to_json(), "test"), profile);
+  }
+}
+
+TEST(Tune, FullSearchTriesThePapersSpace) {
+  const AnyMatrix matrix(poisson(60));
+  TuneOptions options = hasty(Objective::product);
+  options.search = Search::full;
+  options.most_runs = 1;
+  options.seconds_limit = 3;
+  const Profile profile = tune({"small", &matrix}, Device::cpu(1), options);
+  ASSERT_EQ(profile.records.size(), 1u);
+  EXPECT_EQ(profile.records.front().search, "full");
+}
+
+TEST(Tune, PredictsWithoutATrial) {
+  const AnyMatrix matrix(dirac(300));
+  TuneOptions options = hasty(Objective::cg);
+  options.search = Search::predict;
+  options.on_trial = [](const Trial&) { ADD_FAILURE() << "a trial"; };
+  const auto no_trials = [](const AnyMatrix&, const Device&, Objective) {
+    auto trials = std::make_unique<SyntheticTrials>([](const Plan&) { return 1.0; });
+    trials->check = [](const Plan&) { ADD_FAILURE() << "prepared"; };
+    return trials;
+  };
+  const Profile profile = detail::tune({"spin", &matrix}, Device::cpu(2), options, no_trials);
+  ASSERT_EQ(profile.records.size(), 1u);
+  EXPECT_EQ(profile.records.front().plan, Plan{});
+  EXPECT_EQ(profile.records.front().seconds.runs, 0);
+  EXPECT_EQ(profile.records.front().speedup, 1);
+  EXPECT_EQ(profile.records.front().search, "predict");
+  options.starts = {parse_plan("Sl-32")};
+  EXPECT_EQ(
+      detail::tune({"spin", &matrix}, Device::cpu(2), options, no_trials).records.front().plan,
+      parse_plan("Sl-32"));
+}
+
+TEST(Tune, KeepsToItsMemory) {
+  // A dense row: what pads every row to the longest takes a hundred times CSR.
+  Seed seed(5501);
+  const AnyMatrix matrix(random_matrix<quaternion<double>>(
+      {.rows = 600, .columns = 600, .per_row = 3, .dense_row = true}, seed.generator));
+  RefusingMemory memory(std::pmr::new_delete_resource());
+  TuneOptions options = hasty(Objective::product);
+  options.max_memory_ratio = 1.5;
+  int too_large = 0;
+  options.on_trial = [&](const Trial& trial) {
+    too_large += trial.outcome == Trial::Outcome::too_large;
+    if (trial.outcome == Trial::Outcome::measured) {
+      EXPECT_LE(trial.memory_ratio, 1.5);
+    }
+  };
+  // The ceilings' arrays are no part of it.
+  const detail::TuningDevice on{Device::cpu(2, &memory), properties_of(Device::cpu(2)),
+                                typical_ceilings(properties_of(Device::cpu(2))),
+                                detail::trials_on_device};
+  detail::TunedMatrix tuned({"one dense row", &matrix}, on, options);
+  std::vector<Trial> trials;
+  const SearchResult found = tuned.search(trials);
+  EXPECT_GT(too_large, 0);
+  EXPECT_EQ(found.too_large, too_large);
+  ASSERT_TRUE(found.best);
+  // Two prepared plans and two layouts that stay built, each with what sorts and maps it.
+  const MemoryUse csr = AnyOperator(matrix, Plan{}, Device::cpu(1)).memory();
+  EXPECT_LT(memory.peak, 4 * (1.5 * static_cast<double>(csr.product()) + 600 * 200.0));
+  const MemoryUse ell = AnyOperator(matrix, parse_plan("ELL"), Device::cpu(1)).memory();
+  EXPECT_LT(memory.peak, ell.product() / 4);
+}
+
+TEST(Tune, KeepsWhatItMeasuredWhenItIsCancelled) {
+  const AnyMatrix matrix(dirac(200));
+  TuneOptions options = hasty(Objective::cg);
+  int trials = 0;
+  options.on_trial = [&](const Trial&) { ++trials; };
+  options.observer = [&](const TuneProgress& progress) { return progress.tried < 3; };
+  const Profile profile = tune({"spin", &matrix}, Device::cpu(2), options);
+  EXPECT_EQ(trials, 3);
+  ASSERT_EQ(profile.records.size(), 1u);
+  expect_solves(matrix, profile.records.front(), Method::conjugate_gradient);
+
+  options.observer = [](const TuneProgress&) { return false; };
+  const Profile domain =
+      tune_domain("spins", {{"a", &matrix}, {"b", &matrix}}, Device::cpu(2), options);
+  EXPECT_LE(domain.records.size(), 1u);
+  EXPECT_TRUE(domain.domains.empty());
+}
+
+/// Trials of the real thing that say of some plans that they are wrong.
+class Injecting final : public Trials {
+ public:
+  Injecting(std::unique_ptr<Trials> trials, std::function<bool(const Plan&)> is_wrong)
+      : trials_(std::move(trials)), is_wrong_(std::move(is_wrong)) {}
+  void announce(const std::vector<Plan>& plans) override { trials_->announce(plans); }
+  double memory_ratio(const Plan& plan) override { return trials_->memory_ratio(plan); }
+  double now() override { return trials_->now(); }
+  std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override {
+    auto prepared = trials_->prepare(plan);
+    if (is_wrong_(plan)) throw WrongResult("injected");
+    return prepared;
+  }
+
+ private:
+  std::unique_ptr<Trials> trials_;
+  std::function<bool(const Plan&)> is_wrong_;
+};
+
+TEST(Tune, NeverTakesAWrongPlan) {
+  const AnyMatrix matrix(dirac(200));
+  const auto all_but = [](bool (*is_wrong)(const Plan&)) {
+    return [is_wrong](const AnyMatrix& m, const Device& device, Objective objective) {
+      return std::make_unique<Injecting>(detail::trials_on_device(m, device, objective), is_wrong);
+    };
+  };
+  int wrong = 0;
+  TuneOptions options = hasty(Objective::product);
+  options.on_trial = [&](const Trial& trial) {
+    wrong += trial.outcome == Trial::Outcome::wrong;
+    if (trial.outcome == Trial::Outcome::wrong) {
+      EXPECT_EQ(trial.plan.lanes, 1);
+    }
+  };
+  const auto csr_is_wrong = all_but([](const Plan& plan) { return plan.lanes == 1; });
+  options.starts = {parse_plan("Sl-32")};
+  const Profile profile = detail::tune({"spin", &matrix}, Device::cpu(2), options, csr_is_wrong);
+  EXPECT_GT(wrong, 0);
+  ASSERT_EQ(profile.records.size(), 1u);
+  EXPECT_NE(profile.records.front().plan.lanes, 1);
+  EXPECT_EQ(profile.records.front().speedup, 1);  // no natural layout ran
+  EXPECT_EQ(profile.records.front().natural_seconds.runs, 0);
+
+  options.starts = {};
+  options.on_trial = {};
+  try {
+    detail::tune({"spin", &matrix}, Device::cpu(2), options,
+                 all_but([](const Plan&) { return true; }));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "no plan could be measured; the last: wrong, injected");
+  }
+}
+
+TEST(Tune, RefusesOptionsWithoutMeaning) {
+  Seed seed(5502);
+  const AnyMatrix matrix(poisson(30));
+  const AnyMatrix wide(random_matrix<real<double>>({.rows = 9, .columns = 20}, seed.generator));
+  const AnyMatrix empty(random_matrix<real<double>>({}, seed.generator));
+  const auto expect_usage = [&](const AnyMatrix* m, const auto& change) {
+    TuneOptions options = hasty(Objective::cg);
+    change(options);
+    try {
+      tune({"m", m}, Device::cpu(1), options);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+    }
+  };
+  const auto nothing = [](TuneOptions&) {};
+  expect_usage(nullptr, nothing);
+  expect_usage(&wide, nothing);
+  expect_usage(&empty, nothing);
+  expect_usage(&matrix, [](TuneOptions& o) { o.max_memory_ratio = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.memory_weight = -1; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.memory_weight = std::nan(""); });
+  expect_usage(&matrix, [](TuneOptions& o) { o.confidence = 1; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.tightness = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.least_runs = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.most_runs = 0; });
+  expect_usage(&matrix, [](TuneOptions& o) { o.seconds_limit = std::nan(""); });
+}
+
+TEST(Tune, NamesItsSearches) {
+  for (const Search search : {Search::full, Search::pruned, Search::predict}) {
+    EXPECT_EQ(parse_search(name(search)), search);
+  }
+  EXPECT_EQ(name(Search::pruned), "pruned");
+  try {
+    parse_search("half");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no search is named 'half'; there are full, pruned and predict");
+  }
+}
+
+TEST(LeastRegret, IsTheLeastProductOfRatios) {
+  EXPECT_FALSE(least_regret({}));
+  EXPECT_FALSE(least_regret({{}, {}}));
+  EXPECT_FALSE(least_regret({{1, infinity}, {infinity, 1}}));
+  // Best of the one, best of the other, and 10% from both.
+  const auto best = least_regret({{1.0, 2.0, 1.1}, {6.0, 3.0, 3.3}});
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->plan, 2u);
+  EXPECT_NEAR(best->regret, 0.1, 1e-12);
+  // What fails on one matrix is no plan for all, and the first of equals is taken.
+  const auto second = least_regret({{1.0, 2.0, 2.0}, {infinity, 3.0, 3.0}});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->plan, 1u);
+  EXPECT_NEAR(second->regret, std::sqrt(2.0) - 1, 1e-12);
+  const auto only = least_regret({{5.0, 7.0}});
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->plan, 0u);
+  EXPECT_EQ(only->regret, 0);
+}
+
+/// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=8
+/// is within 4% of it for all.
+std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Device&, Objective) {
+  const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 16 : 64;
+  return std::make_unique<SyntheticTrials>(
+      [suits](const Plan& plan) {
+        double seconds = plan.lanes == suits ? 1e-3 : plan.lanes == 8 ? 1.04e-3 : 3e-3;
+        if (plan.inner != InnerLayout::aos || plan.vector != VectorLayout::aos) seconds *= 1.5;
+        if (plan.sort_window != 1 || plan.order != RowOrder::natural) seconds *= 1.3;
+        if (plan.threads_per_row != 1 || plan.threshold != 0) seconds *= 1.3;
+        if (plan.schedule != ScheduleKind::fixed) seconds *= 1.2;
+        return seconds;
+      },
+      static_cast<std::uint64_t>(matrix.rows()));
+}
+
+TEST(TuneDomain, FindsThePlanThatSuitsAll) {
+  const AnyMatrix a(poisson(60)), b(poisson(200)), c(poisson(500));
+  TuneOptions options;
+  options.objective = Objective::product;
+  options.search = Search::full;
+  const std::vector<NamedMatrix> matrices = {{"a", &a}, {"b", &b}, {"c", &c}};
+  const Profile profile =
+      detail::tune_domain("grids", matrices, Device::cpu(2), options, one_good_compromise);
+  ASSERT_EQ(profile.records.size(), 3u);
+  EXPECT_EQ(profile.records[0].plan.lanes, 32);
+  EXPECT_EQ(profile.records[1].plan.lanes, 16);
+  EXPECT_EQ(profile.records[2].plan.lanes, 64);
+  ASSERT_EQ(profile.domains.size(), 1u);
+  const DomainRecord& domain = profile.domains.front();
+  EXPECT_EQ(domain.domain, "grids");
+  EXPECT_EQ(domain.plan.lanes, 8);
+  EXPECT_EQ(domain.entry, "real");
+  EXPECT_EQ(domain.objective, Objective::product);
+  EXPECT_EQ(domain.fingerprints.size(), 3u);
+  EXPECT_NEAR(domain.regret, 0.04, 0.03);
+
+  const AnyMatrix unseen(poisson(90));
+  const Evaluation evaluation =
+      detail::evaluate(profile, {"unseen", &unseen}, Device::cpu(2), options, one_good_compromise);
+  EXPECT_EQ(evaluation.domain, "grids");
+  EXPECT_EQ(evaluation.plan.plan.lanes, 8);
+  EXPECT_EQ(evaluation.best.plan.lanes, 32);
+  EXPECT_NEAR(evaluation.loss, 0.04, 0.03);
+}
+
+TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {
+  const AnyMatrix a(dirac(150)), b(dirac(250)), other(dirac(200)), real(poisson(50));
+  TuneOptions options = hasty(Objective::cg);
+  options.search = Search::full;
+  options.seconds_limit = 1;
+  const Profile profile = tune_domain("spins", {{"a", &a}, {"b", &b}}, Device::cpu(1), options);
+  ASSERT_EQ(profile.records.size(), 2u);
+  ASSERT_EQ(profile.domains.size(), 1u);
+  EXPECT_GE(profile.domains.front().regret, 0);
+  EXPECT_EQ(Profile::from_json(profile.to_json(), "test"), profile);
+  const Evaluation evaluation = evaluate(profile, {"other", &other}, Device::cpu(1), options);
+  EXPECT_EQ(evaluation.plan.outcome, Trial::Outcome::measured);
+  EXPECT_TRUE(std::isfinite(evaluation.loss));
+  EXPECT_EQ(evaluation.plan.plan, profile.domains.front().plan);
+
+  EXPECT_THROW(evaluate(profile, {"real", &real}, Device::cpu(1), options), Error);
+  EXPECT_THROW(tune_domain("mixed", {{"a", &a}, {"real", &real}}, Device::cpu(1), options), Error);
+  EXPECT_THROW(tune_domain("none", {}, Device::cpu(1), options), Error);
+}
+
+}  // namespace
