@@ -71,7 +71,7 @@ void check_outputs(const Options& options) {
     check_output(option, *path);
     std::error_code ignored;
     const auto [other, is_new] =
-        taken.emplace(fs::weakly_canonical(*path, ignored).string(), option);
+        taken.emplace(fs::weakly_canonical(fs::absolute(*path), ignored).string(), option);
     if (!is_new) refuse(other->second + " and " + option + " both name " + *path);
   };
   const auto given = [](const std::string& path) {

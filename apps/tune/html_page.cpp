@@ -1,5 +1,6 @@
 // A run of `heddle tune` as one page that stands alone.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "amounts.hpp"
@@ -153,6 +154,17 @@ std::string plan_counts(const TuneReport& run) {
 std::string layouts_table(const std::vector<LayoutMap>& maps) {
   std::string rows;
   for (const LayoutMap& map : maps) {
+    if (map.best == nullptr) {
+      const Trial& first = *map.first;
+      const std::string why = first.reason.empty() ? "" : ": " + first.reason;
+      rows += row(layout_name(first.plan), {{},
+                                            {},
+                                            {},
+                                            {times(first.memory_ratio)},
+                                            {"0"},
+                                            {std::string(name(first.outcome)) + why, true}});
+      continue;
+    }
     const Trial& best = *map.best;
     rows += row(layout_name(best.plan),
                 {{readable_seconds(best.seconds.median)},
@@ -182,7 +194,10 @@ std::string heat_map(const LayoutMap& map) {
          svg(map.map) + "</figure>\n";
 }
 
-std::string heat_maps(const std::vector<LayoutMap>& maps) {
+std::string heat_maps(const std::vector<LayoutMap>& all) {
+  std::vector<LayoutMap> maps;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(maps),
+               [](const LayoutMap& map) { return map.best != nullptr; });
   if (maps.empty()) return "";
   const auto natural = std::find_if(maps.begin(), maps.end(), [](const LayoutMap& map) {
     return same_layout(map.best->plan, natural_layout(map.best->plan));
@@ -201,8 +216,9 @@ std::string heat_maps(const std::vector<LayoutMap>& maps) {
     ++count;
   }
   if (count > 0) {
-    html += "<details><summary>The other " + std::to_string(count) +
-            (count == 1 ? " layout" : " layouts") + "</summary>\n" + others + "</details>\n";
+    const std::string which =
+        count == 1 ? "The other layout" : "The other " + std::to_string(count) + " layouts";
+    html += "<details><summary>" + which + "</summary>\n" + others + "</details>\n";
   }
   return html;
 }
@@ -244,7 +260,7 @@ std::string matrix_section(const TuneReport& run, std::size_t i) {
   const MatrixReport& matrix = run.matrices[i];
   const std::vector<LayoutMap> maps = layout_maps(matrix, run.gpu);
   std::string html = "<h2 id=\"" + anchor(i) + "\">" + escaped(matrix.name) + "</h2>\n";
-  if (maps.empty()) return html + "<p>No plan was measured.</p>\n";
+  if (maps.empty()) return html + "<p>No plan was tried.</p>\n";
   html += heat_maps(maps) + search_chart(matrix);
   return html + "<h3>The best schedule of each layout</h3>\n" + layouts_table(maps);
 }

@@ -1,6 +1,8 @@
 #include "layout_maps.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 
 #include "amounts.hpp"
@@ -110,6 +112,7 @@ HeatMap::Panel panel_of(ScheduleKind kind, const Key& x, const Key& y, const Tri
 
 LayoutMap map_of(const Trials& trials, bool gpu) {
   LayoutMap result;
+  result.first = trials.front();
   double least = 0;
   for (const Trial* trial : trials) {
     if (trial->outcome != Trial::Outcome::measured) continue;
@@ -144,12 +147,13 @@ std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu) {
     (at == layouts.end() ? layouts.emplace_back() : *at).push_back(&trial);
   }
   std::vector<LayoutMap> maps;
-  for (const Trials& trials : layouts) {
-    LayoutMap map = map_of(trials, gpu);
-    if (map.best != nullptr) maps.push_back(std::move(map));
-  }
-  std::stable_sort(maps.begin(), maps.end(), [](const LayoutMap& a, const LayoutMap& b) {
-    return a.best->score < b.best->score;
+  maps.reserve(layouts.size());
+  for (const Trials& trials : layouts) maps.push_back(map_of(trials, gpu));
+  const auto score = [](const LayoutMap& map) {
+    return map.best == nullptr ? std::numeric_limits<double>::infinity() : map.best->score;
+  };
+  std::stable_sort(maps.begin(), maps.end(), [&](const LayoutMap& a, const LayoutMap& b) {
+    return score(a) < score(b) || (score(a) == score(b) && a.best != nullptr && b.best == nullptr);
   });
   return maps;
 }

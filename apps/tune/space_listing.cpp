@@ -23,8 +23,8 @@ void print_axes(const SearchSpace& space, std::ostream& out) {
   std::size_t widest = 0;
   for (const Axis& axis : space.axes()) widest = std::max(widest, report::width(axis.name));
   for (const Axis& axis : space.axes()) {
-    std::string line = "  " + axis.name + std::string(widest - report::width(axis.name), ' ');
-    for (const std::string& choice : axis.choices) line += "  " + choice;
+    std::string line = "  " + axis.name + std::string(widest - report::width(axis.name) + 1, ' ');
+    for (const std::string& choice : axis.choices) line += " " + choice;
     out << report::wrapped(line, widest + 4);
   }
 }

@@ -30,8 +30,11 @@ std::string preferred_schedule(const MatrixReport& matrix) {
 }
 
 std::string quartiles(const Statistics& seconds) {
-  return report::readable_seconds(seconds.lower_quartile) + " to " +
-         report::readable_seconds(seconds.upper_quartile);
+  std::string lower = report::readable_seconds(seconds.lower_quartile);
+  const std::string upper = report::readable_seconds(seconds.upper_quartile);
+  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
+  if (unit(lower) == unit(upper)) lower.erase(lower.find(' '));
+  return lower + " to " + upper;
 }
 
 std::string times(double ratio) {

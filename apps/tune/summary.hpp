@@ -14,7 +14,7 @@ bool was_measured(const ProfileRecord& record);
 /// "static (dynamic takes 1.07x)".
 std::string preferred_schedule(const MatrixReport& matrix);
 
-/// "5.21 us to 5.40 us".
+/// "5.21 to 5.40 us", "980 us to 1.02 ms".
 std::string quartiles(const Statistics& seconds);
 
 /// "1.08x"; nothing where it is not finite.
