@@ -14,28 +14,6 @@ namespace heddle::detail {
 
 namespace {
 
-void check(const NamedMatrix& matrix, const TuneOptions& options) {
-  const auto refuse = [](const std::string& what) {
-    throw Error(ErrorKind::usage, "tuning: " + what);
-  };
-  if (matrix.matrix == nullptr) refuse("no matrix is given");
-  if (!(options.max_memory_ratio > 0)) refuse("the memory ratio is a positive number");
-  if (!std::isfinite(options.memory_weight) || options.memory_weight < 0) {
-    refuse("the memory weight is 0 or more");
-  }
-  if (!(options.confidence > 0 && options.confidence < 1)) {
-    refuse("the confidence lies between 0 and 1");
-  }
-  if (!(options.tightness > 0)) refuse("the tightness is a positive number");
-  if (options.least_runs < 1 || options.most_runs < options.least_runs) {
-    refuse("a plan runs at least once, and no fewer times at most than at least");
-  }
-  if (!(options.seconds_limit >= 0)) refuse("the limit of seconds is 0 or more");
-  if (matrix.matrix->rows() == 0 || matrix.matrix->entries() == 0) {
-    refuse("the matrix has no entries");
-  }
-}
-
 std::string today() {
   using namespace std::chrono;
   const year_month_day date{floor<days>(system_clock::now())};
@@ -58,6 +36,29 @@ TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
 
 }  // namespace
 
+void check_tuning(const NamedMatrix& matrix, const TuneOptions& options) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::usage, "tuning: " + what);
+  };
+  if (matrix.matrix == nullptr) refuse("no matrix is given");
+  if (!(options.max_memory_ratio > 0)) refuse("the memory ratio is a positive number");
+  if (!std::isfinite(options.memory_weight) || options.memory_weight < 0) {
+    refuse("the memory weight is 0 or more");
+  }
+  if (!(options.confidence > 0 && options.confidence < 1)) {
+    refuse("the confidence lies between 0 and 1");
+  }
+  if (!(options.tightness > 0)) refuse("the tightness is a positive number");
+  if (options.least_runs < 1 || options.most_runs < options.least_runs) {
+    refuse("a plan runs at least once, and no fewer times at most than at least");
+  }
+  if (!(options.seconds_limit >= 0)) refuse("the limit of seconds is 0 or more");
+  if (matrix.matrix->rows() == 0 || matrix.matrix->entries() == 0) {
+    refuse("the matrix has no entries");
+  }
+  check_objective(*matrix.matrix, options.objective);
+}
+
 std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& device,
                                          Objective objective) {
   return std::make_unique<OperatorTrials>(matrix, device, objective);
@@ -66,7 +67,6 @@ std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& 
 TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
                          const TuneOptions& options)
     : matrix_(matrix), options_(options), properties_(on.properties) {
-  check(matrix, options);
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
   features_ = pattern_features(pattern, Device::cpu(on.device.threads()));
@@ -159,8 +159,8 @@ Profile empty_profile(const TuningDevice& on) {
   return profile;
 }
 
-TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials) {
-  return {device, properties_of(device), measure_ceilings(device), make_trials};
+TuningDevice tuning_device(const Device& device) {
+  return {device, properties_of(device), measure_ceilings(device), trials_on_device};
 }
 
 }  // namespace heddle::detail

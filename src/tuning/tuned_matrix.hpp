@@ -26,7 +26,6 @@ struct TuningDevice {
 /// One matrix in tuning.
 class TunedMatrix {
  public:
-  /// Throws `Error` (usage) for options without meaning, and as `OperatorTrials`.
   TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
 
   /// As options.search says; every trial also goes to `trials`. Throws the last refusal where no
@@ -52,17 +51,22 @@ class TunedMatrix {
   std::unique_ptr<Trials> trials_;
 };
 
-/// As `heddle::tune` and the others, with trials of the caller's own.
-Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options,
-             const MakeTrials& make_trials);
-Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
-                    const Device& device, const TuneOptions& options,
-                    const MakeTrials& make_trials);
-Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
-                    const TuneOptions& options, const MakeTrials& make_trials);
+/// Measures the ceilings.
+TuningDevice tuning_device(const Device& device);
 
-/// Measured here, with what the library says of itself.
+/// Throws `Error` (usage) for a matrix or options without meaning, and as `check_objective`.
+void check_tuning(const NamedMatrix& matrix, const TuneOptions& options);
+/// The same for all of a domain, which are of one entry and precision.
+void check_domain(const std::vector<NamedMatrix>& matrices, const TuneOptions& options);
+
+/// As `heddle::tune` and the others, of what has been checked.
+Profile tune(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
+Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
+                    const TuningDevice& on, const TuneOptions& options);
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const TuningDevice& on,
+                    const TuneOptions& options);
+
+/// Of what is measured there.
 Profile empty_profile(const TuningDevice& on);
-TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials);
 
 }  // namespace heddle::detail
