@@ -25,7 +25,7 @@ else()
   list(FILTER bench_sources EXCLUDE REGEX "_cuda\\.cpp$")
 endif()
 add_library(heddle_bench STATIC ${bench_sources} apps/heddle/plan_text.cpp)
-target_link_libraries(heddle_bench PUBLIC heddle nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
+target_link_libraries(heddle_bench PUBLIC heddle heddle_report nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
 heddle_compiler_options(heddle_bench)
 
 find_package(Eigen3 QUIET NO_MODULE)

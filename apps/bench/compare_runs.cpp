@@ -12,6 +12,8 @@
 
 namespace heddle::bench {
 
+using namespace report;
+
 namespace {
 
 /// Of one candidate, under warm or cold caches.

@@ -6,9 +6,11 @@
 #include <sstream>
 
 #include "amounts.hpp"
-#include "heddle/plan.hpp"
+#include "plan_names.hpp"
 
 namespace heddle::bench {
+
+using namespace report;
 
 namespace {
 
@@ -20,13 +22,6 @@ constexpr std::array<SuiteTitle, 5> suite_titles = {{{"product", "Products"},
                                                      {"layouts", "Layouts"},
                                                      {"setup", "Setting up"},
                                                      {"scaling", "Scaling"}}};
-
-std::vector<std::string> settings_of(const std::string& plan) {
-  std::vector<std::string> settings;
-  std::istringstream text(plan);
-  for (std::string setting; std::getline(text, setting, ',');) settings.push_back(setting);
-  return settings;
-}
 
 /// The place of `value` in `values`, at the end where it was not among them.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {
@@ -117,18 +112,9 @@ double row_length(const Record& record) {
 }
 
 std::string short_method(const Candidate& candidate) {
-  static const std::vector<std::string> usual = settings_of(to_string(Plan{}));
   // A plan in full, whichever keys plans had when it was written.
   const bool is_plan = candidate.role != Role::peer && candidate.method.starts_with("C=");
-  if (!is_plan) return candidate.method;
-  std::vector<std::string> settings = settings_of(candidate.method);
-  std::erase_if(settings, [&](const std::string& setting) {
-    return std::find(usual.begin(), usual.end(), setting) != usual.end();
-  });
-  if (settings.empty()) return "CSR";
-  std::string text;
-  for (const std::string& setting : settings) text += (text.empty() ? "" : ",") + setting;
-  return text;
+  return is_plan ? short_plan(candidate.method) : candidate.method;
 }
 
 std::string who(const Candidate& candidate) {

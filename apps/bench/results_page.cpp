@@ -7,6 +7,8 @@
 
 namespace heddle::bench {
 
+using namespace report;
+
 namespace {
 
 /// Plain in Markdown, also within a table.

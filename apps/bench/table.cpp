@@ -8,6 +8,8 @@
 
 namespace heddle::bench {
 
+using namespace report;
+
 namespace {
 
 std::string median(const std::optional<double>& seconds) {

@@ -2,25 +2,20 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <optional>
-#include <sstream>
 
 #include "../bench/output.hpp"
 #include "../bench/suite.hpp"
 #include "commands.hpp"
-#include "heddle/output_file.hpp"
 #include "heddle/version.hpp"
 #include "heddle_commit.hpp"
 #include "matrix_options.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
+#include "provenance.hpp"
 
 namespace heddle::cli {
 
@@ -165,26 +160,6 @@ void list(const Options& options, const Device& device) {
   }
 }
 
-std::string utc(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[40];
-  const std::size_t length = std::strftime(text, sizeof text, format, &parts);
-  return {text, length};
-}
-
-/// As it was typed, as far as the system still knows.
-std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::istringstream arguments(std::string(std::istreambuf_iterator<char>(file), {}));
-  std::string text = "heddle";
-  std::string argument;
-  std::getline(arguments, argument, '\0');
-  while (std::getline(arguments, argument, '\0')) text += " " + argument;
-  return text;
-}
-
 Run new_run(const Options& options, const Device& device, int repetitions) {
   Run run;
   run.date = utc("%Y-%m-%dT%H:%M:%SZ");
@@ -202,12 +177,6 @@ Run new_run(const Options& options, const Device& device, int repetitions) {
   run.tolerance = options.tolerance;
   run.quick = options.quick;
   return run;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 void put_out(const Options& options, const Run& run) {
@@ -241,12 +210,6 @@ class TimeLeft {
   void done(double weight) { done_ += weight; }
 
  private:
-  static std::string readable_minutes(double seconds) {
-    constexpr double minute = 60;
-    return seconds < 2 * minute ? std::to_string(static_cast<int>(seconds)) + " s"
-                                : std::to_string(static_cast<int>(seconds / minute)) + " min";
-  }
-
   Progress* progress_;
   std::string what_;
   Stopwatch passed_;

@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   heddle::cli::add_spmv(app, status);
   heddle::cli::add_info(app, status);
   heddle::cli::add_generate(app, status);
+  heddle::cli::add_tune(app, status);
   heddle::cli::add_bench(app, status);
   heddle::cli::add_cache(app, status);
   try {

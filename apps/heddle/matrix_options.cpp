@@ -13,6 +13,10 @@ void MatrixOptions::add_to(CLI::App& command) {
   command.add_option("matrix", path, "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file")
       ->required()
       ->type_name("FILE");
+  add_settings_to(command);
+}
+
+void MatrixOptions::add_settings_to(CLI::App& command) {
   CLI::Option* const kind = command.add_option(
       "--entry", entry,
       "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
@@ -67,8 +71,8 @@ AnyEntry MatrixOptions::chosen_entry() const {
   return std::make_shared<const EntryDefinition>(read_entry_definition(entry_definition));
 }
 
-AnyMatrix MatrixOptions::read(Progress* progress) const {
-  return AnyMatrix::read(path, chosen_entry(), scalar(), Device::cpu(threads), progress);
+AnyMatrix MatrixOptions::read(const std::string& from, Progress* progress) const {
+  return AnyMatrix::read(from, chosen_entry(), scalar(), Device::cpu(threads), progress);
 }
 
 std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
@@ -112,6 +116,12 @@ std::string readable_seconds(double seconds) {
   if (seconds < 1e-3) return number("%.1f %s", seconds * 1e6, "us");
   if (seconds < 1) return number("%.2f %s", seconds * 1e3, "ms");
   return number("%.2f %s", seconds, "s");
+}
+
+std::string readable_minutes(double seconds) {
+  constexpr double minute = 60;
+  return seconds < 2 * minute ? std::to_string(static_cast<int>(seconds)) + " s"
+                              : std::to_string(static_cast<int>(seconds / minute)) + " min";
 }
 
 }  // namespace heddle::cli

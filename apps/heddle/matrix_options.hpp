@@ -22,12 +22,15 @@ struct MatrixOptions {
   bool quiet = false;
 
   void add_to(CLI::App& command);
+  /// All but the path, where a command takes several.
+  void add_settings_to(CLI::App& command);
 
   /// Reads the definition where there is one.
   AnyEntry chosen_entry() const;
   Precision scalar() const { return parse_precision(precision); }
   Device on() const;
-  AnyMatrix read(Progress* progress) const;
+  AnyMatrix read(Progress* progress) const { return read(path, progress); }
+  AnyMatrix read(const std::string& from, Progress* progress) const;
   /// Null where nothing is to be drawn.
   std::unique_ptr<TerminalProgress> progress() const;
 };
@@ -50,5 +53,7 @@ void fill_random(AnyField& field, std::uint64_t seed);
 std::string readable_count(long long count);
 std::string readable_bytes(double bytes);
 std::string readable_seconds(double seconds);
+/// Of work that is left, about: "90 s", "3 min".
+std::string readable_minutes(double seconds);
 
 }  // namespace heddle::cli

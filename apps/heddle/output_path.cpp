@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "heddle/error.hpp"
+#include "heddle/output_file.hpp"
 
 namespace heddle::cli {
 
@@ -29,6 +30,12 @@ void check_output(const std::string& option, const std::string& path) {
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     throw Error(ErrorKind::io, "cannot write " + path + ": no permission to write in " + folder);
   }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace heddle::cli

@@ -10,4 +10,7 @@ bool ends_with(const std::string& text, const std::string& end);
 /// Before minutes of work: can a file appear there at all? Throws `Error` (usage, io).
 void check_output(const std::string& option, const std::string& path);
 
+/// The whole file or none.
+void write_file(const std::string& path, const std::string& text);
+
 }  // namespace heddle::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "support/html_check.hpp"
 #include "svg_chart.hpp"
 #include "synthetic_run.hpp"
 
@@ -15,58 +16,24 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::bench;
+using namespace heddle::report;
+using heddle::test::count_of;
+using heddle::test::fault_of;
+using heddle::test::foreign_part_of;
+using heddle::test::overlap_in;
+using heddle::test::SvgText;
+using heddle::test::texts_of;
 
-/// Empty where every element that opens closes in its place and every & is an entity; else what is
-/// wrong first.
-std::string fault_of(const std::string& html) {
-  std::vector<std::string> open;
-  for (std::size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at)) {
-    const std::size_t end = html.find('>', at);
-    if (end == std::string::npos) return "a tag without an end";
-    const std::string tag = html.substr(at + 1, end - at - 1);
-    at = end;
-    if (tag.starts_with("!DOCTYPE")) continue;
-    const std::string name = tag.substr(0, tag.find_first_of(" \n/", 1));
-    if (tag.starts_with("/")) {
-      if (open.empty() || "/" + open.back() != tag) return "stray <" + tag + ">";
-      open.pop_back();
-    } else if (!tag.ends_with("/")) {
-      open.push_back(name);
-      if (name == "style") at = html.find("</style>", at);
-    }
-    if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "quotes in <" + tag + ">";
-  }
-  if (!open.empty()) return "<" + open.back() + "> is left open";
-  for (std::size_t at = html.find('&'); at != std::string::npos; at = html.find('&', at + 1)) {
-    bool known = false;
-    for (const char* entity : {"&amp;", "&lt;", "&gt;", "&quot;"}) {
-      known = known || html.compare(at, std::string(entity).size(), entity) == 0;
-    }
-    if (!known) return "a bare & before " + html.substr(at, 20);
-  }
-  return "";
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++count;
-  }
-  return count;
-}
-
-TEST(HtmlPage, IsWellFormed) { EXPECT_EQ(fault_of(html_page(test::synthetic_run())), ""); }
+TEST(HtmlPage, IsWellFormed) { EXPECT_EQ(fault_of(html_page(bench::test::synthetic_run())), ""); }
 
 TEST(HtmlPage, NeedsNothingButItself) {
-  const std::string html = html_page(test::synthetic_run());
-  for (const char* part : {"http:", "https:", "src=", "url(", "@import", "<link", "<script"}) {
-    EXPECT_EQ(html.find(part), std::string::npos) << part;
-  }
+  const std::string html = html_page(bench::test::synthetic_run());
+  EXPECT_EQ(foreign_part_of(html), "");
   EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
 }
 
 TEST(HtmlPage, HoldsEveryRecordAndCandidate) {
-  const auto run = test::synthetic_run();
+  const auto run = bench::test::synthetic_run();
   const std::string html = html_page(run);
   std::size_t candidates = 0;
   for (const Record& record : run.records) {
@@ -89,7 +56,7 @@ TEST(HtmlPage, HoldsEveryRecordAndCandidate) {
 }
 
 TEST(HtmlPage, DrawsWhatThereIs) {
-  const std::string html = html_page(test::synthetic_run());
+  const std::string html = html_page(bench::test::synthetic_run());
   EXPECT_EQ(count_of(html, "Bandwidth roofline"), 1u);
   EXPECT_EQ(count_of(html, "aria-label=\"Times as fast as the best other library\""), 2u);
   EXPECT_EQ(count_of(html, "aria-label=\"Convergence of "), 16u);
@@ -99,7 +66,7 @@ TEST(HtmlPage, DrawsWhatThereIs) {
 }
 
 TEST(HtmlPage, TakesRunsWithLittleInThem) {
-  auto run = test::synthetic_run();
+  auto run = bench::test::synthetic_run();
   run.records.clear();
   EXPECT_EQ(fault_of(html_page(run)), "");
   Record record;
@@ -122,48 +89,6 @@ TEST(HtmlPage, TakesRunsWithLittleInThem) {
   }
 }
 
-/// Where the elements of that kind stand: x and y of each text, in order.
-struct Text {
-  double x, y;
-  std::string words, anchor;
-};
-
-std::vector<Text> texts_of(const std::string& svg) {
-  std::vector<Text> found;
-  for (std::size_t at = svg.find("<text "); at != std::string::npos;
-       at = svg.find("<text ", at + 1)) {
-    const std::size_t end = svg.find("</text>", at);
-    const std::string element = svg.substr(at, end - at);
-    const auto value = [&](const std::string& key) {
-      const std::size_t from = element.find(" " + key + "=\"") + key.size() + 3;
-      return element.substr(from, element.find('"', from) - from);
-    };
-    if (element.find("rotate") != std::string::npos) continue;
-    found.push_back({std::stod(value("x")), std::stod(value("y")),
-                     element.substr(element.find('>') + 1), value("text-anchor")});
-  }
-  return found;
-}
-
-/// No two texts on top of each other, a wide character being 7 pixels and a line 11.
-void expect_apart(const std::string& svg) {
-  const auto texts = texts_of(svg);
-  ASSERT_FALSE(texts.empty());
-  const auto left = [](const Text& t) {
-    const double width = 6.2 * static_cast<double>(t.words.size());
-    return t.anchor == "start" ? t.x : t.anchor == "end" ? t.x - width : t.x - width / 2;
-  };
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const Text &a = texts[i], &b = texts[j];
-      if (std::abs(a.y - b.y) >= 11) continue;
-      const double a_right = left(a) + 6.2 * static_cast<double>(a.words.size());
-      const double b_right = left(b) + 6.2 * static_cast<double>(b.words.size());
-      EXPECT_TRUE(a_right <= left(b) || b_right <= left(a)) << a.words << " meets " << b.words;
-    }
-  }
-}
-
 std::string part_between(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t first = text.find(from);
   if (first == std::string::npos) return "";
@@ -171,7 +96,7 @@ std::string part_between(const std::string& text, const std::string& from, const
 }
 
 TEST(HtmlPage, LabelsStayApartForManyAndFewProblems) {
-  const auto whole = test::synthetic_run();
+  const auto whole = bench::test::synthetic_run();
   for (const int copies : {1, 3}) {
     auto run = whole;
     run.records.clear();
@@ -185,11 +110,12 @@ TEST(HtmlPage, LabelsStayApartForManyAndFewProblems) {
     }
     const std::string html = html_page(run);
     const std::string roofline = part_between(html, "Bandwidth reached against", "</svg>");
-    expect_apart(roofline);
-    expect_apart(part_between(html, "aria-label=\"Times as fast", "</svg>"));
+    EXPECT_FALSE(texts_of(roofline).empty());
+    EXPECT_EQ(overlap_in(roofline), "");
+    EXPECT_EQ(overlap_in(part_between(html, "aria-label=\"Times as fast", "</svg>")), "");
     // Every problem with a time has its number.
     std::set<std::string> numbers;
-    for (const Text& text : texts_of(roofline)) numbers.insert(text.words);
+    for (const SvgText& text : texts_of(roofline)) numbers.insert(text.words);
     for (std::size_t i = 0; i < run.records.size(); ++i) {
       if (run.records[i].find(Role::chosen)->seconds) {
         EXPECT_TRUE(numbers.contains(std::to_string(i + 1))) << i + 1;

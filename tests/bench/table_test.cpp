@@ -13,6 +13,7 @@
 namespace {
 
 using namespace heddle::bench;
+using namespace heddle::report;
 
 std::string table_of(const auto& run) {
   std::ostringstream out;

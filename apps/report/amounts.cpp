@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iterator>
 
-namespace heddle::bench {
+namespace heddle::report {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string readable_error(double error) {
   return text;
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::report

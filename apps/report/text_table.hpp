@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle::bench {
+namespace heddle::report {
 
 inline constexpr std::size_t terminal_width = 120;
 
@@ -48,4 +48,4 @@ class TextTable {
   std::vector<std::vector<std::string>> lines_;
 };
 
-}  // namespace heddle::bench
+}  // namespace heddle::report

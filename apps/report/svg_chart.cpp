@@ -3,196 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 
 #include "amounts.hpp"
 #include "text_table.hpp"
 
-namespace heddle::bench {
+namespace heddle::report {
 
 namespace {
-
-constexpr double character = 7.0;  // a wide one of 12 pixels
-constexpr double small_character = 6.2;
-constexpr double line_height = 18;
-
-std::string decimal(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  std::string shown = text;
-  if (shown.ends_with(".0")) shown.erase(shown.size() - 2);
-  return shown == "-0" ? "0" : shown;
-}
-
-double text_width(const std::string& text, double of_character = character) {
-  return static_cast<double>(width(text)) * of_character;
-}
-
-int class_of(int colour) { return colour % series_colours + 1; }
-const char* pattern_of(int dashes) {
-  constexpr std::array<const char*, 4> kinds = {"", "7 3", "2 3", "9 3 2 3"};
-  return kinds[static_cast<std::size_t>(dashes) % kinds.size()];
-}
-
-struct Place {
-  double x = 0, y = 0;
-};
-
-struct Box {
-  double left, top, right, bottom;
-  bool meets(const Box& other) const {
-    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
-  }
-};
-
-/// Elements in the order in which they are drawn.
-class Drawing {
- public:
-  void line(Place a, Place b, const std::string& classes, const char* dash = "") {
-    text_ += "<line x1=\"" + decimal(a.x) + "\" y1=\"" + decimal(a.y) + "\" x2=\"" + decimal(b.x) +
-             "\" y2=\"" + decimal(b.y) + "\" class=\"" + classes + "\"" + dash_of(dash) + "/>\n";
-  }
-
-  void path(const std::vector<Place>& places, const std::string& classes, const char* dash) {
-    std::string d;
-    for (const Place& p : places) d += (d.empty() ? "M" : "L") + decimal(p.x) + " " + decimal(p.y);
-    text_ += "<path d=\"" + d + "\" class=\"" + classes + "\"" + dash_of(dash) + "/>\n";
-  }
-
-  void rectangle(const Box& box, const std::string& classes, const std::string& hint) {
-    text_ += "<rect x=\"" + decimal(box.left) + "\" y=\"" + decimal(box.top) + "\" width=\"" +
-             decimal(box.right - box.left) + "\" height=\"" + decimal(box.bottom - box.top) +
-             "\" class=\"" + classes + "\"" + closed("rect", hint);
-  }
-
-  void mark(Mark mark, Place p, int k, const std::string& hint) {
-    const std::string filled = "f" + std::to_string(k), hollow = "h" + std::to_string(k);
-    switch (mark) {
-      case Mark::none:
-        break;
-      case Mark::disc:
-      case Mark::ring:
-        text_ += "<circle cx=\"" + decimal(p.x) + "\" cy=\"" + decimal(p.y) +
-                 "\" r=\"4\" class=\"" + (mark == Mark::disc ? filled : hollow) + "\"" +
-                 closed("circle", hint);
-        break;
-      case Mark::square:
-        rectangle({p.x - 3.5, p.y - 3.5, p.x + 3.5, p.y + 3.5}, filled, hint);
-        break;
-      case Mark::diamond:
-        text_ += "<path d=\"M" + decimal(p.x) + " " + decimal(p.y - 5) + "L" + decimal(p.x + 5) +
-                 " " + decimal(p.y) + "L" + decimal(p.x) + " " + decimal(p.y + 5) + "L" +
-                 decimal(p.x - 5) + " " + decimal(p.y) + "Z\" class=\"" + hollow + "\"" +
-                 closed("path", hint);
-        break;
-    }
-  }
-
-  /// `anchor`: start, middle, end. The baseline goes through `p`.
-  void text(Place p, const std::string& words, const std::string& classes, const char* anchor,
-            bool upright = false) {
-    text_ +=
-        "<text x=\"" + decimal(p.x) + "\" y=\"" + decimal(p.y) + "\" class=\"" + classes +
-        "\" text-anchor=\"" + anchor + "\"" +
-        (upright ? " transform=\"rotate(-90 " + decimal(p.x) + " " + decimal(p.y) + ")\"" : "") +
-        ">" + escaped(words) + "</text>\n";
-  }
-
-  std::string finished(const std::string& title, double width, double height) const {
-    return "<svg viewBox=\"0 0 " + decimal(width) + " " + decimal(height) +
-           "\" style=\"max-width:" + decimal(width) + "px\" role=\"img\" aria-label=\"" +
-           escaped(title) + "\">\n" + text_ + "</svg>\n";
-  }
-
- private:
-  static std::string dash_of(const char* dash) {
-    return *dash ? std::string(" stroke-dasharray=\"") + dash + "\"" : std::string();
-  }
-  static std::string closed(const char* element, const std::string& hint) {
-    if (hint.empty()) return "/>\n";
-    return "><title>" + escaped(hint) + "</title></" + element + ">\n";
-  }
-
-  std::string text_;
-};
-
-/// From numbers to pixels.
-class Scale {
- public:
-  /// Room for `low` to `high` and a little more, rounded to ticks where the axis is linear.
-  Scale(bool logarithmic, double low, double high) : logarithmic_(logarithmic) {
-    if (logarithmic) {
-      low_ = std::log10(low);
-      high_ = std::log10(high);
-      const double margin = std::max(0.04 * (high_ - low_), 0.08);
-      low_ -= margin;
-      high_ += margin;
-    } else {
-      low_ = std::min(low, 0.0);
-      high_ = high > low_ ? low_ + (high - low_) * 1.02 : low_ + 1;
-    }
-  }
-
-  void map_to(double first, double last) {
-    first_ = first;
-    last_ = last;
-  }
-
-  bool shows(double value) const { return std::isfinite(value) && (!logarithmic_ || value > 0); }
-
-  double at(double value) const {
-    const double v = logarithmic_ ? std::log10(value) : value;
-    return first_ + (v - low_) / (high_ - low_) * (last_ - first_);
-  }
-
-  /// At most about `most` of them.
-  std::vector<double> ticks(int most) const {
-    return logarithmic_ ? logarithmic_ticks(most) : linear_ticks(most);
-  }
-
- private:
-  std::vector<double> logarithmic_ticks(int most) const {
-    const std::array<std::vector<double>, 3> kinds = {
-        std::vector<double>{1, 2, 3, 5}, std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
-    for (const auto& multiples : kinds) {
-      const auto found = ticks_of(multiples, 1);
-      if (static_cast<int>(found.size()) <= most) return found;
-    }
-    for (int step = 1;; ++step) {
-      const auto found = ticks_of({1}, step);
-      if (static_cast<int>(found.size()) <= most) return found;
-    }
-  }
-
-  std::vector<double> ticks_of(const std::vector<double>& multiples, int step) const {
-    std::vector<double> found;
-    for (int decade = static_cast<int>(std::floor(low_)); decade <= std::ceil(high_); ++decade) {
-      if (decade % step != 0) continue;
-      for (const double multiple : multiples) {
-        const double value = std::log10(multiple) + decade;
-        if (value >= low_ && value <= high_) found.push_back(multiple * std::pow(10.0, decade));
-      }
-    }
-    return found;
-  }
-
-  std::vector<double> linear_ticks(int most) const {
-    const double least_step = (high_ - low_) / most;
-    const double power = std::pow(10.0, std::floor(std::log10(least_step)));
-    double step = 10 * power;
-    for (const double multiple : {5.0, 2.0, 1.0}) {
-      if (multiple * power >= least_step) step = multiple * power;
-    }
-    std::vector<double> found;
-    for (int i = 0; low_ + i * step <= high_ * (1 + 1e-9); ++i) found.push_back(low_ + i * step);
-    return found;
-  }
-
-  bool logarithmic_;
-  double low_, high_;  // of the logarithm where that is what is mapped
-  double first_ = 0, last_ = 1;
-};
 
 /// The legend's lines, each as many names as fit.
 std::vector<std::vector<const Series*>> legend_of(const Chart& chart, double room) {
@@ -259,38 +77,6 @@ void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& pl
 }
 
 }  // namespace
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  safe.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t' ? '?' : c;
-    }
-  }
-  return safe;
-}
-
-std::string short_amount(double amount, const std::vector<std::string>& units) {
-  std::size_t unit = 0;
-  for (; unit + 1 < units.size() && amount >= 999.5; ++unit) amount /= 1000;
-  char text[48];
-  std::snprintf(text, sizeof text, "%.3g", amount);
-  return units[unit].empty() ? text : text + (" " + units[unit]);
-}
 
 std::string svg(const Chart& chart) {
   const auto fits = [](const Axis& axis, double value) {
@@ -478,4 +264,4 @@ std::string svg(const std::string& title, const std::string& axis, const std::st
   return drawing.finished(title, whole_width, bottom + 44);
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::report

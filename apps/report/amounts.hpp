@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace heddle::bench {
+namespace heddle::report {
 
 /// Three digits in the unit that suits: "5.21 us", "14.4 ms", "1300 s".
 std::string readable_seconds(double seconds);
@@ -27,4 +27,4 @@ std::string text_or_nothing(const std::optional<T>& value, F&& format) {
   return value ? format(*value) : std::string();
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::report

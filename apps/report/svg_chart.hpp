@@ -1,7 +1,4 @@
-// Plots as SVG, coloured by the classes of the page that holds them, so that one text serves light
-// and dark. Classes: `ink` and `faint` (text), `axis`, `grid` and `limit` (strokes), and for series
-// k from 1 to 6 `s<k>` (stroke), `f<k>` (fill) and `h<k>` (hollow: stroked, filled with the page's
-// background).
+// Plots as SVG: series over two axes, and bars about ratios.
 #pragma once
 
 #include <functional>
@@ -9,20 +6,16 @@
 #include <string>
 #include <vector>
 
-namespace heddle::bench {
+#include "svg_drawing.hpp"
+#include "svg_scale.hpp"
 
-inline constexpr int series_colours = 6;
-
-/// With <, >, & and quotes as entities, and without the control characters that XML forbids.
-std::string escaped(const std::string& text);
+namespace heddle::report {
 
 struct Axis {
   std::string label;  // with the unit, if `tick` names none
   bool logarithmic = false;
   std::function<std::string(double)> tick;
 };
-
-enum class Mark { none, disc, ring, square, diamond };
 
 struct Point {
   double x = 0, y = 0;
@@ -77,8 +70,4 @@ struct RatioGroup {
 std::string svg(const std::string& title, const std::string& axis, const std::string& without,
                 const std::vector<RatioGroup>& groups);
 
-/// Tick texts: `amount` in the largest of `units` (each a thousand of the one before) in which it
-/// is not below 1, without needless digits.
-std::string short_amount(double amount, const std::vector<std::string>& units);
-
-}  // namespace heddle::bench
+}  // namespace heddle::report

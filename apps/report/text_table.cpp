@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace heddle::bench {
+namespace heddle::report {
 
 namespace {
 
@@ -105,4 +105,4 @@ void TextTable::print(std::ostream& out) const {
   }
 }
 
-}  // namespace heddle::bench
+}  // namespace heddle::report

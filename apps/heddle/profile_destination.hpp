@@ -1,0 +1,26 @@
+// Where the profile of a tuning goes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "heddle/profile.hpp"
+
+namespace heddle::cli {
+
+class ProfileDestination {
+ public:
+  /// `output`; without it the file of this device in `profile_folder()`, whose profile is merged
+  /// with what is there, as with `append`. Throws `Error` before anything is measured: where no
+  /// file can appear, and where one is to be merged with that is no profile of this device.
+  ProfileDestination(const std::optional<std::string>& output, bool append, const Device& device);
+
+  const std::string& path() const { return path_; }
+  void write(const Profile& found) const;
+
+ private:
+  std::string path_;
+  std::optional<Profile> before_;  // what is there already
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,29 @@
+#include "provenance.hpp"
+
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace heddle::cli {
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[40];
+  const std::size_t length = std::strftime(text, sizeof text, format, &parts);
+  return {text, length};
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::istringstream arguments(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::string text = "heddle";
+  std::string argument;
+  std::getline(arguments, argument, '\0');
+  while (std::getline(arguments, argument, '\0')) text += " " + argument;
+  return text;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,14 @@
+// When and by which command a measurement was made.
+#pragma once
+
+#include <string>
+
+namespace heddle::cli {
+
+/// Now, as strftime writes it, in UTC.
+std::string utc(const char* format);
+
+/// As it was typed, as far as the system still knows.
+std::string command_line();
+
+}  // namespace heddle::cli

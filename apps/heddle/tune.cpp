@@ -1,0 +1,401 @@
+// `heddle tune`: the best plan for a matrix, or for a set of them, on this device.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "../tune/evaluation_table.hpp"
+#include "../tune/space_listing.hpp"
+#include "../tune/tune_output.hpp"
+#include "commands.hpp"
+#include "heddle/version.hpp"
+#include "heddle_commit.hpp"
+#include "matrix_options.hpp"
+#include "on_interrupt.hpp"
+#include "output_path.hpp"
+#include "profile_destination.hpp"
+#include "provenance.hpp"
+#include "tune_watch.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using tuning::MatrixReport;
+using tuning::TuneReport;
+
+struct Options {
+  MatrixOptions matrix;
+  std::vector<std::string> paths;
+  std::string search = "pruned";
+  std::string objective = "cg";
+  TuneOptions limits;
+  std::optional<double> seconds;
+  std::string domain;
+  std::optional<std::string> output;
+  bool append = false;
+  std::string html;
+  std::string trials;
+  bool json = false;
+  bool list = false;
+  std::string evaluate;
+};
+
+// ---- what is checked before anything takes long ----
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
+
+void check_numbers(const Options& options) {
+  const TuneOptions& limits = options.limits;
+  const auto is_share = [](double value) { return value > 0 && value < 1; };
+  if (!(limits.max_memory_ratio >= 1)) {
+    refuse("--max-memory-ratio is at least 1, the memory of CSR");
+  }
+  if (!(limits.memory_weight >= 0 && std::isfinite(limits.memory_weight))) {
+    refuse("--memory-weight is a number, 0 or more");
+  }
+  if (!is_share(limits.confidence)) refuse("--confidence is more than 0 and below 1");
+  if (!is_share(limits.tightness)) refuse("--tightness is more than 0 and below 1");
+  if (options.seconds && !(*options.seconds > 0)) refuse("--seconds is more than 0");
+}
+
+void check_outputs(const Options& options) {
+  std::map<std::string, std::string> taken;
+  const auto check = [&](const std::string& option, const std::optional<std::string>& path) {
+    if (!path) return;
+    check_output(option, *path);
+    std::error_code ignored;
+    const auto [other, is_new] =
+        taken.emplace(fs::weakly_canonical(fs::absolute(*path), ignored).string(), option);
+    if (!is_new) refuse(other->second + " and " + option + " both name " + *path);
+  };
+  const auto given = [](const std::string& path) {
+    return path.empty() ? std::nullopt : std::optional<std::string>(path);
+  };
+  check("--output", options.output);
+  check("--html", given(options.html));
+  check("--trials", given(options.trials));
+}
+
+void check_paths(const Options& options) {
+  for (auto path = options.paths.begin(); path != options.paths.end(); ++path) {
+    if (std::find(options.paths.begin(), path, *path) != path) refuse(*path + " is named twice");
+  }
+}
+
+void check(const Options& options) {
+  const Search search = parse_search(options.search);
+  parse_objective(options.objective);
+  check_numbers(options);
+  check_paths(options);
+  if (options.list) {
+    if (options.paths.size() > 1) refuse("--list takes one matrix, or none");
+    return;
+  }
+  if (options.paths.empty()) refuse("no matrix is named; see --help");
+  if (options.append && !options.output) {
+    refuse("--append needs --output, the profile to merge into");
+  }
+  if (search == Search::predict) {
+    if (!options.evaluate.empty()) {
+      refuse("--evaluate compares with a search that measures: pruned or full, not predict");
+    }
+    if (!options.trials.empty()) refuse("--search predict has no trials to write to --trials");
+  }
+  check_outputs(options);
+}
+
+// ---- the matrices ----
+
+/// The file's name without what says its format; the path where several are called so.
+std::string name_of(const std::string& path, const std::vector<std::string>& all) {
+  const auto stem = [](const std::string& file) {
+    std::string name = fs::path(file).filename().string();
+    for (const char* end : {".gz", ".mtx", ".npz"}) {
+      if (name.size() > std::string(end).size() && ends_with(name, end)) {
+        name.erase(name.size() - std::string(end).size());
+      }
+    }
+    return name;
+  };
+  const std::string name = stem(path);
+  const auto namesakes =
+      std::count_if(all.begin(), all.end(), [&](const auto& other) { return stem(other) == name; });
+  return namesakes > 1 ? path : name;
+}
+
+struct Matrices {
+  std::deque<AnyMatrix> read;  // which do not move
+  std::vector<NamedMatrix> named;
+};
+
+Matrices read_all(const Options& options, Progress* progress) {
+  Matrices matrices;
+  for (const std::string& path : options.paths) {
+    matrices.read.push_back(options.matrix.read(path, progress));
+    matrices.named.push_back({name_of(path, options.paths), &matrices.read.back()});
+  }
+  return matrices;
+}
+
+// ---- what the command does ----
+
+TuneOptions settings_of(const Options& options) {
+  TuneOptions settings = options.limits;
+  settings.search = parse_search(options.search);
+  settings.objective = parse_objective(options.objective);
+  settings.least_runs = std::min(settings.least_runs, settings.most_runs);
+  if (options.seconds) settings.seconds_limit = *options.seconds;
+  return settings;
+}
+
+/// Runs `work(watch)`. The first Ctrl-C makes the watch end its search, and the process once `work`
+/// has put out what there is; a second one ends it at once.
+template <class Work>
+int interruptible(TuneWatch& watch, Work&& work) {
+  std::promise<void> finished;
+  const OnInterrupt keep([&] {
+    watch.stop();
+    finished.get_future().get();
+  });
+  try {
+    work();
+    finished.set_value();
+  } catch (...) {
+    finished.set_exception(std::current_exception());
+    throw;
+  }
+  return 0;
+}
+
+int list(const Options& options, const Device& device) {
+  const Precision precision = options.matrix.scalar();
+  TuningSubject subject;
+  subject.objective = parse_objective(options.objective);
+  subject.scalar_bytes = precision == Precision::double_precision ? 8 : 4;
+  std::string words;
+  if (options.paths.empty()) {
+    constexpr Index rows = 1'000'000, row_length = 7;
+    subject.rows = subject.columns = rows;
+    subject.entries = Offset(rows) * row_length;
+    subject.entry_bytes = visit_entry(options.matrix.chosen_entry().kind(), precision,
+                                      []<class E>() { return static_cast<int>(sizeof(E)); });
+    words = "one of a million rows, 7 entries each";
+  } else {
+    const auto progress = options.matrix.progress();
+    const AnyMatrix matrix = options.matrix.read(options.paths.front(), progress.get());
+    subject.rows = matrix.rows();
+    subject.columns = matrix.columns();
+    subject.entries = matrix.entries();
+    subject.entry_bytes = matrix.entry_bytes();
+    words = options.paths.front() + ": " + readable_count(subject.rows) + " x " +
+            readable_count(subject.columns) + ", " + readable_count(subject.entries) + " entries";
+  }
+  words += ", " + std::string(options.matrix.chosen_entry().name()) + " (" +
+           std::string(name(precision)) + ")";
+  const DeviceProperties here = properties_of(device);
+  if (options.json) {
+    std::cout << tuning::spaces_json(subject, here, words).dump(2) << "\n";
+  } else {
+    tuning::print_spaces(subject, here, words, std::cout);
+  }
+  return 0;
+}
+
+int evaluate_all(const Options& options, const Device& device) {
+  const Profile profile = Profile::load(options.evaluate);
+  const auto progress = options.matrix.progress();
+  const Matrices matrices = read_all(options, progress.get());
+  std::vector<MatrixReport> reports;
+  for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
+  TuneWatch watch(reports, progress.get());
+  TuneOptions settings = settings_of(options);
+  watch.listen(settings);
+  return interruptible(watch, [&] {
+    std::vector<tuning::EvaluatedMatrix> evaluated;
+    for (const NamedMatrix& matrix : matrices.named) {
+      if (watch.is_stopping()) break;
+      try {
+        evaluated.push_back({matrix.name, evaluate(profile, matrix, device, settings)});
+      } catch (const Error&) {
+        if (!watch.is_stopping()) throw;
+      }
+    }
+    if (progress) progress->erase();
+    if (options.json) {
+      std::cout << tuning::evaluations_json(evaluated).dump(2) << "\n";
+    } else if (!options.matrix.quiet) {
+      tuning::print_evaluations(evaluated, std::cout);
+    }
+  });
+}
+
+TuneReport new_report(const Options& options, const TuneOptions& settings, const Device& device) {
+  TuneReport report;
+  report.date = utc("%Y-%m-%dT%H:%M:%SZ");
+  report.version = version;
+  report.commit = commit;
+  report.command = command_line();
+  report.device = device.description();
+  report.gpu = device.on_gpu();
+  report.entry = options.matrix.chosen_entry().name();
+  report.precision = name(options.matrix.scalar());
+  report.search = settings.search;
+  report.objective = settings.objective;
+  report.max_memory_ratio = settings.max_memory_ratio;
+  report.memory_weight = settings.memory_weight;
+  report.confidence = settings.confidence;
+  report.tightness = settings.tightness;
+  return report;
+}
+
+void take_over(const Profile& found, TuneReport& report) {
+  for (MatrixReport& matrix : report.matrices) {
+    const auto record =
+        std::find_if(found.records.begin(), found.records.end(),
+                     [&](const ProfileRecord& r) { return r.matrix == matrix.name; });
+    if (record != found.records.end()) matrix.record = *record;
+  }
+  if (!found.domains.empty()) report.domain = found.domains.front();
+}
+
+void put_out(const Options& options, const TuneReport& report, const std::string& written) {
+  if (!options.trials.empty()) {
+    write_file(options.trials, tuning::trials_json(report).dump(1) + "\n");
+  }
+  if (!options.html.empty()) write_file(options.html, tuning::html_page(report));
+  if (options.json) {
+    auto json = tuning::summary_json(report);
+    json["profile"] = written.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(written);
+    std::cout << json.dump(2) << "\n";
+  } else if (!options.matrix.quiet) {
+    tuning::print_table(report, std::cout);
+    if (!written.empty()) std::cout << "\nwritten    " << written << "\n";
+  }
+}
+
+int tune_all(const Options& options, const Device& device) {
+  const ProfileDestination destination(options.output, options.append, device);
+  const auto progress = options.matrix.progress();
+  const Matrices matrices = read_all(options, progress.get());
+  TuneOptions settings = settings_of(options);
+  TuneReport report = new_report(options, settings, device);
+  for (const NamedMatrix& matrix : matrices.named) {
+    report.matrices.push_back(tuning::describe(matrix, device));
+  }
+  TuneWatch watch(report.matrices, progress.get());
+  watch.listen(settings);
+  return interruptible(watch, [&] {
+    const bool of_domain = matrices.named.size() > 1 || !options.domain.empty();
+    const std::string domain = options.domain.empty() ? "default" : options.domain;
+    const Profile found = of_domain ? tune_domain(domain, matrices.named, device, settings)
+                                    : tune(matrices.named.front(), device, settings);
+    report.cancelled = watch.is_stopping();
+    take_over(found, report);
+    if (progress) progress->erase();
+    const bool any = !found.records.empty();
+    if (any) destination.write(found);
+    put_out(options, report, any ? destination.path() : "");
+  });
+}
+
+int run(const Options& options) {
+  check(options);
+  const Device device = options.matrix.on();
+  if (options.list) return list(options, device);
+  if (!options.evaluate.empty()) return evaluate_all(options, device);
+  return tune_all(options, device);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "tune", "Find the best plan for a matrix, or a set of them, on this device");
+  command
+      ->add_option("matrix", options->paths,
+                   "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, of the same entry")
+      ->type_name("FILE");
+  options->matrix.add_settings_to(*command);
+  TuneOptions& limits = options->limits;
+  command
+      ->add_option("--search", options->search,
+                   "pruned: over everything that a plan holds; full: every plan of the papers' "
+                   "space; predict: measure nothing")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      ->add_option(
+          "--objective", options->objective,
+          "what is timed: product, or the iteration of cg or bicgstab in which it will run")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      ->add_option("--max-memory-ratio", limits.max_memory_ratio,
+                   "skip plans whose matrix takes more than so many times CSR's memory")
+      ->capture_default_str()
+      ->type_name("R");
+  command
+      ->add_option("--memory-weight", limits.memory_weight,
+                   "W of the score, time x (memory over CSR's)^W")
+      ->capture_default_str()
+      ->type_name("W");
+  command
+      ->add_option("--confidence", limits.confidence,
+                   "with which a median is known within --tightness before its plan is done")
+      ->capture_default_str()
+      ->type_name("P");
+  command->add_option("--tightness", limits.tightness, "relative half width of that interval")
+      ->capture_default_str()
+      ->type_name("T");
+  command->add_option("--max-runs", limits.most_runs, "of a plan, at most")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  command->add_option("--seconds", options->seconds, "after which the search of a matrix ends")
+      ->type_name("SECONDS");
+  CLI::Option* const domain = command->add_option(
+      "--domain", options->domain,
+      "name of what the matrices have in common: the one plan that is best over all is kept for "
+      "others like them [default, where there are several]");
+  domain->type_name("NAME");
+  CLI::Option* const output = command->add_option(
+      "-o,--output", options->output,
+      "the profile to write; without it that of this device in the user's cache, merged");
+  output->type_name("FILE");
+  CLI::Option* const append =
+      command->add_flag("--append", options->append, "merge into --output if it is there");
+  CLI::Option* const html = command->add_option(
+      "--html", options->html, "where to write what was found as one page of HTML");
+  html->type_name("FILE");
+  CLI::Option* const trials =
+      command->add_option("--trials", options->trials, "where to write every trial as JSON");
+  trials->type_name("FILE");
+  command->add_flag("--json", options->json, "what was found as JSON on standard output");
+  CLI::Option* const list = command->add_flag(
+      "--list", options->list,
+      "show the plans that there are for the device, and for a matrix if one is named, and end");
+  CLI::Option* const evaluation = command->add_option(
+      "--evaluate", options->evaluate,
+      "search as for a profile, but write none: show what the domain's plan of this profile loses "
+      "against that");
+  evaluation->type_name("FILE");
+  for (CLI::Option* const other : {domain, output, append, html, trials}) {
+    list->excludes(other);
+    evaluation->excludes(other);
+  }
+  list->excludes(evaluation);
+  command->footer(
+      "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"
+      "         heddle solve c.mtx --entry quaternion --profile profile.json\n"
+      "Ctrl-C keeps what was measured.");
+  command->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace heddle::cli

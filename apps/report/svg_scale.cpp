@@ -1,0 +1,77 @@
+#include "svg_scale.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace heddle::report {
+
+Scale::Scale(bool logarithmic, double low, double high) : logarithmic_(logarithmic) {
+  if (logarithmic) {
+    low_ = std::log10(low);
+    high_ = std::log10(high);
+    const double margin = std::max(0.04 * (high_ - low_), 0.08);
+    low_ -= margin;
+    high_ += margin;
+  } else {
+    low_ = std::min(low, 0.0);
+    high_ = high > low_ ? low_ + (high - low_) * 1.02 : low_ + 1;
+  }
+}
+
+bool Scale::shows(double value) const {
+  return std::isfinite(value) && (!logarithmic_ || value > 0);
+}
+
+double Scale::at(double value) const {
+  const double v = logarithmic_ ? std::log10(value) : value;
+  return first_ + (v - low_) / (high_ - low_) * (last_ - first_);
+}
+
+std::vector<double> Scale::logarithmic_ticks(int most) const {
+  const std::array<std::vector<double>, 3> kinds = {
+      std::vector<double>{1, 2, 3, 5}, std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
+  for (const auto& multiples : kinds) {
+    const auto found = ticks_of(multiples, 1);
+    if (static_cast<int>(found.size()) <= most) return found;
+  }
+  for (int step = 1;; ++step) {
+    const auto found = ticks_of({1}, step);
+    if (static_cast<int>(found.size()) <= most) return found;
+  }
+}
+
+std::vector<double> Scale::ticks_of(const std::vector<double>& multiples, int step) const {
+  std::vector<double> found;
+  for (int decade = static_cast<int>(std::floor(low_)); decade <= std::ceil(high_); ++decade) {
+    if (decade % step != 0) continue;
+    for (const double multiple : multiples) {
+      const double value = std::log10(multiple) + decade;
+      if (value >= low_ && value <= high_) found.push_back(multiple * std::pow(10.0, decade));
+    }
+  }
+  return found;
+}
+
+std::vector<double> Scale::linear_ticks(int most) const {
+  const double least_step = (high_ - low_) / most;
+  const double power = std::pow(10.0, std::floor(std::log10(least_step)));
+  double step = 10 * power;
+  for (const double multiple : {5.0, 2.0, 1.0}) {
+    if (multiple * power >= least_step) step = multiple * power;
+  }
+  std::vector<double> found;
+  for (int i = 0; low_ + i * step <= high_ * (1 + 1e-9); ++i) found.push_back(low_ + i * step);
+  return found;
+}
+
+std::string short_amount(double amount, const std::vector<std::string>& units) {
+  std::size_t unit = 0;
+  for (; unit + 1 < units.size() && amount >= 999.5; ++unit) amount /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3g", amount);
+  return units[unit].empty() ? text : text + (" " + units[unit]);
+}
+
+}  // namespace heddle::report

@@ -1,0 +1,19 @@
+// The plans among which a search looks, as a person reads them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+#include "heddle/search_space.hpp"
+
+namespace heddle::tuning {
+
+/// Both spaces of a subject on a device: axes, their choices, and how many plans there are.
+/// `matrix` says in words what the subject is.
+void print_spaces(const TuningSubject& subject, const DeviceProperties& device,
+                  const std::string& matrix, std::ostream& out);
+nlohmann::ordered_json spaces_json(const TuningSubject& subject, const DeviceProperties& device,
+                                   const std::string& matrix);
+
+}  // namespace heddle::tuning

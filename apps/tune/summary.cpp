@@ -1,0 +1,67 @@
+#include "summary.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "amounts.hpp"
+#include "plan_names.hpp"
+
+namespace heddle::tuning {
+
+bool was_measured(const ProfileRecord& record) { return record.seconds.runs > 0; }
+
+std::string preferred_schedule(const MatrixReport& matrix) {
+  if (!matrix.record) return "";
+  const Plan& plan = matrix.record->plan;
+  const bool dynamic = plan.schedule == ScheduleKind::dynamic;
+  std::string text = report::schedule_name(plan.schedule);
+  const auto of_kind = [&](bool wanted) {
+    return matrix.best_of([&](const Plan& other) {
+      return same_layout(plan, other) && (other.schedule == ScheduleKind::dynamic) == wanted;
+    });
+  };
+  const Trial* const own = of_kind(dynamic);
+  const Trial* const other = of_kind(!dynamic);
+  if (own != nullptr && other != nullptr && own->seconds.median > 0) {
+    text += " (" + report::schedule_name(other->plan.schedule) + " takes " +
+            times(other->seconds.median / own->seconds.median) + ")";
+  }
+  return text;
+}
+
+std::string quartiles(const Statistics& seconds) {
+  std::string lower = report::readable_seconds(seconds.lower_quartile);
+  const std::string upper = report::readable_seconds(seconds.upper_quartile);
+  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
+  if (unit(lower) == unit(upper)) lower.erase(lower.find(' '));
+  return lower + " to " + upper;
+}
+
+std::string times(double ratio) {
+  return std::isfinite(ratio) ? report::readable_ratio(ratio) + "x" : std::string();
+}
+
+std::string search_text(const TuneReport& report) {
+  std::string text =
+      std::string(name(report.search)) + ", of the time of one " + timed_work(report.objective);
+  if (report.memory_weight != 0) {
+    char weight[64];
+    std::snprintf(weight, sizeof weight, " x (memory over CSR's)^%g", report.memory_weight);
+    text += weight;
+  }
+  char limit[96];
+  std::snprintf(limit, sizeof limit, "; plans of more than %g times the memory of CSR are skipped",
+                report.max_memory_ratio);
+  return text + limit;
+}
+
+std::string domain_text(const DomainRecord& domain) {
+  char loss[96];
+  std::snprintf(loss, sizeof loss, "%.1f%%", 100 * domain.regret);
+  return report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule) +
+         ": takes " + loss + " longer than each matrix's own plan (geometric mean of " +
+         std::to_string(domain.fingerprints.size()) +
+         (domain.fingerprints.size() == 1 ? " matrix)" : " matrices)");
+}
+
+}  // namespace heddle::tuning

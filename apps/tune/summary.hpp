@@ -1,0 +1,29 @@
+// What table, page and JSON say alike of a matrix.
+#pragma once
+
+#include <string>
+
+#include "tune_report.hpp"
+
+namespace heddle::tuning {
+
+/// Whether the plan of the record was measured, not predicted.
+bool was_measured(const ProfileRecord& record);
+
+/// Static or dynamic, and how the other kind does in the same layout, where it was measured:
+/// "static (dynamic takes 1.07x)".
+std::string preferred_schedule(const MatrixReport& matrix);
+
+/// "5.21 to 5.40 us", "980 us to 1.02 ms".
+std::string quartiles(const Statistics& seconds);
+
+/// "1.08x"; nothing where it is not finite.
+std::string times(double ratio);
+
+/// The search and what it minimised, in a few words.
+std::string search_text(const TuneReport& report);
+
+/// One line on the plan for the whole domain.
+std::string domain_text(const DomainRecord& domain);
+
+}  // namespace heddle::tuning

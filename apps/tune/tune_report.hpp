@@ -1,0 +1,76 @@
+// What a run of `heddle tune` found, as data: the table, the page and the file of trials are made
+// of it alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "box_plot.hpp"
+#include "heddle/tune.hpp"
+
+namespace heddle::tuning {
+
+/// Of a product's matrix, in one layout (Mueller-Roemer et al. 2020, table 9).
+struct LayoutSize {
+  std::string layout;
+  double bytes = 0;
+  double of_csr = 1;
+};
+
+struct MatrixReport {
+  std::string name;
+  PatternFeatures features;
+  report::FiveNumbers row_lengths;     // entries
+  report::FiveNumbers row_bandwidths;  // see `row_bandwidths`
+  std::vector<LayoutSize> layouts;
+  std::vector<Trial> trials;            // in the order in which they ended
+  std::optional<ProfileRecord> record;  // none where no plan was found
+  double seconds = 0;                   // that the search took
+
+  int count(Trial::Outcome outcome) const;
+  /// The measured trial of least score among those that fit, the first of equals; null without.
+  template <class F>
+  const Trial* best_of(F&& fits) const {
+    const Trial* best = nullptr;
+    for (const Trial& trial : trials) {
+      if (trial.outcome != Trial::Outcome::measured || !fits(trial.plan)) continue;
+      if (best == nullptr || trial.score < best->score) best = &trial;
+    }
+    return best;
+  }
+};
+
+struct TuneReport {
+  std::string date;     // 2026-11-21T18:40:12Z
+  std::string version;  // of Heddle
+  std::string commit;
+  std::string command;
+  std::string device;  // in words
+  bool gpu = false;
+  std::string entry;
+  std::string precision;  // single, double
+  Search search = Search::pruned;
+  Objective objective = Objective::cg;
+  double max_memory_ratio = 2;
+  double memory_weight = 0;
+  double confidence = 0.95;
+  double tightness = 0.01;
+  std::vector<MatrixReport> matrices;
+  std::optional<DomainRecord> domain;
+  bool cancelled = false;
+};
+
+/// "product", "cg iteration", "bicgstab iteration".
+std::string timed_work(Objective objective);
+
+/// With everything but the trials.
+MatrixReport describe(const NamedMatrix& matrix, const Device& device);
+
+/// Entries of each row.
+report::FiveNumbers row_lengths(const PatternView& pattern);
+/// Largest less smallest column of each row that has entries, over the number of columns
+/// (Mueller-Roemer et al. 2020, equation 3 and figure 4).
+report::FiveNumbers row_bandwidths(const PatternView& pattern);
+
+}  // namespace heddle::tuning
