@@ -164,6 +164,7 @@ std::vector<Plan> alternatives(const Plan& chosen, const DeviceProperties& devic
     if (chosen.threshold == 0) texts.insert(texts.end(), {"T=1", "T=2", "T=4", "T=8"});
   }
   std::vector<Plan> plans;
+  plans.reserve(texts.size());
   for (const char* text : texts) plans.push_back(parse_plan(text, chosen));
   return plans;
 }
