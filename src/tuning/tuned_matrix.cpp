@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "contest.hpp"
+#include "heddle/sliced.hpp"
 #include "operator_trials.hpp"
 
 namespace heddle::detail {
@@ -22,6 +23,9 @@ std::string today() {
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
   return text;
 }
+
+/// Where matrices to be tuned lie.
+Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
 TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
   TuningSubject subject;
@@ -66,52 +70,56 @@ std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& 
 
 TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
                          const TuneOptions& options)
-    : matrix_(matrix), options_(options), properties_(on.properties) {
+    : matrix_(matrix), on_(on), options_(options) {
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
-  features_ = pattern_features(pattern, Device::cpu(on.device.threads()));
+  features_ = pattern_features(pattern, host_of(on.device));
   starts_ = predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings);
   for (const Plan& plan : options.starts) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }
-  trials_ = on.make_trials(*matrix.matrix, on.device, options.objective);
 }
 
-SearchResult TunedMatrix::search(std::vector<Trial>& trials) {
+Trials& TunedMatrix::trials() {
+  if (!trials_) trials_ = on_.make_trials(*matrix_.matrix, on_.device, options_.objective);
+  return *trials_;
+}
+
+SearchResult TunedMatrix::search(std::vector<Trial>& tried) {
   if (options_.search == Search::predict) return {};
   if (options_.on_matrix) options_.on_matrix(matrix_.name);
   TuneOptions options = options_;
   options.on_trial = [&](const Trial& trial) {
-    trials.push_back(trial);
+    tried.push_back(trial);
     if (options_.on_trial) options_.on_trial(trial);
   };
   SearchResult found;
   if (options_.search == Search::full) {
-    found =
-        full_search(*trials_, SearchSpace::papers(subject_, properties_), starts_.front(), options);
+    found = full_search(trials(), SearchSpace::papers(subject_, on_.properties), starts_.front(),
+                        options);
   } else {
-    found = pruned_search(*trials_, SearchSpace::whole(subject_, properties_), starts_, options);
+    found = pruned_search(trials(), SearchSpace::whole(subject_, on_.properties), starts_, options);
   }
   if (found.best || found.cancelled) return found;
-  const auto refused = std::find_if(trials.rbegin(), trials.rend(), [](const Trial& trial) {
+  const auto refused = std::find_if(tried.rbegin(), tried.rend(), [](const Trial& trial) {
     return trial.outcome != Trial::Outcome::measured;
   });
   throw Error(
       ErrorKind::unsupported,
       "no plan could be measured" +
-          (refused == trials.rend() ? std::string()
-                                    : "; the last: " + std::string(name(refused->outcome)) +
-                                          (refused->reason.empty() ? "" : ", " + refused->reason)));
+          (refused == tried.rend() ? std::string()
+                                   : "; the last: " + std::string(name(refused->outcome)) +
+                                         (refused->reason.empty() ? "" : ", " + refused->reason)));
 }
 
 std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
-  const SearchSpace bare(Plan{}, {}, subject_, properties_);
+  const SearchSpace bare(Plan{}, {}, subject_, on_.properties);
   TuneOptions options = options_;
   options.seconds_limit = std::numeric_limits<double>::infinity();
   options.on_trial = {};
   const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
-  trials_->announce(plans);
-  Contest contest(*trials_, bare, options, static_cast<int>(plans.size()));
+  trials().announce(plans);
+  Contest contest(trials(), bare, options, static_cast<int>(plans.size()));
   std::vector<Trial> measured;
   if (!contest.begin(plans)) return measured;
   for (const Plan& plan : plans) {
@@ -138,7 +146,11 @@ std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {
   if (predicts) {
     record.plan = options_.starts.empty() ? starts_.front() : options_.starts.front();
     record.natural = natural_layout(record.plan);
-    record.memory_ratio = trials_->memory_ratio(record.plan);
+    const auto bytes_under = [&](const Plan& plan) {
+      return static_cast<double>(
+          memory_use(matrix.pattern(), plan, matrix.entry_bytes(), host_of(on_.device)).product());
+    };
+    record.memory_ratio = bytes_under(record.plan) / bytes_under(Plan{});
     return record;
   }
   record.plan = found.best->plan;

@@ -23,14 +23,14 @@ struct TuningDevice {
   MakeTrials make_trials;
 };
 
-/// One matrix in tuning.
+/// One matrix in tuning. What it is made of must outlive it.
 class TunedMatrix {
  public:
   TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
 
-  /// As options.search says; every trial also goes to `trials`. Throws the last refusal where no
+  /// As options.search says; every trial also goes to `tried`. Throws the last refusal where no
   /// plan could be measured, unless it was cancelled.
-  SearchResult search(std::vector<Trial>& trials);
+  SearchResult search(std::vector<Trial>& tried);
   /// Plans side by side, in their order; no time limit. Fewer where it was cancelled or none runs.
   std::vector<Trial> measure(const std::vector<Plan>& plans);
 
@@ -42,13 +42,15 @@ class TunedMatrix {
   const PatternFeatures& features() const { return features_; }
 
  private:
+  Trials& trials();
+
   NamedMatrix matrix_;
+  const TuningDevice& on_;
   const TuneOptions& options_;
-  DeviceProperties properties_;
   TuningSubject subject_;
   PatternFeatures features_;
-  std::vector<Plan> starts_;  // predicted ones, then those of the options
-  std::unique_ptr<Trials> trials_;
+  std::vector<Plan> starts_;        // predicted ones, then those of the options
+  std::unique_ptr<Trials> trials_;  // made when they are needed
 };
 
 /// Measures the ceilings.

@@ -1,6 +1,7 @@
 // One stored matrix under several schedules: bit for bit what builds of their own yield.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -152,10 +153,9 @@ TEST(ScheduledOperator, OfADefinition) {
 
 /// Fields of all rows, one after the other.
 std::vector<double> numbers(const AnyField& field) {
-  std::vector<double> all;
-  for (Offset i = 0; i < Offset(field.rows()) * field.components(); ++i) {
-    all.push_back(field.get(i));
-  }
+  std::vector<double> all(static_cast<std::size_t>(field.rows()) *
+                          static_cast<std::size_t>(field.components()));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = field.get(static_cast<Offset>(i));
   return all;
 }
 
