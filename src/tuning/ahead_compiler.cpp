@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "../base/hash.hpp"
@@ -19,6 +18,17 @@ std::string key_of(const cuda::KernelSource& source) {
   }
   for (const std::string& option : source.options) all.append(1, '\0').append(option);
   return to_string(hash(all));
+}
+
+/// False where it fails: `Trials::prepare` will say why.
+template <class Work>
+bool succeeds(const Work& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -46,10 +56,9 @@ void AheadCompiler::announce(std::vector<Plan> plans) {
     sources_.clear();
     plans_.assign(plans.begin(), plans.end());
     if (plans.empty()) return;
-    try {
-      while (threads_.size() < most_threads_) threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // As many as the system has left; with none, kernels are compiled where they are needed.
+    // As many as the system has left; with none, kernels are compiled where they are needed.
+    while (threads_.size() < most_threads_ &&
+           succeeds([&] { threads_.emplace_back([this] { work(); }); })) {
     }
   }
   changed_.notify_all();
@@ -73,10 +82,7 @@ bool AheadCompiler::take(cuda::KernelSource& source, std::unique_lock<std::mutex
     plans_.pop_front();
     lock.unlock();
     std::vector<cuda::KernelSource> made;
-    try {
-      made = kernels_of_(plan);
-    } catch (const std::exception&) {  // it does not suit: `prepare` will say why
-    }
+    succeeds([&] { made = kernels_of_(plan); });
     lock.lock();
     if (stops_) return false;
     sources_.insert(sources_.end(), std::make_move_iterator(made.begin()),
@@ -92,10 +98,7 @@ void AheadCompiler::work() {
     cuda::KernelSource source;
     if (take(source, lock)) {
       lock.unlock();
-      try {
-        compile_(source);
-      } catch (const std::exception&) {  // as above
-      }
+      succeeds([&] { compile_(source); });
       lock.lock();
       --busy_;
       continue;

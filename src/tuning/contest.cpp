@@ -175,16 +175,17 @@ const Contest::Entrant* Contest::repeat(const Entrant& entrant, const Effort& ef
                                         double rival) {
   if (!goes_on()) return nullptr;
   Entrant& kept = entrants_.at(to_string(space_.reduced(entrant.trial.plan)));
+  std::unique_ptr<PreparedPlan> prepared;
   try {
     ++prepared_;
-    const auto prepared = trials_.prepare(kept.trial.plan);
-    const auto measurement =
-        race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
-    if (!measurement) return nullptr;
-    take(kept, *measurement);
+    prepared = trials_.prepare(kept.trial.plan);
   } catch (const Error&) {
-    // It ran before: what was measured then stays.
+    return &kept;  // it ran before: what was measured then stays
   }
+  const auto measurement =
+      race_->run(*prepared, effort, rival / factor_of(kept.trial.memory_ratio));
+  if (!measurement) return nullptr;
+  take(kept, *measurement);
   best_ = ranking().front();
   return &kept;
 }

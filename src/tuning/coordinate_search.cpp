@@ -4,15 +4,17 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
 namespace heddle {
 
 CoordinateSearch::CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space,
-                                   const Effort& effort, int most_prepared)
+                                   const Effort& effort, double least_gain, int most_prepared)
     : contest_(contest),
       trials_(trials),
       space_(space),
       effort_(effort),
+      least_gain_(least_gain),
       most_prepared_(most_prepared) {}
 
 bool CoordinateSearch::may_go_on() const {
@@ -36,7 +38,7 @@ void CoordinateSearch::announce(const std::vector<Plan>& plans) {
 
 CoordinateSearch::Found CoordinateSearch::better(Found a, Found b) const {
   if (a == nullptr) return b;
-  return b != nullptr && b->trial.score < a->trial.score ? b : a;
+  return b != nullptr && b->trial.score < (1 - least_gain_) * a->trial.score ? b : a;
 }
 
 std::optional<std::size_t> CoordinateSearch::axis_of(const std::string& key) const {
@@ -53,6 +55,7 @@ std::optional<std::size_t> CoordinateSearch::axis_of(const std::string& key) con
 
 std::vector<std::optional<Plan>> CoordinateSearch::line(const Plan& plan, std::size_t axis) const {
   std::vector<std::optional<Plan>> plans;
+  plans.reserve(space_.axes()[axis].choices.size());
   for (std::size_t choice = 0; choice < space_.axes()[axis].choices.size(); ++choice) {
     plans.push_back(space_.with(plan, axis, static_cast<int>(choice)));
   }
@@ -111,10 +114,38 @@ CoordinateSearch::Found CoordinateSearch::along(Found from, std::size_t axis) {
   return from;
 }
 
+std::vector<std::optional<Plan>> CoordinateSearch::line_of_extents(const Plan& plan,
+                                                                   std::size_t threads,
+                                                                   std::size_t blocks) const {
+  const auto off = [&](const Plan& other) {
+    return std::abs(std::log(static_cast<double>(other.threads) / plan.threads));
+  };
+  std::map<int, Plan> by_extent;
+  for (const std::optional<Plan>& with_threads : line(plan, threads)) {
+    // Other threads may not go with as many blocks.
+    Plan open = with_threads.value_or(plan);
+    open.blocks = 0;
+    for (const std::optional<Plan>& other : line(open, blocks)) {
+      if (!other) continue;
+      const int extent =
+          other->blocks == 0 ? std::numeric_limits<int>::max() : other->threads * other->blocks;
+      const auto [at, is_new] = by_extent.emplace(extent, *other);
+      if (!is_new && off(*other) < off(at->second)) at->second = *other;
+    }
+  }
+  std::vector<std::optional<Plan>> plans;
+  plans.reserve(by_extent.size());
+  for (const auto& [extent, other] : by_extent) plans.emplace_back(other);
+  return plans;
+}
+
 CoordinateSearch::Found CoordinateSearch::along_threads_and_blocks(Found from) {
   const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
   if (!threads || !blocks) return from;
-  from = along(from, *blocks);
+  const auto extents = line_of_extents(from->trial.plan, *threads, *blocks);
+  if (const auto place = place_in(extents, from->trial.plan)) {
+    from = downhill(from, extents, *place);
+  }
   const Plan& plan = from->trial.plan;
   if (plan.blocks == 0) return along(from, *threads);
   std::vector<std::optional<Plan>> curve;
@@ -180,9 +211,8 @@ CoordinateSearch::Found CoordinateSearch::descend(Found from,
                                                   const std::vector<std::size_t>& axes) {
   const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
   const std::optional<std::size_t> T = axis_of("T");
-  constexpr double least_gain = 0.01;
   for (double before = std::numeric_limits<double>::infinity();
-       may_go_on() && from->trial.score < (1 - least_gain) * before;) {
+       may_go_on() && from->trial.score < (1 - least_gain_) * before;) {
     before = from->trial.score;
     for (const std::size_t axis : axes) {
       if (!may_go_on()) break;

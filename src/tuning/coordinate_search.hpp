@@ -14,9 +14,10 @@ class CoordinateSearch {
  public:
   using Found = const Contest::Entrant*;
 
-  /// Prepares no further plan once the contest has prepared `most_prepared`.
+  /// Prepares no further plan once the contest has prepared `most_prepared`. A plan is better than
+  /// another from a relative `least_gain` on: what cannot be told apart leads nowhere.
   CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space, const Effort& effort,
-                   int most_prepared);
+                   double least_gain, int most_prepared);
 
   /// Null where the plan could not be measured, or the search has to end.
   Found attempt(const Plan& plan);
@@ -45,6 +46,10 @@ class CoordinateSearch {
  private:
   Found better(Found a, Found b) const;
   std::vector<std::optional<Plan>> line(const Plan& plan, std::size_t axis) const;
+  /// A plan for each number of threads of a multiprocessor, and at the end the one whose number is
+  /// left open; with threads a block as near to those of `plan` as that allows.
+  std::vector<std::optional<Plan>> line_of_extents(const Plan& plan, std::size_t threads,
+                                                   std::size_t blocks) const;
   /// The best of plans in a line of which neighbours take like times, from the one at `place` on.
   Found downhill(Found from, const std::vector<std::optional<Plan>>& line, std::size_t place);
   std::optional<std::size_t> place_in(const std::vector<std::optional<Plan>>& line,
@@ -54,6 +59,7 @@ class CoordinateSearch {
   Trials& trials_;
   const SearchSpace& space_;
   Effort effort_;
+  double least_gain_;
   int most_prepared_;
 };
 

@@ -36,12 +36,8 @@ const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, 
 
 }  // namespace
 
-Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
-                            const TuneOptions& options, const MakeTrials& make_trials) {
-  if (options.search == Search::predict) {
-    throw Error(ErrorKind::usage, "a plan is evaluated against a search that measures");
-  }
-  const TuningDevice on = tuning_device(device, make_trials);
+Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
+                            const TuningDevice& on, const TuneOptions& options) {
   TunedMatrix tuned(matrix, on, options);
   const DomainRecord& domain =
       domain_for(profile, *matrix.matrix, options.objective, tuned.features());
@@ -68,7 +64,11 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix, c
 
 Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
                     const TuneOptions& options) {
-  return detail::evaluate(profile, matrix, device, options, detail::trials_on_device);
+  detail::check_tuning(matrix, options);
+  if (options.search == Search::predict) {
+    throw Error(ErrorKind::usage, "a plan is evaluated against a search that measures");
+  }
+  return detail::evaluate(profile, matrix, detail::tuning_device(device), options);
 }
 
 }  // namespace heddle

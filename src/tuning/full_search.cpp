@@ -31,7 +31,8 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
                      plans.begin() + static_cast<std::ptrdiff_t>(to)});
   };
   if (!has_natural) {
-    CoordinateSearch search(contest, trials, space, effort, std::numeric_limits<int>::max());
+    CoordinateSearch search(contest, trials, space, effort, options.tightness,
+                            std::numeric_limits<int>::max());
     if (const auto* natural = search.attempt(space.reduced(natural_layout(reference)))) {
       search.descend(natural, search.schedule_axes(natural->trial.plan));
     }

@@ -127,9 +127,10 @@ AnyField random_x(const AnyMatrix& matrix) {
   return x;
 }
 
-/// The objective, where the matrix has what it needs.
-Objective checked(Objective objective, const AnyMatrix& matrix) {
-  if (objective == Objective::product) return objective;
+}  // namespace
+
+void check_objective(const AnyMatrix& matrix, Objective objective) {
+  if (objective == Objective::product) return;
   if (matrix.rows() != matrix.columns()) {
     throw Error(ErrorKind::usage, "iterations are tuned for square matrices, this one is " +
                                       std::to_string(matrix.rows()) + " x " +
@@ -146,18 +147,16 @@ Objective checked(Objective objective, const AnyMatrix& matrix) {
                 "conjugate gradient needs entries with an adjoint, which these have not; tune for "
                 "bicgstab or the product");
   }
-  return objective;
 }
-
-}  // namespace
 
 OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective)
     : matrix_(matrix),
       device_(device),
-      objective_(checked(objective, matrix)),
+      objective_(objective),
       bytes_of_csr_(product_bytes(memory_of(Plan{}))),
       x_(random_x(matrix)),
       reference_(reference_product(matrix, x_)) {
+  check_objective(matrix, objective);
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
     const cuda::KernelTarget target = cuda::kernel_target(device);

@@ -15,6 +15,10 @@
 
 namespace heddle {
 
+/// Throws `Error`: usage for iterations on a rectangular matrix, unsupported for conjugate gradient
+/// on entries without an adjoint.
+void check_objective(const AnyMatrix& matrix, Objective objective);
+
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
 /// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
 /// first and last residual are a part of the time. On a GPU, products are replays of a graph
@@ -25,15 +29,14 @@ class OperatorTrials final : public Trials {
   /// Iterations of a timed solve.
   static constexpr long long iterations_on_cpu = 20, iterations_on_gpu = 60;
 
-  /// The matrix must outlive it. Throws `Error`: usage for iterations on a rectangular matrix,
-  /// unsupported for conjugate gradient on entries without an adjoint.
+  /// The matrix must outlive it. Throws as `check_objective`.
   OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective);
 
   void announce(const std::vector<Plan>& plans) override;
   /// Also the copy in floats of a plan with stored=float counts.
   double memory_ratio(const Plan& plan) override;
-  /// One layout that was built last stays built, beside those of prepared plans, until memory is
-  /// short. Also throws `Error` (unsupported) where the method makes no iteration.
+  /// The two layouts that were used last stay built, beside those of prepared plans, until memory
+  /// is short. Also throws `Error` (unsupported) where the method makes no iteration.
   std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override;
   double now() override;
 

@@ -21,6 +21,25 @@ struct Walked {
   double imbalance = 1;   // of equal shares of rows: the longest over the mean
 };
 
+/// Of one slice of all rows, the slots in cache lines that hold an entry: a step's lines that only
+/// padding fills are never touched. Entries of a step are taken to be spread evenly.
+double touched_slots(const PatternView& rows, int entry_bytes) {
+  constexpr double line = 64;
+  const double slots_of_line = std::max(1.0, line / entry_bytes);
+  Index longest = 0;
+  for (Index row = 0; row < rows.rows; ++row) longest = std::max(longest, rows.length(row));
+  std::vector<Index> ending(static_cast<std::size_t>(longest) + 1);
+  for (Index row = 0; row < rows.rows; ++row) ++ending[static_cast<std::size_t>(rows.length(row))];
+  double slots = 0;
+  Index left = rows.rows;
+  for (Index step = 0; step < longest; ++step) {
+    left -= ending[static_cast<std::size_t>(step)];
+    const double density = static_cast<double>(left) / rows.rows;
+    slots += rows.rows * (1 - std::pow(1 - density, slots_of_line));
+  }
+  return slots;
+}
+
 Walked walk(const Plan& plan, const PatternView& pattern, int shares) {
   const StoredLengths lengths = stored_lengths(pattern, plan);
   const PatternView stored = lengths.view();
@@ -65,21 +84,31 @@ double bytes_of_x(const Plan& plan, const PatternView& pattern, double vector_by
   return all + lost * std::max(0.0, vector_bytes * static_cast<double>(pattern.entries()) - all);
 }
 
-/// How much slower than one stream a core of a CPU follows the layout. From the table under
+/// How much slower than one stream a core of a CPU follows the layout: factors of the table under
 /// "Prediction" in docs/performance-notes.md.
-double cost_of_strides(const Plan& plan, Index lanes, int entry_bytes) {
-  constexpr double line = 64;
+double cost_of_strides(const Plan& plan, Index lanes) {
+  constexpr double stream_a_step = 1.15, lanes_doubled = 0.11, pieces_apart = 1.3;
+  constexpr double planes = 1.35, planes_of_x = 1.15;
   double cost = 1;
   if (plan.lanes == Plan::all_rows) {
-    cost = 1.15;  // a stream a step, each without gaps
+    cost = stream_a_step;
   } else if (lanes > 1) {
-    cost = 1 + 0.28 * std::log2(lanes) * entry_bytes / line;
+    cost = 1 + lanes_doubled * std::log2(lanes);
+    const bool pieces =
+        plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
+    if (pieces) cost *= pieces_apart;
   }
-  const bool pieces =
-      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
-  if (pieces && lanes > 1) cost *= 1.1 + 0.055 * entry_bytes / 8;
-  const bool planes = plan.inner == InnerLayout::soa || plan.vector == VectorLayout::soa;
-  return planes ? 1.25 * cost : cost;
+  if (plan.inner == InnerLayout::soa) return planes * cost;
+  return plan.vector == VectorLayout::soa ? planes_of_x * cost : cost;
+}
+
+/// Slots that a CPU moves: padding is not multiplied, but shares lines with entries.
+double moved_slots(const Plan& plan, const PatternView& pattern, const Walked& walked,
+                   int entry_bytes) {
+  if (plan.lanes == Plan::all_rows) return touched_slots(pattern, entry_bytes);
+  constexpr double share_of_padding = 1.0 / 3;
+  const auto entries = static_cast<double>(pattern.entries());
+  return entries + share_of_padding * (static_cast<double>(walked.slots) - entries);
 }
 
 /// The same of a GPU, whose warps read side by side what lanes hold side by side.
@@ -99,9 +128,8 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry
   const double vector_bytes = detail::vector_bytes_of(entry_bytes);
   const Index lanes = detail::lanes_of(pattern, plan);
   const auto cache = static_cast<double>(device.last_cache);
-  // A row in planes, a step each, ends where it ends: its padding is not touched.
-  const bool skips_padding = !device.gpu && plan.lanes == Plan::all_rows;
-  const double slots = static_cast<double>(skips_padding ? pattern.entries() : walked.slots);
+  const double slots = device.gpu ? static_cast<double>(walked.slots)
+                                  : moved_slots(plan, pattern, walked, entry_bytes);
   const double matrix = slots * (entry_bytes + static_cast<double>(sizeof(Index))) +
                         static_cast<double>(walked.slices) * sizeof(Offset) +
                         (lanes > 1 ? static_cast<double>(pattern.rows) * sizeof(Index) : 0);
@@ -114,7 +142,7 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry
     constexpr double cost_of_dynamic = 1.02;
     const double shares =
         plan.schedule == ScheduleKind::dynamic ? cost_of_dynamic : walked.imbalance;
-    return ceilings.start + bytes / ceiling * cost_of_strides(plan, lanes, entry_bytes) * shares;
+    return ceilings.start + bytes / ceiling * cost_of_strides(plan, lanes) * shares;
   }
   // A lane's entries follow one another, some of them on the way at once.
   constexpr double seconds_of_step = 0.6e-6;
@@ -125,21 +153,19 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry
 
 namespace {
 
+/// What is looked at beside the rule's plan, whatever that is: each goes together with it.
 std::vector<Plan> alternatives(const Plan& chosen, const DeviceProperties& device) {
   std::vector<const char*> texts;
-  if (device.gpu) {
-    texts = {"sigma=1",       "sigma=256", "inner=aos", "inner=soa", "inner=aosoa",
-             "inner=aosoa16", "T=1",       "T=2",       "T=4",       "T=8"};
-  } else {
+  if (!device.gpu) {
     texts = {"C=8", "C=32", "C=32,sigma=n", "C=n", "inner=soa", "vector=soa", "schedule=dynamic"};
+  } else {
+    texts = {"sigma=1",   "sigma=256",   "sigma=n",      "inner=aos",
+             "inner=soa", "inner=aosoa", "inner=aosoa16"};
+    if (chosen.threshold == 0) texts.insert(texts.end(), {"T=1", "T=2", "T=4", "T=8"});
   }
   std::vector<Plan> plans;
-  for (const char* text : texts) {
-    try {
-      plans.push_back(parse_plan(text, chosen));
-    } catch (const Error&) {  // not beside what was chosen
-    }
-  }
+  plans.reserve(texts.size());
+  for (const char* text : texts) plans.push_back(parse_plan(text, chosen));
   return plans;
 }
 

@@ -17,12 +17,15 @@ using Found = CoordinateSearch::Found;
 /// Of the papers' space, what may be prepared: with what layouts take to be built, about one in
 /// twenty of the time that all of it takes. A few in spaces that are small themselves.
 int most_prepared_of(const SearchSpace& space) {
-  constexpr std::size_t one_in = 32, few = 40;
+  constexpr std::size_t one_in = 26, few = 60;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
+/// Layouts from which the search begins again, as long as it may.
+constexpr std::size_t last_resorts = 6;
+
 /// The part of it that the natural layout's schedules may take.
-int for_natural_of(int most_prepared) { return most_prepared / 6; }
+int for_natural_of(int most_prepared) { return most_prepared / 7; }
 
 class PrunedSearch {
  public:
@@ -33,47 +36,45 @@ class PrunedSearch {
         // A candidate's time is known well enough to be sorted by; the finalists run again.
         screening_{std::min(3, options.least_runs), std::min(9, options.most_runs),
                    options.confidence, 3 * options.tightness},
-        glance_{std::min(2, options.least_runs), std::min(3, options.most_runs), options.confidence,
+        glance_{std::min(3, options.least_runs), std::min(3, options.most_runs), options.confidence,
                 3 * options.tightness},
-        layouts_(contest, trials, space, glance_, most_prepared - for_natural_of(most_prepared)),
-        search_(contest, trials, space, screening_, most_prepared - for_natural_of(most_prepared)),
-        last_(contest, trials, space, screening_, most_prepared) {}
+        layouts_(contest, trials, space, glance_, options.tightness,
+                 most_prepared - for_natural_of(most_prepared)),
+        search_(contest, trials, space, screening_, options.tightness,
+                most_prepared - for_natural_of(most_prepared)),
+        last_(contest, trials, space, screening_, options.tightness, most_prepared) {}
 
   void run(const std::vector<Plan>& starts) {
     search_.announce(starts);
     for (const Plan& start : starts) search_.attempt(start);
     if (contest_.best() == nullptr) return;
     glance_at_layouts();
-    std::vector<Found> beam = best_layouts(3, 1.25);
+    // How many threads share a row, and how many run at once, depends on the layout.
+    std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
-    for (Found& found : beam) found = along(found, {"T", "loop"});
-    beam = nearest(beam, 2, 1.1);
-    for (Found& found : beam) found = along(found, {"sigma", "vector", "schedule"});
+    for (Found& found : beam) found = along(found, {"T"});
+    beam = nearest(beam, 2, 1.04);
     for (Found& found : beam) found = tune_extent(found);
     std::vector<std::size_t> axes(space_.axes().size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
+    // What has been looked at comes last.
+    std::stable_partition(axes.begin(), axes.end(), [&](std::size_t axis) {
+      return axis != search_.axis_of("C") && axis != search_.axis_of("inner") &&
+             axis != search_.axis_of("T");
+    });
     search_.descend(contest_.best(), axes);
     tune_natural_layout();
-    // What is left: again from the best of another layout, if it is near.
-    constexpr double near = 1.15;
-    const Found best = contest_.best();
-    for (const Found found : contest_.ranking()) {
-      if (found->trial.score > near * best->trial.score) break;
-      if (same_layout(found->trial.plan, best->trial.plan)) continue;
-      last_.descend(found, axes);
-      break;
-    }
+    // What is left: again from the best of other layouts, if they are near.
+    for (const Found found : best_layouts(last_resorts, 1.15)) last_.descend(found, axes);
     last_.descend(contest_.best(), axes);
   }
 
  private:
-  /// Every outer layout, and the best of them in every inner layout, by a few runs each: what one
-  /// is worth depends on the other.
+  /// Every outer layout in every inner layout, by a few runs each: what one is worth depends on the
+  /// other.
   void glance_at_layouts() {
     const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("inner");
-    if (outer) layouts_.along(contest_.best(), *outer);
-    if (!inner) return;
-    for (const Found found : best_layouts(2, 1.5)) layouts_.along(found, *inner);
+    if (outer && inner) layouts_.over(contest_.best(), *outer, *inner);
   }
 
   /// Of the layouts that were tried, so many of the best, none slower than so many times the best.
@@ -122,7 +123,10 @@ class PrunedSearch {
   }
 
   void tune_natural_layout() {
-    for (const Plan& plan : {contest_.best()->trial.plan, space_.base()}) {
+    std::vector<Plan> plans;
+    for (const Found found : contest_.ranking()) plans.push_back(found->trial.plan);
+    plans.push_back(space_.base());
+    for (const Plan& plan : plans) {
       const Found natural = last_.attempt(space_.reduced(natural_layout(plan)));
       if (natural == nullptr) continue;
       last_.descend(natural, last_.schedule_axes(natural->trial.plan));
@@ -146,6 +150,12 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
   std::vector<Plan> references = starts;
   references.push_back(natural_layout(starts.empty() ? space.base() : starts.front()));
   references.push_back(natural_layout(space.base()));
+  for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
+    for (std::size_t choice = 0; choice < space.axes()[axis].choices.size(); ++choice) {
+      const auto other = space.with(space.base(), axis, static_cast<int>(choice));
+      if (other) references.push_back(*other);
+    }
+  }
   if (contest.begin(references))
     PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
   return contest.finish(finalists);

@@ -22,9 +22,8 @@ Search parse_search(std::string_view text) {
               "no search is named '" + std::string(text) + "'; there are full, pruned and predict");
 }
 
-Profile detail::tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options,
-                     const MakeTrials& make_trials) {
-  const TuningDevice on = tuning_device(device, make_trials);
+Profile detail::tune(const NamedMatrix& matrix, const TuningDevice& on,
+                     const TuneOptions& options) {
   Profile profile = empty_profile(on);
   TunedMatrix tuned(matrix, on, options);
   std::vector<Trial> trials;
@@ -34,7 +33,8 @@ Profile detail::tune(const NamedMatrix& matrix, const Device& device, const Tune
 }
 
 Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options) {
-  return detail::tune(matrix, device, options, detail::trials_on_device);
+  detail::check_tuning(matrix, options);
+  return detail::tune(matrix, detail::tuning_device(device), options);
 }
 
 }  // namespace heddle

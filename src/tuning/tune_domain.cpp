@@ -8,9 +8,10 @@ namespace heddle {
 
 namespace {
 
-/// Of one matrix, plans this near to its best may be the domain's, the best ones of them.
+/// Of one matrix, plans this near to its best may be the domain's: the best ones, and the best of
+/// each other layout, since schedules of one layout are many and alike.
 constexpr double near_best = 1.05;
-constexpr std::size_t most_near_best = 8;
+constexpr std::size_t most_near_best = 8, best_ones = 3;
 
 void add_near_best(std::vector<Trial> trials, std::vector<Plan>& candidates) {
   std::erase_if(trials, [](const Trial& trial) {
@@ -18,19 +19,27 @@ void add_near_best(std::vector<Trial> trials, std::vector<Plan>& candidates) {
   });
   std::stable_sort(trials.begin(), trials.end(),
                    [](const Trial& a, const Trial& b) { return a.score < b.score; });
-  for (std::size_t i = 0; i < std::min(trials.size(), most_near_best); ++i) {
-    if (trials[i].score > near_best * trials.front().score) return;
-    if (std::find(candidates.begin(), candidates.end(), trials[i].plan) == candidates.end()) {
-      candidates.push_back(trials[i].plan);
+  std::vector<Plan> taken;
+  for (const Trial& trial : trials) {
+    if (trial.score > near_best * trials.front().score || taken.size() == most_near_best) break;
+    const bool is_known_layout = std::any_of(taken.begin(), taken.end(), [&](const Plan& plan) {
+      return same_layout(plan, trial.plan);
+    });
+    if (taken.size() < best_ones || !is_known_layout) taken.push_back(trial.plan);
+  }
+  for (const Plan& plan : taken) {
+    if (std::find(candidates.begin(), candidates.end(), plan) == candidates.end()) {
+      candidates.push_back(plan);
     }
   }
 }
 
-/// One kind of entry and precision, or there is no plan for all of them.
-void check_alike(const std::vector<NamedMatrix>& matrices) {
+}  // namespace
+
+void detail::check_domain(const std::vector<NamedMatrix>& matrices, const TuneOptions& options) {
   if (matrices.empty()) throw Error(ErrorKind::usage, "tuning: a domain has at least one matrix");
   for (const NamedMatrix& matrix : matrices) {
-    if (matrix.matrix == nullptr) throw Error(ErrorKind::usage, "tuning: no matrix is given");
+    check_tuning(matrix, options);
     const AnyMatrix& first = *matrices.front().matrix;
     const AnyMatrix& other = *matrix.matrix;
     if (other.entry().name() == first.entry().name() && other.precision() == first.precision()) {
@@ -45,13 +54,8 @@ void check_alike(const std::vector<NamedMatrix>& matrices) {
   }
 }
 
-}  // namespace
-
 Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
-                            const Device& device, const TuneOptions& options,
-                            const MakeTrials& make_trials) {
-  check_alike(matrices);
-  const TuningDevice on = tuning_device(device, make_trials);
+                            const TuningDevice& on, const TuneOptions& options) {
   Profile profile = empty_profile(on);
   std::vector<Plan> candidates;
   bool cancelled = false;
@@ -96,7 +100,8 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
 
 Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                     const Device& device, const TuneOptions& options) {
-  return detail::tune_domain(domain, matrices, device, options, detail::trials_on_device);
+  detail::check_domain(matrices, options);
+  return detail::tune_domain(domain, matrices, detail::tuning_device(device), options);
 }
 
 }  // namespace heddle

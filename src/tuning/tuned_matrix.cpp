@@ -8,13 +8,39 @@
 #include <utility>
 
 #include "contest.hpp"
+#include "heddle/sliced.hpp"
 #include "operator_trials.hpp"
 
 namespace heddle::detail {
 
 namespace {
 
-void check(const NamedMatrix& matrix, const TuneOptions& options) {
+std::string today() {
+  using namespace std::chrono;
+  const year_month_day date{floor<days>(system_clock::now())};
+  char text[16];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text;
+}
+
+/// Where matrices to be tuned lie.
+Device host_of(const Device& device) { return Device::cpu(device.threads()); }
+
+TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
+  TuningSubject subject;
+  subject.rows = matrix.rows();
+  subject.columns = matrix.columns();
+  subject.entries = matrix.entries();
+  subject.entry_bytes = matrix.entry_bytes();
+  subject.scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8;
+  subject.objective = objective;
+  return subject;
+}
+
+}  // namespace
+
+void check_tuning(const NamedMatrix& matrix, const TuneOptions& options) {
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorKind::usage, "tuning: " + what);
   };
@@ -34,29 +60,8 @@ void check(const NamedMatrix& matrix, const TuneOptions& options) {
   if (matrix.matrix->rows() == 0 || matrix.matrix->entries() == 0) {
     refuse("the matrix has no entries");
   }
+  check_objective(*matrix.matrix, options.objective);
 }
-
-std::string today() {
-  using namespace std::chrono;
-  const year_month_day date{floor<days>(system_clock::now())};
-  char text[16];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  return text;
-}
-
-TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
-  TuningSubject subject;
-  subject.rows = matrix.rows();
-  subject.columns = matrix.columns();
-  subject.entries = matrix.entries();
-  subject.entry_bytes = matrix.entry_bytes();
-  subject.scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8;
-  subject.objective = objective;
-  return subject;
-}
-
-}  // namespace
 
 std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& device,
                                          Objective objective) {
@@ -65,53 +70,56 @@ std::unique_ptr<Trials> trials_on_device(const AnyMatrix& matrix, const Device& 
 
 TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
                          const TuneOptions& options)
-    : matrix_(matrix), options_(options), properties_(on.properties) {
-  check(matrix, options);
+    : matrix_(matrix), on_(on), options_(options) {
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
-  features_ = pattern_features(pattern, Device::cpu(on.device.threads()));
+  features_ = pattern_features(pattern, host_of(on.device));
   starts_ = predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings);
   for (const Plan& plan : options.starts) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }
-  trials_ = on.make_trials(*matrix.matrix, on.device, options.objective);
 }
 
-SearchResult TunedMatrix::search(std::vector<Trial>& trials) {
+Trials& TunedMatrix::trials() {
+  if (!trials_) trials_ = on_.make_trials(*matrix_.matrix, on_.device, options_.objective);
+  return *trials_;
+}
+
+SearchResult TunedMatrix::search(std::vector<Trial>& tried) {
   if (options_.search == Search::predict) return {};
   if (options_.on_matrix) options_.on_matrix(matrix_.name);
   TuneOptions options = options_;
   options.on_trial = [&](const Trial& trial) {
-    trials.push_back(trial);
+    tried.push_back(trial);
     if (options_.on_trial) options_.on_trial(trial);
   };
   SearchResult found;
   if (options_.search == Search::full) {
-    found =
-        full_search(*trials_, SearchSpace::papers(subject_, properties_), starts_.front(), options);
+    found = full_search(trials(), SearchSpace::papers(subject_, on_.properties), starts_.front(),
+                        options);
   } else {
-    found = pruned_search(*trials_, SearchSpace::whole(subject_, properties_), starts_, options);
+    found = pruned_search(trials(), SearchSpace::whole(subject_, on_.properties), starts_, options);
   }
   if (found.best || found.cancelled) return found;
-  const auto refused = std::find_if(trials.rbegin(), trials.rend(), [](const Trial& trial) {
+  const auto refused = std::find_if(tried.rbegin(), tried.rend(), [](const Trial& trial) {
     return trial.outcome != Trial::Outcome::measured;
   });
   throw Error(
       ErrorKind::unsupported,
       "no plan could be measured" +
-          (refused == trials.rend() ? std::string()
-                                    : "; the last: " + std::string(name(refused->outcome)) +
-                                          (refused->reason.empty() ? "" : ", " + refused->reason)));
+          (refused == tried.rend() ? std::string()
+                                   : "; the last: " + std::string(name(refused->outcome)) +
+                                         (refused->reason.empty() ? "" : ", " + refused->reason)));
 }
 
 std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
-  const SearchSpace bare(Plan{}, {}, subject_, properties_);
+  const SearchSpace bare(Plan{}, {}, subject_, on_.properties);
   TuneOptions options = options_;
   options.seconds_limit = std::numeric_limits<double>::infinity();
   options.on_trial = {};
   const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
-  trials_->announce(plans);
-  Contest contest(*trials_, bare, options, static_cast<int>(plans.size()));
+  trials().announce(plans);
+  Contest contest(trials(), bare, options, static_cast<int>(plans.size()));
   std::vector<Trial> measured;
   if (!contest.begin(plans)) return measured;
   for (const Plan& plan : plans) {
@@ -138,7 +146,11 @@ std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {
   if (predicts) {
     record.plan = options_.starts.empty() ? starts_.front() : options_.starts.front();
     record.natural = natural_layout(record.plan);
-    record.memory_ratio = trials_->memory_ratio(record.plan);
+    const auto bytes_under = [&](const Plan& plan) {
+      return static_cast<double>(
+          memory_use(matrix.pattern(), plan, matrix.entry_bytes(), host_of(on_.device)).product());
+    };
+    record.memory_ratio = bytes_under(record.plan) / bytes_under(Plan{});
     return record;
   }
   record.plan = found.best->plan;
@@ -159,8 +171,8 @@ Profile empty_profile(const TuningDevice& on) {
   return profile;
 }
 
-TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials) {
-  return {device, properties_of(device), measure_ceilings(device), make_trials};
+TuningDevice tuning_device(const Device& device) {
+  return {device, properties_of(device), measure_ceilings(device), trials_on_device};
 }
 
 }  // namespace heddle::detail

@@ -23,15 +23,14 @@ struct TuningDevice {
   MakeTrials make_trials;
 };
 
-/// One matrix in tuning.
+/// One matrix in tuning. What it is made of must outlive it.
 class TunedMatrix {
  public:
-  /// Throws `Error` (usage) for options without meaning, and as `OperatorTrials`.
   TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
 
-  /// As options.search says; every trial also goes to `trials`. Throws the last refusal where no
+  /// As options.search says; every trial also goes to `tried`. Throws the last refusal where no
   /// plan could be measured, unless it was cancelled.
-  SearchResult search(std::vector<Trial>& trials);
+  SearchResult search(std::vector<Trial>& tried);
   /// Plans side by side, in their order; no time limit. Fewer where it was cancelled or none runs.
   std::vector<Trial> measure(const std::vector<Plan>& plans);
 
@@ -43,26 +42,33 @@ class TunedMatrix {
   const PatternFeatures& features() const { return features_; }
 
  private:
+  Trials& trials();
+
   NamedMatrix matrix_;
+  const TuningDevice& on_;
   const TuneOptions& options_;
-  DeviceProperties properties_;
   TuningSubject subject_;
   PatternFeatures features_;
-  std::vector<Plan> starts_;  // predicted ones, then those of the options
-  std::unique_ptr<Trials> trials_;
+  std::vector<Plan> starts_;        // predicted ones, then those of the options
+  std::unique_ptr<Trials> trials_;  // made when they are needed
 };
 
-/// As `heddle::tune` and the others, with trials of the caller's own.
-Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options,
-             const MakeTrials& make_trials);
-Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
-                    const Device& device, const TuneOptions& options,
-                    const MakeTrials& make_trials);
-Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
-                    const TuneOptions& options, const MakeTrials& make_trials);
+/// Measures the ceilings.
+TuningDevice tuning_device(const Device& device);
 
-/// Measured here, with what the library says of itself.
+/// Throws `Error` (usage) for a matrix or options without meaning, and as `check_objective`.
+void check_tuning(const NamedMatrix& matrix, const TuneOptions& options);
+/// The same for all of a domain, which are of one entry and precision.
+void check_domain(const std::vector<NamedMatrix>& matrices, const TuneOptions& options);
+
+/// As `heddle::tune` and the others, of what has been checked.
+Profile tune(const NamedMatrix& matrix, const TuningDevice& on, const TuneOptions& options);
+Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
+                    const TuningDevice& on, const TuneOptions& options);
+Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const TuningDevice& on,
+                    const TuneOptions& options);
+
+/// Of what is measured there.
 Profile empty_profile(const TuningDevice& on);
-TuningDevice tuning_device(const Device& device, const MakeTrials& make_trials);
 
 }  // namespace heddle::detail

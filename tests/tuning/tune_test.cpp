@@ -29,6 +29,14 @@ TuneOptions hasty(Objective objective) {
   return options;
 }
 
+/// A CPU whose ceilings nobody has to wait for.
+detail::TuningDevice cpu_with(const detail::MakeTrials& make_trials = detail::trials_on_device,
+                              int threads = 2) {
+  const Device device = Device::cpu(threads);
+  const DeviceProperties properties = properties_of(device);
+  return {device, properties, typical_ceilings(properties), make_trials};
+}
+
 void expect_solves(const AnyMatrix& matrix, const ProfileRecord& record, Method method) {
   const AnyOperator A(matrix, record.plan, Device::cpu(2));
   AnySolver solver(A, method, PreconditionerKind::jacobi, {});
@@ -70,7 +78,7 @@ TEST(Tune, FindsPlansThatRun) {
     TuneOptions options = hasty(objective);
     options.on_trial = [&](const Trial& trial) { trials.push_back(trial); };
     options.on_matrix = [&](const std::string& matrix_name) { told.push_back(matrix_name); };
-    const Profile profile = tune({"some", matrix}, Device::cpu(2), options);
+    const Profile profile = detail::tune({"some", matrix}, cpu_with(), options);
     ASSERT_EQ(profile.records.size(), 1u);
     const ProfileRecord& record = profile.records.front();
     EXPECT_EQ(record.matrix, "some");
@@ -86,13 +94,23 @@ TEST(Tune, FindsPlansThatRun) {
   }
 }
 
+TEST(Tune, MeasuresTheCeilings) {
+  const AnyMatrix matrix(poisson(40));
+  TuneOptions options;
+  options.search = Search::predict;
+  const Profile profile = tune({"small", &matrix}, Device::cpu(2), options);
+  EXPECT_EQ(profile.device, properties_of(Device::cpu(2)));
+  EXPECT_NE(profile.ceilings, typical_ceilings(profile.device));
+  EXPECT_EQ(profile.records.size(), 1u);
+}
+
 TEST(Tune, FullSearchTriesThePapersSpace) {
   const AnyMatrix matrix(poisson(60));
   TuneOptions options = hasty(Objective::product);
   options.search = Search::full;
   options.most_runs = 1;
   options.seconds_limit = 3;
-  const Profile profile = tune({"small", &matrix}, Device::cpu(1), options);
+  const Profile profile = detail::tune({"small", &matrix}, cpu_with(), options);
   ASSERT_EQ(profile.records.size(), 1u);
   EXPECT_EQ(profile.records.front().search, "full");
 }
@@ -107,16 +125,15 @@ TEST(Tune, PredictsWithoutATrial) {
     trials->check = [](const Plan&) { ADD_FAILURE() << "prepared"; };
     return trials;
   };
-  const Profile profile = detail::tune({"spin", &matrix}, Device::cpu(2), options, no_trials);
+  const Profile profile = detail::tune({"spin", &matrix}, cpu_with(no_trials), options);
   ASSERT_EQ(profile.records.size(), 1u);
   EXPECT_EQ(profile.records.front().plan, Plan{});
   EXPECT_EQ(profile.records.front().seconds.runs, 0);
   EXPECT_EQ(profile.records.front().speedup, 1);
   EXPECT_EQ(profile.records.front().search, "predict");
   options.starts = {parse_plan("Sl-32")};
-  EXPECT_EQ(
-      detail::tune({"spin", &matrix}, Device::cpu(2), options, no_trials).records.front().plan,
-      parse_plan("Sl-32"));
+  EXPECT_EQ(detail::tune({"spin", &matrix}, cpu_with(no_trials), options).records.front().plan,
+            parse_plan("Sl-32"));
 }
 
 TEST(Tune, KeepsToItsMemory) {
@@ -157,14 +174,14 @@ TEST(Tune, KeepsWhatItMeasuredWhenItIsCancelled) {
   int trials = 0;
   options.on_trial = [&](const Trial&) { ++trials; };
   options.observer = [&](const TuneProgress& progress) { return progress.tried < 3; };
-  const Profile profile = tune({"spin", &matrix}, Device::cpu(2), options);
+  const Profile profile = detail::tune({"spin", &matrix}, cpu_with(), options);
   EXPECT_EQ(trials, 3);
   ASSERT_EQ(profile.records.size(), 1u);
   expect_solves(matrix, profile.records.front(), Method::conjugate_gradient);
 
   options.observer = [](const TuneProgress&) { return false; };
   const Profile domain =
-      tune_domain("spins", {{"a", &matrix}, {"b", &matrix}}, Device::cpu(2), options);
+      detail::tune_domain("spins", {{"a", &matrix}, {"b", &matrix}}, cpu_with(), options);
   EXPECT_LE(domain.records.size(), 1u);
   EXPECT_TRUE(domain.domains.empty());
 }
@@ -205,7 +222,7 @@ TEST(Tune, NeverTakesAWrongPlan) {
   };
   const auto csr_is_wrong = all_but([](const Plan& plan) { return plan.lanes == 1; });
   options.starts = {parse_plan("Sl-32")};
-  const Profile profile = detail::tune({"spin", &matrix}, Device::cpu(2), options, csr_is_wrong);
+  const Profile profile = detail::tune({"spin", &matrix}, cpu_with(csr_is_wrong), options);
   EXPECT_GT(wrong, 0);
   ASSERT_EQ(profile.records.size(), 1u);
   EXPECT_NE(profile.records.front().plan.lanes, 1);
@@ -215,8 +232,7 @@ TEST(Tune, NeverTakesAWrongPlan) {
   options.starts = {};
   options.on_trial = {};
   try {
-    detail::tune({"spin", &matrix}, Device::cpu(2), options,
-                 all_but([](const Plan&) { return true; }));
+    detail::tune({"spin", &matrix}, cpu_with(all_but([](const Plan&) { return true; })), options);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()), "no plan could be measured; the last: wrong, injected");
@@ -286,13 +302,13 @@ TEST(LeastRegret, IsTheLeastProductOfRatios) {
   EXPECT_EQ(only->regret, 0);
 }
 
-/// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=8
+/// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
 /// is within 4% of it for all.
 std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Device&, Objective) {
-  const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 16 : 64;
+  const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 1 : Plan::all_rows;
   return std::make_unique<SyntheticTrials>(
       [suits](const Plan& plan) {
-        double seconds = plan.lanes == suits ? 1e-3 : plan.lanes == 8 ? 1.04e-3 : 3e-3;
+        double seconds = plan.lanes == suits ? 1e-3 : plan.lanes == 16 ? 1.04e-3 : 3e-3;
         if (plan.inner != InnerLayout::aos || plan.vector != VectorLayout::aos) seconds *= 1.5;
         if (plan.sort_window != 1 || plan.order != RowOrder::natural) seconds *= 1.3;
         if (plan.threads_per_row != 1 || plan.threshold != 0) seconds *= 1.3;
@@ -309,15 +325,15 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   options.search = Search::full;
   const std::vector<NamedMatrix> matrices = {{"a", &a}, {"b", &b}, {"c", &c}};
   const Profile profile =
-      detail::tune_domain("grids", matrices, Device::cpu(2), options, one_good_compromise);
+      detail::tune_domain("grids", matrices, cpu_with(one_good_compromise), options);
   ASSERT_EQ(profile.records.size(), 3u);
   EXPECT_EQ(profile.records[0].plan.lanes, 32);
-  EXPECT_EQ(profile.records[1].plan.lanes, 16);
-  EXPECT_EQ(profile.records[2].plan.lanes, 64);
+  EXPECT_EQ(profile.records[1].plan.lanes, 1);
+  EXPECT_EQ(profile.records[2].plan.lanes, Plan::all_rows);
   ASSERT_EQ(profile.domains.size(), 1u);
   const DomainRecord& domain = profile.domains.front();
   EXPECT_EQ(domain.domain, "grids");
-  EXPECT_EQ(domain.plan.lanes, 8);
+  EXPECT_EQ(domain.plan.lanes, 16);
   EXPECT_EQ(domain.entry, "real");
   EXPECT_EQ(domain.objective, Objective::product);
   EXPECT_EQ(domain.fingerprints.size(), 3u);
@@ -325,9 +341,9 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
 
   const AnyMatrix unseen(poisson(90));
   const Evaluation evaluation =
-      detail::evaluate(profile, {"unseen", &unseen}, Device::cpu(2), options, one_good_compromise);
+      detail::evaluate(profile, {"unseen", &unseen}, cpu_with(one_good_compromise), options);
   EXPECT_EQ(evaluation.domain, "grids");
-  EXPECT_EQ(evaluation.plan.plan.lanes, 8);
+  EXPECT_EQ(evaluation.plan.plan.lanes, 16);
   EXPECT_EQ(evaluation.best.plan.lanes, 32);
   EXPECT_NEAR(evaluation.loss, 0.04, 0.03);
 }
@@ -337,7 +353,7 @@ TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {
   TuneOptions options = hasty(Objective::cg);
   options.search = Search::full;
   options.seconds_limit = 1;
-  const Profile profile = tune_domain("spins", {{"a", &a}, {"b", &b}}, Device::cpu(1), options);
+  const Profile profile = detail::tune_domain("spins", {{"a", &a}, {"b", &b}}, cpu_with(), options);
   ASSERT_EQ(profile.records.size(), 2u);
   ASSERT_EQ(profile.domains.size(), 1u);
   EXPECT_GE(profile.domains.front().regret, 0);
