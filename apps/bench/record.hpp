@@ -104,7 +104,7 @@ struct Run {
 /// `failure` says so. Throws `Error` (not_finite) where a number that must be there is none.
 nlohmann::ordered_json to_json(const Run& run);
 /// Throws `Error` (malformed_file) that names the path of the first fault, e.g. records[3].rows.
-Run run_from_json(const nlohmann::ordered_json& json);
+Run run_from_json(const nlohmann::json& json);
 
 /// `read_run`: of a file. Throws `Error` that names it.
 Run read_run(const std::string& path);

@@ -1,13 +1,12 @@
 // Runs as JSON: written in one order of keys, read with every fault named by its path.
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <limits>
-#include <set>
 
+#include "../../src/matrix/json_object.hpp"
+#include "../../src/matrix/strict_json.hpp"
 #include "heddle/error.hpp"
 #include "record.hpp"
 
@@ -16,8 +15,10 @@ namespace heddle::bench {
 namespace {
 
 using json = nlohmann::ordered_json;
+using Object = detail::JsonObject;
+using detail::refuse_json;
 
-constexpr std::size_t most_levels = 8;  // the format has six
+constexpr int most_levels = 8;  // the format has six
 
 // ---- writing ----
 
@@ -124,129 +125,15 @@ json to_json(const PeerPresence& peer) {
 
 // ---- reading ----
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw Error(ErrorKind::malformed_file, path.empty() ? what : path + ": " + what);
+Timing read_timing(const Object& object) {
+  object.check_keys({"lower_quartile", "median", "upper_quartile"});
+  const Timing timing = {object.number("lower_quartile"), object.number("median"),
+                         object.number("upper_quartile")};
+  if (timing.lower_quartile > timing.median || timing.median > timing.upper_quartile) {
+    refuse_json(object.path(), "lower_quartile, median and upper_quartile must not decrease");
+  }
+  return timing;
 }
-
-/// Printable and short, for messages about what a file says.
-std::string in_quotes(const std::string& bytes) {
-  constexpr std::size_t longest = 40;
-  std::string quoted = bytes.substr(0, longest);
-  for (char& c : quoted) c = c >= ' ' && c <= '~' ? c : '?';
-  return "'" + quoted + (bytes.size() > longest ? "...'" : "'");
-}
-
-/// One object of the file and where it is.
-class Object {
- public:
-  Object(const json& value, std::string path) : value_(value), path_(std::move(path)) {
-    if (!value.is_object()) refuse(path_, "must be an object");
-  }
-
-  /// Every key of the object must be one of these.
-  void check_keys(std::initializer_list<const char*> known) const {
-    for (const auto& [key, value] : value_.items()) {
-      bool found = false;
-      for (const char* k : known) found = found || key == k;
-      if (found) continue;
-      std::string there_are;
-      for (const char* k : known) there_are += std::string(" ") + k;
-      refuse(path_, in_quotes(key) + ": no such key; there are" + there_are);
-    }
-  }
-
-  bool has(const char* key) const { return value_.contains(key); }
-  std::string path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
-
-  const json& at(const char* key) const {
-    if (!has(key)) refuse(path_of(key), "is missing");
-    return value_[key];
-  }
-
-  std::string text(const char* key) const {
-    if (!at(key).is_string()) refuse(path_of(key), "must be a string");
-    return at(key).get<std::string>();
-  }
-
-  std::string text_of(const char* key, std::initializer_list<const char*> values) const {
-    const std::string found = text(key);
-    std::string there_are;
-    for (const char* v : values) {
-      if (found == v) return found;
-      there_are += std::string(" ") + v;
-    }
-    refuse(path_of(key), in_quotes(found) + " is none of" + there_are);
-  }
-
-  bool boolean(const char* key) const {
-    if (!at(key).is_boolean()) refuse(path_of(key), "must be true or false");
-    return at(key).get<bool>();
-  }
-
-  long long count(const char* key) const {
-    const json& value = at(key);
-    const bool whole = value.is_number_integer();
-    if (!whole || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0)) {
-      refuse(path_of(key), "must be an integer, not negative");
-    }
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<long long>::max());
-    if (value.get<std::uint64_t>() > most) refuse(path_of(key), "is too large");
-    return value.get<long long>();
-  }
-
-  double number(const char* key) const { return number(at(key), path_of(key)); }
-
-  std::vector<double> numbers(const char* key) const {
-    const json& list = array(key);
-    std::vector<double> found;
-    found.reserve(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      found.push_back(number(list[i], path_of(key) + "[" + std::to_string(i) + "]"));
-    }
-    return found;
-  }
-
-  Timing timing(const char* key) const {
-    const Object object(at(key), path_of(key));
-    object.check_keys({"lower_quartile", "median", "upper_quartile"});
-    const Timing timing = {object.number("lower_quartile"), object.number("median"),
-                           object.number("upper_quartile")};
-    if (timing.lower_quartile > timing.median || timing.median > timing.upper_quartile) {
-      refuse(path_of(key), "lower_quartile, median and upper_quartile must not decrease");
-    }
-    return timing;
-  }
-
-  /// `read(object)` for each element of an array of objects.
-  template <class F>
-  auto objects(const char* key, F&& read) const {
-    const json& list = array(key);
-    std::vector<decltype(read(*this))> found;
-    found.reserve(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      found.push_back(read(Object(list[i], path_of(key) + "[" + std::to_string(i) + "]")));
-    }
-    return found;
-  }
-
- private:
-  const json& array(const char* key) const {
-    if (!at(key).is_array()) refuse(path_of(key), "must be an array");
-    return at(key);
-  }
-
-  static double number(const json& value, const std::string& path) {
-    if (!value.is_number()) refuse(path, "must be a number");
-    const double number = value.get<double>();
-    if (!std::isfinite(number) || number < 0) {
-      refuse(path, "must be a finite number, not negative");
-    }
-    return number;
-  }
-
-  const json& value_;
-  std::string path_;
-};
 
 Role role_of(const Object& object) {
   const std::string text = object.text_of("role", {"natural", "chosen", "best", "tried", "peer"});
@@ -267,7 +154,7 @@ Candidate read_candidate(const Object& object) {
     return object.has(key) ? std::optional(object.count(key)) : std::nullopt;
   };
   const auto timing = [&](const char* key) {
-    return object.has(key) ? std::optional(object.timing(key)) : std::nullopt;
+    return object.has(key) ? std::optional(read_timing(object.object(key))) : std::nullopt;
   };
   const auto text = [&](const char* key) {
     return object.has(key) ? std::optional(object.text(key)) : std::nullopt;
@@ -291,7 +178,7 @@ Candidate read_candidate(const Object& object) {
     candidate.history = object.numbers("history");
     candidate.history_at = object.numbers("history_at");
     if (candidate.history.size() != candidate.history_at.size()) {
-      refuse(object.path_of("history_at"), "must be as long as history");
+      refuse_json(object.path_of("history_at"), "must be as long as history");
     }
   }
   candidate.failure = text("failure");
@@ -320,45 +207,6 @@ PeerPresence read_peer(const Object& object) {
           object.boolean("present")};
 }
 
-/// No key twice, no nesting without end; errors of one line.
-json parse(const std::string& bytes) {
-  std::vector<std::set<std::string>> keys;  // of each level that is open
-  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
-        keys.emplace_back();
-        if (keys.size() > most_levels) {
-          refuse("", "more than " + std::to_string(most_levels) + " levels of nesting");
-        }
-        break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end:
-        keys.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!keys.back().insert(parsed.get<std::string>()).second) {
-          refuse("", "the key " + in_quotes(parsed.get<std::string>()) + " stands twice");
-        }
-        break;
-      case json::parse_event_t::value:
-        break;
-    }
-    return true;
-  };
-  try {
-    return json::parse(bytes, watch);
-  } catch (const json::exception& error) {
-    std::string message = error.what();  // "[json.exception.parse_error.101] parse error at ..."
-    const auto behind = message.find("] ");
-    if (behind != std::string::npos) message.erase(0, behind + 2);
-    for (char& c : message) c = c >= ' ' && c <= '~' ? c : '?';
-    constexpr std::size_t longest = 200;
-    if (message.size() > longest) message = message.substr(0, longest) + "...";
-    refuse("", message);
-  }
-}
-
 }  // namespace
 
 json to_json(const Run& run) {
@@ -384,16 +232,16 @@ json to_json(const Run& run) {
   return object;
 }
 
-Run run_from_json(const json& json) {
+Run run_from_json(const nlohmann::json& json) {
   const Object object(json, "");
   // Before anything else: a newer schema may have any keys.
   const long long version = object.count("schema_version");
   if (version > schema_version) {
-    refuse("schema_version", std::to_string(version) + " is newer than " +
-                                 std::to_string(schema_version) +
-                                 ", the newest that is known here");
+    refuse_json("schema_version", std::to_string(version) + " is newer than " +
+                                      std::to_string(schema_version) +
+                                      ", the newest that is known here");
   }
-  if (version < 1) refuse("schema_version", "must be at least 1");
+  if (version < 1) refuse_json("schema_version", "must be at least 1");
   object.check_keys({"schema_version", "name", "date", "version", "commit", "command", "machine",
                      "device", "device_kind", "bandwidth_name", "bandwidth", "repetitions",
                      "tolerance", "quick", "peers", "records"});
@@ -408,9 +256,7 @@ Run run_from_json(const json& json) {
   run.device_kind = object.text_of("device_kind", {"cpu", "cuda"});
   run.bandwidth_name = object.text_of("bandwidth_name", {"triad", "copy"});
   run.bandwidth = object.number("bandwidth");
-  const long long repetitions = object.count("repetitions");
-  if (repetitions > std::numeric_limits<int>::max()) refuse("repetitions", "is too large");
-  run.repetitions = static_cast<int>(repetitions);
+  run.repetitions = static_cast<int>(object.count("repetitions", std::numeric_limits<int>::max()));
   run.tolerance = object.number("tolerance");
   run.quick = object.boolean("quick");
   run.peers = object.objects("peers", read_peer);
@@ -428,7 +274,7 @@ Run read_run(const std::string& path) {
   } while (file);
   if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
   try {
-    return run_from_json(parse(bytes));
+    return run_from_json(detail::parse_strict_json(bytes, most_levels));
   } catch (const Error& error) {
     throw Error(error.kind(), path + ": " + error.what());
   }

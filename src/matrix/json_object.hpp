@@ -20,6 +20,7 @@ class JsonObject {
   /// Every key of the object must be one of these.
   void check_keys(std::initializer_list<const char*> known) const;
 
+  const std::string& path() const { return path_; }
   bool has(const char* key) const { return value_.contains(key); }
   std::string path_of(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
 

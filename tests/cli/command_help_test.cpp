@@ -66,8 +66,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   std::map<std::string, Names> documented = {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
-        "--max-iterations", "--repetitions", "--time-limit", "--plan", "--history", "--seed"}},
-      {"spmv", {"--plan", "--update-values", "--cold", "--repetitions", "--seed"}},
+        "--max-iterations", "--repetitions", "--time-limit", "--plan", "--profile", "--history",
+        "--seed"}},
+      {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
@@ -80,10 +81,10 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                    "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
   EXPECT_EQ(
       options(help("bench")),
-      (Names{"-h",          "--help",  "--suite",   "--problem",   "--plan",   "--device",
-             "--threads",   "--quick", "--list",    "--matrices",  "--entry",  "--repetitions",
-             "--tolerance", "-o",      "--output",  "--html",      "--json",   "--name",
-             "-q",          "--quiet", "--compare", "--threshold", "--results"}));
+      (Names{"-h",          "--help",  "--suite",   "--problem",   "--plan",    "--device",
+             "--threads",   "--quick", "--list",    "--matrices",  "--entry",   "--repetitions",
+             "--tolerance", "-o",      "--output",  "--html",      "--json",    "--name",
+             "-q",          "--quiet", "--compare", "--threshold", "--results", "--profile"}));
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {
@@ -104,6 +105,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--max-iterations", "50"},
       {"--time-limit", "9"},
       {"--plan", "CSR"},
+      {"--profile", "none"},
       {"--history", "h.csv"},
       {"--seed", "3"},
       {"--repetitions", "1"},

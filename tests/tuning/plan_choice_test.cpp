@@ -1,0 +1,289 @@
+// Which plan a matrix gets, and why: the order in which profiles are asked, what is left out, and
+// when a prediction takes the place of what was tuned.
+#include "heddle/plan_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/temporary_folder.hpp"
+#include "support/profiles.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// With a cache folder of its own, and nothing said by the environment.
+class PlanChoiceTest : public testing::Test {
+ protected:
+  PlanChoiceTest() {
+    setenv("XDG_CACHE_HOME", (caches / "").c_str(), 1);
+    unsetenv("HEDDLE_PROFILE");
+    std::filesystem::create_directories(profile_folder());
+  }
+
+  PlanChoice choose(const std::optional<std::string>& path = {},
+                    Objective objective = Objective::cg) const {
+    return Profiles::for_device(device, path).choose(matrix, device, objective);
+  }
+  /// A record of the very pattern.
+  ProfileRecord record_of_it(const std::string& plan) const {
+    ProfileRecord record = some_record("itself", "0", plan);
+    record.fingerprint = fingerprint(matrix.pattern());
+    record.features = pattern_features(matrix.pattern());
+    return record;
+  }
+  /// One of a matrix that is so many times as large.
+  ProfileRecord record_near_it(const std::string& plan, double times,
+                               const std::string& digits = "a") const {
+    ProfileRecord record = some_record("a neighbour", digits, plan);
+    record.features = pattern_features(matrix.pattern());
+    record.features.rows = record.features.columns =
+        static_cast<Index>(times * record.features.rows);
+    return record;
+  }
+  std::string save(const std::string& path, const std::vector<ProfileRecord>& records) const {
+    Profile profile = some_profile();
+    profile.records = records;
+    profile.save(path);
+    return path;
+  }
+  static std::string in_cache(const std::string& name) { return profile_folder() + "/" + name; }
+  Plan predicted() const { return Profiles().choose(matrix, device, Objective::cg).plan; }
+
+  TemporaryFolder caches, folder;
+  Device device = Device::cpu(2);
+  Generator generator{1};
+  // Far smaller than what comes with the library knows of.
+  AnyMatrix matrix{
+      random_matrix<quaternion<double>>({.rows = 60, .columns = 60, .diagonal = true}, generator)};
+};
+
+TEST_F(PlanChoiceTest, IsAPredictionWhereNobodyKnowsBetter) {
+  const PlanChoice choice = choose();
+  EXPECT_EQ(choice.reason, "predicted");
+  EXPECT_FALSE(choice.tuned);
+  EXPECT_EQ(choice.warning, "");
+  EXPECT_EQ(choice.plan, predicted());
+  EXPECT_TRUE(Profiles::for_device(device).warnings().empty());
+  // One without anything for this entry is as good as none.
+  ProfileRecord other = record_of_it("C=8");
+  other.entry = "complex";
+  save(in_cache("p.json"), {other});
+  EXPECT_EQ(choose().reason, "predicted");
+}
+
+TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
+  const std::string path = folder / "p.json";
+  save(path, {record_of_it("C=8")});
+  PlanChoice choice = choose(path);
+  EXPECT_TRUE(choice.tuned);
+  EXPECT_EQ(choice.plan, parse_plan("C=8"));
+  EXPECT_EQ(choice.reason, "tuned for this pattern (profile " + path + ")");
+  choice = choose(path, Objective::product);
+  EXPECT_EQ(choice.reason, "tuned for this pattern (profile " + path + ", for cg)");
+
+  save(path, {record_near_it("C=16", 1.5)});
+  choice = choose(path);
+  EXPECT_EQ(choice.plan, parse_plan("C=16"));
+  EXPECT_EQ(choice.reason, "tuned for a neighbour, 0.6 away (profile " + path + ")");
+  EXPECT_EQ(choose_plan(matrix, device, Profiles::for_device(device, path)), parse_plan("C=16"));
+
+  Profile profile = Profile::load(path);
+  profile.domains = {some_domain("surfaces", "C=4", {"a"})};
+  profile.save(path);
+  choice = choose(path);
+  EXPECT_EQ(choice.plan, parse_plan("C=4"));
+  EXPECT_EQ(choice.reason, "best of domain surfaces (profile " + path + ")");
+}
+
+TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
+  save(in_cache("p.json"), {record_near_it("C=2", 1)});
+  EXPECT_EQ(choose().plan, parse_plan("C=2"));
+  setenv("HEDDLE_PROFILE", save(folder / "e.json", {record_near_it("C=4", 1)}).c_str(), 1);
+  EXPECT_EQ(choose().plan, parse_plan("C=4"));
+  const std::string named = save(folder / "n.json", {record_near_it("C=8", 1.5)});
+  EXPECT_EQ(choose(named).plan, parse_plan("C=8"));
+  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, Objective::cg).plan,
+            parse_plan("C=8"));
+  // An earlier one that knows nothing of the matrix leaves it to the next.
+  save(named, {record_near_it("C=8", 100)});
+  EXPECT_EQ(choose(named).plan, parse_plan("C=4"));
+  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, Objective::cg).reason,
+            "predicted");
+  // The very pattern comes first, wherever it is.
+  save(named, {record_near_it("C=8", 1)});
+  save(in_cache("p.json"), {record_of_it("C=2")});
+  EXPECT_EQ(choose(named).plan, parse_plan("C=2"));
+  save(folder / "e.json", {record_of_it("C=4")});
+  EXPECT_EQ(choose(named).plan, parse_plan("C=4"));
+}
+
+TEST_F(PlanChoiceTest, FilesOfAFolderAnswerTogether) {
+  save(in_cache("a.json"), {record_near_it("C=2", 1.9)});
+  save(in_cache("b.json"), {record_near_it("C=4", 1.1)});
+  save(in_cache("c.json"), {record_near_it("C=8", 1.1)});
+  save(in_cache(".d.json"), {record_of_it("C=16")});
+  save(in_cache("e.txt"), {record_of_it("C=32")});
+  EXPECT_EQ(choose().plan, parse_plan("C=4"));
+  ProfileRecord by_product = record_of_it("C=64");
+  by_product.objective = Objective::product;
+  save(in_cache("a.json"), {by_product});
+  EXPECT_EQ(choose().plan, parse_plan("C=64"));
+  save(in_cache("c.json"), {record_of_it("C=8")});
+  EXPECT_EQ(choose().plan, parse_plan("C=8"));
+  EXPECT_EQ(choose({}, Objective::product).plan, parse_plan("C=64"));
+}
+
+TEST_F(PlanChoiceTest, NoneEndsTheList) {
+  save(in_cache("p.json"), {record_of_it("C=2")});
+  EXPECT_TRUE(choose().tuned);
+  EXPECT_FALSE(choose("none").tuned);
+  setenv("HEDDLE_PROFILE", "none", 1);
+  EXPECT_FALSE(choose().tuned);
+  const std::string named = save(folder / "n.json", {record_near_it("C=8", 1)});
+  EXPECT_EQ(choose(named).plan, parse_plan("C=8"));
+  setenv("HEDDLE_PROFILE", "", 1);
+  EXPECT_TRUE(choose().tuned);
+}
+
+// ---- what cannot be used ----
+
+std::vector<std::string> warnings_of(const Device& device,
+                                     const std::optional<std::string>& path = {}) {
+  return Profiles::for_device(device, path).warnings();
+}
+
+TEST_F(PlanChoiceTest, ProfilesOfOtherDevicesAreLeftOut) {
+  Profile foreign = some_profile();
+  foreign.device = some_gpu();
+  foreign.records = {record_of_it("C=2")};
+  const std::string path = folder / "gpu.json";
+  foreign.save(path);
+  const std::vector<std::string> warnings = {"a profile is not used: " + path + ": it is of a GPU"};
+  EXPECT_EQ(warnings_of(device, path), warnings);
+  EXPECT_EQ(choose(path).reason, "predicted");
+  setenv("HEDDLE_PROFILE", path.c_str(), 1);
+  EXPECT_EQ(warnings_of(device), warnings);
+  EXPECT_EQ(choose().reason, "predicted");
+  // A folder is for all devices.
+  unsetenv("HEDDLE_PROFILE");
+  foreign.save(in_cache("gpu.json"));
+  EXPECT_TRUE(warnings_of(device).empty());
+  EXPECT_EQ(choose().reason, "predicted");
+}
+
+TEST_F(PlanChoiceTest, ProfilesOfOtherVersionsAreLeftOut) {
+  save(folder / "p.json", {record_of_it("C=2")});
+  std::string text = contents(folder / "p.json");
+  const std::string newer = folder.write(
+      "newer.json",
+      std::regex_replace(text, std::regex("\"schema\": 1"), "\"schema\": 2, \"key\": []"));
+  const std::string unknown = folder.write(
+      "unknown.json", std::regex_replace(text, std::regex("sigma=1,"), "sigma=1,weave=twill,"));
+  for (const auto& [path, why] :
+       {std::pair(newer, "schema: 2 is newer than 1, the one that is known here"),
+        std::pair(unknown, "records[0].plan: there is no key 'weave'")}) {
+    const std::string expected = std::string("a profile is not used: ") + path + ": " + why;
+    ASSERT_EQ(warnings_of(device, path).size(), 1u);
+    EXPECT_TRUE(warnings_of(device, path)[0].starts_with(expected)) << warnings_of(device, path)[0];
+    EXPECT_EQ(choose(path).reason, "predicted");
+    setenv("HEDDLE_PROFILE", path.c_str(), 1);
+    EXPECT_TRUE(warnings_of(device)[0].starts_with(expected));
+    unsetenv("HEDDLE_PROFILE");
+    std::filesystem::copy_file(path, in_cache("p.json"));
+    EXPECT_EQ(warnings_of(device).size(), 1u);
+    EXPECT_EQ(choose().reason, "predicted");
+    std::filesystem::remove(in_cache("p.json"));
+  }
+}
+
+TEST_F(PlanChoiceTest, OnlyANamedFileMustBeThereAndWhole) {
+  const std::string missing = folder / "missing.json";
+  const std::string broken = folder.write("broken.json", "{\"schema\": 1");
+  const auto kind_of = [&](const std::string& path) {
+    try {
+      warnings_of(device, path);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+      return error.kind();
+    }
+    return ErrorKind::internal;
+  };
+  EXPECT_EQ(kind_of(missing), ErrorKind::io);
+  EXPECT_EQ(kind_of(broken), ErrorKind::bad_plan);
+  for (const std::string& path : {missing, broken}) {
+    setenv("HEDDLE_PROFILE", path.c_str(), 1);
+    ASSERT_EQ(warnings_of(device).size(), 1u);
+    EXPECT_TRUE(warnings_of(device)[0].starts_with("a profile is not used: " + path));
+  }
+  unsetenv("HEDDLE_PROFILE");
+  std::filesystem::copy_file(broken, in_cache("broken.json"));
+  save(in_cache("whole.json"), {record_of_it("C=2")});
+  EXPECT_EQ(warnings_of(device).size(), 1u);
+  EXPECT_TRUE(choose().tuned);
+  std::filesystem::remove_all(profile_folder());
+  EXPECT_TRUE(warnings_of(device).empty());
+  EXPECT_EQ(choose().reason, "predicted");
+}
+
+TEST_F(PlanChoiceTest, APlanThatCannotRunIsLeftForAPrediction) {
+  const std::string path = folder / "p.json";
+  matrix = AnyMatrix(random_matrix<quaternion<double>>({.rows = 60, .columns = 59}, generator));
+  save(path, {record_near_it("K1rs", 1)});
+  Profile profile = Profile::load(path);
+  profile.records[0].features.columns = 59;
+  profile.save(path);
+  const PlanChoice choice = choose(path, Objective::product);
+  EXPECT_FALSE(choice.tuned);
+  EXPECT_EQ(choice.reason, "predicted");
+  EXPECT_EQ(choice.warning,
+            "a plan is not used, tuned for a neighbour, 0.0 away (profile " + path +
+                ", for cg): rows that are sorted in the permuted basis need a square matrix");
+}
+
+// ---- what a choice looks at ----
+
+TEST_F(PlanChoiceTest, SubjectsAreNamedAsTheCommandLineNamesThem) {
+  const PlanSubject subject = subject_of(matrix);
+  EXPECT_EQ(subject.entry, "quaternion");
+  EXPECT_EQ(subject.precision, "double");
+  EXPECT_EQ(subject.entry_bytes, 32);
+  EXPECT_EQ(subject.result_bytes, 32);
+  const auto small = random_matrix<block<float, 3, 3>>({.rows = 10, .columns = 10}, generator);
+  EXPECT_EQ(subject_of(small).entry, "block3");
+  EXPECT_EQ(subject_of(small).precision, "single");
+  EXPECT_EQ(subject_of(small).entry_bytes, 36);
+  EXPECT_EQ(subject_of(small).result_bytes, 12);
+  EXPECT_EQ(subject_of(AnyMatrix(small)).entry, "block3");
+  const auto three =
+      random_matrix<block<complex<double>, 3, 3>>({.rows = 10, .columns = 10}, generator);
+  EXPECT_EQ(subject_of(three).entry, "complex-block3");
+  EXPECT_EQ(subject_of(three).result_bytes, 48);
+  // A typed matrix and one whose type is chosen at run time are one to a profile.
+  save(in_cache("p.json"), {record_of_it("C=2")});
+  const Profiles profiles = Profiles::for_device(device);
+  matrix.visit([&](const auto& typed) {
+    EXPECT_EQ(choose_plan(typed, device, profiles), parse_plan("C=2"));
+  });
+}
+
+TEST_F(PlanChoiceTest, TheFolderFollowsTheEnvironment) {
+  EXPECT_EQ(profile_folder(), caches / "heddle/profiles");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  setenv("HOME", "/home/somebody", 1);
+  EXPECT_EQ(profile_folder(), "/home/somebody/.cache/heddle/profiles");
+  unsetenv("HOME");
+  EXPECT_EQ(profile_folder(), "");
+  EXPECT_TRUE(Profiles::for_device(device).warnings().empty());
+}
+
+}  // namespace
