@@ -280,9 +280,8 @@ struct Column {
 };
 
 std::string quartiles(const std::optional<Timing>& timing) {
-  return text_or_nothing(timing, [](const Timing& t) {
-    return readable_seconds(t.lower_quartile) + " to " + readable_seconds(t.upper_quartile);
-  });
+  return text_or_nothing(
+      timing, [](const Timing& t) { return readable_span(t.lower_quartile, t.upper_quartile); });
 }
 
 std::string median_of(const std::optional<Timing>& timing) {
@@ -296,7 +295,7 @@ std::vector<Column> columns() {
       {"method", [](R, C c) { return short_method(c); }, true},
       {"median", [](R, C c) { return median_of(c.seconds); }},
       {"quartiles", [](R, C c) { return quartiles(c.seconds); }},
-      {"times as fast as best other",
+      {"speed-up over best peer",
        [](R r, C c) {
          const Candidate* peer = r.best_peer();
          if (!peer || c.role == Role::peer || !c.seconds || !(c.seconds->median > 0))

@@ -36,6 +36,14 @@ std::string readable_seconds(double seconds) {
   return in_units(seconds * 1e9, units);
 }
 
+std::string readable_span(double from_seconds, double to_seconds) {
+  std::string from = readable_seconds(from_seconds);
+  const std::string to = readable_seconds(to_seconds);
+  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
+  if (unit(from) == unit(to)) from.erase(from.find(' '));
+  return from + " to " + to;
+}
+
 std::string readable_count(long long count) {
   std::string digits = std::to_string(count);
   for (auto at = static_cast<long long>(digits.size()) - 3; at > 0; at -= 3) {

@@ -8,6 +8,8 @@ namespace heddle::report {
 
 /// Three digits in the unit that suits: "5.21 us", "14.4 ms", "1300 s".
 std::string readable_seconds(double seconds);
+/// "5.21 to 5.40 us", "980 us to 1.02 ms".
+std::string readable_span(double from_seconds, double to_seconds);
 /// Digits in groups of three: "34 834".
 std::string readable_count(long long count);
 /// In decimal units, as bandwidths are: "324 MB".

@@ -52,10 +52,10 @@ summary{cursor:pointer;color:var(--c1);margin:12px 0}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;font-size:13px;margin:8px 0 16px}
 th,td{padding:3px 10px;text-align:right;vertical-align:top;white-space:nowrap}
-th{font-weight:600}thead th{border-bottom:2px solid var(--rule);vertical-align:bottom}
+th{font-weight:600}thead th{border-bottom:2px solid var(--rule);vertical-align:bottom;white-space:normal}
 tbody{border-bottom:1px solid var(--rule)}
 td{font-variant-numeric:tabular-nums}
-.l{text-align:left}.m{text-align:left;white-space:normal;min-width:16em;max-width:34em}
+.l{text-align:left}.m{text-align:left;white-space:normal;min-width:16em;max-width:34em;overflow-wrap:anywhere}
 .own td{background:var(--band)}.bad td,.bad{color:var(--warn)}
 )";
 

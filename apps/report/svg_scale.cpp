@@ -30,8 +30,9 @@ double Scale::at(double value) const {
 }
 
 std::vector<double> Scale::logarithmic_ticks(int most) const {
-  const std::array<std::vector<double>, 3> kinds = {
-      std::vector<double>{1, 2, 3, 5}, std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
+  const std::array<std::vector<double>, 4> kinds = {
+      std::vector<double>{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, std::vector<double>{1, 2, 3, 5},
+      std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}};
   for (const auto& multiples : kinds) {
     const auto found = ticks_of(multiples, 1);
     if (static_cast<int>(found.size()) <= most) return found;

@@ -57,12 +57,16 @@ std::string navigation(const TuneReport& run) {
 struct Cell {
   std::string words;
   bool left = false;
+  bool breaks = false;  // into lines
 };
 
 std::string row(const std::string& head, const std::vector<Cell>& cells) {
   std::string html = "<tr><th class=\"l\">" + escaped(head) + "</th>";
   for (const Cell& cell : cells) {
-    html += (cell.left ? "<td class=\"l\">" : "<td>") + escaped(cell.words) + "</td>";
+    html += (cell.breaks ? "<td class=\"m\">"
+             : cell.left ? "<td class=\"l\">"
+                         : "<td>") +
+            escaped(cell.words) + "</td>";
   }
   return html + "</tr>\n";
 }
@@ -95,7 +99,9 @@ std::string best_plans(const TuneReport& run) {
       cells.insert(cells.end(), {{layout_name(record.plan), true},
                                  {natural ? times(record.speedup) : ""},
                                  {measured ? readable_seconds(record.seconds.median) : "predicted"},
-                                 {measured ? quartiles(record.seconds) : ""},
+                                 {measured ? report::readable_span(record.seconds.lower_quartile,
+                                                                   record.seconds.upper_quartile)
+                                           : ""},
                                  {natural ? readable_seconds(record.natural_seconds.median) : ""},
                                  {preferred_schedule(matrix), true},
                                  {times(record.memory_ratio)}});
@@ -162,22 +168,22 @@ std::string layouts_table(const std::vector<LayoutMap>& maps) {
                                             {},
                                             {times(first.memory_ratio)},
                                             {"0"},
-                                            {std::string(name(first.outcome)) + why, true}});
+                                            {std::string(name(first.outcome)) + why, true, true}});
       continue;
     }
     const Trial& best = *map.best;
     rows += row(layout_name(best.plan),
                 {{readable_seconds(best.seconds.median)},
-                 {quartiles(best.seconds)},
+                 {report::readable_span(best.seconds.lower_quartile, best.seconds.upper_quartile)},
                  {times(best.seconds.median / maps.front().best->seconds.median)},
                  {times(best.memory_ratio)},
                  {std::to_string(map.measured)},
-                 {short_plan(best.plan), true}});
+                 {short_plan(best.plan), true, true}});
   }
   return table({{"layout", true},
                 {"median"},
                 {"quartiles"},
-                {"of the best"},
+                {"of the first"},
                 {"memory"},
                 {"plans measured"},
                 {"its best plan, where it is not CSR's", true}},
@@ -203,9 +209,14 @@ std::string heat_maps(const std::vector<LayoutMap>& all) {
     return same_layout(map.best->plan, natural_layout(map.best->plan));
   });
   std::string html =
-      "<h3>Times over schedules</h3>\n<p>The natural layout, where it was tried, and the best one. "
-      "Brighter is faster, the fastest is framed; a cell is the fastest of its plans. Outlines are "
-      "plans that could not be measured or were not tried: a pointer on them tells.</p>\n";
+      "<h3>Times over schedules</h3>\n<p>The natural layout, where it was tried, and that of the "
+      "best "
+      "plan. Brighter is faster, the fastest is framed; a cell is the fastest of its plans. "
+      "Outlines "
+      "are plans that could not be measured or were not tried: a pointer on them tells. Figures "
+      "are "
+      "of the search; the best of it were measured again side by side, which is what the best plan "
+      "is known by.</p>\n";
   if (natural != maps.end() && natural != maps.begin()) html += heat_map(*natural);
   html += heat_map(maps.front());
   std::string others;

@@ -155,6 +155,12 @@ std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu) {
   std::stable_sort(maps.begin(), maps.end(), [&](const LayoutMap& a, const LayoutMap& b) {
     return score(a) < score(b) || (score(a) == score(b) && a.best != nullptr && b.best == nullptr);
   });
+  if (matrix.record) {
+    const auto chosen = std::find_if(maps.begin(), maps.end(), [&](const LayoutMap& map) {
+      return map.best != nullptr && same_layout(map.best->plan, matrix.record->plan);
+    });
+    if (chosen != maps.end()) std::rotate(maps.begin(), chosen, chosen + 1);
+  }
   return maps;
 }
 

@@ -19,7 +19,8 @@ struct LayoutMap {
 
 /// On a GPU over blocks a multiprocessor and threads a block; on a CPU over prefetch distances, and
 /// for dynamic schedules the chunk. A cell is the fastest of its plans, which may differ in other
-/// keys. The best layout comes first, those of which nothing could be measured last.
+/// keys. The layout of the matrix' record comes first, then the fastest; those of which nothing
+/// could be measured come last.
 std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu);
 
 }  // namespace heddle::tuning

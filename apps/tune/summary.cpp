@@ -29,14 +29,6 @@ std::string preferred_schedule(const MatrixReport& matrix) {
   return text;
 }
 
-std::string quartiles(const Statistics& seconds) {
-  std::string lower = report::readable_seconds(seconds.lower_quartile);
-  const std::string upper = report::readable_seconds(seconds.upper_quartile);
-  const auto unit = [](const std::string& text) { return text.substr(text.find(' ')); };
-  if (unit(lower) == unit(upper)) lower.erase(lower.find(' '));
-  return lower + " to " + upper;
-}
-
 std::string times(double ratio) {
   return std::isfinite(ratio) ? report::readable_ratio(ratio) + "x" : std::string();
 }

@@ -14,9 +14,6 @@ bool was_measured(const ProfileRecord& record);
 /// "static (dynamic takes 1.07x)".
 std::string preferred_schedule(const MatrixReport& matrix);
 
-/// "5.21 to 5.40 us", "980 us to 1.02 ms".
-std::string quartiles(const Statistics& seconds);
-
 /// "1.08x"; nothing where it is not finite.
 std::string times(double ratio);
 

@@ -27,7 +27,9 @@ std::vector<std::string> cells_of(const MatrixReport& matrix) {
     cells.insert(cells.end(),
                  {report::layout_name(record.plan), natural ? times(record.speedup) : "",
                   measured ? report::readable_seconds(record.seconds.median) : "predicted",
-                  measured ? quartiles(record.seconds) : "",
+                  measured ? report::readable_span(record.seconds.lower_quartile,
+                                                   record.seconds.upper_quartile)
+                           : "",
                   report::schedule_name(record.plan.schedule), times(record.memory_ratio)});
   }
   if (searched) {

@@ -129,6 +129,8 @@ TEST(Amounts, TakeTheUnitThatSuits) {
   EXPECT_EQ(readable_seconds(1.5), "1.50 s");
   EXPECT_EQ(readable_seconds(12345), "12345 s");
   EXPECT_EQ(readable_seconds(3e-9), "3.00 ns");
+  EXPECT_EQ(readable_span(5.214e-6, 5.4e-6), "5.21 to 5.40 us");
+  EXPECT_EQ(readable_span(980e-6, 1.02e-3), "980 us to 1.02 ms");
   EXPECT_EQ(readable_count(0), "0");
   EXPECT_EQ(readable_count(1000), "1 000");
   EXPECT_EQ(readable_count(34834123), "34 834 123");
