@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,27 @@ namespace {
 constexpr std::size_t most_variants = 600;
 constexpr unsigned long long seed = 2601;
 
+bool checks_deeply() { return std::getenv("HEDDLE_DEEP_CHECK") != nullptr; }
+
 struct Variants {
   SelectionSpace space = variant_space();
   std::map<ValuePair, Selection> pairs = valid_pairs(space);
   std::vector<Selection> array;
+  /// What is compiled unless HEDDLE_DEEP_CHECK is set: a third of `array`, most of which it takes
+  /// for each entry to meet each program. Here a program meets each kind of entry in one precision,
+  /// and all three over the kinds; everything else goes with everything as before.
+  std::map<ValuePair, Selection> fewer_pairs = pairs;
+  std::vector<Selection> fewer;
   Variants() {
     std::mt19937_64 generator(seed);
     array = covering_array(space, pairs, generator);
+    std::erase_if(fewer_pairs, [](const auto& pair) {
+      const auto& [entry, program] = pair.first;
+      constexpr int precisions = 3;
+      return entry.first == 0 && program.first == 1 &&
+             (entry.second / precisions + program.second) % precisions != entry.second % precisions;
+    });
+    fewer = covering_array(space, fewer_pairs, generator);
   }
 };
 const Variants& variants() {
@@ -40,21 +55,24 @@ const Variants& variants() {
 
 TEST(KernelVariants, CoverEveryPairOfChoicesThatGoTogether) {
   SCOPED_TRACE("seed " + std::to_string(seed));
-  const auto& [space, pairs, array] = variants();
-  std::set<ValuePair> met;
-  for (const Selection& selection : array) {
-    ASSERT_TRUE(is_valid_variant(selection)) << source_of(selection).name;
-    for (const ValuePair& pair : pairs_of(selection)) met.insert(pair);
+  const auto& [space, all_pairs, array, fewer_pairs, fewer] = variants();
+  for (const auto& [variants, pairs] : {std::tie(array, all_pairs), std::tie(fewer, fewer_pairs)}) {
+    std::set<ValuePair> met;
+    for (const Selection& selection : variants) {
+      ASSERT_TRUE(is_valid_variant(selection)) << source_of(selection).name;
+      for (const ValuePair& pair : pairs_of(selection)) met.insert(pair);
+    }
+    for (const auto& [pair, example] : pairs) {
+      EXPECT_TRUE(met.contains(pair)) << "as in " << source_of(example).name;
+    }
+    for (const ValuePair& pair : met) EXPECT_TRUE(all_pairs.contains(pair));
+    std::set<std::string> texts;
+    for (const Selection& selection : variants) texts.insert(source_of(selection).text);
+    std::cout << variants.size() << " variants, " << texts.size() << " different programs, "
+              << pairs.size() << " pairs\n";
   }
-  for (const auto& [pair, example] : pairs) {
-    EXPECT_TRUE(met.contains(pair)) << "as in " << source_of(example).name;
-  }
-  EXPECT_EQ(met.size(), pairs.size());
   EXPECT_LE(array.size(), most_variants);
-  std::set<std::string> texts;
-  for (const Selection& selection : array) texts.insert(source_of(selection).text);
-  std::cout << array.size() << " variants, " << texts.size() << " different programs, "
-            << pairs.size() << " pairs\n";
+  EXPECT_LE(fewer.size(), most_variants / 2);
 }
 
 /// What the rules leave out, counted by hand: the search for pairs has not lost any.
@@ -157,7 +175,9 @@ class KernelVariantsCompiled : public testing::Test {
 
 TEST_F(KernelVariantsCompiled, ForSm90) {
   std::vector<cuda::KernelSource> sources;
-  for (const Selection& selection : variants().array) sources.push_back(source_of(selection));
+  for (const Selection& selection : checks_deeply() ? variants().array : variants().fewer) {
+    sources.push_back(source_of(selection));
+  }
   expect_images(sources, 90);
 }
 
@@ -166,7 +186,7 @@ class SomeKernelVariants : public KernelVariantsCompiled,
 
 /// 20 for each; with HEDDLE_DEEP_CHECK set, 60.
 TEST_P(SomeKernelVariants, ForOtherArchitectures) {
-  const std::size_t some = std::getenv("HEDDLE_DEEP_CHECK") != nullptr ? 60 : 20;
+  const std::size_t some = checks_deeply() ? 60 : 20;
   const auto& array = variants().array;
   ASSERT_GE(array.size(), some);
   std::vector<cuda::KernelSource> sources;
