@@ -38,7 +38,6 @@ class TunedMatrix {
   /// start.
   std::optional<ProfileRecord> record(const SearchResult& found);
 
-  const std::vector<Plan>& starts() const { return starts_; }
   const PatternFeatures& features() const { return features_; }
 
  private:
