@@ -14,7 +14,7 @@ namespace heddle::tuning {
 void print_table(const TuneReport& report, std::ostream& out);
 
 /// One page that needs no network and no script.
-std::string html_page(const TuneReport& report);
+std::string html_page(const TuneReport& run);
 
 /// The report without its trials, as `heddle tune --json` prints it.
 nlohmann::ordered_json summary_json(const TuneReport& report);
