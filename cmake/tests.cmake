@@ -11,6 +11,7 @@ function(heddle_test_options target)
   target_compile_options(${target} PRIVATE $<IF:$<BOOL:${HEDDLE_SANITIZE}>,-O0,-O1>)
   if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
     target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
+    heddle_precompiled_options(${target})
   endif()
 endfunction()
 
