@@ -3,12 +3,18 @@ include(GoogleTest)
 
 # Idle threads sleep instead of spinning: several tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
+# What takes longest begins first, so that something short is left to run beside the last of it.
+set(long_tests kernel_variants_test command_bench_test peers_test suites_test)
 
 # A test waits for the library, not for itself: half the time to compile it, or a third of it where
 # all is checked while it runs.
 function(heddle_test_options target)
   heddle_compiler_options(${target})
-  target_compile_options(${target} PRIVATE $<IF:$<BOOL:${HEDDLE_SANITIZE}>,-O0,-O1>)
+  if(HEDDLE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
   if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
     target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
     heddle_precompiled_options(${target})
@@ -69,10 +75,14 @@ foreach(source ${test_sources})
     target_link_libraries(${name} PRIVATE heddle_tune)
   endif()
   heddle_test_options(${name})
-  # What compiles hundreds of kernels takes five minutes, more beside other work.
+  set(cost 0)
+  if(name IN_LIST long_tests)
+    set(cost 100)
+  endif()
+  # What compiles hundreds of kernels takes minutes, more beside other work.
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200)
+    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
 endforeach()
 
 # Entries that GPUs get as text.
@@ -121,6 +131,6 @@ if(NOT HEDDLE_SANITIZE)
         -D compiler=${CMAKE_CXX_COMPILER}
         -D version=${PROJECT_VERSION}
         -P ${PROJECT_SOURCE_DIR}/tests/package/consume.cmake)
-    set_tests_properties(package.${use} PROPERTIES LABELS package TIMEOUT 1500)
+    set_tests_properties(package.${use} PROPERTIES LABELS package TIMEOUT 1500 COST 200)
   endforeach()
 endif()
