@@ -27,6 +27,7 @@ endif()
 add_library(heddle_bench STATIC ${bench_sources} apps/heddle/plan_text.cpp)
 target_link_libraries(heddle_bench PUBLIC heddle nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
 heddle_compiler_options(heddle_bench)
+heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
 find_package(Eigen3 QUIET NO_MODULE)
 if(Eigen3_FOUND)

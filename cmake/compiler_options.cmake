@@ -23,5 +23,11 @@ function(heddle_compiler_options target)
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${sanitizers})
+    # Of tests and programs, without the code of others; the library is instrumented with all that it
+    # includes.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT target STREQUAL heddle)
+      target_compile_options(${target} PRIVATE
+        -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignorelist.txt)
+    endif()
   endif()
 endfunction()

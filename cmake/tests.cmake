@@ -3,6 +3,32 @@ include(GoogleTest)
 
 # Idle threads sleep instead of spinning: several tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
+# What takes longest begins first, so that something short is left to run beside the last of it.
+set(long_tests kernel_variants_test command_bench_test peers_test suites_test)
+
+# A test waits for the library, not for itself: half the time to compile it, or a third of it where
+# all is checked while it runs.
+function(heddle_test_options target)
+  heddle_compiler_options(${target})
+  if(HEDDLE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  else()
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+  if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
+    target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
+  endif()
+endfunction()
+
+if(HEDDLE_PRECOMPILE_HEADERS)
+  file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
+  add_library(heddle_test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(heddle_test_headers PRIVATE
+    heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
+  heddle_test_options(heddle_test_headers)
+  heddle_precompile(heddle_test_headers
+    <gtest/gtest.h> <Eigen/Dense> <Eigen/Sparse> <nlohmann/json.hpp> <heddle/heddle.hpp>)
+endif()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
 # Those of a GPU are one program that travels to where one is; here each of its tests skips.
@@ -14,8 +40,7 @@ if(HEDDLE_HAS_CUDA AND gpu_sources)
   target_link_libraries(gpu_test PRIVATE heddle GTest::gtest_main CUDA::cudart_static)
   # Nothing but the C library, OpenMP and the driver is asked of the other machine.
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)
-  heddle_compiler_options(gpu_test)
-  target_compile_options(gpu_test PRIVATE -O1)
+  heddle_test_options(gpu_test)
   add_test(NAME gpu.skips_without_a_gpu COMMAND gpu_test)
   set_tests_properties(gpu.skips_without_a_gpu PROPERTIES LABELS gpu TIMEOUT 600)
 endif()
@@ -44,13 +69,15 @@ foreach(source ${test_sources})
       add_dependencies(${name} heddle_petsc_peer)
     endif()
   endif()
-  heddle_compiler_options(${name})
-  # A test waits for the library, not for itself: half the time to compile it.
-  target_compile_options(${name} PRIVATE -O1)
-  # What compiles hundreds of kernels takes five minutes, more beside other work.
+  heddle_test_options(${name})
+  set(cost 0)
+  if(name IN_LIST long_tests)
+    set(cost 100)
+  endif()
+  # What compiles hundreds of kernels takes minutes, more beside other work.
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200)
+    PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
 endforeach()
 
 # Entries that GPUs get as text.
@@ -99,6 +126,6 @@ if(NOT HEDDLE_SANITIZE)
         -D compiler=${CMAKE_CXX_COMPILER}
         -D version=${PROJECT_VERSION}
         -P ${PROJECT_SOURCE_DIR}/tests/package/consume.cmake)
-    set_tests_properties(package.${use} PROPERTIES LABELS package TIMEOUT 1500)
+    set_tests_properties(package.${use} PROPERTIES LABELS package TIMEOUT 1500 COST 200)
   endforeach()
 endif()

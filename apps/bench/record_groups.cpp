@@ -133,9 +133,10 @@ std::string short_method(const Candidate& candidate) {
 
 std::string who(const Candidate& candidate) {
   std::string text = candidate.library;
-  if (candidate.role != Role::peer) text += " " + std::string(name(candidate.role));
+  if (candidate.role != Role::peer) text.append(" ").append(name(candidate.role));
   const std::string method = short_method(candidate);
-  return method.empty() ? text : text + " " + method;
+  if (!method.empty()) text.append(" ").append(method);
+  return text;
 }
 
 std::vector<Fault> faults(const std::vector<const Record*>& records) {
