@@ -17,6 +17,7 @@ function(heddle_test_options target)
   endif()
   if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
     target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
+    heddle_precompiled_options(${target})
   endif()
 endfunction()
 

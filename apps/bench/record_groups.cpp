@@ -133,10 +133,9 @@ std::string short_method(const Candidate& candidate) {
 
 std::string who(const Candidate& candidate) {
   std::string text = candidate.library;
-  if (candidate.role != Role::peer) text.append(" ").append(name(candidate.role));
+  if (candidate.role != Role::peer) text += " " + std::string(name(candidate.role));
   const std::string method = short_method(candidate);
-  if (!method.empty()) text.append(" ").append(method);
-  return text;
+  return method.empty() ? text : text + " " + method;
 }
 
 std::vector<Fault> faults(const std::vector<const Record*>& records) {
