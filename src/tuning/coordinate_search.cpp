@@ -8,6 +8,23 @@
 
 namespace heddle {
 
+namespace {
+
+/// The choice of twice a quantity, or of half of it, where there is one.
+std::optional<int> doubled(const Axis& axis, std::size_t choice, bool up) {
+  const auto value_of = [](const std::string& setting) {
+    return std::stoll(setting.substr(setting.find('=') + 1));
+  };
+  const long long value = value_of(axis.choices[choice]);
+  for (std::size_t i = 0; i < axis.choices.size(); ++i) {
+    const long long other = value_of(axis.choices[i]);
+    if (up ? other == 2 * value : 2 * other == value) return static_cast<int>(i);
+  }
+  return {};
+}
+
+}  // namespace
+
 CoordinateSearch::CoordinateSearch(Contest& contest, Trials& trials, const SearchSpace& space,
                                    const Effort& effort, double least_gain, int most_prepared)
     : contest_(contest),
@@ -175,15 +192,13 @@ CoordinateSearch::Found CoordinateSearch::along_diagonals(Found from, std::size_
   const Plan plan = from->trial.plan;
   const auto a = place_in(line(plan, first), plan), b = place_in(line(plan, second), plan);
   if (!a || !b) return from;
-  const auto has = [&](std::size_t axis, int choice) {
-    return choice >= 0 && choice < static_cast<int>(space_.axes()[axis].choices.size());
-  };
   std::vector<Plan> diagonals;
-  for (const int of_first : {1, -1}) {
-    for (const int of_second : {1, -1}) {
-      const int i = static_cast<int>(*a) + of_first, j = static_cast<int>(*b) + of_second;
-      if (!has(first, i) || !has(second, j)) continue;
-      if (const auto other = space_.with(plan, {{first, i}, {second, j}})) {
+  for (const bool up : {true, false}) {
+    for (const bool other_up : {true, false}) {
+      const auto i = doubled(space_.axes()[first], *a, up);
+      const auto j = doubled(space_.axes()[second], *b, other_up);
+      if (!i || !j) continue;
+      if (const auto other = space_.with(plan, {{first, *i}, {second, *j}})) {
         diagonals.push_back(*other);
       }
     }

@@ -33,7 +33,7 @@ class CoordinateSearch {
   /// Along threads x blocks of a multiprocessor, and then along the curve on which that product
   /// stays, where time changes little (Mueller-Roemer et al. 2020, section 5.4).
   Found along_threads_and_blocks(Found from);
-  /// Both of two quantities one step up or down together.
+  /// Both of two quantities doubled or halved together.
   Found along_diagonals(Found from, std::size_t first, std::size_t second);
   /// Every choice of two axes together.
   Found over(Found from, std::size_t first, std::size_t second);

@@ -8,9 +8,9 @@ using Json = nlohmann::json;
 
 void expect_report(const Json& json, const std::string& entry, double tolerance) {
   const std::set<std::string> needed = {
-      "status", "iterations",          "residual",  "error",   "plan",     "loop",
-      "entry",  "precision",           "rows",      "entries", "restarts", "memory",
-      "times",  "bytes_per_iteration", "bandwidth", "stored"};
+      "status", "iterations",          "residual",  "error",   "plan",       "loop",
+      "entry",  "precision",           "rows",      "entries", "restarts",   "memory",
+      "times",  "bytes_per_iteration", "bandwidth", "stored",  "plan_reason"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (key != "detail") found.insert(key);
