@@ -5,21 +5,12 @@
 #include "../heddle/plan_text.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/error.hpp"
+#include "heddle/search_space.hpp"
 
 namespace heddle::bench {
 
 Plan natural_plan(const Plan& chosen) {
-  Plan plan = chosen;
-  const Plan csr;
-  plan.lanes = csr.lanes;
-  plan.sort_window = csr.sort_window;
-  plan.threads_per_row = csr.threads_per_row;
-  plan.threshold = csr.threshold;
-  plan.order = csr.order;
-  plan.columns = csr.columns;
-  plan.use = csr.use;
-  plan.inner = InnerLayout::aos;
-  plan.vector = VectorLayout::aos;
+  Plan plan = natural_layout(chosen);
   plan.stored = StoredScalar::own;
   return plan;
 }

@@ -1,8 +1,5 @@
 // Runs as JSON: written in one order of keys, read with every fault named by its path.
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 
 #include "../../src/matrix/json_object.hpp"
@@ -267,14 +264,7 @@ Run run_from_json(const nlohmann::json& json) {
 }
 
 Run read_run(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
-  std::string bytes, piece(1 << 16, '\0');
-  do {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-  } while (file);
-  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  const std::string bytes = detail::text_of_file(path);
   try {
     return run_from_json(detail::parse_strict_json(bytes, most_levels));
   } catch (const Error& error) {

@@ -327,7 +327,7 @@ void add_tune(CLI::App& app, int& status) {
   command
       ->add_option("--search", options->search,
                    "pruned: over everything that a plan holds; full: every plan of the papers' "
-                   "space; predict: measure nothing")
+                   "space; predict: try no plan")
       ->capture_default_str()
       ->type_name("NAME");
   command

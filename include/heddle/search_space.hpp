@@ -87,6 +87,8 @@ class SearchSpace {
   DeviceProperties device_;
 };
 
+/// What `plan` says of how a matrix is stored, all else as plans have it by default.
+Plan layout_of(const Plan& plan);
 /// Whether two plans store a matrix alike, so that one build serves both: the same in all that
 /// docs/plans.md calls layout.
 bool same_layout(const Plan& a, const Plan& b);

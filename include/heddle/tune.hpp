@@ -91,7 +91,7 @@ struct NamedMatrix {
 };
 
 /// Tunes a matrix on a device; the profile has one record, of the best plan and of the natural
-/// layout under its best schedule. `Search::predict` measures nothing: its record's times are of no
+/// layout under its best schedule. `Search::predict` tries no plan: its record's times are of no
 /// run, and its speed-up is 1. A cancelled search leaves a record of what it measured, or, before
 /// it measured a plan, none. Throws `Error`: usage for options without meaning, and for iterations
 /// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint, and,

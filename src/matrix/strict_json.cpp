@@ -1,5 +1,8 @@
 #include "strict_json.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <set>
 #include <vector>
 
@@ -55,6 +58,18 @@ json parse_strict_json(std::string_view text, int most_levels) {
   } catch (const json::exception& error) {
     throw Error(ErrorKind::malformed_file, one_line(error.what()));
   }
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  std::string bytes, piece(1 << 16, '\0');
+  do {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file);
+  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  return bytes;
 }
 
 }  // namespace heddle::detail

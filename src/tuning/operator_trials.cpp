@@ -177,15 +177,10 @@ void OperatorTrials::announce(const std::vector<Plan>& plans) {
 }
 
 const MemoryUse& OperatorTrials::memory_of(const Plan& plan) {
-  Plan layout;
-  layout.lanes = plan.lanes;
-  layout.sort_window = plan.sort_window;
-  layout.threads_per_row = plan.threads_per_row;
-  layout.threshold = plan.threshold;
-  layout.order = plan.order;
-  layout.columns = plan.columns;
-  layout.use = plan.use;
-  layout.stored = plan.stored;
+  Plan layout = layout_of(plan);
+  // Where components lie changes no byte.
+  layout.inner = InnerLayout::aos;
+  layout.vector = VectorLayout::aos;
   const auto [found, is_new] = uses_.try_emplace(to_string(layout));
   if (is_new) {
     try {

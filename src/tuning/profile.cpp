@@ -1,12 +1,11 @@
 #include "heddle/profile.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <tuple>
 
+#include "../matrix/strict_json.hpp"
 #include "../spmv/kernel_compiler.hpp"
+#include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
 #include "heddle/version.hpp"
 
@@ -57,15 +56,7 @@ Profile Profile::of(const Device& device) {
 }
 
 Profile Profile::load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
-  std::string bytes, piece(1 << 16, '\0');
-  do {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-  } while (file);
-  if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
-  return from_json(bytes, path);
+  return from_json(detail::text_of_file(path), path);
 }
 
 void Profile::save(const std::string& path) const {
