@@ -138,8 +138,7 @@ void BiCGStab<S>::capture_run(const LinearOperator<S>& matrix, const FieldView<S
 
 template <class S>
 void BiCGStab<S>::iterate(detail::SolveControl<S>& control) {
-  if (loop() != "stepped" && this->iterated().product_on_gpu() != nullptr)
-    return iterate_on_gpu(control);
+  if (loop() != "stepped") return iterate_on_gpu(control);
   if (ring_ == Ring::real) iterate_in<Ring::real>(control);
   if (ring_ == Ring::complex) iterate_in<Ring::complex>(control);
   if (ring_ == Ring::quaternion) iterate_in<Ring::quaternion>(control);
