@@ -103,7 +103,10 @@ class AnyOperator {
   class Iterations {
    public:
     virtual ~Iterations() = default;
-    virtual Report run() = 0;
+    /// So many at most, whatever the solver's options say.
+    virtual Report run(long long iterations) = 0;
+    /// x of the last run, in the user's order.
+    virtual void take(AnyField& x) const = 0;
   };
   /// `b` in the user's order. Throws as the solver's constructor; the operator must outlive it.
   std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,

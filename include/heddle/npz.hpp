@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
+#include "heddle/csr.hpp"
 #include "heddle/matrix_market.hpp"
 
 namespace heddle {
@@ -29,6 +31,24 @@ struct BlockMatrixView {
   bool is_complex = false;
   const double* values = nullptr;
 };
+
+/// As files hold entries: blocks as they are, complex numbers as such, others as their components
+/// below one another. The matrix must outlive it.
+template <class E>
+  requires std::is_same_v<stored_scalar_t<E>, double>
+BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
+  BlockMatrixView view{matrix.view().pattern(), 1, 1, false, matrix.values().data()};
+  if constexpr (requires { E::block_rows; }) {
+    view.block_rows = E::block_rows;
+    view.block_columns = E::block_columns;
+    view.is_complex = E::components != E::block_rows * E::block_columns;
+  } else if constexpr (E::ring == Ring::complex) {
+    view.is_complex = true;
+  } else {
+    view.block_rows = E::components;
+  }
+  return view;
+}
 
 /// Reads a CSR or BSR file as it stands: indices of 32 or 64 bits; numbers in single or double
 /// precision, real or complex, or integers; members stored or deflated. Unsorted columns are

@@ -64,9 +64,9 @@ class Product {
   /// Compiles what `call` needs, so that no launch has to wait for it later.
   void prepare(const Call& call) const;
 
-  /// Partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
+  /// The most partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
   Offset partials() const;
-  /// Those that a launch with room for them at `partials` left there.
+  /// Those that a launch in a loop with room for them at `partials` left there.
   device::PartialSums partial_sums(const double* partials) const;
 
   const EntryShape& shape() const { return shape_; }
@@ -81,6 +81,8 @@ class Product {
 
  private:
   struct Kernels;
+
+  Offset partials_under(const Plan& plan) const;
 
   EntryText text_;
   EntryText exact_;

@@ -28,9 +28,11 @@ class Trials {
  public:
   virtual ~Trials() = default;
 
-  /// Plans that `prepare` will be asked for, soonest first, or may be: what takes long of them may
-  /// be done beside the measuring.
+  /// Plans that `prepare` will be asked for next, soonest first, or may be: what takes long of them
+  /// may be done beside the measuring. In place of all that were announced before.
   virtual void announce(const std::vector<Plan>& /*plans*/) {}
+  /// Plans that it may be asked for after those.
+  virtual void announce_later(const std::vector<Plan>& /*plans*/) {}
 
   /// Bytes of a product's matrix over those of CSR, known before anything is allocated.
   virtual double memory_ratio(const Plan& plan) = 0;

@@ -35,6 +35,8 @@ struct Trial {
   Statistics seconds;       // corrected for the drift of the machine's speed, see `Race`
   double memory_ratio = 1;  // to CSR
   double score = std::numeric_limits<double>::infinity();
+  double prepare_seconds = 0;  // to compile, build and check it
+  double measure_seconds = 0;  // in all, the reference's turns included
 };
 std::string_view name(Trial::Outcome outcome);
 

@@ -9,8 +9,11 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "../base/hash.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/team.hpp"
@@ -40,7 +43,7 @@ Graph adjacency(const PatternView& pattern) {
                static_cast<Offset>(edges.size()));
 }
 
-Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& device) {
+std::vector<Index> reverse_cuthill_mckee(const PatternView& pattern) {
   const Graph graph = adjacency(pattern);
   const auto n = static_cast<std::size_t>(pattern.rows);
   std::vector<boost::default_color_type> colour(n);
@@ -55,7 +58,46 @@ Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& dev
       boost::make_iterator_property_map(colour.begin(), get(boost::vertex_index, graph)),
       boost::make_iterator_property_map(degree.begin(), get(boost::vertex_index, graph)));
   std::reverse(order.begin(), order.end());
-  return Array<Index>(std::span<const Index>(order), device);
+  return order;
+}
+
+/// Row lengths and columns.
+Hash hash_of(const PatternView& pattern) {
+  std::vector<Index> lengths(static_cast<std::size_t>(pattern.rows));
+  for (Index row = 0; row < pattern.rows; ++row) {
+    lengths[static_cast<std::size_t>(row)] = pattern.length(row);
+  }
+  const auto bytes = [](const Index* data, std::size_t count) {
+    return std::string_view(reinterpret_cast<const char*>(data), count * sizeof(Index));
+  };
+  const Hash of_both[] = {hash(bytes(lengths.data(), lengths.size())),
+                          hash(bytes(pattern.column, static_cast<std::size_t>(pattern.entries())))};
+  return hash({reinterpret_cast<const char*>(of_both), sizeof of_both});
+}
+
+/// The same for a pattern as the last time: a matrix is sized before it is built, and in a search
+/// built again and again, while ordering it takes longer than all else. One order is kept for as
+/// long as the process lives.
+Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& device) {
+  struct Last {
+    std::mutex mutex;
+    Hash pattern;
+    std::vector<Index> order;
+  };
+  static Last last;
+  const Hash wanted = hash_of(pattern);
+  {
+    const std::lock_guard lock(last.mutex);
+    if (last.pattern == wanted && last.order.size() == static_cast<std::size_t>(pattern.rows)) {
+      return Array<Index>(std::span<const Index>(last.order), device);
+    }
+  }
+  std::vector<Index> order = reverse_cuthill_mckee(pattern);
+  Array<Index> found(std::span<const Index>(order), device);
+  const std::lock_guard lock(last.mutex);
+  last.pattern = wanted;
+  last.order = std::move(order);
+  return found;
 }
 
 /// Stable, longest first, within each window.

@@ -86,7 +86,7 @@ class DefinedImplementation final : public AnyOperator::Implementation {
                                                       const SolverOptions& options,
                                                       const AnyField& b) const override {
     return std::make_unique<IterationsOver<S>>(
-        matrix_, solver_over<S>(matrix_, method, made(preconditioner), options), b);
+        matrix_, solver_over<S>(matrix_, method, made(preconditioner), options), options, b);
   }
 
  private:

@@ -66,8 +66,9 @@ template <class S>
 class IterationsOver final : public AnyOperator::Iterations {
  public:
   IterationsOver(const LinearOperator<S>& matrix, std::unique_ptr<KrylovSolver<S>> solver,
-                 const AnyField& b)
+                 const SolverOptions& options, const AnyField& b)
       : stream_(matrix.device().stream()),
+        options_(options),
         solver_(std::move(solver)),
         scalars_{
             Array<S>(static_cast<std::size_t>(Offset(b.rows()) * b.components()), matrix.device()),
@@ -78,13 +79,19 @@ class IterationsOver final : public AnyOperator::Iterations {
            matrix.column_basis()) {
     permute<S>(b.view<S>(), b_, S(1), stream_);
   }
-  Report run() override {
+  Report run(long long iterations) override {
+    if (options_.max_iterations != iterations) {
+      options_.max_iterations = iterations;
+      solver_->set_options(options_);
+    }
     fill<S>(S(0), x_, stream_);
     return solver_->solve(b_, x_);
   }
+  void take(AnyField& x) const override { permute<S>(x_, x.view<S>(), S(1), stream_); }
 
  private:
   Stream stream_;
+  SolverOptions options_;
   std::unique_ptr<KrylovSolver<S>> solver_;
   Array<S> scalars_[2];
   FieldView<S> b_;

@@ -134,7 +134,8 @@ class OperatorOver final : public AnyOperator::Implementation {
                                                       const SolverOptions& options,
                                                       const AnyField& b) const override {
     return std::make_unique<detail::IterationsOver<S>>(
-        matrix_, detail::solver_over<S>(matrix_, method, made(preconditioner), options), b);
+        matrix_, detail::solver_over<S>(matrix_, method, made(preconditioner), options), options,
+        b);
   }
 
  private:

@@ -8,7 +8,7 @@ namespace heddle::cuda {
 
 namespace {
 
-/// The plan of the diagonal's kernels, and a kernel's first line.
+/// The plan of the diagonal's kernels, and their types.
 std::string preamble(const ProductProgram& product, int scalar_bytes) {
   return plan_text(product) +
          "#include \"heddle/kernels/diagonal.cuh\"\n"
@@ -33,8 +33,11 @@ std::string kernel(const char* name, const char* arguments, const char* function
 }  // namespace
 
 KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes) {
+  // It looks for the diagonal in the product's layout, whatever the product's schedule.
+  ProductProgram reader = product;
+  reader.plan = with_plain_schedule(product.plan);
   const std::string text =
-      preamble(product, scalar_bytes) +
+      preamble(reader, scalar_bytes) +
       kernel("heddle_invert", "InvertArguments<Stored, Inverse>", "invert_diagonal") +
       kernel("heddle_apply", "DiagonalArgumentsOf<DiagonalPlan>", "apply_diagonal") +
       kernel("heddle_update", "DiagonalArgumentsOf<DiagonalPlan>", "update_with_diagonal");
@@ -43,7 +46,11 @@ KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes) {
 
 KernelSource diagonal_step_source(const ProductProgram& product, int scalar_bytes,
                                   bool one_reduction) {
-  const std::string text = preamble(product, scalar_bytes) +
+  // It reads vectors and inverses only.
+  ProductProgram reader = product;
+  reader.plan = Plan{.vector = product.plan.vector};
+  reader.lanes = reader.plan.lanes;
+  const std::string text = preamble(reader, scalar_bytes) +
                            kernel("heddle_step", "DiagonalStepArgumentsOf<DiagonalPlan>",
                                   one_reduction ? "one_reduction_step" : "two_reductions_step");
   return program_over(product.entry, "diagonal step of " + product.entry.type, text);

@@ -27,8 +27,12 @@ KernelSource persistent_source(const PersistentProgram& program) {
   const EntryText& entry = program.product.entry;
   const bool is_bicgstab = program.method == PersistentMethod::bicgstab;
   const std::string name = is_bicgstab ? "bicgstab" : "conjugate_gradient";
+  // It shares rows out by itself.
+  ProductProgram product = program.product;
+  product.plan = with_plain_schedule(program.product.plan);
+  product.plan.unroll = program.product.plan.unroll;
   const std::string text =
-      plan_text(program.product) + "#include \"heddle/kernels/" + name +
+      plan_text(product) + "#include \"heddle/kernels/" + name +
       "_persistent.cuh\"\n"
       "struct PersistentPlan : Plan {\n"
       "  using inverse = heddle::arithmetic_t<Plan::entry>;\n"

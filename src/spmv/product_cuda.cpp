@@ -81,7 +81,7 @@ Product::~Product() = default;
 ProductProgram Product::program(device::Epilogue epilogue, int ring, bool in_loop) const {
   return {epilogue == device::store_residual ? exact_ : text_,
           shape_,
-          plan_,
+          plan_of_product(plan_, epilogue),
           pattern_->C,
           epilogue,
           ring != 0 ? ring : shape_.ring,
@@ -114,12 +114,17 @@ unsigned blocks_of(const SlicedPattern& A, int threads) {
 
 }  // namespace
 
+Offset Product::partials_under(const Plan& plan) const {
+  return Offset(blocks_of(*pattern_, plan.threads)) * device::partials_of_block(plan.threads);
+}
+
 Offset Product::partials() const {
-  return Offset(blocks_of(*pattern_, plan_.threads)) * device::partials_of_block(plan_.threads);
+  return std::max(partials_under(plan_),
+                  partials_under(plan_of_product(plan_, device::store_residual)));
 }
 
 device::PartialSums Product::partial_sums(const double* partials_of_launch) const {
-  return {partials_of_launch, static_cast<unsigned>(partials()),
+  return {partials_of_launch, static_cast<unsigned>(partials_under(plan_)),
           device::parts_of_group(plan_.threads)};
 }
 
@@ -194,19 +199,20 @@ void Product::launch(const Call& call, const Stream& stream) const {
   if (pattern_->rows == 0) return;
   const OnGpu here(stream);
   prepare(call);
+  const Plan plan = plan_of_product(plan_, call.epilogue);
   Loaded kernel;
   {
     const std::lock_guard lock(kernels_->mutex);
     kernel = kernels_->loaded.at(Kernels::key_of(call));
-    if (plan_.schedule == ScheduleKind::dynamic) {
+    if (plan.schedule == ScheduleKind::dynamic) {
       kernel.ticket = kernels_->ticket_for(call, stream, device_);
     }
   }
   const bool in_double = shape_.scalar_bytes == 8 || call.epilogue == device::store_residual;
   if (in_double) {
-    launch_with<double>(call, matrix(), *pattern_, plan_, kernel, stream);
+    launch_with<double>(call, matrix(), *pattern_, plan, kernel, stream);
   } else {
-    launch_with<float>(call, matrix(), *pattern_, plan_, kernel, stream);
+    launch_with<float>(call, matrix(), *pattern_, plan, kernel, stream);
   }
 }
 

@@ -47,6 +47,23 @@ std::string plan_text(const ProductProgram& program) {
   return text.str();
 }
 
+Plan with_plain_schedule(const Plan& plan) {
+  const Plan usual;
+  Plan plain = plan;
+  plain.schedule = ScheduleKind::full;
+  plain.chunk = usual.chunk;
+  plain.threads = usual.threads;
+  plain.blocks = usual.blocks;
+  plain.unroll = usual.unroll;
+  plain.load = usual.load;
+  plain.kept = usual.kept;
+  return plain;
+}
+
+Plan plan_of_product(const Plan& plan, device::Epilogue epilogue) {
+  return epilogue == device::store_residual ? with_plain_schedule(plan) : plan;
+}
+
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 int most_blocks(int threads, int architecture) {
   struct Multiprocessor {

@@ -22,6 +22,13 @@ struct ProductProgram {
 /// `struct Plan { ... };` for the kernels, behind what they include.
 std::string plan_text(const ProductProgram& program);
 
+/// The layout of a plan under one schedule for all: of what runs a few times a solve, or has a
+/// schedule of its own. So plans of one layout share its program.
+Plan with_plain_schedule(const Plan& plan);
+
+/// The plan that a product with this epilogue runs under: residuals are plainly scheduled.
+Plan plan_of_product(const Plan& plan, device::Epilogue epilogue);
+
 /// The most blocks of so many threads that a multiprocessor of an architecture (90 = sm_90) holds.
 int most_blocks(int threads, int architecture);
 

@@ -43,69 +43,93 @@ AheadCompiler::~AheadCompiler() {
   {
     const std::lock_guard lock(mutex_);
     stops_ = true;
-    plans_.clear();
-    sources_.clear();
+    soon_.replace({});
+    later_.replace({});
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void AheadCompiler::announce(std::vector<Plan> plans) {
+void AheadCompiler::Waiting::replace(const std::vector<Plan>& by) {
+  sources.clear();
+  plans.assign(by.begin(), by.end());
+  ++announcement;
+}
+
+void AheadCompiler::announce(const std::vector<Plan>& plans) {
   {
     const std::lock_guard lock(mutex_);
-    sources_.clear();
-    plans_.assign(plans.begin(), plans.end());
-    if (plans.empty()) return;
-    // As many as the system has left; with none, kernels are compiled where they are needed.
-    while (threads_.size() < most_threads_ &&
-           succeeds([&] { threads_.emplace_back([this] { work(); }); })) {
-    }
+    soon_.replace(plans);
+    later_.replace({});
+    if (!plans.empty()) start_threads();
   }
   changed_.notify_all();
+}
+
+void AheadCompiler::announce_later(const std::vector<Plan>& plans) {
+  {
+    const std::lock_guard lock(mutex_);
+    later_.replace(plans);
+    if (!plans.empty()) start_threads();
+  }
+  changed_.notify_all();
+}
+
+/// As many as the system has left; with none, kernels are compiled where they are needed.
+void AheadCompiler::start_threads() {
+  while (threads_.size() < most_threads_ &&
+         succeeds([&] { threads_.emplace_back([this] { work(); }); })) {
+  }
 }
 
 void AheadCompiler::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(
-      lock, [&] { return threads_.empty() || (plans_.empty() && sources_.empty() && busy_ == 0); });
+      lock, [&] { return threads_.empty() || (soon_.empty() && later_.empty() && busy_ == 0); });
 }
 
-bool AheadCompiler::take(cuda::KernelSource& source, std::unique_lock<std::mutex>& lock) {
+bool AheadCompiler::take(Waiting& waiting, cuda::KernelSource& source,
+                         std::unique_lock<std::mutex>& lock) {
   for (;;) {
-    while (!sources_.empty()) {
-      source = std::move(sources_.front());
-      sources_.pop_front();
+    while (!waiting.sources.empty()) {
+      source = std::move(waiting.sources.front());
+      waiting.sources.pop_front();
       if (begun_.insert(key_of(source)).second) return true;
     }
-    if (plans_.empty()) return false;
-    const Plan plan = plans_.front();
-    plans_.pop_front();
+    // What comes soon comes first.
+    if (waiting.plans.empty() || (&waiting == &later_ && !soon_.empty())) return false;
+    const Plan plan = waiting.plans.front();
+    waiting.plans.pop_front();
+    const int announcement = waiting.announcement;
     lock.unlock();
     std::vector<cuda::KernelSource> made;
     succeeds([&] { made = kernels_of_(plan); });
     lock.lock();
     if (stops_) return false;
-    sources_.insert(sources_.end(), std::make_move_iterator(made.begin()),
-                    std::make_move_iterator(made.end()));
-    if (sources_.size() > 1) changed_.notify_all();
+    if (waiting.announcement != announcement) continue;
+    waiting.sources.insert(waiting.sources.end(), std::make_move_iterator(made.begin()),
+                           std::make_move_iterator(made.end()));
+    if (waiting.sources.size() > 1) changed_.notify_all();
   }
 }
 
 void AheadCompiler::work() {
   std::unique_lock lock(mutex_);
   while (!stops_) {
+    const bool is_later = soon_.empty() && may_begin_later();
     ++busy_;
+    later_busy_ += is_later ? 1 : 0;
     cuda::KernelSource source;
-    if (take(source, lock)) {
+    const bool found = take(is_later ? later_ : soon_, source, lock);
+    if (found) {
       lock.unlock();
       succeeds([&] { compile_(source); });
       lock.lock();
-      --busy_;
-      continue;
     }
     --busy_;
+    later_busy_ -= is_later ? 1 : 0;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return stops_ || !plans_.empty() || !sources_.empty(); });
+    if (!found) changed_.wait(lock, [&] { return stops_ || has_work(); });
   }
 }
 

@@ -14,12 +14,15 @@ namespace {
 /// How the lengths of rows are spread.
 struct Lengths {
   double mean = 0;
+  Index shortest = 0;
   Index longest = 0;
 };
 
 Lengths lengths_of(const PatternView& pattern) {
   Lengths lengths;
+  if (pattern.rows > 0) lengths.shortest = pattern.length(0);
   for (Index row = 0; row < pattern.rows; ++row) {
+    lengths.shortest = std::min(lengths.shortest, pattern.length(row));
     lengths.longest = std::max(lengths.longest, pattern.length(row));
   }
   if (pattern.rows > 0) {
@@ -28,12 +31,14 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
-// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU: what
-// the sweeps in docs/performance-notes.md found near the best for each size and entry.
+// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU, but
+// for few small entries: what the sweeps and searches in docs/performance-notes.md found near the
+// best for each size and entry.
 Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector_bytes) {
   constexpr int warp = 32, piece = 16;
   constexpr double threads_to_fill = 390e3;
-  constexpr double bytes_in_l2 = 40e6;       // that stay there from one product to the next
+  // That stay there from one product to the next; fewer beside what long rows read of x.
+  constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
   constexpr double bytes_kept_in_l2 = 25e6;  // beside what passes through it: half of it
   constexpr double bytes_in_shared = 20e6;   // of all multiprocessors, beside vectors
   constexpr double vector_bytes_in_shared = 24e6;
@@ -46,7 +51,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   plan.schedule = ScheduleKind::full;
 
   const bool long_rows = lengths.mean > 20;
-  const bool streams = matrix_bytes > bytes_in_l2;
+  const bool streams = matrix_bytes > (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
   const bool large_entry = entry_bytes > 2 * piece;
   // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
   // matrix, their components' planes are read faster.
@@ -70,6 +75,16 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   if (lengths.longest > far_longer * std::max(1.0, lengths.mean) && lengths.longest > 2 * warp) {
     plan.threads_per_row = 1;
     plan.threshold = 8;
+  }
+
+  // Where a row has few small entries, rows of up to eight take a thread each once there are enough
+  // of them to occupy every multiprocessor: threads that share a row wait for one another.
+  constexpr Index rows_to_occupy = 1 << 14;
+  constexpr Index few_entries = 8;
+  if (!streams && !large_entry && pattern.rows >= rows_to_occupy && plan.threads_per_row > 1 &&
+      lengths.mean <= few_entries) {
+    plan.threads_per_row = 1;
+    if (lengths.longest > few_entries) plan.threshold = few_entries;
   }
 
   // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
@@ -97,10 +112,12 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
     if (long_rows) plan.unroll = 4;
   }
   // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.
-  const bool vectors_fit = 8.0 * pattern.rows * entry_bytes <= vector_bytes_in_shared;
-  plan.loop = matrix_bytes <= bytes_in_shared && vectors_fit && plan.threshold == 0
-                  ? LoopForm::persistent
-                  : LoopForm::graph;
+  // Blocks share out entries, and two more a row: one that gets the shortest rows gets more rows.
+  const double uneven =
+      plan.threshold != 0 ? (lengths.mean + 2) / (static_cast<double>(lengths.shortest) + 2) : 1;
+  const bool vectors_fit = 8.0 * pattern.rows * entry_bytes * uneven <= vector_bytes_in_shared;
+  plan.loop =
+      matrix_bytes <= bytes_in_shared && vectors_fit ? LoopForm::persistent : LoopForm::graph;
   if (plan.loop == LoopForm::persistent) plan.threads = 64;  // blocks for every multiprocessor
   // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
   // those measured would not find the registers.

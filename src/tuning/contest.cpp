@@ -134,8 +134,13 @@ const Contest::Entrant* Contest::enter(
                                                   written(options_.max_memory_ratio));
     }
     ++prepared_;
-    const std::optional<Measurement> measurement = measure(trials_.prepare(plan));
+    const double begun = trials_.now();
+    std::unique_ptr<PreparedPlan> prepared = trials_.prepare(plan);
+    const double ready = trials_.now();
+    const std::optional<Measurement> measurement = measure(std::move(prepared));
     if (!measurement) return nullptr;
+    trial.prepare_seconds = ready - begun;
+    trial.measure_seconds = trials_.now() - ready;
     take(entrant, *measurement);
   } catch (const WrongResult& wrong) {
     return fails(Trial::Outcome::wrong, wrong.what());

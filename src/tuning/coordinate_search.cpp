@@ -45,12 +45,28 @@ CoordinateSearch::Found CoordinateSearch::attempt(const Plan& plan) {
   return is_measured ? found : nullptr;
 }
 
-void CoordinateSearch::announce(const std::vector<Plan>& plans) {
+std::vector<Plan> CoordinateSearch::untried(const std::vector<Plan>& plans) const {
   std::vector<Plan> fresh;
   for (const Plan& plan : plans) {
     if (!contest_.has_tried(plan)) fresh.push_back(plan);
   }
-  if (!fresh.empty() && may_go_on()) trials_.announce(fresh);
+  return fresh;
+}
+
+void CoordinateSearch::announce(const std::vector<Plan>& plans) {
+  if (!may_go_on()) return;
+  const std::vector<Plan> soon = untried(plans);
+  if (!soon.empty()) trials_.announce(soon);
+  trials_.announce_later(untried(later_));
+}
+
+void CoordinateSearch::announce_along(const std::vector<Found>& starts, std::size_t axis) {
+  std::vector<Plan> all;
+  for (const Found start : starts) {
+    const std::vector<Plan> plans = first_along(start->trial.plan, axis);
+    all.insert(all.end(), plans.begin(), plans.end());
+  }
+  announce(all);
 }
 
 CoordinateSearch::Found CoordinateSearch::better(Found a, Found b) const {
@@ -88,6 +104,29 @@ std::optional<std::size_t> CoordinateSearch::place_in(const std::vector<std::opt
   return {};
 }
 
+/// So many plans on each side of a place, the nearest first.
+std::vector<Plan> CoordinateSearch::around(const std::vector<std::optional<Plan>>& line,
+                                           std::size_t place, std::size_t step, std::size_t reach) {
+  std::vector<Plan> plans;
+  for (std::size_t off = step; off <= reach * step; off += step) {
+    if (place + off < line.size() && line[place + off]) plans.push_back(*line[place + off]);
+    if (off <= place && line[place - off]) plans.push_back(*line[place - off]);
+  }
+  return plans;
+}
+
+/// What `along` will ask for first.
+std::vector<Plan> CoordinateSearch::first_along(const Plan& plan, std::size_t axis) const {
+  const std::vector<std::optional<Plan>> plans = line(plan, axis);
+  const std::optional<std::size_t> place = place_in(plans, plan);
+  if (space_.axes()[axis].ordered && place) return around(plans, *place, 1, 2);
+  std::vector<Plan> others;
+  for (const std::optional<Plan>& other : plans) {
+    if (other) others.push_back(*other);
+  }
+  return others;
+}
+
 CoordinateSearch::Found CoordinateSearch::downhill(Found from,
                                                    const std::vector<std::optional<Plan>>& line,
                                                    std::size_t place) {
@@ -95,13 +134,7 @@ CoordinateSearch::Found CoordinateSearch::downhill(Found from,
   auto at = static_cast<std::ptrdiff_t>(place);
   const auto end = static_cast<std::ptrdiff_t>(line.size());
   for (const std::ptrdiff_t step : {line.size() > long_line ? 2 : 1, 1}) {
-    std::vector<Plan> neighbours;
-    for (const std::ptrdiff_t to : {at + step, at - step}) {
-      if (to >= 0 && to < end && line[static_cast<std::size_t>(to)]) {
-        neighbours.push_back(*line[static_cast<std::size_t>(to)]);
-      }
-    }
-    announce(neighbours);
+    announce(around(line, static_cast<std::size_t>(at), static_cast<std::size_t>(step), 3));
     for (const std::ptrdiff_t direction : {step, -step}) {
       const std::ptrdiff_t begin = at;
       for (std::ptrdiff_t to = at + direction; to >= 0 && to < end; to += direction) {
@@ -122,10 +155,7 @@ CoordinateSearch::Found CoordinateSearch::along(Found from, std::size_t axis) {
   const std::vector<std::optional<Plan>> plans = line(from->trial.plan, axis);
   const std::optional<std::size_t> place = place_in(plans, from->trial.plan);
   if (space_.axes()[axis].ordered && place) return downhill(from, plans, *place);
-  std::vector<Plan> others;
-  for (const std::optional<Plan>& plan : plans) {
-    if (plan) others.push_back(*plan);
-  }
+  const std::vector<Plan> others = first_along(from->trial.plan, axis);
   announce(others);
   for (const Plan& plan : others) from = better(from, attempt(plan));
   return from;
@@ -154,6 +184,13 @@ std::vector<std::optional<Plan>> CoordinateSearch::line_of_extents(const Plan& p
   plans.reserve(by_extent.size());
   for (const auto& [extent, other] : by_extent) plans.emplace_back(other);
   return plans;
+}
+
+std::vector<Plan> CoordinateSearch::first_of_extents(const Plan& plan, std::size_t threads,
+                                                     std::size_t blocks) const {
+  const auto extents = line_of_extents(plan, threads, blocks);
+  const std::optional<std::size_t> place = place_in(extents, plan);
+  return place ? around(extents, *place, 2, 2) : first_along(plan, threads);
 }
 
 CoordinateSearch::Found CoordinateSearch::along_threads_and_blocks(Found from) {
@@ -229,11 +266,22 @@ CoordinateSearch::Found CoordinateSearch::descend(Found from,
   for (double before = std::numeric_limits<double>::infinity();
        may_go_on() && from->trial.score < (1 - least_gain_) * before;) {
     before = from->trial.score;
-    for (const std::size_t axis : axes) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::size_t axis = axes[i];
       if (!may_go_on()) break;
       if (axis == blocks && threads) continue;  // goes with the threads
+      // Most axes leave a plan as it is: what comes after them is known by now.
+      later_.clear();
+      for (std::size_t next = i + 1; next < axes.size(); ++next) {
+        if (axes[next] == blocks && threads) continue;
+        const std::vector<Plan> plans = axes[next] == threads && blocks
+                                            ? first_of_extents(from->trial.plan, *threads, *blocks)
+                                            : first_along(from->trial.plan, axes[next]);
+        later_.insert(later_.end(), plans.begin(), plans.end());
+      }
       from = axis == threads && blocks ? along_threads_and_blocks(from) : along(from, axis);
     }
+    later_.clear();
     // Threads a row and threads a block stand in for one another.
     const auto goes_along = [&](const std::optional<std::size_t>& axis) {
       return axis && std::find(axes.begin(), axes.end(), *axis) != axes.end();

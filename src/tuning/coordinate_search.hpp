@@ -22,6 +22,8 @@ class CoordinateSearch {
   /// Null where the plan could not be measured, or the search has to end.
   Found attempt(const Plan& plan);
   void announce(const std::vector<Plan>& plans);
+  /// What `along` will ask for from each of these.
+  void announce_along(const std::vector<Found>& starts, std::size_t axis);
   bool may_go_on() const;
 
   /// The axis that sets this key; none where no axis does.
@@ -46,6 +48,12 @@ class CoordinateSearch {
  private:
   Found better(Found a, Found b) const;
   std::vector<std::optional<Plan>> line(const Plan& plan, std::size_t axis) const;
+  static std::vector<Plan> around(const std::vector<std::optional<Plan>>& line, std::size_t place,
+                                  std::size_t step, std::size_t reach);
+  std::vector<Plan> first_of_extents(const Plan& plan, std::size_t threads,
+                                     std::size_t blocks) const;
+  std::vector<Plan> untried(const std::vector<Plan>& plans) const;
+  std::vector<Plan> first_along(const Plan& plan, std::size_t axis) const;
   /// A plan for each number of threads of a multiprocessor, and at the end the one whose number is
   /// left open; with threads a block as near to those of `plan` as that allows.
   std::vector<std::optional<Plan>> line_of_extents(const Plan& plan, std::size_t threads,
@@ -61,6 +69,7 @@ class CoordinateSearch {
   Effort effort_;
   double least_gain_;
   int most_prepared_;
+  std::vector<Plan> later_;  // announced behind what is asked for first
 };
 
 }  // namespace heddle

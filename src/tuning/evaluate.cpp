@@ -58,6 +58,7 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
   }
   evaluation.best = both[0];
   evaluation.plan = both[1];
+  evaluation.plan.plan = domain.plan;  // not another one that runs alike
   evaluation.loss = evaluation.plan.score / evaluation.best.score - 1;
   return evaluation;
 }

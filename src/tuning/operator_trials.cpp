@@ -66,29 +66,21 @@ class TimedProduct final : public PreparedPlan {
 /// Iterations of solves that all begin alike, so that all take as many.
 class TimedIterations final : public PreparedPlan {
  public:
-  TimedIterations(const AnyOperator& A, Method method, long long iterations, const AnyField& b,
-                  const Device& device)
-      : A_(A), warms_(!device.on_gpu() && stays_in_cache(A, device)) {
-    SolverOptions options;
-    options.tolerance = 0;
-    options.max_iterations = iterations;
-    solver_ = A_.iterations(method, PreconditionerKind::jacobi, options, b);
-    const Report first = solver_->run();
-    if (first.iterations == 0) {
-      throw Error(ErrorKind::unsupported,
-                  std::string(method == Method::conjugate_gradient ? "cg" : "bicgstab") +
-                      " makes no iteration on this matrix (" + std::string(name(first.status)) +
-                      (first.detail.empty() ? "" : ": " + std::string(first.detail)) +
-                      "); tune it for another objective");
-    }
+  TimedIterations(AnyOperator A, std::unique_ptr<AnyOperator::Iterations> solver,
+                  long long iterations, const Device& device)
+      : A_(std::move(A)),
+        solver_(std::move(solver)),
+        iterations_(iterations),
+        warms_(!device.on_gpu() && stays_in_cache(A_, device)) {
+    const Report first = solver_->run(iterations_);
     solves_ = device.on_gpu() ? 1 : runs_worth_timing(first.iterate_seconds);
   }
   double run() override {
-    if (warms_) solver_->run();
+    if (warms_) solver_->run(iterations_);
     double seconds = 0;
     long long iterations = 0;
     for (int i = 0; i < solves_; ++i) {
-      const Report report = solver_->run();
+      const Report report = solver_->run(iterations_);
       seconds += report.iterate_seconds;
       iterations += report.iterations;
     }
@@ -97,10 +89,29 @@ class TimedIterations final : public PreparedPlan {
 
  private:
   AnyOperator A_;
-  bool warms_;
   std::unique_ptr<AnyOperator::Iterations> solver_;
+  long long iterations_;
+  bool warms_;
   int solves_ = 1;
 };
+
+std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Objective objective,
+                                                       const AnyField& b) {
+  SolverOptions options;
+  options.tolerance = 0;
+  const Method method = objective == Objective::cg ? Method::conjugate_gradient : Method::bicgstab;
+  return A.iterations(method, PreconditionerKind::jacobi, options, b);
+}
+
+/// Enough to be timed on a CPU, and to outweigh that each solve takes its first and last residual.
+long long iterations_worth_timing(AnyOperator::Iterations& solver) {
+  constexpr long long least = 5, most = 20;
+  constexpr double a_solve = 20e-3;
+  const Report few = solver.run(least);
+  const double an_iteration =
+      few.iterate_seconds / static_cast<double>(std::max(1LL, few.iterations));
+  return std::clamp(static_cast<long long>(a_solve / std::max(an_iteration, 1e-9)), least, most);
+}
 
 EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
   if (matrix.is_defined()) return matrix.entry_bytes();
@@ -154,8 +165,7 @@ OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Ob
       device_(device),
       objective_(objective),
       bytes_of_csr_(product_bytes(memory_of(Plan{}))),
-      x_(random_x(matrix)),
-      reference_(reference_product(matrix, x_)) {
+      x_(random_x(matrix)) {
   check_objective(matrix, objective);
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
@@ -174,6 +184,10 @@ OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Ob
 
 void OperatorTrials::announce(const std::vector<Plan>& plans) {
   if (ahead_) ahead_->announce(plans);
+}
+
+void OperatorTrials::announce_later(const std::vector<Plan>& plans) {
+  if (ahead_) ahead_->announce_later(plans);
 }
 
 const MemoryUse& OperatorTrials::memory_of(const Plan& plan) {
@@ -215,35 +229,96 @@ AnyOperator OperatorTrials::operator_under(const Plan& plan) {
   return built_.front();
 }
 
-void OperatorTrials::check_result(const Plan& plan, const AnyField& y) const {
-  constexpr double most_in_double = 1e-12, most_in_single = 1e-5;
+void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
+                                  const std::vector<double>& reference, Objective of) const {
+  // Solvers divide sums by one another, which costs a few digits.
+  const bool is_product = of == Objective::product;
+  const double most_in_double = is_product ? 1e-12 : 1e-9,
+               most_in_single = is_product ? 1e-5 : 1e-3;
   const bool in_floats =
       matrix_.precision() == Precision::single_precision || plan.stored == StoredScalar::single;
-  const double difference = relative_difference(y, reference_);
+  const double difference = relative_difference(result, reference);
   if (difference <= (in_floats ? most_in_single : most_in_double)) return;
-  char text[80];
-  std::snprintf(text, sizeof text, "its product is off by %.1e of the reference's norm",
-                difference);
+  char text[100];
+  std::snprintf(text, sizeof text, "its %s is off by %.1e of the reference's norm",
+                is_product ? "product" : "iterate", difference);
   throw WrongResult(text);
+}
+
+const OperatorTrials::Iterate& OperatorTrials::reference_iterate(Recurrence recurrence) {
+  const auto found = iterates_.find(recurrence);
+  if (found != iterates_.end()) return found->second;
+  const AnyOperator A(matrix_, Plan{.recurrence = recurrence}, Device::cpu(device_.threads()));
+  const auto solver = iterations_of(A, objective_, x_);
+  Iterate reference;
+  // A solve that ends at its limit returns its best iterate: the last one, where that is better
+  // than all before it.
+  constexpr long long few = 2, many = 10;
+  constexpr double clearly = 0.9;
+  double before = solver->run(few - 1).residual;
+  for (long long iterations = few; iterations <= many; ++iterations) {
+    const Report report = solver->run(iterations);
+    if (report.iterations == iterations && report.residual <= clearly * before) {
+      AnyField x = A.column_field();
+      solver->take(x);
+      reference = {iterations, numbers_of(x)};
+      break;
+    }
+    before = report.residual;
+  }
+  return iterates_.emplace(recurrence, std::move(reference)).first->second;
+}
+
+const std::vector<double>& OperatorTrials::reference_product_of_x() {
+  if (reference_.empty()) reference_ = reference_product(matrix_, x_);
+  return reference_;
 }
 
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare(const Plan& plan) {
   const AnyOperator A = operator_under(plan);
+  return objective_ == Objective::product ? prepare_product(A) : prepare_iterations(A);
+}
+
+std::unique_ptr<AnyOperator::Product> OperatorTrials::check_product(const AnyOperator& A) {
   auto product = A.product(x_);
   product->run(device_.stream());
   AnyField y = A.row_field();
   product->take(y);
-  check_result(plan, y);
-  if (objective_ != Objective::product) {
-    product.reset();
-    return std::make_unique<TimedIterations>(
-        A, objective_ == Objective::cg ? Method::conjugate_gradient : Method::bicgstab,
-        device_.on_gpu() ? iterations_on_gpu : iterations_on_cpu, x_, device_);
-  }
+  check_result(A.plan(), y, reference_product_of_x(), Objective::product);
+  return product;
+}
+
+std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator& A) {
+  auto product = check_product(A);
   if constexpr (has_cuda) {
     if (device_.on_gpu()) return cuda::replayed_product(A, std::move(product), device_);
   }
   return std::make_unique<TimedProduct>(A, std::move(product), device_);
+}
+
+/// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by
+/// itself would be one more to compile. It is, where no iterate tells.
+std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperator& A) {
+  const Iterate& reference = reference_iterate(A.plan().recurrence);
+  if (reference.iterations == 0) check_product(A);
+  auto solver = iterations_of(A, objective_, x_);
+  const Report first = solver->run(std::max(1LL, reference.iterations));
+  if (first.iterations == 0) {
+    throw Error(ErrorKind::unsupported,
+                std::string(name(objective_)) + " makes no iteration on this matrix (" +
+                    std::string(name(first.status)) +
+                    (first.detail.empty() ? "" : ": " + std::string(first.detail)) +
+                    "); tune it for another objective");
+  }
+  if (reference.iterations != 0) {
+    AnyField x = A.column_field();
+    solver->take(x);
+    check_result(A.plan(), x, reference.x, objective_);
+  }
+  if (iterations_ == 0) {
+    iterations_ = device_.on_gpu() ? iterations_on_gpu : iterations_worth_timing(*solver);
+  }
+  return std::make_unique<TimedIterations>(A, std::move(solver), iterations_, device_);
 }
 
 double OperatorTrials::now() {

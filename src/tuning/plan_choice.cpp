@@ -20,6 +20,16 @@ Plan predicted_plan(const PlanSubject& subject, const Device& device) {
   return choose_plan(subject.pattern, subject.entry_bytes, device);
 }
 
+/// A product says nothing of the loop around it.
+Plan with_loop_of(Plan plan, const Plan& other) {
+  plan.loop = other.loop;
+  plan.launch = other.launch;
+  plan.reductions = other.reductions;
+  plan.passes = other.passes;
+  plan.recurrence = other.recurrence;
+  return plan;
+}
+
 bool is_for(const ProfileRecord& record, const PlanSubject& subject) {
   return record.entry == subject.entry && record.precision == subject.precision;
 }
@@ -171,11 +181,19 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
                     (is_other ? ", for " + std::string(name(match.objective)) : "") + ")";
     // A loop that was measured with this very pattern needs no guess of what it takes.
     const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
-    const std::string why =
-        why_it_cannot_run(match.plan, subject, was_run ? Objective::product : objective, here_,
-                          device.available_memory());
+    const auto why_not = [&](const Plan& plan) {
+      return why_it_cannot_run(plan, subject, was_run ? Objective::product : objective, here_,
+                               device.available_memory());
+    };
+    Plan plan = match.plan;
+    if (is_other && match.objective == Objective::product) {
+      plan = with_loop_of(plan, predicted_plan(subject, device));
+      const bool is_one_kernel = plan.loop == LoopForm::persistent;
+      if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
+    }
+    const std::string why = why_not(plan);
     if (why.empty()) {
-      choice.plan = match.plan;
+      choice.plan = plan;
       choice.tuned = true;
       return choice;
     }

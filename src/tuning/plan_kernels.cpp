@@ -98,7 +98,7 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   const auto program = [&](const EntryPrograms& entry, device::Epilogue epilogue) {
     return ProductProgram{epilogue == device::store_residual ? entry.exact : entry.text,
                           entry.shape,
-                          plan,
+                          plan_of_product(plan, epilogue),
                           lanes,
                           epilogue,
                           entry.shape.ring,
@@ -108,8 +108,10 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   const auto add_product = [&](const ProductProgram& product) {
     kernels.push_back(product_source(product, target.architecture));
   };
-  add_product(program(programs.iterated, device::store_scaled));
-  if (objective == Objective::product) return kernels;
+  if (objective == Objective::product) {
+    add_product(program(programs.iterated, device::store_scaled));
+    return kernels;
+  }
 
   const bool is_cg = objective == Objective::cg;
   const ProductProgram own = program(programs.own, device::store_scaled);

@@ -17,7 +17,7 @@ using Found = CoordinateSearch::Found;
 /// Of the papers' space, what may be prepared: with what layouts take to be built, about one in
 /// twenty of the time that all of it takes. A few in spaces that are small themselves.
 int most_prepared_of(const SearchSpace& space) {
-  constexpr std::size_t one_in = 26, few = 40;
+  constexpr std::size_t one_in = 30, few = 40;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
@@ -52,6 +52,7 @@ class PrunedSearch {
     // How many threads share a row, and how many run at once, depends on the layout.
     std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
+    if (const auto T = search_.axis_of("T")) search_.announce_along(beam, *T);
     for (Found& found : beam) found = along(found, {"T"});
     beam = nearest(beam, 2, 1.04);
     for (Found& found : beam) found = tune_extent(found);

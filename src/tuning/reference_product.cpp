@@ -74,8 +74,18 @@ std::vector<double> reference_product(const AnyMatrix& matrix, const AnyField& x
   });
 }
 
+std::vector<double> numbers_of(const AnyField& field) {
+  return visit_scalars(field, [&](const auto& view) {
+    const Offset scalars = Offset(field.rows()) * field.components();
+    return std::vector<double>(view.data, view.data + scalars);
+  });
+}
+
 double relative_difference(const AnyField& y, const std::vector<double>& reference) {
   return visit_scalars(y, [&](const auto& view) {
+    if (reference.size() != static_cast<std::size_t>(Offset(y.rows()) * y.components())) {
+      throw Error(ErrorKind::internal, "a result is compared with one of another size");
+    }
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
       const double d = static_cast<double>(view.data[i]) - reference[i];

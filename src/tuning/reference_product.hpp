@@ -11,6 +11,9 @@ namespace heddle {
 /// stored in. Components of all rows, in the user's order.
 std::vector<double> reference_product(const AnyMatrix& matrix, const AnyField& x);
 
+/// The components of all rows.
+std::vector<double> numbers_of(const AnyField& field);
+
 /// |y - reference| / |reference|, 2-norms; of a zero reference |y|. NaN where one is in y.
 double relative_difference(const AnyField& y, const std::vector<double>& reference);
 

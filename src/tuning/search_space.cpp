@@ -148,6 +148,7 @@ Plan SearchSpace::reduced(const Plan& plan) const {
     least.schedule = base_.schedule;
     least.threads = base_.threads;
     least.blocks = base_.blocks;
+    least.load = base_.load;
     least.kept = base_.kept;
   }
   const bool in_graph = subject_.objective != Objective::product &&

@@ -16,6 +16,7 @@
 
 #include "../../src/spmv/nvrtc.hpp"
 #include "heddle/choose_plan.hpp"
+#include "heddle/search_space.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/kernel_variants.hpp"
 
@@ -197,6 +198,36 @@ TEST_P(SomeKernelVariants, ForOtherArchitectures) {
 }
 INSTANTIATE_TEST_SUITE_P(Sm, SomeKernelVariants, testing::Values(80, 100, 120),
                          testing::PrintToStringParamName());
+
+/// Mueller-Roemer et al. (2020, section 4.3): every layout, static and dynamic, for every entry in
+/// both precisions.
+TEST_F(KernelVariantsCompiled, InEveryLayoutOfThePapers) {
+  if (!checks_deeply()) GTEST_SKIP() << "HEDDLE_DEEP_CHECK is not set";
+  DeviceProperties gpu;
+  gpu.gpu = true;
+  const std::vector<Axis> axes = SearchSpace::papers({}, gpu).axes();
+  std::vector<std::string> plans = {""};
+  for (const Axis& axis : {axes[0], axes[1], axes[2], axes[3]}) {
+    std::vector<std::string> longer;
+    for (const std::string& plan : plans) {
+      for (const std::string& choice : axis.choices) {
+        longer.push_back(plan.empty() ? choice : plan + "," + choice);
+      }
+    }
+    plans = std::move(longer);
+  }
+  EXPECT_EQ(plans.size(), 72u);
+  std::vector<cuda::KernelSource> sources;
+  std::set<std::string> texts;
+  for (const VariantEntry& entry : variant_entries()) {
+    for (const std::string& plan : plans) {
+      cuda::KernelSource source =
+          source_of(entry, variant_programs().front(), parse_plan(plan), 90);
+      if (texts.insert(source.text).second) sources.push_back(std::move(source));
+    }
+  }
+  expect_images(sources, 90);
+}
 
 /// Kernels of a graph's loop may be launched while the one before runs: what a PTX text says in
 /// front of the wait for that reads constants alone, and no path leaves by then.

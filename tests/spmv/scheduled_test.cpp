@@ -197,15 +197,27 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   // Iterations begin again from zero at each run.
   SolverOptions options;
   options.tolerance = 0;
-  options.max_iterations = 5;
   const auto iterations =
       same.iterations(Method::conjugate_gradient, PreconditionerKind::jacobi, options, x);
-  const Report once = iterations->run(), again = iterations->run();
+  const Report once = iterations->run(5), few = iterations->run(2), again = iterations->run(5);
   EXPECT_EQ(once.iterations, 5);
+  EXPECT_EQ(few.iterations, 2);
   EXPECT_EQ(again.iterations, 5);
   EXPECT_EQ(once.residual, again.residual);
-  EXPECT_LT(once.residual, 1);
+  EXPECT_LT(once.residual, few.residual);
+  EXPECT_LT(few.residual, 1);
   EXPECT_GT(once.residual, 0);
+  // What they leave in x has that residual.
+  AnyField reached = same.column_field(), image = same.row_field();
+  iterations->take(reached);
+  same.apply(reached, image);
+  double squared = 0, squared_b = 0;
+  for (std::size_t i = 0; i < numbers(x).size(); ++i) {
+    const double b = numbers(x)[i], r = b - numbers(image)[i];
+    squared += r * r;
+    squared_b += b * b;
+  }
+  EXPECT_NEAR(std::sqrt(squared / squared_b), again.residual, 1e-12);
 }
 
 }  // namespace

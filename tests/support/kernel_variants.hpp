@@ -180,7 +180,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
   cuda::ProductProgram product{
       program.epilogue == device::store_residual ? entry.exact : entry.text,
       entry.shape,
-      plan,
+      cuda::plan_of_product(plan, program.epilogue),
       plan.lanes == Plan::all_rows ? some_rows : plan.lanes,
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};

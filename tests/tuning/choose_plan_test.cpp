@@ -53,6 +53,35 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
   EXPECT_EQ(plan.loop, plan_for(300000, 300000, 20).loop);
 }
 
+TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
+  const Plan few_rows = plan_for(2562, 2562);
+  EXPECT_GT(few_rows.threads_per_row, 1);
+  EXPECT_EQ(few_rows.threshold, 0);
+  // No row needs a second thread.
+  const Plan even = plan_for(34834, 34834);
+  EXPECT_EQ(even.threads_per_row, 1);
+  EXPECT_EQ(even.threshold, 0);
+  std::vector<Offset> offsets(34834 + 1);
+  for (std::size_t row = 1; row < offsets.size(); ++row) {
+    offsets[row] = offsets[row - 1] + (row % 100 == 0 ? 25 : 7);
+  }
+  PatternView pattern;
+  pattern.rows = pattern.columns = 34834;
+  pattern.offsets = offsets.data();
+  const Plan uneven = choose_plan_for_gpu(pattern, 32);
+  EXPECT_EQ(uneven.threads_per_row, 1);
+  EXPECT_EQ(uneven.threshold, 8);
+  EXPECT_EQ(uneven.loop, LoopForm::persistent);
+  EXPECT_GT(plan_for(172974, 172974).threads_per_row, 1);
+  // A block that is given the shortest rows is given more of them than its vectors have room for.
+  for (std::size_t row = 1; row < offsets.size(); ++row) {
+    offsets[row] = offsets[row - 1] + (row % 16 == 0 ? 100 : 1);
+  }
+  const Plan far_uneven = choose_plan_for_gpu(pattern, 32);
+  EXPECT_GT(far_uneven.threshold, 0);
+  EXPECT_EQ(far_uneven.loop, LoopForm::graph);
+}
+
 TEST(ChosenPlan, NamesALoopForEachSize) {
   EXPECT_EQ(plan_for(1000, 1000).loop, LoopForm::persistent);
   EXPECT_EQ(plan_for(500000, 500000).loop, LoopForm::graph);

@@ -127,6 +127,19 @@ TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
   EXPECT_EQ(choose(named).plan, parse_plan("C=4"));
 }
 
+TEST_F(PlanChoiceTest, AProductSaysNothingOfTheLoopAroundIt) {
+  ProfileRecord of_product = record_of_it("C=8,reductions=1,passes=1,launch=overlapped");
+  of_product.objective = Objective::product;
+  const std::string path = save(caches / "p.json", {of_product});
+  const PlanChoice of_solve = choose(path, Objective::cg);
+  EXPECT_TRUE(of_solve.tuned);
+  EXPECT_EQ(of_solve.plan.lanes, 8);
+  EXPECT_EQ(of_solve.plan.reductions, predicted().reductions);
+  EXPECT_EQ(of_solve.plan.passes, predicted().passes);
+  EXPECT_EQ(of_solve.plan.launch, predicted().launch);
+  EXPECT_EQ(choose(path, Objective::product).plan, of_product.plan);
+}
+
 TEST_F(PlanChoiceTest, FilesOfAFolderAnswerTogether) {
   save(in_cache("a.json"), {record_near_it("C=2", 1.9)});
   save(in_cache("b.json"), {record_near_it("C=4", 1.1)});

@@ -192,6 +192,7 @@ class Injecting final : public Trials {
   Injecting(std::unique_ptr<Trials> trials, std::function<bool(const Plan&)> is_wrong)
       : trials_(std::move(trials)), is_wrong_(std::move(is_wrong)) {}
   void announce(const std::vector<Plan>& plans) override { trials_->announce(plans); }
+  void announce_later(const std::vector<Plan>& plans) override { trials_->announce_later(plans); }
   double memory_ratio(const Plan& plan) override { return trials_->memory_ratio(plan); }
   double now() override { return trials_->now(); }
   std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override {
