@@ -42,6 +42,9 @@ std::vector<ProblemName> problems();
 /// device.
 Problem make_problem(const ProblemName& problem, const Device& device = Device::cpu());
 
+/// The matrix as an .npz file; numbers in single precision are written in double.
+void write_problem(const Problem& problem, const std::string& path);
+
 /// Of a .mtx, .mtx.gz or .npz file, under `entry`, or the one that fits it: complex numbers where
 /// the file has them, else what its tiles are representations of (dual quaternions, quaternions,
 /// complex numbers), else the largest blocks that it is full of, else real numbers. Errors as

@@ -1,7 +1,6 @@
 // docs/results.md of the runs whose files are in docs/results.
-#include <algorithm>
-
 #include "amounts.hpp"
+#include "markdown_table.hpp"
 #include "output.hpp"
 #include "record_groups.hpp"
 
@@ -10,49 +9,6 @@ namespace heddle::bench {
 using namespace report;
 
 namespace {
-
-/// Plain in Markdown, also within a table.
-std::string escaped_markdown(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) safe += '\\';
-    safe += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return safe;
-}
-
-/// A line of a table; columns in which no line has anything are left out.
-class MarkdownTable {
- public:
-  explicit MarkdownTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
-  void add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
-
-  std::string text() const {
-    std::vector<std::size_t> shown;
-    for (std::size_t c = 0; c < titles_.size(); ++c) {
-      if (std::any_of(lines_.begin(), lines_.end(),
-                      [&](const auto& line) { return !line[c].empty(); })) {
-        shown.push_back(c);
-      }
-    }
-    const auto line_of = [&](const std::vector<std::string>& cells) {
-      std::string line = "|";
-      for (const std::size_t c : shown) {
-        line += cells[c].empty() ? " |" : " " + escaped_markdown(cells[c]) + " |";
-      }
-      return line + "\n";
-    };
-    std::string text = line_of(titles_) + "|";
-    for (std::size_t i = 0; i < shown.size(); ++i) text += i == 0 ? " --- |" : " ---: |";
-    text += "\n";
-    for (const auto& line : lines_) text += line_of(line);
-    return text;
-  }
-
- private:
-  std::vector<std::string> titles_;
-  std::vector<std::vector<std::string>> lines_;
-};
 
 std::string times(const std::optional<double>& ratio) {
   return text_or_nothing(ratio, readable_ratio);

@@ -62,11 +62,11 @@ std::string with_number(const char* format, double number) {
 }
 
 /// One complete solve, judged by the residual of what it returns; returns the seconds it took.
-double check(Contender& contender, const Problem& problem, double tolerance) {
+double check(Contender& contender, const Problem& problem, double tolerance, long long most_of_it) {
   double seconds = 0;
   or_failure(contender.candidate, [&] {
     Candidate& candidate = contender.candidate;
-    const PeerSolve solve = contender.solver.solve(tolerance, most_iterations);
+    const PeerSolve solve = contender.solver.solve(tolerance, most_of_it);
     seconds = solve.seconds;
     candidate.iterations = solve.iterations;
     candidate.status = solve.status;
@@ -87,6 +87,20 @@ double check(Contender& contender, const Problem& problem, double tolerance) {
     if (candidate.status == "converged") candidate.solve_seconds = seconds;
   });
   return seconds;
+}
+
+/// What another library may take: some go on for as long as they may with numbers that are none.
+long long most_iterations_beside(const std::vector<Contender>& solved) {
+  constexpr long long few = 500, times_as_many = 5;
+  long long most = 0;
+  for (const Contender& contender : solved) {
+    const Candidate& candidate = contender.candidate;
+    if (candidate.status == "converged" && candidate.iterations) {
+      most = std::max(most, *candidate.iterations);
+    }
+  }
+  if (most == 0) return most_iterations;
+  return std::clamp(times_as_many * most, few, most_iterations);
 }
 
 using Contenders = std::vector<Contender*>;
@@ -259,12 +273,14 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   const double tolerance = tolerance_for(problem, session.settings());
   Contenders right;
   double seconds_of_all = 0;
+  long long most = most_iterations;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     Contender& contender = contenders[i];
+    if (i == own.plans.size()) most = most_iterations_beside(contenders);
     if (!contender.is_running()) continue;
     session.doing(std::string(quantity.name) + ", solving by " +
                   (i < own.plans.size() ? "Heddle" : contender.candidate.library));
-    seconds_of_all += check(contender, problem, tolerance);
+    seconds_of_all += check(contender, problem, tolerance, most);
     if (contender.is_running()) right.push_back(&contender);
     if (i < own.plans.size() && own.plans[i].natural && own.systems[i]) {
       const long long bytes = own.systems[i]->bytes_per_iteration();

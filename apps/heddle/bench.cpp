@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "../bench/output.hpp"
 #include "../bench/suite.hpp"
+#include "../tune/tune_output.hpp"
 #include "commands.hpp"
 #include "heddle/version.hpp"
 #include "heddle_commit.hpp"
@@ -46,6 +48,7 @@ struct Options {
   std::vector<std::string> compare;
   double threshold = 0.05;
   std::string results;
+  std::string write_problems;
 };
 
 /// One problem and the suites that take it.
@@ -288,6 +291,34 @@ Profiles profiles_of(const Options& options, const Device& device) {
   return profiles;
 }
 
+int write_problems(const Options& options, const Device& device, TerminalProgress* progress) {
+  namespace fs = std::filesystem;
+  if (!options.matrices.empty()) {
+    throw Error(ErrorKind::usage, "--write-problems writes generated problems, not --matrices");
+  }
+  std::error_code error;
+  if (!fs::is_directory(options.write_problems, error)) {
+    throw Error(ErrorKind::io, "--write-problems " + options.write_problems + " is no folder");
+  }
+  const std::vector<Step> steps = generated_steps(options, device);
+  if (steps.empty()) {
+    throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::string path = (fs::path(options.write_problems) / (steps[i].name + ".npz")).string();
+    if (progress) {
+      progress->report(static_cast<double>(i) / static_cast<double>(steps.size()), path);
+    }
+    bench::write_problem(bench::make_problem(*steps[i].generated), path);
+    if (progress) progress->erase();
+    if (!options.quiet) {
+      std::printf("%s (--entry %s)\n", path.c_str(),
+                  std::string(name(steps[i].generated->entry)).c_str());
+    }
+  }
+  return 0;
+}
+
 int measure_all(const Options& options) {
   MatrixOptions where;
   where.device = options.device;
@@ -297,6 +328,9 @@ int measure_all(const Options& options) {
   if (options.list) {
     list(options, device);
     return 0;
+  }
+  if (!options.write_problems.empty()) {
+    return write_problems(options, device, where.progress().get());
   }
   for (const std::string& text : options.plans) check_plan_text(text, device);
   if (!(options.tolerance > 0 && options.tolerance < 1)) {
@@ -345,23 +379,44 @@ int compare(const Options& options) {
   return comparison.slower > 0 ? 1 : 0;
 }
 
-int write_results(const Options& options) {
+/// The .json files of a folder, by their names.
+std::vector<std::string> json_files(const std::string& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> paths;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(options.results, error)) {
+  for (const auto& file : fs::directory_iterator(folder, error)) {
     if (file.path().extension() == ".json") paths.push_back(file.path().string());
   }
-  if (error) throw Error(ErrorKind::io, "--results " + options.results + ": " + error.message());
+  if (error) throw Error(ErrorKind::io, "--results " + folder + ": " + error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+nlohmann::json read_tuning(const std::string& path) {
+  std::ifstream file(path);
+  try {
+    return nlohmann::json::parse(file);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::usage, path + ": " + error.what());
+  }
+}
+
+int write_results(const Options& options) {
+  const std::vector<std::string> paths = json_files(options.results);
   if (paths.empty()) {
     throw Error(ErrorKind::usage, "--results " + options.results + " holds no .json file");
   }
   if (!options.output.empty()) check_output("--output", options.output);
-  std::sort(paths.begin(), paths.end());
   std::vector<Run> runs;
   runs.reserve(paths.size());
   for (const std::string& path : paths) runs.push_back(bench::read_run(path));
-  const std::string page = bench::results_page(runs);
+  std::string page = bench::results_page(runs);
+  const std::string of_tuning = (std::filesystem::path(options.results) / "tuning").string();
+  if (std::error_code none; std::filesystem::is_directory(of_tuning, none)) {
+    std::vector<nlohmann::json> tunings;
+    for (const std::string& path : json_files(of_tuning)) tunings.push_back(read_tuning(path));
+    page += tuning::results_section(tunings);
+  }
   if (options.output.empty()) {
     std::cout << page;
   } else {
@@ -411,6 +466,11 @@ void add_bench(CLI::App& app, int& status) {
   command->add_flag("--quick", options->quick, "few problems and repetitions: a minute or two");
   command->add_flag("--list", options->list, "show the problems that would be measured, and end");
   command
+      ->add_option(
+          "--write-problems", options->write_problems,
+          "measure nothing: write the problems that --list shows into this folder, as .npz")
+      ->type_name("DIR");
+  command
       ->add_option("--matrices", options->matrices,
                    "measure the .mtx, .mtx.gz and .npz files of this folder instead")
       ->type_name("DIR");
@@ -447,8 +507,10 @@ void add_bench(CLI::App& app, int& status) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("T");
   command
-      ->add_option("--results", options->results,
-                   "measure nothing: the page of results of the runs in this folder, to --output")
+      ->add_option(
+          "--results", options->results,
+          "measure nothing: the page of results of the runs in this folder, and of those of "
+          "`heddle tune --json` in its folder tuning, to --output")
       ->type_name("DIR");
   command->footer(
       "Example: heddle bench --quick --problem surface-2562 -o run.json --html run.html\n"

@@ -80,21 +80,6 @@ void write_text(const std::string& path, const CsrMatrix<quaternion<double>>& ma
   write_scalar_matrix(path, components(matrix).view(), Symmetry::general, progress);
 }
 
-/// The shape in which a BSR file holds an entry: real numbers but for complex entries.
-template <class E>
-BlockMatrixView blocks(const CsrMatrix<E>& matrix) {
-  BlockMatrixView view{matrix.view().pattern(), 1, 1, false, matrix.values().data()};
-  if constexpr (requires { E::block_rows; }) {
-    view.block_rows = E::block_rows;
-    view.block_columns = E::block_columns;
-  } else if constexpr (E::ring == Ring::complex) {
-    view.is_complex = true;
-  } else {
-    view.block_rows = E::components;
-  }
-  return view;
-}
-
 std::string file_size(const std::string& path) {
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(path, unknown);
@@ -129,7 +114,7 @@ void write_problem(const Arguments& arguments, const char* description, const ch
   const auto matrix = generate();
   const std::chrono::duration<double> made = Clock::now() - start;
   if (ends_with(arguments.output, ".npz")) {
-    write_npz(arguments.output, blocks(matrix), NpzCompression::stored, progress);
+    write_npz(arguments.output, block_view(matrix), NpzCompression::stored, progress);
   } else {
     write_text(arguments.output, matrix, progress);
   }

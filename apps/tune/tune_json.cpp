@@ -40,6 +40,8 @@ Json to_json(const Trial& trial) {
   if (trial.outcome == Trial::Outcome::measured) {
     json["seconds"] = to_json(trial.seconds);
     json["score"] = std::isfinite(trial.score) ? Json(trial.score) : Json();
+    json["prepare_seconds"] = trial.prepare_seconds;
+    json["measure_seconds"] = trial.measure_seconds;
   }
   return json;
 }
@@ -66,6 +68,11 @@ Json to_json(const MatrixReport& matrix, bool with_trials) {
     json["natural"] = to_string(record.natural);
     json["natural_seconds"] = statistics_or_null(record.natural_seconds);
     json["speedup"] = record.natural_seconds.runs > 0 ? Json(record.speedup) : Json();
+    json["schedule"] = preferred_schedule(matrix);
+    if (const Trial* const predicted = matrix.predicted()) {
+      json["predicted"] = {{"plan", to_string(predicted->plan)},
+                           {"median", predicted->seconds.median}};
+    }
   } else {
     json["plan"] = nullptr;
   }

@@ -29,6 +29,11 @@ struct MatrixReport {
   double seconds = 0;                   // that the search took
 
   int count(Trial::Outcome outcome) const;
+  /// Searches begin with what is predicted; null where that was not measured.
+  const Trial* predicted() const {
+    const bool is_there = !trials.empty() && trials.front().outcome == Trial::Outcome::measured;
+    return is_there ? &trials.front() : nullptr;
+  }
   /// The measured trial of least score among those that fit, the first of equals; null without.
   template <class F>
   const Trial* best_of(F&& fits) const {

@@ -97,6 +97,43 @@ TEST_F(Bench, MatricesOfAFolder) {
   EXPECT_TRUE(json["records"][2]["candidates"][0].contains("failure"));
 }
 
+TEST_F(Bench, WritesProblemsForOthers) {
+  std::filesystem::create_directory(folder / "out");
+  const Result written = run({"bench", "--write-problems", "out", "--problem", "solid-1016",
+                              "--problem", "surface-34834-single"});
+  ASSERT_EQ(written.status, 0) << written.error;
+  EXPECT_NE(written.out.find("solid-1016.npz (--entry block3)"), std::string::npos) << written.out;
+  const Result solid = run({"info", "out/solid-1016.npz", "--entry", "block3", "--json"});
+  ASSERT_EQ(solid.status, 0) << solid.error;
+  EXPECT_EQ(solid.json()["rows"], 1016);
+  const Result surface =
+      run({"info", "out/surface-34834-single.npz", "--entry", "quaternion", "--json"});
+  ASSERT_EQ(surface.status, 0) << surface.error;
+  EXPECT_EQ(surface.json()["rows"], 34834);
+}
+
+TEST_F(Bench, ResultsHoldWhatTuningFound) {
+  std::filesystem::create_directories(folder / "runs/tuning");
+  const Result measured = run({"bench", "--quick", "--suite", "layouts", "--problem", "solid-1016",
+                               "--quiet", "-o", "runs/a.json"});
+  ASSERT_EQ(measured.status, 0) << measured.error;
+  std::filesystem::create_directory(folder / "in");
+  run({"bench", "--write-problems", "in", "--problem", "solid-1016", "--quiet"});
+  const Result tuned = run({"tune", "in/solid-1016.npz", "--entry", "block3", "--seconds", "2",
+                            "--max-runs", "3", "-o", "p.json", "--json", "--quiet"});
+  ASSERT_EQ(tuned.status, 0) << tuned.error;
+  folder.write("runs/tuning/t.json", tuned.out);
+  const Result page = run({"bench", "--results", "runs"});
+  EXPECT_EQ(page.status, 0) << page.error;
+  EXPECT_NE(page.out.find("## Tuning on "), std::string::npos);
+  EXPECT_NE(page.out.find("| solid-1016, block3 | 1 016 | cg | pruned |"), std::string::npos)
+      << page.out;
+  folder.write("runs/tuning/u.json", "{\"device\": 3}");
+  const Result broken = run({"bench", "--results", "runs"});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_EQ(broken.error_lines(), 1U) << broken.error;
+}
+
 TEST_F(Bench, Lists) {
   const Result all = run({"bench", "--list"});
   EXPECT_EQ(all.status, 0) << all.error;
@@ -120,6 +157,7 @@ TEST_F(Bench, NamesWhatThereIs) {
       {{"--suite", "scaling", "--problem", "solid-1016"}, "--list"},
       {{"--compare", "a.json", "b.json"}, "a.json"},
       {{"--results", "."}, ".json"},
+      {{"--write-problems", "nowhere"}, "nowhere"},
   };
   for (const auto& [options, expected] : mistakes) {
     std::vector<std::string> arguments = {"bench"};

@@ -79,12 +79,12 @@ TEST_F(Help, ShowsWhatIsDocumented) {
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
                    "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
-  EXPECT_EQ(
-      options(help("bench")),
-      (Names{"-h",          "--help",  "--suite",   "--problem",   "--plan",    "--device",
-             "--threads",   "--quick", "--list",    "--matrices",  "--entry",   "--repetitions",
-             "--tolerance", "-o",      "--output",  "--html",      "--json",    "--name",
-             "-q",          "--quiet", "--compare", "--threshold", "--results", "--profile"}));
+  EXPECT_EQ(options(help("bench")),
+            (Names{"-h",        "--help",        "--suite",     "--problem", "--plan",
+                   "--device",  "--threads",     "--quick",     "--list",    "--matrices",
+                   "--entry",   "--repetitions", "--tolerance", "-o",        "--output",
+                   "--html",    "--json",        "--name",      "-q",        "--quiet",
+                   "--compare", "--threshold",   "--results",   "--profile", "--write-problems"}));
 }
 
 TEST_F(Help, EveryOptionIsAccepted) {
