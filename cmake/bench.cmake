@@ -3,13 +3,6 @@
 # program of its own so that heddle starts without it.
 set(HEDDLE_AMGCL_INCLUDE_DIR "" CACHE PATH "Folder that holds amgcl/amg.hpp, for `heddle bench`")
 
-# The commit that a run is of: found out at every build, written where it has changed.
-add_custom_target(heddle_commit
-  COMMAND ${CMAKE_COMMAND} -D source_folder=${PROJECT_SOURCE_DIR}
-    -D header=${PROJECT_BINARY_DIR}/commit/heddle_commit.hpp -P ${PROJECT_SOURCE_DIR}/cmake/commit.cmake
-  BYPRODUCTS ${PROJECT_BINARY_DIR}/commit/heddle_commit.hpp
-  COMMENT "")
-
 file(GLOB bench_sources CONFIGURE_DEPENDS apps/bench/*.cpp)
 list(REMOVE_ITEM bench_sources ${PROJECT_SOURCE_DIR}/apps/bench/petsc_program.cpp)
 # Headers of cuSPARSE and cuBLAS come with most toolkits.
@@ -24,8 +17,8 @@ if(HEDDLE_HAS_CUDA AND HEDDLE_CUSPARSE_INCLUDE_DIR AND HEDDLE_CUBLAS_INCLUDE_DIR
 else()
   list(FILTER bench_sources EXCLUDE REGEX "_cuda\\.cpp$")
 endif()
-add_library(heddle_bench STATIC ${bench_sources} apps/heddle/plan_text.cpp)
-target_link_libraries(heddle_bench PUBLIC heddle heddle_report nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
+add_library(heddle_bench STATIC ${bench_sources})
+target_link_libraries(heddle_bench PUBLIC heddle heddle_report heddle_command nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
 heddle_compiler_options(heddle_bench)
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 

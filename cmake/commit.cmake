@@ -21,7 +21,7 @@ set(text "// Written by cmake/commit.cmake at every build.
 
 namespace heddle::cli {
 
-inline constexpr const char* commit = \"${commit}\";
+inline constexpr const char* built_commit = \"${commit}\";
 
 }  // namespace heddle::cli
 ")

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "../heddle/plan_text.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/error.hpp"
 #include "heddle/search_space.hpp"
+#include "plan_text.hpp"
 
 namespace heddle::bench {
 

@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "../bench/output.hpp"
+#include "../bench/simulations_section.hpp"
 #include "../bench/suite.hpp"
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
 #include "heddle/version.hpp"
-#include "heddle_commit.hpp"
 #include "matrix_options.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
@@ -32,8 +32,7 @@ struct Options {
   std::vector<std::string> problems;
   std::vector<std::string> plans;
   std::string profile;
-  std::string device = "cpu";
-  int threads = 0;
+  DeviceOption processor;
   bool quick = false;
   bool list = false;
   std::string matrices;
@@ -169,12 +168,12 @@ Run new_run(const Options& options, const Device& device, int repetitions) {
   run.device_kind = device.on_gpu() ? "cuda" : "cpu";
   run.name = !options.name.empty() ? options.name : utc("%Y-%m-%d") + "-" + run.device_kind;
   run.version = version;
-  run.commit = commit;
+  run.commit = commit();
   run.command = command_line();
   utsname system{};
   uname(&system);
-  run.machine =
-      Device::cpu(options.threads).description() + ", " + system.sysname + " " + system.release;
+  run.machine = Device::cpu(options.processor.threads).description() + ", " + system.sysname + " " +
+                system.release;
   run.device = device.description();
   run.repetitions = repetitions;
   run.tolerance = options.tolerance;
@@ -321,8 +320,7 @@ int write_problems(const Options& options, const Device& device, TerminalProgres
 
 int measure_all(const Options& options) {
   MatrixOptions where;
-  where.device = options.device;
-  where.threads = options.threads;
+  where.processor = options.processor;
   where.quiet = options.quiet;
   const Device device = where.on();
   if (options.list) {
@@ -392,13 +390,21 @@ std::vector<std::string> json_files(const std::string& folder) {
   return paths;
 }
 
-nlohmann::json read_tuning(const std::string& path) {
-  std::ifstream file(path);
-  try {
-    return nlohmann::json::parse(file);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::usage, path + ": " + error.what());
+/// The reports that lie in a folder of the results' folder; none where there is no such folder.
+std::vector<nlohmann::json> reports_in(const std::string& results, const char* name) {
+  const std::string folder = (std::filesystem::path(results) / name).string();
+  std::vector<nlohmann::json> reports;
+  std::error_code none;
+  if (!std::filesystem::is_directory(folder, none)) return reports;
+  for (const std::string& path : json_files(folder)) {
+    std::ifstream file(path);
+    try {
+      reports.push_back(nlohmann::json::parse(file));
+    } catch (const nlohmann::json::exception& error) {
+      throw Error(ErrorKind::usage, path + ": " + error.what());
+    }
   }
+  return reports;
 }
 
 int write_results(const Options& options) {
@@ -411,12 +417,10 @@ int write_results(const Options& options) {
   runs.reserve(paths.size());
   for (const std::string& path : paths) runs.push_back(bench::read_run(path));
   std::string page = bench::results_page(runs);
-  const std::string of_tuning = (std::filesystem::path(options.results) / "tuning").string();
-  if (std::error_code none; std::filesystem::is_directory(of_tuning, none)) {
-    std::vector<nlohmann::json> tunings;
-    for (const std::string& path : json_files(of_tuning)) tunings.push_back(read_tuning(path));
-    page += tuning::results_section(tunings);
-  }
+  const auto simulations = reports_in(options.results, "simulations");
+  if (!simulations.empty()) page += bench::simulations_section(simulations);
+  const auto tunings = reports_in(options.results, "tuning");
+  if (!tunings.empty()) page += tuning::results_section(tunings);
   if (options.output.empty()) {
     std::cout << page;
   } else {
@@ -454,15 +458,7 @@ void add_bench(CLI::App& app, int& status) {
       ->add_option("--profile", options->profile,
                    "a tuning profile, whose plan for each problem is a further one for Heddle")
       ->type_name("FILE");
-  command
-      ->add_option("--device", options->device,
-                   "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
-      ->capture_default_str()
-      ->type_name("DEVICE");
-  command->add_option("--threads", options->threads, "threads to use; 0 takes every core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096))
-      ->type_name("N");
+  options->processor.add_to(*command);
   command->add_flag("--quick", options->quick, "few problems and repetitions: a minute or two");
   command->add_flag("--list", options->list, "show the problems that would be measured, and end");
   command

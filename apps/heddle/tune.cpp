@@ -13,7 +13,6 @@
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
 #include "heddle/version.hpp"
-#include "heddle_commit.hpp"
 #include "matrix_options.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
@@ -239,7 +238,7 @@ TuneReport new_report(const Options& options, const TuneOptions& settings, const
   TuneReport report;
   report.date = utc("%Y-%m-%dT%H:%M:%SZ");
   report.version = version;
-  report.commit = commit;
+  report.commit = commit();
   report.command = command_line();
   report.device = device.description();
   report.gpu = device.on_gpu();

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "heddle/csr.hpp"
 #include "heddle/entries.hpp"
@@ -101,11 +102,17 @@ struct DiracOptions {
 /// Hilbert's curve.
 TriangleMesh random_surface(Index size, std::uint64_t seed = 1);
 
-/// The squared Dirac operator D*D + shift M (Crane, Pinkall, Schroeder 2011, "Spin transformations
-/// of discrete surfaces") at vertices, M the lumped mass. A triangle of area A with edge vectors e
-/// opposite to its corners, read as imaginary quaternions, adds -e_a e_b / (4A) + rho (e_b - e_a) /
-/// 6 + A rho^2 / 9 to entry (a, b); rho is smooth and random. Hermitian bit by bit, positive
-/// definite.
+/// The squared Dirac operator (D - rho)*(D - rho) + shift M (Crane, Pinkall, Schroeder 2011, "Spin
+/// transformations of discrete surfaces") at vertices, rho one number a triangle, M the lumped
+/// mass. A triangle of area A with edge vectors e opposite to its corners, read as imaginary
+/// quaternions, adds -e_a e_b / (4A) + rho (e_b - e_a) / 6 + A rho^2 / 9 to entry (a, b). Hermitian
+/// bit by bit; positive definite for a positive shift, semidefinite for none. Throws
+/// ErrorKind::singular for a triangle without area, out_of_range for a corner that is no vertex,
+/// size_mismatch, not_finite.
+CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::span<const double> potential,
+                                    double shift);
+
+/// The same under a smooth random potential.
 CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::uint64_t seed = 1,
                                     const DiracOptions& options = {});
 

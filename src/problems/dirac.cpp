@@ -1,13 +1,16 @@
 // The squared quaternionic Dirac operator of a surface.
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "assemble_mesh.hpp"
 #include "checks.hpp"
+#include "heddle/points.hpp"
 #include "random.hpp"
-#include "vectors.hpp"
 
 namespace heddle {
 
+using namespace points;
 using namespace problems;
 
 namespace {
@@ -39,6 +42,12 @@ class Element {
   double potential_, area_, mass_;
 };
 
+std::array<Point, 3> corners_of(const TriangleMesh& mesh, Index t) {
+  std::array<Point, 3> p;
+  for (int a = 0; a < 3; ++a) p[a] = mesh.position[mesh.triangle[t][a]];
+  return p;
+}
+
 void check_dirac_options(const DiracOptions& options) {
   check_option("dirac", "potential", options.potential, 0, 1e6);
   check_option("dirac", "shift", options.shift, 1e-12, 1e12);
@@ -46,29 +55,52 @@ void check_dirac_options(const DiracOptions& options) {
 
 }  // namespace
 
-CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::uint64_t seed,
-                            const DiracOptions& options) {
-  check_dirac_options(options);
+CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> potential,
+                            double shift) {
+  if (potential.size() != mesh.triangle.size()) {
+    throw Error(ErrorKind::size_mismatch, "dirac: " + std::to_string(potential.size()) +
+                                              " potentials for " +
+                                              std::to_string(mesh.triangle.size()) + " triangles");
+  }
+  check_option("dirac", "shift", shift, 0, 1e12);
+  const auto bad = std::ranges::find_if_not(potential, [](double p) { return std::isfinite(p); });
+  if (bad != potential.end()) {
+    throw Error(ErrorKind::not_finite, "dirac: the potential of triangle " +
+                                           std::to_string(bad - potential.begin()) +
+                                           " is no finite number");
+  }
   const auto vertices = static_cast<Index>(mesh.position.size());
-  const SmoothField variation(seed, Purpose::potential, 0, -1, 1);
-  const auto corners = [&](Index t) {
-    std::array<Point, 3> p;
-    for (int a = 0; a < 3; ++a) p[a] = mesh.position[mesh.triangle[t][a]];
-    return p;
-  };
   check_elements<3>(
       "triangle", vertices, mesh.triangle.span(),
       [&](Index t) {
-        const auto p = corners(t);
+        const auto p = corners_of(mesh, t);
         const Point normal = cross(p[1] - p[0], p[2] - p[0]);
         return dot(normal, normal) > 0;
       },
       "has no area; remove it");
   return assemble_mesh<Quaternion, 3>(vertices, vertices, mesh.triangle.span(), [&](Index t) {
-    const auto p = corners(t);
-    const Point centre = (1.0 / 3) * (p[0] + p[1] + p[2]);
-    return Element(p, options.potential * variation(centre), options.shift);
+    return Element(corners_of(mesh, t), potential[static_cast<std::size_t>(t)], shift);
   });
+}
+
+CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::uint64_t seed,
+                            const DiracOptions& options) {
+  check_dirac_options(options);
+  const SmoothField variation(seed, Purpose::potential, 0, -1, 1);
+  const auto vertices = static_cast<Index>(mesh.position.size());
+  Array<double> potential(mesh.triangle.size());
+  const auto triangles = static_cast<Offset>(mesh.triangle.size());
+#pragma omp parallel for schedule(static)
+  for (Offset t = 0; t < triangles; ++t) {
+    const auto& corner = mesh.triangle[t];
+    // What is wrong with the mesh is said below.
+    const bool inside =
+        std::ranges::all_of(corner, [&](Index v) { return v >= 0 && v < vertices; });
+    if (!inside) continue;
+    const auto p = corners_of(mesh, static_cast<Index>(t));
+    potential[t] = options.potential * variation((1.0 / 3) * (p[0] + p[1] + p[2]));
+  }
+  return dirac(mesh, potential.span(), options.shift);
 }
 
 CsrMatrix<Quaternion> dirac(Index size, std::uint64_t seed, const DiracOptions& options) {

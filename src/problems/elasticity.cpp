@@ -1,10 +1,11 @@
 // Linear elasticity with linear tetrahedra.
 #include "assemble_mesh.hpp"
 #include "checks.hpp"
-#include "vectors.hpp"
+#include "heddle/points.hpp"
 
 namespace heddle {
 
+using namespace points;
 using namespace problems;
 
 namespace {

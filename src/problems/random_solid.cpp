@@ -5,12 +5,13 @@
 
 #include "checks.hpp"
 #include "grid.hpp"
+#include "heddle/points.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
-#include "vectors.hpp"
 
 namespace heddle {
 
+using namespace points;
 using namespace problems;
 
 namespace {

@@ -2,12 +2,13 @@
 #include <cmath>
 
 #include "checks.hpp"
+#include "heddle/points.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
-#include "vectors.hpp"
 
 namespace heddle {
 
+using namespace points;
 using namespace problems;
 
 namespace {

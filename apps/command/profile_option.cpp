@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "run_program.hpp"
+
 namespace heddle::cli {
 
 void ProfileOption::add_to(CLI::App& command, const bool& quiet) {
@@ -47,7 +49,7 @@ void ProfileOption::build(PlanChoice& choice, const std::function<void(const Pla
 
 void ProfileOption::warn(const std::string& text) const {
   if (quiet_ == nullptr || !*quiet_) {
-    std::fprintf(stderr, "heddle: warning: %s\n", text.c_str());
+    std::fprintf(stderr, "%s: warning: %s\n", program_name, text.c_str());
   }
 }
 

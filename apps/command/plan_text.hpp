@@ -16,8 +16,12 @@ bool is_chosen(const std::string& text);
 
 /// The plan of `text`; the one that `profiles` choose for the matrix where it is empty or "chosen",
 /// or that one changed where it is "chosen,key=value,...".
-PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const Device& device,
                       Objective objective, const Profiles& profiles);
+inline PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+                             Objective objective, const Profiles& profiles) {
+  return choice_for(text, subject_of(matrix), device, objective, profiles);
+}
 /// The same without any profile.
 Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
 

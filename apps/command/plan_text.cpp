@@ -38,7 +38,7 @@ bool is_chosen(const std::string& text) {
   return text.empty() || text == chosen || changes_of(text);
 }
 
-PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const Device& device,
                       Objective objective, const Profiles& profiles) {
   if (!is_chosen(text)) return {.plan = parse_plan(text), .reason = "by --plan", .warning = ""};
   PlanChoice choice = profiles.choose(matrix, device, objective);
@@ -47,8 +47,8 @@ PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const De
   // A prediction knows layouts for entries in floats; what was tuned is kept.
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
   if (!choice.tuned && stored == StoredScalar::single &&
-      matrix.precision() == Precision::double_precision) {
-    choice.plan = choose_plan(matrix.pattern(), matrix.entry_bytes(), device, stored);
+      parse_precision(matrix.precision) == Precision::double_precision) {
+    choice.plan = choose_plan(matrix.pattern, matrix.entry_bytes, device, stored);
   }
   choice.plan = parse_plan(*changes, choice.plan);
   choice.reason += ", changed by --plan";

@@ -5,6 +5,9 @@
 #include <iterator>
 #include <sstream>
 
+#include "heddle_commit.hpp"
+#include "run_program.hpp"
+
 namespace heddle::cli {
 
 std::string utc(const char* format) {
@@ -16,10 +19,12 @@ std::string utc(const char* format) {
   return {text, length};
 }
 
+std::string commit() { return built_commit; }
+
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::istringstream arguments(std::string(std::istreambuf_iterator<char>(file), {}));
-  std::string text = "heddle";
+  std::string text = program_name;
   std::string argument;
   std::getline(arguments, argument, '\0');
   while (std::getline(arguments, argument, '\0')) text += " " + argument;

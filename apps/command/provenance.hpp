@@ -8,6 +8,9 @@ namespace heddle::cli {
 /// Now, as strftime writes it, in UTC.
 std::string utc(const char* format);
 
+/// That the program was built from, "+" behind it where files had changed; empty without git.
+std::string commit();
+
 /// As it was typed, as far as the system still knows.
 std::string command_line();
 

@@ -1,0 +1,103 @@
+#include "simulations_section.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include "amounts.hpp"
+#include "heddle/error.hpp"
+#include "markdown_table.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+using nlohmann::json;
+using report::MarkdownTable, report::readable_count, report::readable_seconds;
+
+std::string seconds(const json& times, const char* phase) {
+  return readable_seconds(times.at(phase).get<double>());
+}
+
+std::string file_name(const json& report) {
+  return std::filesystem::path(report.at("mesh").get<std::string>()).filename().string();
+}
+
+std::string an_iteration(double all, long long iterations) {
+  return iterations > 0 ? readable_seconds(all / static_cast<double>(iterations)) : "";
+}
+
+void add_spin(const json& report, MarkdownTable& table) {
+  const json &eigenvector = report.at("eigenvector"), &times = report.at("times");
+  const long long iterations = eigenvector.at("iterations");
+  double iterating = 0;
+  for (const json& step : eigenvector.at("steps")) iterating += step.at("seconds").get<double>();
+  const bool has_surface = report.contains("positions");
+  table.add({file_name(report), report.at("rho").at("from"), report.at("device"),
+             readable_count(report.at("vertices")), readable_count(eigenvector.at("entries")),
+             std::to_string(eigenvector.at("steps").size()), readable_count(iterations),
+             an_iteration(iterating, iterations),
+             has_surface ? readable_count(report.at("positions").at("iterations")) : "",
+             seconds(times, "read"), seconds(times, "assemble"), seconds(times, "build"),
+             seconds(times, "eigenvector"), seconds(times, "positions"), seconds(times, "write"),
+             seconds(times, "all")});
+}
+
+void add_elastic(const json& report, MarkdownTable& table) {
+  const json& times = report.at("times");
+  const long long iterations = report.at("iterations");
+  table.add({file_name(report),
+             report.at("analysis").get<std::string>() +
+                 (report.contains("method") ? ", " + report.at("method").get<std::string>() : ""),
+             report.at("device"), readable_count(report.at("unknowns")),
+             readable_count(report.at("entries")), std::to_string(report.at("steps").size()),
+             readable_count(iterations), an_iteration(times.at("iterate"), iterations),
+             seconds(times, "read"), seconds(times, "setup"), seconds(times, "elements"),
+             seconds(times, "values"), seconds(times, "iterate"), seconds(times, "fields"),
+             seconds(times, "output"), seconds(times, "wall"),
+             report::readable_percent(report.at("share"))});
+}
+
+}  // namespace
+
+std::string simulations_section(const std::vector<json>& reports) {
+  MarkdownTable spin({"surface", "rho", "device", "rows", "quaternions", "steps", "iterations",
+                      "an iteration", "of the positions", "read", "assemble", "build",
+                      "eigenvector", "positions", "write", "in all"});
+  MarkdownTable elastic({"solid", "analysis", "device", "unknowns", "blocks", "steps", "iterations",
+                         "an iteration", "read", "setup", "elements", "values", "iterations took",
+                         "vectors", "output", "in all", "solver and elements"});
+  bool has_spin = false, has_elastic = false;
+  std::set<std::string> notes;
+  for (const json& report : reports) {
+    try {
+      if (report.contains("eigenvector")) {
+        add_spin(report, spin);
+        has_spin = true;
+      } else {
+        add_elastic(report, elastic);
+        has_elastic = true;
+      }
+      notes.insert(report.at("date").get<std::string>() + ", commit " +
+                   report.at("commit").get<std::string>() + ": `" +
+                   report.at("command").get<std::string>() + "`");
+    } catch (const json::exception& error) {
+      throw Error(ErrorKind::usage, std::string("no report of a simulation: ") + error.what());
+    }
+  }
+  std::string text = "\n## Simulations\n\n";
+  if (has_spin) {
+    text +=
+        "Conformal deformations by [heddle-spin](spin.md): rows of the quaternion matrix, steps "
+        "of inverse iteration and the iterations of all of them, those of the Poisson equation for "
+        "the positions, and seconds by phase.\n\n" +
+        spin.text() + "\n";
+  }
+  if (has_elastic) {
+    text +=
+        "Elasticity by [heddle-elastic](elastic.md), seconds by phase.\n\n" + elastic.text() + "\n";
+  }
+  for (const std::string& note : notes) text += "- " + note + "\n";
+  return text;
+}
+
+}  // namespace heddle::bench

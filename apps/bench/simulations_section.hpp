@@ -1,0 +1,14 @@
+// What the simulations measured of themselves, for the page of results.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+/// Tables of reports that `heddle-spin --json` and `heddle-elastic --json` wrote. Throws `Error`
+/// (usage) for a report of neither.
+std::string simulations_section(const std::vector<nlohmann::json>& reports);
+
+}  // namespace heddle::bench

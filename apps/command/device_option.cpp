@@ -1,0 +1,48 @@
+#include "device_option.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <string_view>
+
+#include "heddle/error.hpp"
+#include "run_program.hpp"
+
+namespace heddle::cli {
+
+void DeviceOption::add_to(CLI::App& command) {
+  command
+      .add_option("--device", device,
+                  "cpu, cuda or cuda:N for the GPU of that number, auto for a GPU where one works")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  command.add_option("--threads", threads, "threads to use; 0 takes every core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+}
+
+Device DeviceOption::on(bool quiet) const {
+  if (device == "cpu") return Device::cpu(threads);
+  if (device == "cuda") return Device::cuda(0);
+  if (device == "auto") {
+    const std::string why = Device::why_no_gpu();
+    if (!quiet) {
+      std::fprintf(stderr, "%s: --device auto takes %s\n", program_name,
+                   why.empty() ? ("the first GPU: " + Device::cuda(0).description()).c_str()
+                               : ("the CPU: " + why).c_str());
+    }
+    return why.empty() ? Device::cuda(0) : Device::cpu(threads);
+  }
+  constexpr std::string_view prefix = "cuda:";
+  if (device.starts_with(prefix)) {
+    const char* begin = device.data() + prefix.size();
+    const char* end = device.data() + device.size();
+    int ordinal = 0;
+    const auto [stop, failed] = std::from_chars(begin, end, ordinal);
+    if (failed == std::errc() && stop == end && ordinal >= 0) return Device::cuda(ordinal);
+  }
+  throw Error(ErrorKind::usage,
+              "no device is named '" + device + "'; there are: cpu, cuda, cuda:N, auto");
+}
+
+}  // namespace heddle::cli

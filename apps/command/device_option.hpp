@@ -1,0 +1,20 @@
+// --device and --threads: where a program works.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "heddle/device.hpp"
+
+namespace heddle::cli {
+
+struct DeviceOption {
+  std::string device = "cpu";
+  int threads = 0;
+
+  void add_to(CLI::App& command);
+  /// `auto` says on standard error what it takes, unless it is to be quiet. Throws `Error`.
+  Device on(bool quiet) const;
+};
+
+}  // namespace heddle::cli

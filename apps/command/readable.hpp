@@ -1,0 +1,14 @@
+// Amounts for people: 1234567 -> "1 234 567", bytes in binary units, seconds in a fitting unit.
+#pragma once
+
+#include <string>
+
+namespace heddle::cli {
+
+std::string readable_count(long long count);
+std::string readable_bytes(double bytes);
+std::string readable_seconds(double seconds);
+/// Of work that is left, about: "90 s", "3 min".
+std::string readable_minutes(double seconds);
+
+}  // namespace heddle::cli
