@@ -4,12 +4,11 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS heddle EXPORT heddle_targets)
-if(TARGET heddle_cli)
-  install(TARGETS heddle_cli)
-endif()
-if(TARGET heddle_petsc_peer)
-  install(TARGETS heddle_petsc_peer)
-endif()
+foreach(program heddle_cli heddle_spin_program heddle_elastic_program heddle_petsc_peer)
+  if(TARGET ${program})
+    install(TARGETS ${program})
+  endif()
+endforeach()
 install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle

@@ -1,0 +1,39 @@
+// A surface in triangles, as files describe it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "heddle/problems.hpp"
+
+namespace heddle::mesh {
+
+using TextureCoordinate = std::array<double, 2>;
+
+struct SurfaceMesh {
+  TriangleMesh triangles;
+  /// Of the three corners of each triangle; empty where the file has none.
+  std::vector<std::array<TextureCoordinate, 3>> texture;
+};
+
+/// Reads Wavefront OBJ, OFF, PLY and STL files, also compressed (.gz), by the end of the name.
+/// Faces of more than three corners are cut into triangles. Vertices keep the order of the file;
+/// STL has none, there corners of one position are one vertex. Throws `Error`: io for a file that
+/// cannot be read, usage for another kind of file, malformed_file, out_of_range and not_finite with
+/// the path in front.
+SurfaceMesh read_surface_mesh(const std::string& path);
+
+/// Throws `Error` (malformed_file) unless every vertex is a corner, every edge belongs to two
+/// triangles that run through it in opposite directions, the triangles around every vertex are one
+/// fan, no triangle is without area, and all of them hang together: a closed oriented surface of
+/// one part. Names the first edge, vertex or triangle that is not so, counted from 1, as OBJ does.
+void check_closed(const TriangleMesh& mesh);
+
+/// 2 - 2 genus = vertices - edges + triangles of a closed surface of one part.
+int genus(const TriangleMesh& mesh);
+
+/// As OBJ, with texture coordinates where there are any; the whole file or none.
+void write_obj(const std::string& path, const SurfaceMesh& mesh);
+
+}  // namespace heddle::mesh

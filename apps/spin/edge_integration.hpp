@@ -1,0 +1,32 @@
+// A surface from its edges: the positions whose edges are nearest to those given, by a Poisson
+// equation (Crane, Pinkall, Schroeder 2011, section 5.6).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "heddle/operator.hpp"
+#include "heddle/report.hpp"
+#include "quaternions.hpp"
+
+namespace heddle::spin {
+
+/// A real number that acts on the four components of a quaternion: one product for four right-hand
+/// sides.
+using RealOnQuaternions = real<double, 4>;
+
+/// The cotangent matrix L: positive semidefinite, its null space the constants.
+CsrMatrix<RealOnQuaternions> cotangent_matrix(const TriangleMesh& mesh);
+
+/// The right-hand side for edges e turned and scaled by lambda: an edge from i to j becomes
+/// conj(l) e l, averaged along it with l linear from lambda_i to lambda_j (formula in section 5.5).
+/// Its sum is zero to rounding.
+Field<RealOnQuaternions> divergence_of_edges(const TriangleMesh& mesh,
+                                             const std::vector<Quaternion>& lambda);
+
+/// L x = divergence from the guess in x, with constants projected out.
+Report integrate_edges(const Operator<RealOnQuaternions>& matrix,
+                       const Field<RealOnQuaternions>& divergence, const SolverOptions& options,
+                       Field<RealOnQuaternions>& x);
+
+}  // namespace heddle::spin

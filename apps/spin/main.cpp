@@ -1,0 +1,290 @@
+// `heddle-spin`: conformal deformations of closed surfaces.
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "curvature_change.hpp"
+#include "device_option.hpp"
+#include "heddle/npz.hpp"
+#include "output_path.hpp"
+#include "picture.hpp"
+#include "profile_option.hpp"
+#include "run_program.hpp"
+#include "spin_report.hpp"
+#include "stopwatch.hpp"
+#include "surface_size.hpp"
+
+namespace heddle::spin {
+
+namespace {
+
+struct Options {
+  std::string mesh;
+  std::string rho, function, image;
+  double scale = 5;
+  std::string output, picture, dump;
+  cli::DeviceOption processor;
+  std::string plan;
+  cli::ProfileOption profile;
+  double shift = SpinOptions{}.shift;
+  double tolerance = 1e-6;
+  double angle = InverseIterationOptions{}.angle;
+  int max_steps = InverseIterationOptions{}.max_steps;
+  long long max_iterations = SolverOptions{}.max_iterations;
+  bool json = false;
+  bool quiet = false;
+};
+
+void check(const Options& options, const Device& device) {
+  const int sources = !options.rho.empty() + !options.function.empty() + !options.image.empty();
+  if (sources != 1) {
+    throw Error(ErrorKind::usage,
+                "one of --rho, --function and --image says how the curvature is to change");
+  }
+  if (options.output.empty() && options.dump.empty() && !options.json) {
+    throw Error(ErrorKind::usage, "there is nothing to do without --output, --dump or --json");
+  }
+  if (!(options.tolerance > 0 && options.tolerance < 1)) {
+    throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
+  }
+  if (!(options.angle > 0 && options.angle < 1)) {
+    throw Error(ErrorKind::usage, "--angle is more than 0 and below 1");
+  }
+  if (!(options.shift >= 0 && options.shift <= 1e6)) {
+    throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
+  }
+  if (!options.output.empty()) {
+    cli::check_output("--output", options.output);
+    if (!cli::ends_with(options.output, ".obj")) {
+      throw Error(ErrorKind::usage,
+                  "--output " + options.output + ": surfaces are written as .obj");
+    }
+  }
+  if (!options.picture.empty()) {
+    cli::check_output("--picture", options.picture);
+    if (!cli::ends_with(options.picture, ".png")) {
+      throw Error(ErrorKind::usage,
+                  "--picture " + options.picture + ": pictures are written as .png");
+    }
+  }
+  if (!options.dump.empty()) cli::check_output("--dump", options.dump + "-dirac.npz");
+  cli::check_plan_text(options.plan, device);
+  options.profile.check_use({options.plan});
+}
+
+std::vector<double> curvature_change(const Options& options, const mesh::SurfaceMesh& mesh,
+                                     std::string& from) {
+  if (!options.rho.empty()) {
+    from = options.rho;
+    return curvature_change_from_file(options.rho, mesh.triangles);
+  }
+  if (!options.image.empty()) {
+    from = options.image;
+    return curvature_change_from_image(options.image, options.scale, mesh);
+  }
+  from = options.function;
+  return named_curvature_change(options.function, options.scale, mesh.triangles);
+}
+
+/// A matrix and its right-hand side as `heddle solve` reads them; b of the Poisson equation as one
+/// file a coordinate, since there it is real numbers that are solved for.
+void dump_dirac(const std::string& prefix, const CsrMatrix<Quaternion>& matrix,
+                const Field<Quaternion>& b) {
+  write_npz(prefix + "-dirac.npz", block_view(matrix));
+  write_scalar_field(prefix + "-dirac-rhs.mtx",
+                     ScalarFieldView(b.size(), Quaternion::components, false, b.scalars().data()));
+}
+void dump_poisson(const std::string& prefix, const CsrMatrix<RealOnQuaternions>& matrix,
+                  const Field<RealOnQuaternions>& b) {
+  write_npz(prefix + "-poisson.npz", block_view(matrix));
+  const char* const coordinates[] = {"x", "y", "z"};
+  std::vector<double> column(static_cast<std::size_t>(b.size()));
+  for (int c = 0; c < 3; ++c) {
+    for (Index i = 0; i < b.size(); ++i) {
+      column[static_cast<std::size_t>(i)] = b.view().at(i, c + 1);
+    }
+    write_scalar_field(prefix + "-poisson-rhs-" + coordinates[c] + ".mtx",
+                       ScalarFieldView(b.size(), 1, false, column.data()));
+  }
+}
+
+SpinOptions settings_of(const Options& options, const Device& device, const Profiles& profiles,
+                        Progress* progress) {
+  SpinOptions settings;
+  settings.device = device;
+  settings.shift = options.shift;
+  settings.iteration.angle = options.angle;
+  settings.iteration.max_steps = options.max_steps;
+  for (SolverOptions* const solver : {&settings.iteration.solver, &settings.integration}) {
+    solver->tolerance = options.tolerance;
+    solver->max_iterations = options.max_iterations;
+  }
+  settings.choose = [&options, &profiles, device](const PlanSubject& matrix) {
+    return cli::choice_for(options.plan, matrix, device, Objective::cg, profiles);
+  };
+  if (!options.dump.empty()) {
+    settings.on_dirac = [&](const auto& matrix, const auto& b) {
+      dump_dirac(options.dump, matrix, b);
+    };
+    settings.on_poisson = [&](const auto& matrix, const auto& b) {
+      dump_poisson(options.dump, matrix, b);
+    };
+  }
+  settings.progress = progress;
+  return settings;
+}
+
+void measure_quality(const mesh::SurfaceMesh& before, const TriangleMesh& after,
+                     const std::vector<double>& rho, SpinReport& report) {
+  const cli::Stopwatch watch;
+  const TriangleMesh& mesh = before.triangles;
+  report.distortion = distribution(quasi_conformal_distortion(mesh, after), mesh);
+  report.dirac_eigenvalue = dirac_eigenvalue(mesh, rho, report.spin.lambda);
+  report.curvature_error = curvature_error(mesh, after, report.spin.lambda, report.spin.scale, rho,
+                                           report.dirac_eigenvalue);
+  report.quality_seconds = watch.seconds();
+}
+
+int run(const Options& options) {
+  const cli::Stopwatch watch;
+  const Device device = options.processor.on(options.quiet);
+  check(options, device);
+  const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
+  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  SpinReport report;
+
+  const mesh::SurfaceMesh before = mesh::read_surface_mesh(options.mesh);
+  const TriangleMesh& mesh = before.triangles;
+  try {
+    mesh::check_closed(mesh);
+  } catch (const Error& error) {
+    throw Error(error.kind(), options.mesh + ": " + error.what());
+  }
+  const std::vector<double> rho = curvature_change(options, before, report.rho);
+  report.mesh = options.mesh;
+  report.output = options.output;
+  report.device = device.description();
+  report.vertices = static_cast<Index>(mesh.position.size());
+  report.triangles = static_cast<Offset>(mesh.triangle.size());
+  report.genus = mesh::genus(mesh);
+  report.radius = surface_size(mesh).radius();
+  const auto [least, largest] = std::ranges::minmax(rho);
+  report.least_rho = least;
+  report.largest_rho = largest;
+  report.read_seconds = watch.seconds();
+
+  report.spin = spin_transform(mesh, rho, settings_of(options, device, profiles, progress.get()));
+  if (report.spin.iteration.converged) {
+    const mesh::SurfaceMesh after{
+        {Array<Point>(std::span<const Point>(report.spin.position)), mesh.triangle},
+        before.texture};
+    measure_quality(before, after.triangles, rho, report);
+    const cli::Stopwatch writing;
+    if (!options.output.empty()) mesh::write_obj(options.output, after);
+    if (!options.picture.empty()) {
+      const double most = std::max(std::abs(least), std::abs(largest));
+      std::vector<Colour> colour;
+      for (const double r : rho) colour.push_back(colour_of(r, most));
+      write_picture(options.picture, mesh, after.triangles, colour);
+    }
+    report.write_seconds = writing.seconds();
+  }
+  report.seconds = watch.seconds();
+  if (progress) progress->erase();
+  if (options.json) {
+    std::cout << to_json(report).dump(2) << "\n";
+  } else if (!options.quiet) {
+    print(report);
+  }
+  return report.spin.converged() ? 0 : 1;
+}
+
+std::string list_of_functions() {
+  std::string list;
+  for (const NamedFunction& function : named_functions()) {
+    list += (list.empty() ? "" : "; ") + function.name + " = " + function.formula;
+  }
+  return list;
+}
+
+void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
+  app.add_option("mesh", options->mesh,
+                 "a closed surface: .obj, .off, .ply or .stl, also with .gz behind")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--rho", options->rho,
+                 "how the mean curvature half-density is to change: a text of one number a "
+                 "triangle, or one a vertex")
+      ->type_name("FILE");
+  app.add_option("--function", options->function,
+                 "the same by name, in coordinates where the surface has radius 1 about 0, times "
+                 "--scale over that radius: " +
+                     list_of_functions())
+      ->type_name("NAME");
+  app.add_option("--image", options->image,
+                 "the same from a grey image (TGA, PNG) at texture coordinates: black is minus "
+                 "--scale, white is --scale")
+      ->type_name("FILE");
+  app.add_option("--scale", options->scale, "of --function and --image")
+      ->capture_default_str()
+      ->type_name("S");
+  app.add_option("-o,--output", options->output, "where to write the surface (.obj)")
+      ->type_name("FILE");
+  app.add_option("--picture", options->picture,
+                 "where to draw the surface before and after, coloured by rho (.png)")
+      ->type_name("FILE");
+  app.add_option("--dump", options->dump,
+                 "write the linear systems as `heddle solve` reads them: PREFIX-dirac.npz with "
+                 "PREFIX-dirac-rhs.mtx (--entry quaternion), PREFIX-poisson.npz with "
+                 "PREFIX-poisson-rhs-x.mtx, -y, -z (--entry real)")
+      ->type_name("PREFIX");
+  options->processor.add_to(app);
+  app.add_option("--plan", options->plan,
+                 "layout and schedule of both matrices, as `heddle solve` takes it; chosen without "
+                 "it")
+      ->type_name("TEXT");
+  options->profile.add_to(app, options->quiet);
+  app.add_option("--shift", options->shift,
+                 "what is added to (D - rho)*(D - rho), in units of mass over radius squared; it "
+                 "changes no eigenvector")
+      ->capture_default_str()
+      ->type_name("SIGMA");
+  app.add_option("--tolerance", options->tolerance, "of each solve, on |b - A x| / |b|")
+      ->capture_default_str()
+      ->type_name("T");
+  app.add_option("--max-iterations", options->max_iterations, "of each solve")
+      ->capture_default_str()
+      ->check(CLI::Range(0LL, std::numeric_limits<long long>::max(), "INT"))
+      ->type_name("N");
+  app.add_option("--angle", options->angle,
+                 "inverse iteration ends when the sine of the angle by which a step turns the "
+                 "vector is at most this")
+      ->capture_default_str()
+      ->type_name("SINE");
+  app.add_option("--max-steps", options->max_steps, "of inverse iteration")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  app.add_flag("--json", options->json, "the report as one JSON object");
+  app.add_flag("-q,--quiet", options->quiet, "no progress, and no report but --json");
+  app.footer(
+      "Example: heddle-spin sphere.obj --function waves --scale 3 --output waves.obj --picture "
+      "waves.png\n"
+      "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");
+}
+
+}  // namespace
+
+}  // namespace heddle::spin
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Conformal deformations of closed surfaces by spin transformations: prescribe how the mean "
+      "curvature changes, keep the angles.");
+  int status = 0;
+  const auto options = std::make_shared<heddle::spin::Options>();
+  heddle::spin::add_options(app, options);
+  app.callback([&] { status = heddle::spin::run(*options); });
+  return heddle::cli::run_program("heddle-spin", app, argc, argv, status);
+}

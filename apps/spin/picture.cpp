@@ -1,0 +1,165 @@
+#include "picture.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heddle/output_file.hpp"
+#include "heddle/points.hpp"
+#include "stb_headers.hpp"
+
+namespace heddle::spin {
+
+using namespace points;
+
+namespace {
+
+constexpr int side = 640;   // pixels of each picture
+constexpr int samples = 2;  // along a pixel's edge, averaged
+constexpr int size = side * samples;
+constexpr double margin = 0.04;
+
+/// A view along -z onto a square, nearest points first.
+class View {
+ public:
+  View()
+      : depth_(std::size_t(size) * size, -std::numeric_limits<double>::infinity()),
+        colour_(depth_.size(), Colour{1, 1, 1}) {}
+
+  void draw(const TriangleMesh& mesh, const std::vector<Colour>& colour) {
+    Point low = mesh.position[0], high = low;
+    for (const Point& p : mesh.position) {
+      for (int k = 0; k < 3; ++k) {
+        low[k] = std::min(low[k], p[k]);
+        high[k] = std::max(high[k], p[k]);
+      }
+    }
+    const double extent = std::max(high[0] - low[0], high[1] - low[1]);
+    const double scale = size * (1 - 2 * margin) / extent;
+    const Point middle = 0.5 * (low + high);
+    const auto on_screen = [&](const Point& p) {
+      const Point q = scale * (p - middle);
+      return Point{0.5 * size + q[0], 0.5 * size - q[1], q[2]};
+    };
+    // Shaded by normals of vertices, so that triangles do not show as facets.
+    std::vector<Point> normal(mesh.position.size());
+    for (const auto& corner : mesh.triangle) {
+      const Point& a = mesh.position[corner[0]];
+      const Point n = cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a);
+      for (const Index v : corner) {
+        normal[static_cast<std::size_t>(v)] = normal[static_cast<std::size_t>(v)] + n;
+      }
+    }
+    for (std::size_t t = 0; t < mesh.triangle.size(); ++t) {
+      std::array<Point, 3> p, n;
+      for (int k = 0; k < 3; ++k) {
+        const auto v = static_cast<std::size_t>(mesh.triangle[t][k]);
+        p[k] = on_screen(mesh.position[v]);
+        n[k] = (1 / length(normal[v])) * normal[v];
+      }
+      draw_triangle(p, n, colour[t]);
+    }
+  }
+
+  /// The mean of a pixel's samples.
+  Colour pixel(int x, int y) const {
+    Colour sum{};
+    for (int i = 0; i < samples * samples; ++i) {
+      const Colour& c = colour_[at(x * samples + i % samples, y * samples + i / samples)];
+      for (int k = 0; k < 3; ++k) sum[k] += c[k] / (samples * samples);
+    }
+    return sum;
+  }
+
+ private:
+  static std::size_t at(int x, int y) { return std::size_t(y) * size + std::size_t(x); }
+
+  void draw_triangle(const std::array<Point, 3>& p, const std::array<Point, 3>& normal,
+                     const Colour& colour) {
+    const auto area = [](const Point& a, const Point& b, double x, double y) {
+      return (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
+    };
+    const double whole = area(p[0], p[1], p[2][0], p[2][1]);
+    if (whole == 0) return;
+    const auto first = [](double a) {
+      return std::clamp(static_cast<int>(std::floor(a)), 0, size);
+    };
+    const int left = first(std::min({p[0][0], p[1][0], p[2][0]}));
+    const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1);
+    const int top = first(std::min({p[0][1], p[1][1], p[2][1]}));
+    const int bottom = first(std::max({p[0][1], p[1][1], p[2][1]}) + 1);
+    for (int y = top; y < bottom; ++y) {
+      for (int x = left; x < right; ++x) {
+        const double u = area(p[1], p[2], x + 0.5, y + 0.5) / whole;
+        const double v = area(p[2], p[0], x + 0.5, y + 0.5) / whole;
+        const double w = 1 - u - v;
+        if (u < 0 || v < 0 || w < 0) continue;
+        const double depth = u * p[0][2] + v * p[1][2] + w * p[2][2];
+        if (depth <= depth_[at(x, y)]) continue;
+        depth_[at(x, y)] = depth;
+        const Point n = u * normal[0] + v * normal[1] + w * normal[2];
+        const double light = lightness((1 / length(n)) * n);
+        for (int k = 0; k < 3; ++k) {
+          colour_[at(x, y)][k] = std::min(1.0, colour[k] * light);
+        }
+      }
+    }
+  }
+
+  /// A lamp at the upper left behind the viewer, and some light from everywhere.
+  static double lightness(const Point& normal) {
+    constexpr double ambient = 0.3, lamp = 0.8;
+    const Point towards_lamp = {-0.408, 0.408, 0.816};
+    return ambient + lamp * std::max(0.0, dot(normal, towards_lamp));
+  }
+
+  std::vector<double> depth_;
+  std::vector<Colour> colour_;
+};
+
+void append_bytes(void* to, void* data, int bytes) {
+  static_cast<std::string*>(to)->append(static_cast<const char*>(data),
+                                        static_cast<std::size_t>(bytes));
+}
+
+}  // namespace
+
+Colour colour_of(double value, double largest) {
+  const double t = largest > 0 ? std::clamp(value / largest, -1.0, 1.0) : 0;
+  constexpr Colour cold = {0.23, 0.42, 0.78}, none = {0.82, 0.82, 0.80}, warm = {0.85, 0.40, 0.16};
+  const Colour& end = t < 0 ? cold : warm;
+  Colour colour;
+  for (int k = 0; k < 3; ++k) colour[k] = none[k] + std::abs(t) * (end[k] - none[k]);
+  return colour;
+}
+
+void write_picture(const std::string& path, const TriangleMesh& before, const TriangleMesh& after,
+                   const std::vector<Colour>& colour_of_triangle) {
+  constexpr int channels = 3;
+  std::vector<unsigned char> pixels(std::size_t(2) * side * side * channels);
+  const TriangleMesh* const meshes[] = {&before, &after};
+  for (int half = 0; half < 2; ++half) {
+    View view;
+    view.draw(*meshes[half], colour_of_triangle);
+    for (int y = 0; y < side; ++y) {
+      for (int x = 0; x < side; ++x) {
+        const Colour colour = view.pixel(x, y);
+        for (int k = 0; k < channels; ++k) {
+          const auto at = (std::size_t(y) * 2 * side + std::size_t(half * side + x)) * channels +
+                          std::size_t(k);
+          pixels[at] = static_cast<unsigned char>(std::lround(255 * colour[k]));
+        }
+      }
+    }
+  }
+  std::string bytes;
+  if (stbi_write_png_to_func(append_bytes, &bytes, 2 * side, side, channels, pixels.data(),
+                             2 * side * channels) == 0) {
+    throw Error(ErrorKind::memory, "the picture " + path + " could not be made");
+  }
+  OutputFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+}  // namespace heddle::spin

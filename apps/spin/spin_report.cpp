@@ -1,0 +1,140 @@
+#include "spin_report.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "heddle/version.hpp"
+#include "provenance.hpp"
+#include "readable.hpp"
+
+namespace heddle::spin {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json to_json(const Report& solve) {
+  return {{"status", name(solve.status)},
+          {"iterations", solve.iterations},
+          {"residual", number(solve.residual)},
+          {"seconds", solve.iterate_seconds + solve.permute_seconds},
+          {"loop", solve.loop},
+          {"stored", solve.stored}};
+}
+
+Json to_json(const PlanChoice& choice) {
+  return {{"plan", to_string(choice.plan)}, {"reason", choice.reason}};
+}
+
+long long iterations_of(const InverseIteration& iteration) {
+  long long sum = 0;
+  for (const InverseStep& step : iteration.steps) sum += step.solve.iterations;
+  return sum;
+}
+
+const char* text(const std::string& t) { return t.c_str(); }
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const SpinReport& report) {
+  const SpinTransformation& spin = report.spin;
+  Json json;
+  json["program"] = std::string("heddle-spin ") + version;
+  json["commit"] = cli::commit();
+  json["date"] = cli::utc("%Y-%m-%dT%H:%M:%SZ");
+  json["command"] = cli::command_line();
+  json["mesh"] = report.mesh;
+  json["vertices"] = report.vertices;
+  json["triangles"] = report.triangles;
+  json["genus"] = report.genus;
+  json["radius"] = report.radius;
+  json["device"] = report.device;
+  json["rho"] = {
+      {"from", report.rho}, {"least", report.least_rho}, {"largest", report.largest_rho}};
+  json["converged"] = spin.converged();
+  Json steps = Json::array();
+  for (const InverseStep& step : spin.iteration.steps) {
+    Json one = to_json(step.solve);
+    one["angle"] = number(step.angle);
+    one["eigenvalue"] = number(step.eigenvalue);
+    steps.push_back(one);
+  }
+  json["eigenvector"] = {{"rows", report.vertices},
+                         {"entries", spin.dirac_entries},
+                         {"shift", spin.shift},
+                         {"plan", to_json(spin.dirac_plan)},
+                         {"converged", spin.iteration.converged},
+                         {"iterations", iterations_of(spin.iteration)},
+                         {"steps", steps}};
+  if (spin.iteration.converged) {
+    Json positions = to_json(spin.integration);
+    positions["entries"] = spin.poisson_entries;
+    positions["plan"] = to_json(spin.poisson_plan);
+    json["positions"] = positions;
+    const Distribution& d = report.distortion;
+    json["quasi_conformal_distortion"] = {{"least", number(d.least)},
+                                          {"median", number(d.median)},
+                                          {"mean", number(d.mean)},
+                                          {"percentile_95", number(d.most_of_95_percent)},
+                                          {"largest", number(d.largest)}};
+    json["dirac_eigenvalue"] = number(report.dirac_eigenvalue);
+    json["curvature_error"] = number(report.curvature_error);
+    json["scale"] = spin.scale;
+  }
+  json["times"] = {{"read", report.read_seconds},         {"assemble", spin.seconds.assemble},
+                   {"build", spin.seconds.build},         {"eigenvector", spin.seconds.eigenvector},
+                   {"positions", spin.seconds.integrate}, {"quality", report.quality_seconds},
+                   {"write", report.write_seconds},       {"all", report.seconds}};
+  return json;
+}
+
+void print(const SpinReport& report) {
+  using cli::readable_count, cli::readable_seconds;
+  const SpinTransformation& spin = report.spin;
+  std::printf("surface    %s: %s vertices, %s triangles, genus %d, radius %.4g by area\n",
+              text(report.mesh), text(readable_count(report.vertices)),
+              text(readable_count(report.triangles)), report.genus, report.radius);
+  std::printf("rho        %s: %.4g to %.4g\n", text(report.rho), report.least_rho,
+              report.largest_rho);
+  std::printf("device     %s\n", text(report.device));
+  std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
+              text(readable_count(spin.dirac_entries)), spin.shift,
+              text(to_string(spin.dirac_plan.plan)), text(spin.dirac_plan.reason));
+  int number = 0;
+  for (const InverseStep& step : spin.iteration.steps) {
+    std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,
+                std::string(name(step.solve.status)).c_str(), step.solve.iterations,
+                text(readable_seconds(step.solve.iterate_seconds)), step.solve.residual);
+    if (step.solve.converged()) {
+      std::printf("; turned by %.1e, eigenvalue %.6g", step.angle, step.eigenvalue);
+    }
+    std::printf("\n");
+  }
+  if (!spin.iteration.converged) {
+    std::printf("status     no eigenvector: no surface is made\n");
+    return;
+  }
+  std::printf("positions  %s after %lld iterations in %s, residual %.1e; plan %s (%s)\n",
+              std::string(name(spin.integration.status)).c_str(), spin.integration.iterations,
+              text(readable_seconds(spin.integration.iterate_seconds)), spin.integration.residual,
+              text(to_string(spin.poisson_plan.plan)), text(spin.poisson_plan.reason));
+  const Distribution& d = report.distortion;
+  std::printf(
+      "angles     quasi-conformal distortion %.3f median, %.3f mean, %.3f for 95%%, %.3f "
+      "largest\n",
+      d.median, d.mean, d.most_of_95_percent, d.largest);
+  std::printf("curvature  misses what was asked for by %.2f%%; least eigenvalue of D - rho %.4g\n",
+              100 * report.curvature_error, report.dirac_eigenvalue);
+  std::printf(
+      "time       read %s, assemble %s, build %s, eigenvector %s, positions %s, write %s; "
+      "%s in all\n",
+      text(readable_seconds(report.read_seconds)), text(readable_seconds(spin.seconds.assemble)),
+      text(readable_seconds(spin.seconds.build)), text(readable_seconds(spin.seconds.eigenvector)),
+      text(readable_seconds(spin.seconds.integrate)), text(readable_seconds(report.write_seconds)),
+      text(readable_seconds(report.seconds)));
+  if (!report.output.empty()) std::printf("written    %s\n", text(report.output));
+}
+
+}  // namespace heddle::spin

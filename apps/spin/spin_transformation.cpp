@@ -1,0 +1,160 @@
+#include "spin_transformation.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "heddle/choose_plan.hpp"
+#include "heddle/points.hpp"
+#include "stopwatch.hpp"
+#include "surface_size.hpp"
+#include "upright.hpp"
+
+namespace heddle::spin {
+
+using namespace points;
+
+namespace {
+
+template <class E>
+PlanChoice plan_for(const CsrMatrix<E>& matrix, const SpinOptions& options) {
+  if (options.choose) return options.choose(subject_of(matrix));
+  return {.plan = choose_plan(matrix, options.device), .reason = "predicted", .warning = ""};
+}
+
+void tell(const SpinOptions& options, double fraction, const std::string& what) {
+  if (options.progress != nullptr) options.progress->report(fraction, what);
+}
+
+/// `observer` of what a solver is doing, without end of the user's own.
+std::function<bool(const SolveProgress&)> telling(const SpinOptions& options,
+                                                  const std::string& what,
+                                                  std::function<bool(const SolveProgress&)> own) {
+  if (options.progress == nullptr) return own;
+  return [&options, what, own](const SolveProgress& now) {
+    char text[96];
+    std::snprintf(text, sizeof text, "%s, iteration %lld, residual %.1e", what.c_str(),
+                  now.iteration, now.relative_residual);
+    tell(options, -1, text);
+    return !own || own(now);
+  };
+}
+
+/// The Rayleigh quotient of a constant: D makes it zero, so that only rho is left.
+double eigenvalue_of_constants(const TriangleMesh& mesh, const std::vector<double>& rho) {
+  double numerator = 0, area_in_all = 0;
+  for (std::size_t t = 0; t < rho.size(); ++t) {
+    const auto& corner = mesh.triangle[t];
+    const Point& a = mesh.position[corner[0]];
+    const double area =
+        0.5 * length(cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a));
+    numerator += area * rho[t] * rho[t];
+    area_in_all += area;
+  }
+  return numerator / area_in_all;
+}
+
+/// Moves, turns and scales the surface to the area, centre and position of the one before.
+void fit(const TriangleMesh& before, const std::vector<double>& mass, SpinTransformation& result) {
+  std::vector<Point>& position = result.position;
+  const TriangleMesh after{Array<Point>(std::span<const Point>(position)), before.triangle};
+  const SurfaceSize wanted = surface_size(before), now = surface_size(after);
+  result.scale = std::sqrt(wanted.area / now.area);
+  std::vector<Point> from = position, to(before.position.begin(), before.position.end());
+  for (Point& p : from) p = result.scale * (p - now.centre);
+  for (Point& p : to) p = p - wanted.centre;
+  const Quaternion turn = rotation_onto(from, to, mass), back = adjoint(turn);
+  for (std::size_t v = 0; v < position.size(); ++v) {
+    const Quaternion p = product(product(turn, imaginary(from[v])), back);
+    position[v] = wanted.centre + imaginary_part(p);
+    result.lambda[v] = product(result.lambda[v], back);
+  }
+}
+
+void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
+                 const std::vector<double>& mass, const SpinOptions& options,
+                 SpinTransformation& result) {
+  const cli::Stopwatch assembling;
+  const double radius = surface_size(mesh).radius();
+  result.shift = options.shift / (radius * radius);
+  const CsrMatrix<Quaternion> matrix = dirac(mesh, rho, result.shift);
+  result.dirac_entries = matrix.entries();
+  result.dirac_plan = plan_for(matrix, options);
+  result.seconds.assemble += assembling.seconds();
+  if (options.on_dirac) {
+    Field<Quaternion> b(matrix.rows());
+    for (Index i = 0; i < b.size(); ++i) b.set(i, {{mass[static_cast<std::size_t>(i)], 0, 0, 0}});
+    options.on_dirac(matrix, b);
+  }
+
+  const cli::Stopwatch building;
+  const Operator<Quaternion> shifted(matrix, result.dirac_plan.plan, options.device);
+  result.seconds.build += building.seconds();
+
+  const cli::Stopwatch iterating;
+  std::function<bool(int, const SolveProgress&)> observer;
+  if (options.progress != nullptr || options.iteration.solver.observer) {
+    observer = [&](int step, const SolveProgress& now) {
+      const auto both = telling(options, "eigenvector, step " + std::to_string(step),
+                                options.iteration.solver.observer);
+      return both(now);
+    };
+  }
+  result.iteration = smallest_eigenvector(
+      shifted, result.shift, mass, eigenvalue_of_constants(mesh, rho), options.iteration, observer);
+  // A mean |lambda|^2 of 1: edges keep their size on the whole.
+  double weight = 0, sum = 0;
+  result.lambda = result.iteration.vector;
+  for (std::size_t v = 0; v < mass.size(); ++v) {
+    weight += mass[v];
+    sum += mass[v] * squared_norm(result.lambda[v]);
+  }
+  for (Quaternion& l : result.lambda) l = times(std::sqrt(weight / sum), l);
+  result.seconds.eigenvector += iterating.seconds();
+}
+
+void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
+                    const SpinOptions& options, SpinTransformation& result) {
+  const cli::Stopwatch assembling;
+  const CsrMatrix<RealOnQuaternions> matrix = cotangent_matrix(mesh);
+  const Field<RealOnQuaternions> b = divergence_of_edges(mesh, result.lambda);
+  result.poisson_entries = matrix.entries();
+  result.poisson_plan = plan_for(matrix, options);
+  result.seconds.assemble += assembling.seconds();
+  if (options.on_poisson) options.on_poisson(matrix, b);
+
+  const cli::Stopwatch building;
+  const Operator<RealOnQuaternions> laplacian(matrix, result.poisson_plan.plan, options.device);
+  result.seconds.build += building.seconds();
+
+  const cli::Stopwatch integrating;
+  SolverOptions solver = options.integration;
+  solver.observer = telling(options, "positions", solver.observer);
+  Field<RealOnQuaternions> x(matrix.rows());
+  for (Index i = 0; i < x.size(); ++i) {
+    const Quaternion p = imaginary(mesh.position[i]);
+    x.set(i, {{p.w(), p.x(), p.y(), p.z()}});
+  }
+  result.integration = integrate_edges(laplacian, b, solver, x);
+  for (Index i = 0; i < x.size(); ++i) {
+    const auto value = x[i];
+    result.position[static_cast<std::size_t>(i)] = {value.component[1], value.component[2],
+                                                    value.component[3]};
+  }
+  fit(mesh, mass, result);
+  result.seconds.integrate += integrating.seconds();
+}
+
+}  // namespace
+
+SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<double>& rho,
+                                  const SpinOptions& options) {
+  SpinTransformation result;
+  result.position.assign(mesh.position.begin(), mesh.position.end());
+  tell(options, 0, "matrix");
+  const std::vector<double> mass = vertex_areas(mesh);
+  find_lambda(mesh, rho, mass, options, result);
+  if (result.iteration.converged) find_positions(mesh, mass, options, result);
+  return result;
+}
+
+}  // namespace heddle::spin

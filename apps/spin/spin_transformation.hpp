@@ -1,0 +1,62 @@
+// A spin transformation: the conformal deformation of a closed surface under which the mean
+// curvature half-density changes by rho (Crane, Pinkall, Schroeder 2011).
+//
+//   lambda with (D - rho) lambda = 0, as nearly as there is one    inverse_iteration.hpp
+//   edges conj(lambda) e lambda                                    edge_integration.hpp
+//   positions that have such edges, as nearly as there are any     edge_integration.hpp
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "edge_integration.hpp"
+#include "heddle/plan_choice.hpp"
+#include "heddle/progress.hpp"
+#include "inverse_iteration.hpp"
+#include "surface_quality.hpp"
+
+namespace heddle::spin {
+
+struct SpinOptions {
+  Device device = Device::cpu();
+  /// What is added to (D - rho)*(D - rho), in units of M / R^2, 4 pi R^2 the area: without it the
+  /// matrix is singular for rho = 0. It changes no eigenvector.
+  double shift = 0.01;
+  InverseIterationOptions iteration = {};
+  /// Of the Poisson equation; relative to the right-hand side.
+  SolverOptions integration = {};
+  /// The plan of each of the two matrices; a prediction by default.
+  std::function<PlanChoice(const PlanSubject&)> choose = {};
+  /// Is given both systems, b of n x 4 numbers, before they are solved.
+  std::function<void(const CsrMatrix<Quaternion>&, const Field<Quaternion>&)> on_dirac = {};
+  std::function<void(const CsrMatrix<RealOnQuaternions>&, const Field<RealOnQuaternions>&)>
+      on_poisson = {};
+  Progress* progress = nullptr;
+};
+
+struct SpinTransformation {
+  std::vector<Point> position;  // of the same area and centre as before
+  std::vector<Quaternion> lambda;
+  double scale = 1;  // lengths are those of conj(lambda) e lambda times this
+  double shift = 0;  // what was added to the matrix, in units of M
+  InverseIteration iteration;
+  Report integration;
+  PlanChoice dirac_plan, poisson_plan;
+  Offset dirac_entries = 0, poisson_entries = 0;
+
+  struct Times {
+    double assemble = 0, build = 0, eigenvector = 0, integrate = 0;
+  } seconds;
+
+  /// Whether the eigenvector was found, and the Poisson equation solved.
+  bool converged() const { return iteration.converged && integration.converged(); }
+};
+
+/// `rho` is one number a triangle of a closed surface (`mesh::check_closed`). What does not
+/// converge is told by `iteration` and `integration`; without a converged eigenvector nothing is
+/// integrated, and the positions are those before. Throws `Error` as `dirac` and `Operator` do.
+SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<double>& rho,
+                                  const SpinOptions& options = {});
+
+}  // namespace heddle::spin

@@ -1,0 +1,150 @@
+// `heddle-spin` as its users meet it.
+#include <cmath>
+#include <fstream>
+#include <regex>
+
+#include "cli/run.hpp"
+#include "heddle/problems.hpp"
+#include "surface_mesh.hpp"
+
+namespace heddle::spin {
+namespace {
+
+class CommandSpin : public CommandLine {
+ protected:
+  void SetUp() override {
+    mesh::write_obj(folder / "blob.obj", {random_surface(162), {}});
+    before_ = files();
+  }
+  Result spin(const std::vector<std::string>& arguments) const {
+    return Process(HEDDLE_SPIN_PROGRAM, arguments, folder / "").wait();
+  }
+  /// One line, exit 2, and nothing written.
+  void expect_refused(const std::vector<std::string>& arguments, const std::string& message) const {
+    const Result result = spin(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error, "heddle-spin: " + message + "\n");
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(files(), before_);
+  }
+  /// With files that the test itself writes first.
+  void write(const std::string& name, const std::string& text) {
+    folder.write(name, text);
+    before_.insert(name);
+  }
+
+  Names before_;
+};
+
+TEST_F(CommandSpin, WritesASurfaceAndAPicture) {
+  const Result result = spin({"blob.obj", "--function", "waves", "--scale", "2", "--output",
+                              "waves.obj", "--picture", "waves.png"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.error, "");
+  EXPECT_NE(result.out.find("surface    blob.obj: 162 vertices, 320 triangles, genus 0"),
+            std::string::npos)
+      << result.out;
+  EXPECT_NE(result.out.find("written    waves.obj"), std::string::npos);
+  const mesh::SurfaceMesh before = mesh::read_surface_mesh(folder / "blob.obj");
+  const mesh::SurfaceMesh after = mesh::read_surface_mesh(folder / "waves.obj");
+  EXPECT_EQ(after.triangles.triangle.size(), before.triangles.triangle.size());
+  EXPECT_NE(after.triangles.position[0], before.triangles.position[0]);
+  EXPECT_EQ(text_of("waves.png").substr(1, 3), "PNG");
+}
+
+TEST_F(CommandSpin, ReportsAsJson) {
+  const Result result = spin({"blob.obj", "--function", "zero", "--json"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  EXPECT_EQ(json["vertices"], 162);
+  EXPECT_EQ(json["triangles"], 320);
+  EXPECT_EQ(json["converged"], true);
+  EXPECT_EQ(json["rho"]["from"], "zero");
+  EXPECT_EQ(json["eigenvector"]["entries"], 162 + 3 * 320);
+  EXPECT_EQ(json["eigenvector"]["steps"].size(), 1U);
+  EXPECT_EQ(json["positions"]["status"], "converged");
+  EXPECT_NEAR(json["quasi_conformal_distortion"]["largest"].get<double>(), 1, 1e-6);
+  for (const std::string phase :
+       {"read", "assemble", "build", "eigenvector", "positions", "quality", "write", "all"}) {
+    EXPECT_TRUE(json["times"][phase].is_number()) << phase;
+  }
+  EXPECT_EQ(files(), before_);
+}
+
+/// The files that it writes are the systems that it solves.
+TEST_F(CommandSpin, DumpsSystemsThatSolveReads) {
+  const Result result = spin({"blob.obj", "--function", "bump", "--dump", "blob", "-q"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const Result dirac = run({"solve", "blob-dirac.npz", "--entry", "quaternion", "--rhs",
+                            "blob-dirac-rhs.mtx", "--json"});
+  EXPECT_EQ(dirac.status, 0) << dirac.error;
+  EXPECT_EQ(dirac.json()["rows"], 162);
+  for (const std::string coordinate : {"x", "y", "z"}) {
+    const Result poisson =
+        run({"solve", "blob-poisson.npz", "--rhs", "blob-poisson-rhs-" + coordinate + ".mtx",
+             "--tolerance", "1e-8", "--json"});
+    EXPECT_EQ(poisson.status, 0) << poisson.error << poisson.out;
+  }
+}
+
+TEST_F(CommandSpin, TakesRhoFromAFile) {
+  std::string text;
+  for (int v = 0; v < 162; ++v) text += std::to_string(0.01 * v) + "\n";
+  folder.write("rho.txt", text);
+  const Result result = spin({"blob.obj", "--rho", "rho.txt", "--json"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_NEAR(result.json()["rho"]["largest"].get<double>(), 1.6, 0.02);
+}
+
+TEST_F(CommandSpin, SaysWhatDidNotConverge) {
+  const Result result =
+      spin({"blob.obj", "--function", "waves", "--max-iterations", "2", "--output", "w.obj"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.out.find("no eigenvector: no surface is made"), std::string::npos);
+  EXPECT_EQ(files(), before_);
+}
+
+TEST_F(CommandSpin, RefusesBadInput) {
+  expect_refused({"none.obj", "--function", "x", "--json"},
+                 "cannot read none.obj: No such file or directory");
+  expect_refused({"blob.obj", "--json"},
+                 "one of --rho, --function and --image says how the curvature is to change");
+  expect_refused({"blob.obj", "--function", "x"},
+                 "there is nothing to do without --output, --dump or --json");
+  expect_refused({"blob.obj", "--function", "x", "-o", "x.ply"},
+                 "--output x.ply: surfaces are written as .obj");
+  expect_refused({"blob.obj", "--function", "sine", "--json"},
+                 "no function is named 'sine'; there are: zero, x, y, z, bump, stripes, waves");
+  expect_refused({"blob.obj", "--image", "grey.png", "--json"},
+                 "--image grey.png needs a surface with texture coordinates at every corner (vt in "
+                 "an OBJ file)");
+  write("rho.txt", "1 2");
+  expect_refused({"blob.obj", "--rho", "rho.txt", "--output", "o.obj"},
+                 "rho.txt: 2 numbers; the surface has 162 vertices and 320 triangles");
+  write("open.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  expect_refused({"open.obj", "--function", "x", "--output", "o.obj"},
+                 "open.obj: the edge from vertex 1 to 2 belongs to one triangle only: the surface "
+                 "is not closed");
+  write("far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n");
+  expect_refused({"far.obj", "--function", "x", "--output", "o.obj"},
+                 "far.obj: triangle 1 refers to vertex 9; there are 3");
+  expect_refused({"blob.obj", "--function", "x", "--json", "--tolerance", "2"},
+                 "--tolerance is more than 0 and below 1");
+  expect_refused({"blob.obj", "--function", "x", "--json", "--device", "gpu"},
+                 "no device is named 'gpu'; there are: cpu, cuda, cuda:N, auto");
+}
+
+TEST_F(CommandSpin, HelpHasAnExampleThatWorks) {
+  const Result help = spin({"--help"});
+  EXPECT_EQ(help.status, 0);
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(help.out, found, std::regex("Example: heddle-spin (.*)")));
+  std::filesystem::rename(folder / "blob.obj", folder / "sphere.obj");
+  setenv("spin", HEDDLE_SPIN_PROGRAM, 1);
+  const Result result = shell("$spin " + found[1].str());
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(files(), (Names{"sphere.obj", "waves.obj", "waves.png"}));
+}
+
+}  // namespace
+}  // namespace heddle::spin

@@ -1,0 +1,106 @@
+// Where rho comes from: files, names, images.
+#include "curvature_change.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "grey_image.hpp"
+#include "heddle/error.hpp"
+#include "io/temporary_folder.hpp"
+
+namespace heddle::spin {
+namespace {
+
+/// The message of the error that `act` throws.
+template <class Act>
+std::string refusal(const Act& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TriangleMesh two_triangles() {
+  TriangleMesh mesh;
+  mesh.position = Array<Point>(std::vector<Point>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}});
+  mesh.triangle =
+      Array<std::array<Index, 3>>(std::vector<std::array<Index, 3>>{{0, 1, 2}, {1, 3, 2}});
+  return mesh;
+}
+
+class CurvatureChange : public testing::Test {
+ protected:
+  std::string file(const std::string& text) const { return folder.write("rho.txt", text); }
+  TemporaryFolder folder;
+};
+
+TEST_F(CurvatureChange, OfTrianglesAndOfVertices) {
+  const TriangleMesh mesh = two_triangles();
+  EXPECT_EQ(curvature_change_from_file(file("1.5\n\t-2e1 "), mesh),
+            (std::vector<double>{1.5, -20}));
+  EXPECT_EQ(curvature_change_from_file(file("0 3\n+6 12"), mesh), (std::vector<double>{3, 7}));
+}
+
+TEST_F(CurvatureChange, RefusesWhatItCannotRead) {
+  const TriangleMesh mesh = two_triangles();
+  const std::string path = folder / "rho.txt";
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 2 3"), mesh); }),
+            path + ": 3 numbers; the surface has 4 vertices and 2 triangles");
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\ntwo"), mesh); }),
+            path + ":2: no number");
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\n\nnan"), mesh); }),
+            path + ":3: no finite number");
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 1e999"), mesh); }),
+            path + ":1: no finite number");
+  EXPECT_NE(refusal([&] { curvature_change_from_file(folder / "none", mesh); }).find("cannot read"),
+            std::string::npos);
+  EXPECT_EQ(refusal([&] { named_curvature_change("wave", 1, mesh); }),
+            "no function is named 'wave'; there are: zero, x, y, z, bump, stripes, waves");
+}
+
+TEST(NamedFunctions, AreAllKnown) {
+  const TriangleMesh mesh = two_triangles();
+  for (const NamedFunction& function : named_functions()) {
+    EXPECT_EQ(named_curvature_change(function.name, 1, mesh).size(), 2U) << function.name;
+  }
+}
+
+/// 2 x 2 pixels of an uncompressed grey TGA, from the lower left.
+std::string small_image() {
+  std::string tga(18, '\0');
+  tga[2] = 3;
+  tga[12] = tga[14] = 2;
+  tga[16] = 8;
+  return tga + std::string("\x00\xff\x33\x66", 4);
+}
+
+TEST_F(CurvatureChange, OfAnImage) {
+  folder.write("grey.tga", small_image());
+  const GreyImage image(folder / "grey.tga");
+  EXPECT_EQ(image.width(), 2);
+  EXPECT_DOUBLE_EQ(image(0, 0), 0);
+  EXPECT_DOUBLE_EQ(image(0.5, 0), 1);
+  EXPECT_DOUBLE_EQ(image(0, 0.5), 0.2);
+  EXPECT_DOUBLE_EQ(image(0.25, 0.25), (0 + 1 + 0.2 + 0.4) / 4);
+  EXPECT_DOUBLE_EQ(image(7, 7), 0.4);
+  EXPECT_DOUBLE_EQ(image(-1e300, -1e300), 0);
+
+  mesh::SurfaceMesh mesh{two_triangles(), {}};
+  EXPECT_NE(refusal([&] {
+              curvature_change_from_image(folder / "grey.tga", 5, mesh);
+            }).find("needs a surface with texture coordinates"),
+            std::string::npos);
+  mesh.texture = {{{{0, 0}, {0.5, 0}, {0, 0.5}}}, {{{0.5, 0}, {0.5, 0}, {0.5, 0}}}};
+  const auto rho = curvature_change_from_image(folder / "grey.tga", 5, mesh);
+  EXPECT_DOUBLE_EQ(rho[0], (2 * (0 + 1 + 0.2) / 3 - 1) * 5);
+  EXPECT_DOUBLE_EQ(rho[1], 5);
+  folder.write("no.png", "no image");
+  EXPECT_NE(refusal([&] { GreyImage{folder / "no.png"}; }).find("no TGA, PNG, JPEG or BMP image"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::spin
