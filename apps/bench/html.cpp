@@ -160,7 +160,7 @@ Chart convergence_chart(const Run& run, const Record& record) {
   chart.height = 380;
   chart.x = {"time", false, seconds_tick};
   chart.y = {"relative residual", true, power_tick};
-  if (record.precision == "double") chart.limit = Limit{run.tolerance, "tolerance", true};
+  chart.limit = Limit{record.tolerance.value_or(run.tolerance), "tolerance", true};
   // Heddle's three look alike in all charts; other libraries take the numbers in between.
   auto look_of = [peers = 0](Role role) mutable {
     if (role == Role::peer) return 2 * peers++ + 1;

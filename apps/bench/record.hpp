@@ -32,7 +32,7 @@ struct Candidate {
   std::optional<long long> memory_bytes;  // of the matrix as it is stored
   std::optional<double> memory_ratio;     // to CSR of the same entries
 
-  // Of a solve to the tolerance of the run.
+  // Of a solve to the tolerance of the record.
   std::optional<long long> iterations;
   std::optional<double> solve_seconds;
   std::optional<double> residual;  // |b - A x| / |b|, computed by the same code for all
@@ -54,6 +54,7 @@ struct Record {
   long long rows = 0;
   long long entries = 0;
   std::optional<long long> compulsory_bytes;  // that one run must move
+  std::optional<double> tolerance;            // of complete solves, where it is not the run's
   std::vector<Candidate> candidates;
 
   /// The fastest peer whose result is right, or null.

@@ -49,6 +49,11 @@ std::string iterations_and_time(const Candidate* candidate) {
   return text;
 }
 
+/// Where it is not that of the run.
+std::string own_tolerance(const Record& record) {
+  return text_or_nothing(record.tolerance, readable_error);
+}
+
 std::string products(const Suite& suite, const Run& run) {
   MarkdownTable table({"product", "rows", "warm", "of " + run.bandwidth_name, "best other library",
                        "times as fast", "under CSR", "under the best plan", "cold",
@@ -69,16 +74,17 @@ std::string products(const Suite& suite, const Run& run) {
 }
 
 std::string solvers(const Suite& suite, const Run& run) {
-  MarkdownTable table(
-      {"solve", "rows", "iteration", "best other library", "textbook", "times as fast as the best",
-       "iterations and time to " + readable_error(run.tolerance), "the best other's", "residual"});
+  MarkdownTable table({"solve", "rows", "iteration", "best other library", "textbook",
+                       "times as fast as the best",
+                       "iterations and time to " + readable_error(run.tolerance), "or to",
+                       "the best other's", "residual"});
   for (const Record* record : suite.records) {
     const Candidate* ours = own(*record);
     const Candidate* peer = record->best_peer();
     table.add({problem_of(*record) + ", " + record->quantity, readable_count(record->rows),
                time_of(ours), time_and_name(peer), time_of(fastest_of(*record, "textbook")),
                times(record->speedup(Role::chosen)), iterations_and_time(ours),
-               iterations_and_time(peer),
+               own_tolerance(*record), iterations_and_time(peer),
                ours ? text_or_nothing(ours->residual, readable_error) : ""});
   }
   return "Medians of an iteration under the chosen plan; textbook: a loop of the vendor's library "

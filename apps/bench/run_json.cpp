@@ -107,6 +107,7 @@ json to_json(const Record& record) {
                  {"quantity", text(record.quantity)}, {"rows", record.rows},
                  {"entries", record.entries}};
   if (record.compulsory_bytes) object["compulsory_bytes"] = *record.compulsory_bytes;
+  if (record.tolerance) object["tolerance"] = finite(*record.tolerance, "tolerance");
   json candidates = json::array();
   for (const Candidate& candidate : record.candidates) candidates.push_back(to_json(candidate));
   object["candidates"] = std::move(candidates);
@@ -184,7 +185,7 @@ Candidate read_candidate(const Object& object) {
 
 Record read_record(const Object& object) {
   object.check_keys({"suite", "problem", "entry", "precision", "quantity", "rows", "entries",
-                     "compulsory_bytes", "candidates"});
+                     "compulsory_bytes", "tolerance", "candidates"});
   Record record;
   record.suite = object.text("suite");
   record.problem = object.text("problem");
@@ -194,6 +195,7 @@ Record read_record(const Object& object) {
   record.rows = object.count("rows");
   record.entries = object.count("entries");
   if (object.has("compulsory_bytes")) record.compulsory_bytes = object.count("compulsory_bytes");
+  if (object.has("tolerance")) record.tolerance = object.number("tolerance");
   record.candidates = object.objects("candidates", read_candidate);
   return record;
 }

@@ -67,6 +67,8 @@ Run Session::run() const {
   return run;
 }
 
+double Session::seconds_of_a_solve() const { return settings_.device.on_gpu() ? 0.2 : 1; }
+
 double Session::seconds_for_timing() const {
   if (settings_.quick) return 0.4;
   return settings_.device.on_gpu() ? 1.5 : 3;

@@ -103,6 +103,30 @@ long long most_iterations_beside(const std::vector<Contender>& solved) {
   return std::clamp(times_as_many * most, few, most_iterations);
 }
 
+/// The tolerance itself, where Heddle reaches it in the time that a complete solve may take; else
+/// what is reached by then, rounded up. Others take as many times as long as they are slower.
+double affordable_tolerance(const Session& session, const Contender& contender,
+                            const Problem& problem, double tolerance) {
+  constexpr long long trial = 20, least = 100;
+  constexpr double little = 0.1;  // less than a tenth of b must be left
+  const double seconds = contender.solver.solve(0, trial).seconds / trial;
+  long long iterations = most_iterations;
+  if (seconds > 0) {
+    const double affordable = session.seconds_of_a_solve() / seconds;
+    iterations = std::clamp(static_cast<long long>(affordable), least, most_iterations);
+  }
+  for (; iterations < most_iterations; iterations *= 2) {
+    const PeerSolve solve = contender.solver.solve(tolerance, iterations);
+    if (solve.status == "converged") return tolerance;
+    const double residual = true_residual(problem, problem.x, solve.x);
+    if (residual > tolerance && residual < little) {
+      const double digit = std::pow(10, std::floor(std::log10(residual)));
+      return std::ceil(residual / digit) * digit;
+    }
+  }
+  return tolerance;
+}
+
 using Contenders = std::vector<Contender*>;
 
 /// Medians of complete solves, where there is time for more than the one that was checked.
@@ -270,7 +294,13 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
     }
   }
 
-  const double tolerance = tolerance_for(problem, session.settings());
+  double tolerance = tolerance_for(problem, session.settings());
+  if (Contender& first = contenders.front(); first.is_running()) {
+    session.doing(std::string(quantity.name) + ", solving by Heddle");
+    or_failure(first.candidate,
+               [&] { tolerance = affordable_tolerance(session, first, problem, tolerance); });
+  }
+  if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
   Contenders right;
   double seconds_of_all = 0;
   long long most = most_iterations;

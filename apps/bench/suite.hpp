@@ -56,6 +56,9 @@ class Session {
   /// the run has seen.
   Run run() const;
 
+  /// Seconds that a complete solve by Heddle may take; longer ones are to a larger tolerance.
+  double seconds_of_a_solve() const;
+
   /// Seconds that a suite may spend on timing one thing, all candidates together.
   double seconds_for_timing() const;
 

@@ -232,7 +232,8 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
            readable_error(run.tolerance) +
-           "), the chosen plan's and the peer's; resid.: |b - A x| / |b|";
+           "; where that takes long a larger one), the chosen plan's and the peer's; resid.: "
+           "|b - A x| / |b|";
   }
   if (suite.name == "scaling")
     return plans + "; a row: entries; x: times as fast as the best peer" + shares;
