@@ -13,8 +13,8 @@
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 
-#include "file_bytes.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 #include "surface_mesh.hpp"
 
 namespace heddle::mesh {
@@ -176,7 +176,7 @@ SurfaceMesh read_surface_mesh(const std::string& path) {
                     ": surfaces are read from .obj, .off, .ply and .stl files, or those with "
                     ".gz behind");
   }
-  const std::string bytes = read_bytes(path);
+  const std::string bytes = io::read_file(path);
   SurfaceMesh mesh = kind == "obj" ? read_obj(path, bytes) : read_by_assimp(path, bytes, kind);
   const auto& position = mesh.triangles.position;
   for (std::size_t v = 0; v < position.size(); ++v) {

@@ -5,10 +5,10 @@
 #include <numbers>
 #include <string_view>
 
-#include "file_bytes.hpp"
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
 #include "heddle/points.hpp"
+#include "heddle/text.hpp"
 #include "surface_size.hpp"
 
 namespace heddle::spin {
@@ -18,7 +18,7 @@ using namespace points;
 namespace {
 
 std::vector<double> read_numbers(const std::string& path) {
-  const std::string text = mesh::read_bytes(path);
+  const std::string text = io::read_file(path);
   std::vector<double> numbers;
   const char* at = text.data();
   const char* const end = at + text.size();

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <memory>
 
-#include "file_bytes.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 #include "stb_headers.hpp"
 
 namespace heddle::spin {
 
 GreyImage::GreyImage(const std::string& path) {
-  const std::string bytes = mesh::read_bytes(path);
+  const std::string bytes = io::read_file(path);
   int channels = 0;
   constexpr int grey_only = 1;
   const std::unique_ptr<unsigned char, void (*)(void*)> pixels(

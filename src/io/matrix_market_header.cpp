@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "number.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::io {
 

@@ -41,8 +41,7 @@ class HeaderReader {
   Header header_;
 };
 
-/// The words of a line, and one of them as a message may show it: short, without control bytes.
+/// The words of a line.
 std::vector<std::string_view> split(std::string_view line);
-std::string quoted(std::string_view word);
 
 }  // namespace heddle::io

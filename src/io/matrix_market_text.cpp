@@ -6,7 +6,7 @@
 #include <exception>
 #include <optional>
 
-#include "number.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::io {
 

@@ -1,4 +1,4 @@
-#include "number.hpp"
+#include "heddle/text.hpp"
 
 #include <algorithm>
 #include <limits>

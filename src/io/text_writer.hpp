@@ -9,12 +9,9 @@
 #include "heddle/array.hpp"
 #include "heddle/output_file.hpp"
 #include "heddle/progress.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::io {
-
-/// The shortest decimal that reads back as the same double, or the digits of an integer.
-void append_number(std::string& text, double value);
-void append_number(std::string& text, long long value);
 
 /// One gzip file of one member (RFC 1952), or the text as it is.
 class TextWriter {

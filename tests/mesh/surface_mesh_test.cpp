@@ -100,8 +100,8 @@ TEST_F(SurfaceFiles, Compressed) {
   EXPECT_EQ(mesh.triangles.triangle.size(), 4U);
   const std::string whole = contents(folder / "t.obj.gz");
   folder.write("cut.obj.gz", whole.substr(0, whole.size() - 12));
-  EXPECT_NE(refusal([&] { read_surface_mesh(folder / "cut.obj.gz"); }).find("cannot read"),
-            std::string::npos);
+  EXPECT_EQ(
+      refusal([&] { read_surface_mesh(folder / "cut.obj.gz"); }).find(folder / "cut.obj.gz: "), 0U);
 }
 
 TEST_F(SurfaceFiles, TextureCoordinatesAndPolygons) {
@@ -127,8 +127,7 @@ TEST_F(SurfaceFiles, AreWrittenAsTheyAreRead) {
 
 TEST_F(SurfaceFiles, RefusesWhatItCannotRead) {
   const std::string none = folder / "none.obj";
-  EXPECT_EQ(refusal([&] { read_surface_mesh(none); }),
-            "cannot read " + none + ": No such file or directory");
+  EXPECT_EQ(refusal([&] { read_surface_mesh(none); }), none + ": No such file or directory");
   const std::string other = folder.write("t.vtk", "");
   EXPECT_EQ(refusal([&] { read_surface_mesh(other); }),
             other +

@@ -105,8 +105,7 @@ TEST_F(CommandSpin, SaysWhatDidNotConverge) {
 }
 
 TEST_F(CommandSpin, RefusesBadInput) {
-  expect_refused({"none.obj", "--function", "x", "--json"},
-                 "cannot read none.obj: No such file or directory");
+  expect_refused({"none.obj", "--function", "x", "--json"}, "none.obj: No such file or directory");
   expect_refused({"blob.obj", "--json"},
                  "one of --rho, --function and --image says how the curvature is to change");
   expect_refused({"blob.obj", "--function", "x"},

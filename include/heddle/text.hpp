@@ -1,9 +1,27 @@
-// Numbers in text: doubles correctly rounded, and indices.
+// Text as heddle reads and writes it, for programs that read files of their own: whole files,
+// numbers, words in messages.
 #pragma once
 
 #include <charconv>
+#include <string>
+#include <string_view>
+
+#include "heddle/progress.hpp"
 
 namespace heddle::io {
+
+/// All that a file holds, inflated where it is compressed with gzip. Throws `Error` (io) with the
+/// path in front.
+std::string read_file(const std::string& path, Progress* progress = nullptr);
+
+/// A word as a message may show it: in quotation marks, short, without control bytes.
+std::string quoted(std::string_view word);
+
+/// The shortest decimal that reads back as the same double, or the digits of an integer.
+void append_number(std::string& text, double value);
+void append_number(std::string& text, long long value);
+
+// Numbers: doubles correctly rounded, and indices.
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }

@@ -1,0 +1,27 @@
+// The readers of solid meshes, one for each format, from bytes in memory.
+#pragma once
+
+#include <string_view>
+
+#include "solid_mesh.hpp"
+
+namespace heddle::mesh {
+
+/// What a file holds, inflated; `path` stands in messages.
+struct NamedBytes {
+  std::string_view path, bytes;
+};
+
+// Each throws `Error` as `read_solid_mesh` does.
+
+/// Medit, ASCII: P. Frey, "MEDIT: an interactive mesh visualization software", INRIA RT-0253, 2001.
+SolidMesh read_medit(const NamedBytes& file);
+
+/// Gmsh's MSH 2.2 and 4.1, text and binary: https://gmsh.info/doc/texinfo/gmsh.html, "MSH file
+/// format".
+SolidMesh read_gmsh(const NamedBytes& file);
+
+/// TetGen's user's manual, section 5, "File formats". `face` may be nullptr.
+SolidMesh read_tetgen(const NamedBytes& node, const NamedBytes& ele, const NamedBytes* face);
+
+}  // namespace heddle::mesh

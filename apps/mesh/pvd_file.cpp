@@ -1,0 +1,31 @@
+#include "pvd_file.hpp"
+
+#include <cmath>
+
+#include "heddle/error.hpp"
+#include "heddle/output_file.hpp"
+#include "heddle/text.hpp"
+#include "xml_attribute.hpp"
+
+namespace heddle::mesh {
+
+void PvdFile::add(double time, std::string_view file) {
+  if (!std::isfinite(time)) throw Error(ErrorKind::usage, path_ + ": a time that is not finite");
+  if (file.empty()) throw Error(ErrorKind::usage, path_ + ": a step without a file");
+  std::string steps = steps_ + "    <DataSet timestep=\"";
+  io::append_number(steps, time);
+  steps +=
+      "\" group=\"\" part=\"0\" file=\"" + xml_attribute(file, "the name of a file") + "\"/>\n";
+
+  OutputFile output(path_);
+  output.write(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"");
+  output.write(vtk_byte_order());
+  output.write("\">\n  <Collection>\n");
+  output.write(steps);
+  output.write("  </Collection>\n</VTKFile>\n");
+  output.commit();
+  steps_ = std::move(steps);
+}
+
+}  // namespace heddle::mesh

@@ -1,0 +1,27 @@
+// A series in time of files that ParaView opens as one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heddle::mesh {
+
+/// A collection of VTK files (https://www.paraview.org/Wiki/ParaView/Data_formats, "PVD File
+/// Format"). It is written whole at each step, so that a run that ends early leaves a series that
+/// can be read.
+class PvdFile {
+ public:
+  /// Writes nothing yet.
+  explicit PvdFile(std::string path) : path_(std::move(path)) {}
+
+  /// Adds `file`, named as seen from the folder of the collection, and writes. Throws `Error`: io;
+  /// usage for a time that is not finite and for a name that is empty or has control characters,
+  /// after which the collection is as before.
+  void add(double time, std::string_view file);
+
+ private:
+  std::string path_;
+  std::string steps_;
+};
+
+}  // namespace heddle::mesh

@@ -1,0 +1,383 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gmsh_elements.hpp"
+#include "gmsh_numbers.hpp"
+#include "heddle/text.hpp"
+#include "mesh_readers.hpp"
+#include "node_numbers.hpp"
+#include "text_scanner.hpp"
+
+namespace heddle::mesh {
+
+namespace {
+
+using io::quoted;
+constexpr auto malformed = ErrorKind::malformed_file;
+
+// In text and as bytes a number takes two bytes or more.
+constexpr std::size_t least_number = 2;
+
+enum class Version { msh_2_2, msh_4_1 };
+
+struct Format {
+  Version version = Version::msh_2_2;
+  bool is_binary = false;
+  bool is_swapped = false;
+};
+
+void expect(TextScanner& scan, std::string_view keyword) {
+  const std::string_view word = scan.word();
+  if (word == keyword) return;
+  scan.fail(malformed, quoted(word) + " where " + std::string(keyword) + " is needed");
+}
+
+Format read_format(TextScanner& scan) {
+  if (scan.at_end() || scan.word() != "$MeshFormat") {
+    scan.fail(malformed, "no Gmsh mesh: it must begin with $MeshFormat");
+  }
+  Format format;
+  const std::string_view version = scan.word();
+  if (version != "2.2" && version != "4.1") {
+    scan.fail(malformed, "format " + quoted(version) + " is not read; 2.2 and 4.1 are");
+  }
+  if (version == "4.1") format.version = Version::msh_4_1;
+  const long long type = scan.integer();
+  if (type != 0 && type != 1) {
+    scan.fail(malformed, std::to_string(type) + " is neither 0 (text) nor 1 (binary)");
+  }
+  format.is_binary = type == 1;
+  const long long size = scan.integer();
+  if (size != 8) {
+    scan.fail(malformed, "numbers of " + std::to_string(size) + " bytes are not read; of 8 are");
+  }
+  if (format.is_binary) {
+    scan.skip_line_end();
+    scan.set_binary();
+    const std::string_view one(scan.bytes(4), 4);
+    const bool is_little = one == std::string_view("\1\0\0\0", 4);
+    if (!is_little && one != std::string_view("\0\0\0\1", 4)) {
+      scan.fail(malformed, "the byte order cannot be told: no number 1 behind the format");
+    }
+    format.is_swapped = is_little != (std::endian::native == std::endian::little);
+  }
+  expect(scan, "$EndMeshFormat");
+  return format;
+}
+
+template <class Numbers>
+class GmshReader {
+ public:
+  GmshReader(TextScanner& scan, Numbers numbers, Version version)
+      : scan_(scan), numbers_(numbers), version_(version) {}
+
+  SolidMesh read() {
+    while (!scan_.at_end()) {
+      read_section(scan_.word());
+      scan_.end_records();
+    }
+    if (!has_nodes_) scan_.fail_at(scan_.offset(), malformed, "the file has no $Nodes");
+    if (mesh_.tetrahedron.empty()) {
+      scan_.fail_at(scan_.offset(), malformed, "the file has no tetrahedra");
+    }
+    return std::move(mesh_);
+  }
+
+ private:
+  void read_section(std::string_view keyword) {
+    if (keyword.size() < 2 || keyword[0] != '$') {
+      scan_.fail(malformed, quoted(keyword) + " where a section, $..., is needed");
+    }
+    const bool is_new = version_ == Version::msh_4_1;
+    if (keyword == "$PhysicalNames") {
+      read_names();
+    } else if (keyword == "$Nodes") {
+      if (has_nodes_) scan_.fail(malformed, "$Nodes for the second time");
+      is_new ? read_node_blocks() : read_nodes();
+      finish_nodes();
+    } else if (keyword == "$Elements") {
+      if (has_elements_) scan_.fail(malformed, "$Elements for the second time");
+      if (!has_nodes_) scan_.fail(malformed, "$Elements in front of $Nodes");
+      has_elements_ = true;
+      is_new ? read_element_blocks() : read_elements();
+    } else if (keyword == "$Entities" && is_new) {
+      read_entities();
+    } else if (keyword == "$PartitionedEntities") {
+      scan_.fail(malformed, "a mesh in partitions is not read; save it whole");
+    } else {
+      const std::string end = "$End" + std::string(keyword.substr(1));
+      if (!scan_.skip_to_line(end)) {
+        scan_.fail(malformed, "section " + quoted(keyword) + " does not end");
+      }
+      return;
+    }
+    scan_.end_records();
+    expect(scan_, "$End" + std::string(keyword.substr(1)));
+  }
+
+  // Of both formats, as text in any file.
+  void read_names() {
+    const long long count = scan_.count("names", 3 * least_number);
+    for (long long i = 0; i < count; ++i) {
+      scan_.begin_record("name", i + 1, count);
+      Group group;
+      group.dimension = scan_.small_integer();
+      group.number = scan_.small_integer();
+      group.name = scan_.quoted_text();
+      if (group.dimension == 2 || group.dimension == 3) mesh_.names.push_back(std::move(group));
+    }
+  }
+
+  void add_node(long long number, std::size_t offset) {
+    if (number < 0) scan_.fail(malformed, std::to_string(number) + " is no number of a node");
+    nodes_.add(number, offset);
+  }
+
+  Point read_point() {
+    Point point;
+    for (double& x : point) x = numbers_.real();
+    return point;
+  }
+
+  void finish_nodes() {
+    has_nodes_ = true;
+    if (const auto repeated = nodes_.finish()) {
+      scan_.fail_at(repeated->offset, malformed,
+                    "node " + std::to_string(repeated->number) + " is there twice");
+    }
+  }
+
+  // 2.2: number, x, y, z.
+  void read_nodes() {
+    const long long count = scan_.count("nodes", 4 * least_number);
+    numbers_.begin_data();
+    for (long long i = 0; i < count; ++i) {
+      scan_.begin_record("node", i + 1, count);
+      const long long number = numbers_.integer();
+      add_node(number, scan_.word_offset());
+      mesh_.position.push_back(read_point());
+    }
+  }
+
+  long long read_size(const char* what, std::size_t least_numbers) {
+    const long long size = numbers_.size();
+    scan_.check_count(size, what, least_numbers * least_number);
+    return size;
+  }
+
+  // 4.1: blocks of the nodes on one entity, first the numbers, then the coordinates.
+  void read_node_blocks() {
+    numbers_.begin_data();
+    const long long blocks = read_size("blocks", 4);
+    const long long count = read_size("nodes", 4);
+    numbers_.size();  // the least and the greatest number
+    numbers_.size();
+    for (long long block = 0; block < blocks; ++block) {
+      scan_.begin_record("block", block + 1, blocks);
+      const int dimension = numbers_.integer();
+      numbers_.integer();
+      const bool is_parametric = numbers_.integer() != 0;
+      const long long size = read_size("nodes", 4);
+      check_block(nodes_.size(), size, count, "nodes");
+      const auto first = static_cast<long long>(nodes_.size());
+      for (long long i = 0; i < size; ++i) {
+        scan_.begin_record("node", first + i + 1, count);
+        const long long number = numbers_.size();
+        add_node(number, scan_.word_offset());
+      }
+      for (long long i = 0; i < size; ++i) {
+        scan_.begin_record("node", first + i + 1, count);
+        mesh_.position.push_back(read_point());
+        for (int k = 0; is_parametric && k < std::min(dimension, 3); ++k) numbers_.real();
+      }
+    }
+    check_total(nodes_.size(), count, "nodes");
+  }
+
+  void check_block(std::size_t before, long long size, long long count, const char* what) {
+    if (size <= count - static_cast<long long>(before)) return;
+    scan_.fail(malformed, std::string("more ") + what + " than the " + std::to_string(count) +
+                              " that the section promises");
+  }
+
+  void check_total(std::size_t total, long long count, const char* what) {
+    scan_.end_records();
+    if (static_cast<long long>(total) == count) return;
+    scan_.fail(malformed, std::string(what) + ": the section holds " + std::to_string(total) +
+                              " and promises " + std::to_string(count));
+  }
+
+  // 4.1: the groups of entities; of several the first counts. Groups of entities that are turned
+  // around are negative.
+  void read_entities() {
+    numbers_.begin_data();
+    std::array<long long, 4> count;
+    for (long long& entities : count) entities = read_size("entities", 4);
+    static constexpr const char* name[] = {"point", "curve", "surface", "volume"};
+    for (int dimension = 0; dimension < 4; ++dimension) {
+      const auto d = static_cast<std::size_t>(dimension);
+      for (long long i = 0; i < count[d]; ++i) {
+        scan_.begin_record(name[d], i + 1, count[d]);
+        const int entity = numbers_.integer();
+        for (int k = 0; k < (dimension == 0 ? 3 : 6); ++k) numbers_.real();
+        const long long groups = read_size("groups", 1);
+        for (long long k = 0; k < groups; ++k) {
+          const long long group = numbers_.integer();
+          constexpr long long most = std::numeric_limits<int>::max();
+          if (k == 0) group_of_[d][entity] = static_cast<int>(std::min(std::abs(group), most));
+        }
+        const long long bounds = dimension == 0 ? 0 : read_size("bounding entities", 1);
+        for (long long k = 0; k < bounds; ++k) numbers_.integer();
+      }
+    }
+  }
+
+  // 2.2: number, type, tags of which the first is the group, nodes. As bytes type and number of
+  // tags stand in front of elements that share them.
+  void read_elements() {
+    const long long count = scan_.count("elements", 4 * least_number);
+    numbers_.begin_data();
+    for (long long i = 0; i < count;) {
+      scan_.begin_record("element", i + 1, count);
+      if constexpr (Numbers::is_binary) {
+        const int type = numbers_.integer();
+        const long long size = numbers_.integer();
+        const int tags = numbers_.integer();
+        if (size < 1 || size > count - i) {
+          scan_.fail(malformed, "a block of " + std::to_string(size) + " elements");
+        }
+        for (const long long end = i + size; i < end; ++i) {
+          scan_.begin_record("element", i + 1, count);
+          const long long number = numbers_.integer();
+          read_tagged_element(number, type, tags);
+        }
+      } else {
+        const long long number = numbers_.integer();
+        const int type = numbers_.integer();
+        const int tags = numbers_.integer();
+        read_tagged_element(number, type, tags);
+        ++i;
+      }
+    }
+  }
+
+  void read_tagged_element(long long number, int type, int tags) {
+    const GmshElement element = known_element(number, type);
+    if (tags < 0) scan_.fail(malformed, std::to_string(tags) + " is no number of tags");
+    int group = 0;
+    for (int k = 0; k < tags; ++k) {
+      const int tag = numbers_.integer();
+      if (k == 0) group = tag;
+    }
+    read_corners(number, element, group, [&]() -> long long { return numbers_.integer(); });
+  }
+
+  // 4.1: blocks of the elements of one type on one entity, which has their group.
+  void read_element_blocks() {
+    numbers_.begin_data();
+    const long long blocks = read_size("blocks", 4);
+    const long long count = read_size("elements", 2);
+    numbers_.size();
+    numbers_.size();
+    long long total = 0;
+    for (long long block = 0; block < blocks; ++block) {
+      scan_.begin_record("block", block + 1, blocks);
+      const int dimension = numbers_.integer();
+      const int entity = numbers_.integer();
+      const int type = numbers_.integer();
+      const std::size_t type_offset = scan_.word_offset();
+      const long long size = read_size("elements", 2);
+      check_block(static_cast<std::size_t>(total), size, count, "elements");
+      if (size == 0) continue;
+      if (!gmsh_element(type)) fail_type(type_offset, "an element", type);
+      const int group = group_of(dimension, entity);
+      for (long long i = 0; i < size; ++i, ++total) {
+        scan_.begin_record("element", total + 1, count);
+        const long long number = numbers_.size();
+        read_corners(number, *gmsh_element(type), group, [&] { return numbers_.size(); });
+      }
+    }
+    check_total(static_cast<std::size_t>(total), count, "elements");
+  }
+
+  int group_of(int dimension, int entity) const {
+    if (dimension < 0 || dimension > 3) return 0;
+    const auto& groups = group_of_[static_cast<std::size_t>(dimension)];
+    const auto found = groups.find(entity);
+    return found == groups.end() ? 0 : found->second;
+  }
+
+  [[noreturn]] void fail_type(std::size_t offset, const std::string& which, int type) const {
+    scan_.fail_at(offset, malformed,
+                  which + " is " + gmsh_element_name(type) +
+                      "; only linear tetrahedra and triangles are read");
+  }
+
+  GmshElement known_element(long long number, int type) const {
+    const auto element = gmsh_element(type);
+    if (!element) fail_type(scan_.word_offset(), "element " + std::to_string(number), type);
+    return *element;
+  }
+
+  template <class ReadNode>
+  void read_corners(long long number, const GmshElement& element, int group,
+                    const ReadNode& read_node) {
+    if (element.use == GmshUse::skipped) {
+      for (int k = 0; k < element.nodes; ++k) read_node();
+      return;
+    }
+    std::array<Index, 4> corner{};
+    for (int k = 0; k < element.nodes; ++k) {
+      const long long node = read_node();
+      const Index index = nodes_.find(node);
+      if (index < 0) {
+        scan_.fail_at(scan_.word_offset(), ErrorKind::out_of_range,
+                      "element " + std::to_string(number) + " refers to node " +
+                          std::to_string(node) + ", which is not there");
+      }
+      corner[static_cast<std::size_t>(k)] = index;
+    }
+    if (element.use == GmshUse::tetrahedron) {
+      add_element(corner, group, mesh_.tetrahedron, mesh_.region);
+    } else {
+      add_element<3>({corner[0], corner[1], corner[2]}, group, mesh_.triangle, mesh_.surface);
+    }
+  }
+
+  /// In format 2.2 an element of several groups follows once for each: the first one counts.
+  template <std::size_t corners>
+  void add_element(const std::array<Index, corners>& corner, int group,
+                   std::vector<std::array<Index, corners>>& elements, std::vector<int>& groups) {
+    if (version_ == Version::msh_2_2 && !elements.empty() && elements.back() == corner) return;
+    elements.push_back(corner);
+    groups.push_back(group);
+  }
+
+  TextScanner& scan_;
+  Numbers numbers_;
+  Version version_;
+  SolidMesh mesh_;
+  NodeNumbers nodes_;
+  bool has_nodes_ = false;
+  bool has_elements_ = false;
+  std::array<std::unordered_map<int, int>, 4> group_of_;  // by dimension and entity
+};
+
+}  // namespace
+
+SolidMesh read_gmsh(const NamedBytes& file) {
+  TextScanner scan(file.path, file.bytes);
+  const Format format = read_format(scan);
+  if (format.is_binary) {
+    return GmshReader(scan, GmshBinaryNumbers(scan, format.is_swapped), format.version).read();
+  }
+  return GmshReader(scan, GmshTextNumbers(scan), format.version).read();
+}
+
+}  // namespace heddle::mesh

@@ -1,0 +1,73 @@
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "heddle/error.hpp"
+#include "heddle/text.hpp"
+#include "mesh_readers.hpp"
+
+namespace heddle::mesh {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All that a file holds, inflated.
+struct MeshFile {
+  std::string path, contents;
+
+  NamedBytes bytes() const { return {path, contents}; }
+};
+
+MeshFile load(const std::string& path, Progress* progress) {
+  return {path, io::read_file(path, progress)};
+}
+
+/// Takes ".gz" and the like off the end of a path, and returns it in lower case.
+std::string take_ending(std::string& path) {
+  std::string ending = fs::path(path).extension().string();
+  path.resize(path.size() - ending.size());
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return ending;
+}
+
+/// The file of a TetGen mesh with another ending, compressed or not.
+std::optional<std::string> neighbour(const std::string& stem, const char* ending) {
+  for (const char* compression : {"", ".gz"}) {
+    std::error_code ignored;
+    std::string path = stem + ending + compression;
+    if (fs::exists(path, ignored)) return path;
+  }
+  return std::nullopt;
+}
+
+SolidMesh read_tetgen_files(const std::string& path, const std::string& stem,
+                            const std::string& ending, Progress* progress) {
+  const auto load_part = [&](const char* part) {
+    return load(ending == part ? path : neighbour(stem, part).value_or(stem + part), progress);
+  };
+  const MeshFile node = load_part(".node"), ele = load_part(".ele");
+  const auto face_path = neighbour(stem, ".face");
+  if (!face_path) return read_tetgen(node.bytes(), ele.bytes(), nullptr);
+  const MeshFile face = load(*face_path, progress);
+  const NamedBytes face_bytes = face.bytes();
+  return read_tetgen(node.bytes(), ele.bytes(), &face_bytes);
+}
+
+}  // namespace
+
+SolidMesh read_solid_mesh(const std::string& path, Progress* progress) {
+  std::string stem = path;
+  std::string ending = take_ending(stem);
+  if (ending == ".gz") ending = take_ending(stem);
+  if (ending == ".mesh") return read_medit(load(path, progress).bytes());
+  if (ending == ".msh") return read_gmsh(load(path, progress).bytes());
+  if (ending == ".node" || ending == ".ele") {
+    return read_tetgen_files(path, stem, ending, progress);
+  }
+  throw Error(ErrorKind::usage, path +
+                                    ": meshes of tetrahedra are read from .mesh, .msh, .node and "
+                                    ".ele files, also with .gz behind");
+}
+
+}  // namespace heddle::mesh

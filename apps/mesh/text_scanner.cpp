@@ -1,0 +1,180 @@
+#include "text_scanner.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include "heddle/text.hpp"
+
+namespace heddle::mesh {
+
+namespace {
+
+bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+/// Where the number of a word begins: from_chars does not take a plus sign.
+const char* behind_plus(std::string_view word) {
+  const bool has_plus = word.size() > 1 && word[0] == '+' && word[1] != '-' && word[1] != '+';
+  return word.begin() + (has_plus ? 1 : 0);
+}
+
+}  // namespace
+
+bool TextScanner::at_end() {
+  while (at_ < text_.size()) {
+    if (is_blank(text_[at_])) {
+      ++at_;
+    } else if (comment_ != '\0' && text_[at_] == comment_) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TextScanner::at_line_end() {
+  while (at_ < text_.size() && is_blank(text_[at_]) && text_[at_] != '\n') ++at_;
+  return at_ == text_.size() || text_[at_] == '\n' || (comment_ != '\0' && text_[at_] == comment_);
+}
+
+void TextScanner::need_field() {
+  if (!at_line_end()) return;
+  word_ = at_;
+  fail(ErrorKind::malformed_file, "the line ends where a number is needed");
+}
+
+std::string_view TextScanner::word() {
+  if (at_end()) {
+    word_ = text_.size();
+    fail(ErrorKind::malformed_file, "the file ends too early");
+  }
+  word_ = at_;
+  // A word is no blank and no comment where it begins.
+  do ++at_;
+  while (at_ < text_.size() && !is_blank(text_[at_]) &&
+         (comment_ == '\0' || text_[at_] != comment_));
+  return text_.substr(word_, at_ - word_);
+}
+
+long long TextScanner::integer() {
+  const std::string_view text = word();
+  const char* const end = text.data() + text.size();
+  const char* const digits = behind_plus(text);
+  long long value = 0;
+  const auto [behind, error] = std::from_chars(digits, end, value);
+  if (error == std::errc::result_out_of_range && behind == end) {
+    fail(ErrorKind::malformed_file, io::quoted(text) + " is too large a number");
+  }
+  if (error != std::errc() || behind != end) {
+    fail(ErrorKind::malformed_file, io::quoted(text) + " is no whole number");
+  }
+  return value;
+}
+
+int TextScanner::small_integer() {
+  const long long value = integer();
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
+    fail(ErrorKind::malformed_file, "'" + std::to_string(value) + "' is too large a number");
+  }
+  return static_cast<int>(value);
+}
+
+double TextScanner::real() {
+  const std::string_view text = word();
+  const char* const end = text.data() + text.size();
+  const char* const digits = behind_plus(text);
+  double value = 0;
+  const auto [behind, error] = std::from_chars(digits, end, value);
+  if ((error != std::errc() || behind != end) &&
+      io::read_unusual_double(digits, end, value) != end) {
+    fail(ErrorKind::malformed_file, io::quoted(text) + " is no number");
+  }
+  if (!std::isfinite(value)) {
+    fail(ErrorKind::not_finite, io::quoted(text) + " is not finite");
+  }
+  return value;
+}
+
+std::string_view TextScanner::quoted_text() {
+  const bool is_there = !at_end();
+  word_ = at_;
+  const std::size_t end = is_there ? text_.find_first_of("\"\n", at_ + 1) : text_.npos;
+  if (end == text_.npos || text_[at_] != '"' || text_[end] != '"') {
+    fail(ErrorKind::malformed_file, "a name in quotation marks is needed");
+  }
+  at_ = end + 1;
+  return text_.substr(word_ + 1, end - word_ - 1);
+}
+
+long long TextScanner::count(const char* what, std::size_t least_bytes) {
+  const long long number = integer();
+  check_count(number, what, least_bytes);
+  return number;
+}
+
+void TextScanner::check_count(long long count, const char* what, std::size_t least_bytes) const {
+  const std::string counted = std::to_string(count) + " " + what;
+  if (count < 0) {
+    fail(ErrorKind::malformed_file, std::to_string(count) + " is no number of " + what);
+  }
+  const std::size_t left = text_.size() - at_;
+  if (static_cast<unsigned long long>(count) > (left + 1) / least_bytes) {
+    fail(ErrorKind::malformed_file,
+         counted + " do not fit in the " + std::to_string(left) + " bytes that follow");
+  }
+  constexpr int most = std::numeric_limits<int>::max();
+  if (count > most) {
+    fail(ErrorKind::malformed_file,
+         counted + " are too many, " + std::to_string(most) + " are possible");
+  }
+}
+
+void TextScanner::skip_line_end() {
+  while (at_ < text_.size() && text_[at_] != '\n' && is_blank(text_[at_])) ++at_;
+  word_ = at_;
+  if (at_ == text_.size() || text_[at_] != '\n') {
+    fail(ErrorKind::malformed_file, "a line end is needed");
+  }
+  ++at_;
+}
+
+const char* TextScanner::bytes(std::size_t size) {
+  word_ = at_;
+  if (text_.size() - at_ < size) fail(ErrorKind::malformed_file, "the file ends too early");
+  at_ += size;
+  return text_.data() + word_;
+}
+
+bool TextScanner::skip_to_line(std::string_view mark) {
+  for (std::size_t found = text_.find(mark, at_); found != text_.npos;
+       found = text_.find(mark, found + 1)) {
+    if (found > 0 && text_[found - 1] != '\n') continue;
+    const std::size_t behind = found + mark.size();
+    if (behind < text_.size() && !is_blank(text_[behind])) continue;
+    at_ = behind;
+    return true;
+  }
+  return false;
+}
+
+long long TextScanner::line_of(std::size_t offset) const {
+  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text_.size()));
+  return 1 + std::count(text_.begin(), end, '\n');
+}
+
+void TextScanner::fail(ErrorKind kind, const std::string& message) const {
+  std::string record;
+  if (record_ != nullptr) {
+    record = record_;
+    record += " " + std::to_string(number_) + " of " + std::to_string(count_) + ": ";
+  }
+  fail_at(word_, kind, record + message);
+}
+
+void TextScanner::fail_at(std::size_t offset, ErrorKind kind, const std::string& message) const {
+  const std::string line = is_binary_ ? "" : ":" + std::to_string(line_of(offset));
+  throw Error(kind, std::string(path_) + line + ": " + message);
+}
+
+}  // namespace heddle::mesh
