@@ -1,0 +1,268 @@
+#include "case_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "case_object.hpp"
+#include "heddle/error.hpp"
+#include "message_text.hpp"
+
+namespace heddle::elastic {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr Range above_zero{.least = 0, .least_is_in = false};
+
+Selection read_selection(const CaseObject& object) {
+  Selection where;
+  where.path = object.path();
+  if (object.has("group") && object.has("box")) {
+    object.refuse(object.path(), "has a group and a box; give one of them");
+  }
+  if (object.has("group")) {
+    const json& group = object.at("group");
+    if (group.is_number_integer()) {
+      where.group = group.dump();
+    } else if (group.is_string() && !group.get<std::string>().empty()) {
+      where.group = group.get<std::string>();
+    } else {
+      object.refuse(object.path_of("group"), "must be the name of a group or its number");
+    }
+  }
+  if (object.has("box")) {
+    const CaseObject box = object.object("box");
+    box.check_keys({"from", "to"});
+    where.box = Selection::Box{box.point("from"), box.point("to")};
+    for (int k = 0; k < 3; ++k) {
+      if (where.box->least[k] > where.box->most[k]) {
+        object.refuse(object.path_of("box"),
+                      "begins beyond its end; 'from' has the lesser numbers");
+      }
+    }
+  }
+  return where;
+}
+
+MaterialCase read_material(const CaseObject& object) {
+  object.check_keys({"young", "poisson", "density", "group", "box"});
+  MaterialCase material;
+  material.where = read_selection(object);
+  material.young = object.number("young", above_zero);
+  material.poisson = object.number("poisson", {.least = 0, .most = 0.5, .most_is_in = false});
+  if (object.has("density")) material.density = object.number("density", above_zero);
+  return material;
+}
+
+/// Supports and loads do not hold everywhere by themselves.
+Selection read_place(const CaseObject& object) {
+  Selection where = read_selection(object);
+  if (where.is_everywhere()) object.refuse(object.path(), "needs a group or a box");
+  return where;
+}
+
+DisplacementCase read_support(const CaseObject& object) {
+  object.check_keys({"fixed", "group", "box"});
+  DisplacementCase support;
+  support.where = read_place(object);
+  if (!object.has("fixed")) {
+    support.component = {0.0, 0.0, 0.0};
+    return support;
+  }
+  const json& fixed = object.at("fixed");
+  const std::string axes = "xyz";
+  const bool is_list = fixed.is_array() && !fixed.empty();
+  if (!is_list) object.refuse(object.path_of("fixed"), "must be an array of \"x\", \"y\", \"z\"");
+  for (const json& axis : fixed) {
+    const std::string name = axis.is_string() ? axis.get<std::string>() : "";
+    const std::size_t k = name.size() == 1 ? axes.find(name) : std::string::npos;
+    if (k == std::string::npos) {
+      object.refuse(object.path_of("fixed"), "must be an array of \"x\", \"y\", \"z\"");
+    }
+    support.component[k] = 0.0;
+  }
+  return support;
+}
+
+DisplacementCase read_displacement(const CaseObject& object) {
+  object.check_keys({"x", "y", "z", "group", "box"});
+  DisplacementCase displacement;
+  displacement.where = read_place(object);
+  const char* const axes[] = {"x", "y", "z"};
+  bool any = false;
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!object.has(axes[k])) continue;
+    displacement.component[k] = object.number(axes[k]);
+    any = true;
+  }
+  if (!any) object.refuse(object.path(), "gives no displacement; give x, y or z");
+  return displacement;
+}
+
+SurfaceLoadCase read_load(const CaseObject& object) {
+  object.check_keys({"pressure", "traction", "group", "box"});
+  SurfaceLoadCase load;
+  load.where = read_place(object);
+  if (object.has("pressure") == object.has("traction")) {
+    object.refuse(object.path(), "needs either a pressure or a traction");
+  }
+  if (object.has("pressure")) load.pressure = object.number("pressure");
+  if (object.has("traction")) load.traction = object.point("traction");
+  return load;
+}
+
+AnalysisCase read_statics(const CaseObject& object) {
+  object.check_keys({"type", "null_space"});
+  AnalysisCase analysis;
+  if (object.has("null_space")) {
+    const std::string name = object.text_of("null_space", {"automatic", "rigid", "none"});
+    analysis.null_space = name == "rigid"  ? NullSpace::rigid
+                          : name == "none" ? NullSpace::none
+                                           : NullSpace::automatic;
+  }
+  return analysis;
+}
+
+AnalysisCase read_analysis(const CaseObject& object) {
+  const std::string type = object.text_of("type", {"static", "dynamic", "corotational"});
+  if (type == "static") return read_statics(object);
+  object.check_keys({"type", "method", "beta", "gamma", "time_step", "steps", "output_every",
+                     "initial_velocity"});
+  AnalysisCase analysis;
+  analysis.type = type == "dynamic" ? AnalysisType::dynamics : AnalysisType::corotational;
+  // Held rotations and Newmark's method need small steps.
+  if (type == "corotational") analysis.method = Method::backward_euler;
+  if (object.has("method")) {
+    analysis.method = object.text_of("method", {"newmark", "backward-euler"}) == "newmark"
+                          ? Method::newmark
+                          : Method::backward_euler;
+  }
+  for (const char* key : {"beta", "gamma"}) {
+    if (object.has(key) && analysis.method != Method::newmark) {
+      object.refuse(object.path_of(key), "is of the method newmark, not of backward-euler");
+    }
+  }
+  // Unconditionally stable for gamma >= 1/2 and 4 beta >= 2 gamma only; others are for small steps.
+  if (object.has("beta")) analysis.beta = object.number("beta", {.least = 0, .most = 0.5});
+  if (object.has("gamma")) analysis.gamma = object.number("gamma", {.least = 0.5, .most = 1});
+  analysis.time_step = object.number("time_step", above_zero);
+  analysis.steps = object.count("steps", 1);
+  if (object.has("output_every")) analysis.output_every = object.count("output_every", 1);
+  if (object.has("initial_velocity")) {
+    analysis.initial_velocity = object.point("initial_velocity");
+  }
+  return analysis;
+}
+
+SolverCase read_solver(const CaseObject& object) {
+  object.check_keys({"tolerance", "max_iterations"});
+  SolverCase solver;
+  if (object.has("tolerance")) {
+    solver.tolerance = object.number(
+        "tolerance", {.least = 0, .most = 1, .least_is_in = false, .most_is_in = false});
+  }
+  if (object.has("max_iterations")) solver.max_iterations = object.count("max_iterations", 1);
+  return solver;
+}
+
+/// Refuses a key that stands twice in an object, of which one would be lost.
+class KeysOnce {
+ public:
+  explicit KeysOnce(const std::string& path) : path_(path) {}
+
+  bool operator()(json::parse_event_t event, const json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+      case json::parse_event_t::array_start:
+        if (seen_.size() == most_levels) refuse("is nested too deeply");
+        seen_.emplace_back();
+        break;
+      case json::parse_event_t::object_end:
+      case json::parse_event_t::array_end:
+        seen_.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (const auto key = parsed.get<std::string>(); !seen_.back().insert(key).second) {
+          refuse("has the key " + printable(key) + " twice in one object");
+        }
+        break;
+      default:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t most_levels = 16;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorKind::malformed_file, path_ + ": the file " + what);
+  }
+
+  const std::string& path_;
+  std::vector<std::set<std::string>> seen_;
+};
+
+json parse(const std::string& text, const std::string& path) {
+  KeysOnce keys_once(path);
+  try {
+    return json::parse(text, [&](int, json::parse_event_t event, json& parsed) {
+      return keys_once(event, parsed);
+    });
+  } catch (const json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    const std::string what = error.what();
+    const std::size_t at = what.find("line ");
+    throw Error(
+        ErrorKind::malformed_file,
+        path + ": is no JSON: " + printable(at == std::string::npos ? what : what.substr(at)));
+  }
+}
+
+}  // namespace
+
+Case parse_case(const std::string& text, const std::string& path) {
+  const json value = parse(text, path);
+  const CaseObject object(value, path, "");
+  object.check_keys(
+      {"materials", "supports", "displacements", "loads", "gravity", "analysis", "solver"});
+  Case read;
+  read.path = path;
+  object.each("materials",
+              [&](const CaseObject& each) { read.materials.push_back(read_material(each)); });
+  if (read.materials.empty()) object.refuse("materials", "is missing");
+  object.each("supports",
+              [&](const CaseObject& each) { read.displacements.push_back(read_support(each)); });
+  object.each("displacements", [&](const CaseObject& each) {
+    read.displacements.push_back(read_displacement(each));
+  });
+  object.each("loads", [&](const CaseObject& each) { read.loads.push_back(read_load(each)); });
+  if (object.has("gravity")) read.gravity = object.point("gravity");
+  read.analysis = read_analysis(object.object("analysis"));
+  if (object.has("solver")) read.solver = read_solver(object.object("solver"));
+  const bool needs_density = read.analysis.is_stepped() || read.gravity != Point{};
+  for (const MaterialCase& material : read.materials) {
+    if (needs_density && !material.density) {
+      object.refuse(material.where.path + ".density",
+                    std::string("is missing; ") +
+                        (read.analysis.is_stepped() ? "motion" : "gravity") + " needs it");
+    }
+  }
+  return read;
+}
+
+Case read_case(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) {
+    throw Error(ErrorKind::io, "cannot read " + path + ": " + std::strerror(errno));
+  }
+  return parse_case(text, path);
+}
+
+}  // namespace heddle::elastic

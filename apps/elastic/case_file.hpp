@@ -1,0 +1,87 @@
+// What a case file says of a solid: materials, supports, loads, and what is to be computed. The
+// schema is docs/elastic-case-schema.json, the meaning is in docs/elastic.md.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/points.hpp"
+
+namespace heddle::elastic {
+
+/// Where something holds: in a group of the mesh, in a box, or everywhere. `path` is what the file
+/// calls it, for messages.
+struct Selection {
+  struct Box {
+    Point least;
+    Point most;
+  };
+  std::string path;
+  std::string group;       // its name, or its number as text; empty without
+  std::optional<Box> box;  // sides included
+  bool is_everywhere() const { return group.empty() && !box; }
+};
+
+struct MaterialCase {
+  Selection where;
+  double young = 0;    // > 0
+  double poisson = 0;  // 0 to below 0.5
+  std::optional<double> density;
+};
+
+/// Displacements that are given: 0 for supports.
+struct DisplacementCase {
+  Selection where;
+  std::array<std::optional<double>, 3> component;
+};
+
+/// Forces on an area of the boundary; either of the two.
+struct SurfaceLoadCase {
+  Selection where;
+  double pressure = 0;  // into the solid
+  Point traction{};     // force an area
+};
+
+enum class AnalysisType { statics, dynamics, corotational };
+enum class Method { newmark, backward_euler };
+enum class NullSpace { automatic, rigid, none };
+
+struct AnalysisCase {
+  AnalysisType type = AnalysisType::statics;
+  NullSpace null_space = NullSpace::automatic;  // of statics
+  // Of the others.
+  Method method = Method::newmark;
+  double beta = 0.25;
+  double gamma = 0.5;
+  double time_step = 0;
+  long long steps = 0;
+  long long output_every = 1;
+  Point initial_velocity{};
+
+  bool is_stepped() const { return type != AnalysisType::statics; }
+};
+
+struct SolverCase {
+  double tolerance = 1e-10;
+  long long max_iterations = 10000;
+};
+
+struct Case {
+  std::string path;  // of the file
+  std::vector<MaterialCase> materials;
+  std::vector<DisplacementCase> displacements;  // supports among them
+  std::vector<SurfaceLoadCase> loads;
+  Point gravity{};
+  AnalysisCase analysis;
+  SolverCase solver;
+};
+
+/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that is not as
+/// the schema says, "case.json: materials[0].yong is not known; did you mean young?".
+Case read_case(const std::string& path);
+/// The same from text; `path` is for messages.
+Case parse_case(const std::string& text, const std::string& path);
+
+}  // namespace heddle::elastic

@@ -1,0 +1,82 @@
+#include "check_mesh.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "heddle/error.hpp"
+#include "heddle/points.hpp"
+#include "message_text.hpp"
+
+namespace heddle::elastic {
+
+using namespace points;
+
+namespace {
+
+double volume6_of(const mesh::SolidMesh& mesh, std::size_t t) {
+  const auto at = [&](int a) -> const Point& {
+    return mesh
+        .position[static_cast<std::size_t>(mesh.tetrahedron[t][static_cast<std::size_t>(a)])];
+  };
+  return volume6(at(0), at(1), at(2), at(3));
+}
+
+double longest_edge(const mesh::SolidMesh& mesh, std::size_t t) {
+  double longest = 0;
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      longest = std::max(longest,
+                         length(mesh.position[static_cast<std::size_t>(mesh.tetrahedron[t][a])] -
+                                mesh.position[static_cast<std::size_t>(mesh.tetrahedron[t][b])]));
+    }
+  }
+  return longest;
+}
+
+void check_volumes(const mesh::SolidMesh& mesh) {
+  // Rounding of the volume is a few units in the last place of a cube of the edge.
+  constexpr double flat = 1e-13;
+  for (std::size_t t = 0; t < mesh.tetrahedron.size(); ++t) {
+    const double v6 = volume6_of(mesh, t);
+    const double longest = longest_edge(mesh, t);
+    if (v6 > flat * longest * longest * longest) continue;
+    const bool inverted = v6 < -flat * longest * longest * longest;
+    throw Error(ErrorKind::singular, "tetrahedron " + std::to_string(t + 1) + " of the mesh is " +
+                                         (inverted ? "inverted: its volume is " + shortest(v6 / 6)
+                                                   : "flat: its corners lie in one plane"));
+  }
+}
+
+void check_vertices(const mesh::SolidMesh& mesh) {
+  std::vector<bool> used(mesh.position.size());
+  for (const auto& corners : mesh.tetrahedron) {
+    for (const Index v : corners) used[static_cast<std::size_t>(v)] = true;
+  }
+  const auto unused = std::find(used.begin(), used.end(), false);
+  if (unused == used.end()) return;
+  const auto others = std::count(unused, used.end(), false) - 1;
+  throw Error(ErrorKind::malformed_file,
+              "vertex " + std::to_string(unused - used.begin() + 1) + " of the mesh" +
+                  (others > 0 ? ", with " + std::to_string(others) + " more," : "") +
+                  " belongs to no tetrahedron");
+}
+
+}  // namespace
+
+void check_and_orient(mesh::SolidMesh& mesh) {
+  if (mesh.tetrahedron.empty()) {
+    throw Error(ErrorKind::malformed_file, "the mesh has no tetrahedra");
+  }
+  bool all_negative = true;
+  for (std::size_t t = 0; t < mesh.tetrahedron.size() && all_negative; ++t) {
+    all_negative = volume6_of(mesh, t) < 0;
+  }
+  if (all_negative) {
+    for (auto& corners : mesh.tetrahedron) std::swap(corners[2], corners[3]);
+  }
+  check_volumes(mesh);
+  check_vertices(mesh);
+}
+
+}  // namespace heddle::elastic

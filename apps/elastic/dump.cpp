@@ -1,0 +1,46 @@
+#include "dump.hpp"
+
+#include "heddle/matrix_market.hpp"
+#include "heddle/npz.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::elastic {
+
+namespace {
+
+std::vector<double> values_in_order(const Operator<Block>& matrix) {
+  constexpr int K = Block::components;
+  const SlicedPattern& pattern = matrix.pattern();
+  const auto stored = matrix.values_in_basis();
+  const auto slots = static_cast<Index>(pattern.slots);
+  std::vector<double> in_slots(stored.size());
+  copy<double>({stored.data(), slots, K}, {in_slots.data(), slots, K}, matrix.device().stream());
+  const std::vector<Offset> slot = slots_of_entries(pattern).to_host();
+  const auto formula = matrix.formula();
+  std::vector<double> values(slot.size() * K);
+  for (std::size_t i = 0; i < slot.size(); ++i) {
+    const Offset lane = slot[i] % pattern.C;
+    for (int k = 0; k < K; ++k) {
+      values[i * K + static_cast<std::size_t>(k)] =
+          in_slots[static_cast<std::size_t>(formula(slot[i] - lane, static_cast<int>(lane), k))];
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string dumped_matrix(const std::string& prefix) { return prefix + ".npz"; }
+std::string dumped_right_hand_side(const std::string& prefix) { return prefix + "-rhs.mtx"; }
+
+void dump_system(const std::string& prefix, const MeshPattern& pattern, const ElasticSystem& system,
+                 const VertexField& right_hand_side) {
+  const std::vector<double> values = values_in_order(system.matrix());
+  write_npz(dumped_matrix(prefix), {pattern.view(), 3, 3, false, values.data()});
+  std::vector<double> b(3 * static_cast<std::size_t>(system.vertices()));
+  permute<double>(right_hand_side.view(), {b.data(), system.vertices(), 3}, 1,
+                  system.device().stream());
+  write_scalar_field(dumped_right_hand_side(prefix), {system.vertices(), 3, false, b.data()});
+}
+
+}  // namespace heddle::elastic

@@ -1,0 +1,281 @@
+#include "elastic_system.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::elastic {
+
+using namespace points;
+
+namespace {
+
+template <class T>
+Array<T> on_device(const std::vector<T>& values, const Device& device) {
+  return Array<T>(std::span<const T>(values), device);
+}
+
+template <class E>
+Operator<E> make_operator(const MeshPattern& pattern, const std::vector<double>& values,
+                          const Plan& plan, const Device& device,
+                          const std::shared_ptr<const Basis>& basis) {
+  CsrView<E> view;
+  view.rows = view.columns = pattern.vertices();
+  view.offsets = OffsetsView(pattern.offsets.data());
+  view.column = pattern.column.data();
+  view.values = values.data();
+  view.device = device;
+  return Operator<E>(view, plan, basis);
+}
+
+/// Without values yet: they are written in place.
+Operator<Block> make_matrix(const MeshPattern& pattern, const Plan& plan, const Device& device) {
+  const std::vector<double> zero(pattern.column.size() * Block::components);
+  return make_operator<Block>(pattern, zero, plan, device, nullptr);
+}
+
+/// Of the layout, in which fields must agree; products in its own numbers.
+Plan plan_for_mass(Plan plan) {
+  plan.stored = StoredScalar::own;
+  return plan;
+}
+
+Nodal<const double> nodal(const VertexField& field) {
+  const ConstVertexView view = field.view();
+  return {view.data, view.entry_stride, view.component_stride};
+}
+Nodal<double> nodal(VertexField& field) {
+  const VertexView view = field.view();
+  return {view.data, view.entry_stride, view.component_stride};
+}
+
+Vector3 vector(const Point& p) { return {{p[0], p[1], p[2]}}; }
+
+}  // namespace
+
+ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
+                             const Device& device, const SystemOptions& options)
+    : device_(device),
+      options_(options),
+      elements_(model.elements()),
+      matrix_(make_matrix(pattern, plan, device)),
+      of_vertices_(model.vertices(), device),
+      of_elements_(static_cast<Index>(model.elements()), device) {
+  std::vector<double> mass;
+  if (options.with_mass) {
+    mass = consistent_mass(model, pattern);
+    mass_ = std::make_unique<Operator<MassEntry>>(
+        make_operator<MassEntry>(pattern, mass, plan_for_mass(plan), device, matrix_.row_basis()));
+  }
+  place_vertices(model, pattern);
+  place_elements(model);
+  place_entries(pattern, mass);
+  set_matrix(options.with_mass ? 1 : 0, 1);
+  solver_ = std::make_unique<ConjugateGradient<double>>(
+      matrix_, Jacobi<Block>(matrix_),
+      SolverOptions{.tolerance = options.tolerance,
+                    .max_iterations = options.max_iterations,
+                    .observer = options.observer});
+}
+
+void ElasticSystem::place_vertices(const Model& model, const MeshPattern& pattern) {
+  const Index count = model.vertices();
+  std::vector<unsigned> first{0}, corner;
+  std::vector<unsigned char> fixed;
+  first.reserve(static_cast<std::size_t>(count) + 1);
+  corner.reserve(pattern.corner.size());
+  for (Index position = 0; position < count; ++position) {
+    const auto v = static_cast<std::size_t>(matrix_.row_basis()->user_row(position));
+    corner.insert(corner.end(), pattern.corner.begin() + pattern.first_corner[v],
+                  pattern.corner.begin() + pattern.first_corner[v + 1]);
+    first.push_back(static_cast<unsigned>(corner.size()));
+    fixed.push_back(model.fixed[v]);
+  }
+  first_corner_ = on_device(first, device_);
+  corner_of_vertex_ = on_device(corner, device_);
+  fixed_ = on_device(fixed, device_);
+  load_ = field_of(model.load);
+  given_displacement_ = field_of(model.displacement);
+  std::vector<Point> velocity = model.velocity;
+  for (std::size_t v = 0; v < velocity.size(); ++v) {
+    for (int k = 0; k < 3; ++k) {
+      if (is_fixed(model.fixed[v], k)) velocity[v][static_cast<std::size_t>(k)] = 0;
+    }
+  }
+  given_velocity_ = field_of(velocity);
+}
+
+void ElasticSystem::place_elements(const Model& model) {
+  const auto count = static_cast<std::size_t>(elements_);
+  std::vector<Index> corner(4 * count);
+  std::vector<double> gradient(12 * count), material(2 * count), volume(count);
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < count; ++e) {
+    const auto p = model.corners(static_cast<Offset>(e));
+    const Vector3 b = vector(p[1] - p[0]), c = vector(p[2] - p[0]), d = vector(p[3] - p[0]);
+    const double v6 = dot(b, cross(c, d));
+    Vector3 g[4];
+    g[1] = (1 / v6) * cross(c, d);
+    g[2] = (1 / v6) * cross(d, b);
+    g[3] = (1 / v6) * cross(b, c);
+    g[0] = Vector3{} - (g[1] + g[2] + g[3]);
+    const Lame lame = model.material_in(static_cast<Offset>(e)).lame();
+    volume[e] = v6 / 6;
+    material[2 * e] = volume[e] * lame.lambda;
+    material[2 * e + 1] = volume[e] * lame.mu;
+    for (std::size_t a = 0; a < 4; ++a) {
+      corner[4 * e + a] = position_of(model.tetrahedron[e][a]);
+      std::copy_n(g[a].at, 3, &gradient[12 * e + 3 * a]);
+    }
+  }
+  corner_ = on_device(corner, device_);
+  gradient_ = on_device(gradient, device_);
+  material_ = on_device(material, device_);
+  volume_ = on_device(volume, device_);
+  force_ = Array<double>(12 * count, device_);
+  energy_ = Array<double>(count, device_);
+  ones_ = on_device(std::vector<double>(count, 1.0), device_);
+  stress_ = Array<double>(6 * count, device_);
+  equivalent_ = Array<double>(count, device_);
+  if (!options_.corotational) return;
+  turned_ = on_device(gradient, device_);
+  std::vector<double> unturned(4 * count);
+  for (std::size_t e = 0; e < count; ++e) unturned[4 * e] = 1;
+  rotation_ = on_device(unturned, device_);
+}
+
+void ElasticSystem::place_entries(const MeshPattern& pattern, const std::vector<double>& mass) {
+  const std::vector<Offset> slots = slots_of_entries(matrix_.pattern()).to_host();
+  // Entries by slot: what is written then follows one another in memory.
+  std::vector<Offset> entry_at(static_cast<std::size_t>(matrix_.pattern().slots), -1);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    entry_at[static_cast<std::size_t>(slots[i])] = static_cast<Offset>(i);
+  }
+  std::vector<Index> row_of_entry(slots.size());
+  for (Index v = 0; v < pattern.vertices(); ++v) {
+    const auto row = static_cast<std::size_t>(v);
+    std::fill(row_of_entry.begin() + pattern.offsets[row],
+              row_of_entry.begin() + pattern.offsets[row + 1], v);
+  }
+  std::vector<Offset> slot;
+  std::vector<Index> row, column;
+  std::vector<unsigned> first{0}, term;
+  std::vector<double> mass_of_entry;
+  slot.reserve(slots.size());
+  term.reserve(pattern.term.size());
+  for (std::size_t at = 0; at < entry_at.size(); ++at) {
+    if (entry_at[at] < 0) continue;  // padding
+    const auto i = static_cast<std::size_t>(entry_at[at]);
+    slot.push_back(static_cast<Offset>(at));
+    row.push_back(position_of(row_of_entry[i]));
+    column.push_back(position_of(pattern.column[i]));
+    term.insert(term.end(), pattern.term.begin() + pattern.first_term[i],
+                pattern.term.begin() + pattern.first_term[i + 1]);
+    first.push_back(static_cast<unsigned>(term.size()));
+    if (!mass.empty()) mass_of_entry.push_back(mass[i]);
+  }
+  slot_ = on_device(slot, device_);
+  row_ = on_device(row, device_);
+  column_ = on_device(column, device_);
+  first_term_ = on_device(first, device_);
+  term_ = on_device(term, device_);
+  if (!mass.empty()) mass_of_entry_ = on_device(mass_of_entry, device_);
+}
+
+VertexField ElasticSystem::field_of(const std::vector<Point>& values) const {
+  VertexField made = field();
+  const ConstVertexView given(values.front().data(), vertices(), 3);
+  permute<double>(given, made.view(), 1, device_.stream());
+  return made;
+}
+
+ElementsAtRest ElasticSystem::at_rest() const {
+  return {corner_.data(), gradient_.data(), material_.data()};
+}
+
+void ElasticSystem::deform(const VertexField& displacement) {
+  timed(times.elements, device_, [&] {
+    run(ElementPass{elements_, at_rest(), nodal(displacement), force_.data(), energy_.data(),
+                    rotation_.data(), turned_.data()},
+        device_.stream());
+  });
+}
+
+void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
+  timed(times.values, device_, [&] {
+    const bool turned = !turned_.empty();
+    run(EntryPass{static_cast<Offset>(slot_.size()), slot_.data(), row_.data(), column_.data(),
+                  first_term_.data(), term_.data(), turned ? turned_.data() : gradient_.data(),
+                  material_.data(), mass_of_entry_.data(), fixed_.data(), mass_scale,
+                  stiffness_scale, matrix_.pattern().C, matrix_.formula(),
+                  matrix_.values_in_basis().data()},
+        device_.stream());
+    matrix_.values_changed();
+  });
+}
+
+void ElasticSystem::residual(const VertexField* base, double scale, VertexField& result) {
+  timed(times.elements, device_, [&] {
+    run(VertexPass{vertices(), first_corner_.data(), corner_of_vertex_.data(), force_.data(),
+                   fixed_.data(), nodal(std::as_const(load_)),
+                   base != nullptr ? nodal(*base) : Nodal<const double>{}, scale, nodal(result)},
+        device_.stream());
+  });
+}
+
+Report ElasticSystem::solve(const VertexField& b, VertexField& x) {
+  const cli::Stopwatch watch;
+  Report report = solver_->solve(b, x);
+  times.iterate += report.iterate_seconds;
+  times.fields += std::max(0.0, watch.seconds() - report.iterate_seconds);
+  return report;
+}
+
+void ElasticSystem::project_out(const std::vector<std::vector<double>>& motions) {
+  std::vector<ConstVertexView> views;
+  views.reserve(motions.size());
+  for (const auto& motion : motions) views.emplace_back(motion.data(), vertices(), 3);
+  solver_->set_null_space(views);
+}
+
+void ElasticSystem::apply_mass(const VertexField& x, VertexField& y) {
+  timed(times.fields, device_, [&] { mass_->apply(1, x.view(), 0, y.view(), device_.stream()); });
+}
+
+void ElasticSystem::add(double scale, const VertexField& x, VertexField& to) {
+  timed(times.fields, device_,
+        [&] { axpby<double>(scale, x.view(), 1, to.view(), device_.stream()); });
+}
+
+double ElasticSystem::elastic_energy() {
+  double energy = 0;
+  timed(times.elements, device_, [&] {
+    const auto count = static_cast<Index>(elements_);
+    energy = real_dot<double>({energy_.data(), count}, {ones_.data(), count}, of_elements_,
+                              device_.stream());
+  });
+  return energy;
+}
+
+double ElasticSystem::work(const VertexField& displacement) {
+  return 2 * half_product(load_, displacement);
+}
+
+double ElasticSystem::half_product(const VertexField& x, const VertexField& y) {
+  double product = 0;
+  timed(times.fields, device_,
+        [&] { product = real_dot<double>(x.view(), y.view(), of_vertices_, device_.stream()); });
+  return product / 2;
+}
+
+void ElasticSystem::find_stress(const VertexField& displacement) {
+  timed(times.elements, device_, [&] {
+    run(StressPass{elements_, at_rest(), volume_.data(), nodal(displacement), rotation_.data(),
+                   stress_.data(), equivalent_.data()},
+        device_.stream());
+  });
+}
+
+}  // namespace heddle::elastic

@@ -1,0 +1,56 @@
+// States into files, written by a thread of their own: the run goes on meanwhile, and waits only
+// where the state before is still being written.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "../mesh/pvd_file.hpp"
+#include "frame_buffer.hpp"
+#include "model.hpp"
+
+namespace heddle::elastic {
+
+class FrameWriter {
+ public:
+  /// `path` is one state (.vtu), or a series of them (.pvd) with the states in files beside it. The
+  /// model must stay.
+  FrameWriter(const std::string& path, const Model& model, const ElasticSystem& system,
+              bool with_velocity);
+  ~FrameWriter();
+  FrameWriter(const FrameWriter&) = delete;
+  FrameWriter& operator=(const FrameWriter&) = delete;
+
+  /// Takes the state, and the stress that the system has. Throws what became of the one before.
+  void write(long long step, double time, const ElasticSystem& system,
+             const VertexField& displacement, const VertexField* velocity);
+  /// Returns when all is written; throws what became of it.
+  void finish();
+  long long frames() const { return frames_; }
+
+ private:
+  void work();
+  void write_frame();
+  void wait_until_idle(std::unique_lock<std::mutex>& lock);
+
+  std::string path_;
+  const Model& model_;
+  std::optional<mesh::PvdFile> series_;
+  FrameBuffer buffer_;
+  long long step_ = 0;  // of what is in the buffer
+  double time_ = 0;
+  long long frames_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_full_ = false;
+  bool is_over_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+}  // namespace heddle::elastic

@@ -1,0 +1,210 @@
+// What is done for each element, each matrix entry and each vertex: one text for a CPU's loops and
+// a GPU's kernels. A pass is a function of a number below `count`; each writes places of its own,
+// and sums in a fixed order, so that the same bits come out however the numbers are shared out.
+//
+// Vertices are numbered as the matrix's basis has them, elements as the mesh has them; records of
+// an element lie together.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+#include "polar_rotation.hpp"
+#include "tetrahedron.hpp"
+
+namespace heddle::elastic {
+
+/// Three numbers a vertex, in any layout.
+template <class S>
+struct Nodal {
+  S* data = nullptr;
+  Offset vertex_stride = 3;
+  Offset component_stride = 1;
+
+  HEDDLE_INLINE Offset index(Index vertex, int k) const {
+    return vertex * vertex_stride + k * component_stride;
+  }
+  HEDDLE_INLINE Vector3 operator[](Index vertex) const {
+    Vector3 value;
+    for (int k = 0; k < 3; ++k) value.at[k] = data[index(vertex, k)];
+    return value;
+  }
+};
+
+HEDDLE_INLINE bool is_fixed(unsigned char bits, int component) {
+  return ((bits >> component) & 1) != 0;
+}
+
+/// Of records of an element that hold three numbers for each corner.
+HEDDLE_INLINE Vector3 load_corner(const double* records, Offset element, int corner) {
+  const double* const from = records + 3 * (4 * element + corner);
+  return {{from[0], from[1], from[2]}};
+}
+HEDDLE_INLINE void store_corner(double* records, Offset element, int corner, const Vector3& value) {
+  double* const to = records + 3 * (4 * element + corner);
+  for (int i = 0; i < 3; ++i) to[i] = value.at[i];
+}
+
+/// What an element is at rest.
+struct ElementsAtRest {
+  const Index* corner;     // 4 an element
+  const double* gradient;  // 12: of the four corners
+  const double* material;  // 2: volume times lambda and mu
+
+  HEDDLE_INLINE Gradients gradients(Offset e) const {
+    Gradients g;
+    for (int a = 0; a < 4; ++a) g.of[a] = load_corner(gradient, e, a);
+    return g;
+  }
+  HEDDLE_INLINE Lame of_volume(Offset e) const { return {material[2 * e], material[2 * e + 1]}; }
+  HEDDLE_INLINE Matrix3 gradient_of(Nodal<const double> displacement, Offset e) const {
+    Vector3 u[4];
+    for (int a = 0; a < 4; ++a) u[a] = displacement[corner[4 * e + a]];
+    return displacement_gradient(gradients(e), u);
+  }
+};
+
+/// Forces and energy of an element; of a corotational one also its rotation and turned gradients.
+struct ElementPass {
+  Offset count;
+  ElementsAtRest rest;
+  Nodal<const double> displacement;
+  double* force;     // 12: what each corner resists with
+  double* energy;    // 1
+  double* rotation;  // 4: a quaternion, from the step before; null for linear elements
+  double* turned;    // 12: gradients times the rotation
+
+  HEDDLE_INLINE void operator()(Offset e) const {
+    const Gradients g = rest.gradients(e);
+    const Matrix3 G = rest.gradient_of(displacement, e);
+    Gradients h = g;
+    Matrix3 strain;
+    Matrix3 R{};
+    if (rotation != nullptr) {
+      const Matrix3 F = plus_identity(G, 1);
+      double* const q = rotation + 4 * e;
+      const Quaternion found = polar_rotation(F, {{q[0], q[1], q[2], q[3]}});
+      for (int k = 0; k < 4; ++k) q[k] = found.at[k];
+      R = matrix_of(found);
+      strain = plus_identity(symmetric_part(transposed(R) * F), -1);
+      for (int a = 0; a < 4; ++a) {
+        h.of[a] = R * g.of[a];
+        store_corner(turned, e, a, h.of[a]);
+      }
+    } else {
+      strain = symmetric_part(G);
+    }
+    const Matrix3 stress = stress_of(strain, rest.of_volume(e));  // times the volume
+    Vector3 sum{};
+    for (int a = 1; a < 4; ++a) {
+      Vector3 f = stress * g.of[a];
+      if (rotation != nullptr) f = R * f;
+      store_corner(force, e, a, f);
+      sum = sum + f;
+    }
+    store_corner(force, e, 0, -1 * sum);
+    energy[e] = 0.5 * contraction(stress, strain);
+  }
+};
+
+/// Cauchy's stress of an element, xx yy zz xy yz xz, and von Mises' equivalent of it.
+struct StressPass {
+  Offset count;
+  ElementsAtRest rest;
+  const double* volume;
+  Nodal<const double> displacement;
+  const double* rotation;  // as the last ElementPass left it; null for linear elements
+  double* stress;          // 6
+  double* equivalent;      // 1
+
+  HEDDLE_INLINE void operator()(Offset e) const {
+    const Matrix3 G = rest.gradient_of(displacement, e);
+    Lame material = rest.of_volume(e);
+    material.lambda /= volume[e];
+    material.mu /= volume[e];
+    Matrix3 s;
+    if (rotation != nullptr) {
+      const double* const q = rotation + 4 * e;
+      const Matrix3 R = matrix_of({{q[0], q[1], q[2], q[3]}});
+      const Matrix3 stretch = symmetric_part(transposed(R) * plus_identity(G, 1));
+      s = R * stress_of(plus_identity(stretch, -1), material) * transposed(R);
+    } else {
+      s = stress_of(symmetric_part(G), material);
+    }
+    double* const to = stress + 6 * e;
+    for (int i = 0; i < 3; ++i) to[i] = s.at[i][i];
+    to[3] = s.at[0][1];
+    to[4] = s.at[1][2];
+    to[5] = s.at[0][2];
+    equivalent[e] = von_mises(s);
+  }
+};
+
+/// A matrix entry, mass_scale M + stiffness_scale K under the supports, to where sliced storage has
+/// it. Fixed components have no rows and columns, and keep their own number on the diagonal, which
+/// is of the size of the others.
+struct EntryPass {
+  Offset count;
+  const Offset* slot;  // of each entry; entries in the order of their slots
+  const Index* row;
+  const Index* column;
+  const unsigned* first;         // count + 1: where the entry's part of `contribution` begins
+  const unsigned* contribution;  // element * 16 + a * 4 + b
+  const double* gradient;        // 12 an element, turned where elements are corotational
+  const double* material;        // 2 an element
+  const double* mass;            // of each entry; null without
+  const unsigned char* fixed;    // bits of the fixed components of each vertex
+  double mass_scale;
+  double stiffness_scale;
+  Index C;  // lanes of a slice
+  SlotFormula<9> formula;
+  double* values;
+
+  HEDDLE_INLINE void operator()(Offset i) const {
+    Matrix3 sum{};
+    for (unsigned at = first[i]; at < first[i + 1]; ++at) {
+      const unsigned code = contribution[at];
+      const Offset e = code >> 4;
+      add_stiffness(sum, load_corner(gradient, e, static_cast<int>((code >> 2) & 3)),
+                    load_corner(gradient, e, static_cast<int>(code & 3)),
+                    {material[2 * e], material[2 * e + 1]});
+    }
+    const double inertia = mass != nullptr ? mass_scale * mass[i] : 0;
+    const unsigned char of_row = fixed[row[i]], of_column = fixed[column[i]];
+    const bool on_diagonal = row[i] == column[i];
+    const Offset lane = slot[i] % C;
+    for (int k = 0; k < 9; ++k) {
+      const int r = k / 3, c = k % 3;
+      const bool is_diagonal = on_diagonal && r == c;
+      const bool stays = is_diagonal || !(is_fixed(of_row, r) || is_fixed(of_column, c));
+      const double value = stiffness_scale * sum.at[r][c] + (r == c ? inertia : 0);
+      values[formula(slot[i] - lane, static_cast<int>(lane), k)] = stays ? value : 0;
+    }
+  }
+};
+
+/// A right-hand side: base + scale (load - forces of the elements), nothing in fixed components.
+struct VertexPass {
+  Offset count;
+  const unsigned* first;   // count + 1: where the vertex's part of `corner` begins
+  const unsigned* corner;  // element * 4 + a
+  const double* force;     // 12 an element
+  const unsigned char* fixed;
+  Nodal<const double> load;
+  Nodal<const double> base;  // without data: zero
+  double scale;
+  Nodal<double> result;
+
+  HEDDLE_INLINE void operator()(Offset i) const {
+    const auto v = static_cast<Index>(i);
+    Vector3 inner{};
+    for (unsigned at = first[v]; at < first[v + 1]; ++at) {
+      inner = inner + load_corner(force, corner[at] >> 2, static_cast<int>(corner[at] & 3));
+    }
+    Vector3 sum = scale * (load[v] - inner);
+    if (base.data != nullptr) sum = base[v] + sum;
+    for (int k = 0; k < 3; ++k) {
+      result.data[result.index(v, k)] = is_fixed(fixed[v], k) ? 0 : sum.at[k];
+    }
+  }
+};
+
+}  // namespace heddle::elastic

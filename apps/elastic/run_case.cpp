@@ -1,0 +1,251 @@
+#include "run_case.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../command/output_path.hpp"
+#include "dump.hpp"
+#include "elastic_system.hpp"
+#include "frame_writer.hpp"
+#include "heddle/progress.hpp"
+#include "heddle/vector_operations.hpp"
+#include "history_file.hpp"
+#include "rigid_motions.hpp"
+#include "static_analysis.hpp"
+#include "time_stepping.hpp"
+
+namespace heddle::elastic {
+
+namespace {
+
+/// Said before anything is read.
+void check_outputs(const RunOptions& options) {
+  if (options.output) {
+    cli::check_output("--output", *options.output);
+    if (!cli::ends_with(*options.output, ".vtu") && !cli::ends_with(*options.output, ".pvd")) {
+      throw Error(ErrorKind::usage, "--output " + *options.output +
+                                        ": one state is written as .vtu, a series as .pvd");
+    }
+  }
+  if (options.history) cli::check_output("--history", *options.history);
+  if (options.dump) {
+    cli::check_output("--dump", *options.dump);
+    cli::check_output("--dump", dumped_matrix(*options.dump));
+    cli::check_output("--dump", dumped_right_hand_side(*options.dump));
+  }
+}
+
+void check_output_fits(const RunOptions& options, const Case& given) {
+  if (given.analysis.is_stepped() && options.output && cli::ends_with(*options.output, ".vtu")) {
+    throw Error(ErrorKind::usage,
+                "--output " + *options.output + ": a series of states is written as .pvd");
+  }
+}
+
+/// One run after everything is read; the parts of `run_case` that share what it has made.
+class Run {
+ public:
+  Run(const RunOptions& options, const Model& model, const Device& device, Outcome& outcome,
+      Progress* progress)
+      : options_(options),
+        model_(model),
+        device_(device),
+        outcome_(outcome),
+        progress_(progress),
+        pattern_(make_pattern(model.vertices(), model.tetrahedron)) {}
+
+  void build(const Profiles& profiles) {
+    const cli::Stopwatch watch;
+    if (progress_ != nullptr) progress_->report(-1, "building the matrix");
+    const PlanSubject subject{.pattern = pattern_.view(),
+                              .entry = "block3",
+                              .precision = "double",
+                              .entry_bytes = sizeof(Block),
+                              .result_bytes = 3 * static_cast<int>(sizeof(double))};
+    const auto choose = [&](const Profiles& from) {
+      return cli::choice_for(options_.plan, subject, device_, Objective::cg, from);
+    };
+    const AnalysisCase& analysis = outcome_.given.analysis;
+    SystemOptions settings{.corotational = analysis.type == AnalysisType::corotational,
+                           .with_mass = analysis.is_stepped(),
+                           .tolerance = outcome_.given.solver.tolerance,
+                           .max_iterations = outcome_.given.solver.max_iterations};
+    if (progress_ != nullptr && !analysis.is_stepped()) settings.observer = iterations_shown();
+    outcome_.choice = choose(profiles);
+    options_.profile.build(
+        outcome_.choice,
+        [&](const Plan& plan) {
+          system_.reset();
+          system_.emplace(model_, pattern_, plan, device_, settings);
+        },
+        [&] { return choose(Profiles()); });
+    outcome_.entries = pattern_.entries();
+    outcome_.memory = system_->matrix().memory();
+    if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
+    outcome_.times.setup = watch.seconds();
+    // What it took to fill the matrix once is of the setup.
+    system_->times = PhaseTimes{};
+  }
+
+  void solve_static() {
+    StaticAnalysis analysis(*system_);
+    dump(analysis.right_hand_side());
+    StepRecord record;
+    record.report = analysis.solve();
+    record.energies = analysis.energies();
+    outcome_.steps.push_back(record);
+    if (record.report.converged()) {
+      open_output(false);
+      write(0, 0, analysis.displacement(), nullptr);
+    }
+    finish(analysis.displacement());
+  }
+
+  void step() {
+    const AnalysisCase& analysis = outcome_.given.analysis;
+    outcome_.steps.reserve(static_cast<std::size_t>(analysis.steps) + 1);
+    TimeStepping stepping(*system_,
+                          {analysis.method, analysis.beta, analysis.gamma, analysis.time_step});
+    outcome_.steps.push_back({0, 0, stepping.initial(), stepping.energies()});
+    if (outcome_.converged()) {
+      open_output(true);
+      write(0, 0, stepping.displacement(), &stepping.velocity());
+      if (options_.dump) dump(stepping.prepare());
+    }
+    while (outcome_.converged() && stepping.steps() < analysis.steps) {
+      tell(stepping.steps());
+      StepRecord record;
+      record.report = stepping.step();
+      record.step = stepping.steps();
+      record.time = stepping.time();
+      record.energies = stepping.energies();
+      outcome_.steps.push_back(record);
+      const bool is_due = record.step % analysis.output_every == 0 || record.step == analysis.steps;
+      if (is_due && record.report.converged()) {
+        write(record.step, record.time, stepping.displacement(), &stepping.velocity());
+      }
+    }
+    finish(stepping.displacement());
+  }
+
+ private:
+  void dump(const VertexField& right_hand_side) {
+    if (!options_.dump) return;
+    timed(outcome_.times.output, device_,
+          [&] { dump_system(*options_.dump, pattern_, *system_, right_hand_side); });
+  }
+
+  void open_output(bool with_velocity) {
+    if (options_.output) writer_.emplace(*options_.output, model_, *system_, with_velocity);
+  }
+
+  void write(long long step, double time, const VertexField& displacement,
+             const VertexField* velocity) {
+    if (!writer_) return;
+    system_->find_stress(displacement);
+    const cli::Stopwatch watch;
+    writer_->write(step, time, *system_, displacement, velocity);
+    outcome_.times.output += watch.seconds();
+  }
+
+  void finish(const VertexField& displacement) {
+    Reduction<double> reduction(displacement.size(), device_);
+    outcome_.largest_displacement =
+        largest_magnitude<double>(displacement.view(), reduction, device_.stream());
+    const cli::Stopwatch watch;
+    if (writer_) {
+      writer_->finish();
+      outcome_.frames = writer_->frames();
+    }
+    if (options_.history) write_history(*options_.history, outcome_.steps);
+    PhaseTimes& times = outcome_.times;
+    times.output += watch.seconds();
+    const PhaseTimes& worked = system_->times;
+    times.elements = worked.elements;
+    times.values = worked.values;
+    times.iterate = worked.iterate;
+    times.fields = worked.fields;
+  }
+
+  std::function<bool(const SolveProgress&)> iterations_shown() {
+    return [this](const SolveProgress& now) {
+      char text[64];
+      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
+                    now.relative_residual);
+      progress_->report(-1, text);
+      return true;
+    };
+  }
+
+  void tell(long long step) {
+    if (progress_ == nullptr) return;
+    char text[64];
+    std::snprintf(text, sizeof text, "step %lld of %lld", step + 1, outcome_.given.analysis.steps);
+    progress_->report(
+        static_cast<double>(step) / static_cast<double>(outcome_.given.analysis.steps), text);
+  }
+
+  const RunOptions& options_;
+  const Model& model_;
+  const Device& device_;
+  Outcome& outcome_;
+  Progress* progress_;
+  MeshPattern pattern_;
+  std::optional<ElasticSystem> system_;
+  std::optional<FrameWriter> writer_;
+};
+
+}  // namespace
+
+bool Outcome::converged() const {
+  return std::all_of(steps.begin(), steps.end(),
+                     [](const StepRecord& step) { return step.report.converged(); });
+}
+
+long long Outcome::iterations() const {
+  long long sum = 0;
+  for (const StepRecord& step : steps) sum += step.report.iterations;
+  return sum;
+}
+
+double Outcome::share_of_kernels() const {
+  return wall > 0 ? (times.elements + times.values + times.iterate + times.fields) / wall : 0;
+}
+
+Outcome run_case(const RunOptions& options) {
+  const cli::Stopwatch wall;
+  const Device device = options.device.on(options.quiet);
+  check_outputs(options);
+  cli::check_plan_text(options.plan, device);
+  options.profile.check_use({options.plan});
+  Outcome outcome;
+  outcome.device = device.description();
+  outcome.given = read_case(options.case_path);
+  check_output_fits(options, outcome.given);
+  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  std::optional<TerminalProgress> progress;
+  if (!options.quiet) progress.emplace();
+  Progress* const shown = progress ? &*progress : nullptr;
+
+  const Model model = make_model(mesh::read_solid_mesh(options.mesh, shown), outcome.given);
+  outcome.vertices = model.vertices();
+  outcome.tetrahedra = model.elements();
+  outcome.unknowns = model.unknowns();
+  const bool is_static = !outcome.given.analysis.is_stepped();
+  if (is_static) outcome.is_projected = needs_projection(model, outcome.given.analysis.null_space);
+  outcome.times.read = wall.seconds();
+
+  const cli::Stopwatch setup;
+  Run run(options, model, device, outcome, shown);
+  run.build(profiles);
+  outcome.times.setup = setup.seconds();
+  if (is_static) {
+    run.solve_static();
+  } else {
+    run.step();
+  }
+  outcome.wall = wall.seconds();
+  return outcome;
+}
+
+}  // namespace heddle::elastic

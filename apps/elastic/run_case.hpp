@@ -1,0 +1,68 @@
+// A case from file to file: read, checked, computed, written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../command/device_option.hpp"
+#include "../command/profile_option.hpp"
+#include "case_file.hpp"
+#include "energies.hpp"
+#include "heddle/report.hpp"
+#include "heddle/sliced.hpp"
+#include "phase_times.hpp"
+
+namespace heddle::elastic {
+
+struct RunOptions {
+  std::string mesh;
+  std::string case_path;
+  std::optional<std::string> output;   // .vtu or .pvd
+  std::optional<std::string> history;  // .csv
+  std::optional<std::string> dump;     // prefix of two files
+  cli::DeviceOption device;
+  std::string plan;
+  cli::ProfileOption profile;
+  bool quiet = false;
+};
+
+/// Of one solved system, and of the state that came of it.
+struct StepRecord {
+  long long step = 0;  // 0: the state at the start, whose acceleration was solved for
+  double time = 0;
+  Report report;
+  Energies energies;
+};
+
+/// What a report is made of.
+struct Outcome {
+  Case given;
+  std::string device;
+  long long vertices = 0;
+  long long tetrahedra = 0;
+  long long unknowns = 0;
+  Offset entries = 0;
+  bool is_projected = false;  // rigid motions were
+  PlanChoice choice;
+  MemoryUse memory;
+  std::vector<StepRecord> steps;
+  long long frames = 0;
+  double largest_displacement = 0;  // of a component, at the end
+  PhaseTimes times;
+  double wall = 0;
+
+  bool converged() const;
+  /// Of the step that ended the run where it did not converge, else of the last.
+  const Report& last_report() const { return steps.back().report; }
+  long long iterations() const;
+  /// Of wall time: solver, products and vector work, elements, matrix values.
+  double share_of_kernels() const;
+};
+
+/// Throws `Error` for whatever is wrong with the input, before anything is written. A solve that
+/// does not converge ends the run; states before it are written, the one that it was to give is
+/// not.
+Outcome run_case(const RunOptions& options);
+
+}  // namespace heddle::elastic

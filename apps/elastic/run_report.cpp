@@ -1,0 +1,157 @@
+#include "run_report.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "../command/provenance.hpp"
+#include "../command/readable.hpp"
+#include "dump.hpp"
+#include "heddle/version.hpp"
+
+namespace heddle::elastic {
+
+using cli::readable_count;
+using cli::readable_seconds;
+using nlohmann::ordered_json;
+
+namespace {
+
+const char* name(AnalysisType type) {
+  switch (type) {
+    case AnalysisType::statics:
+      return "static";
+    case AnalysisType::dynamics:
+      return "dynamic";
+    default:
+      return "corotational";
+  }
+}
+
+const char* name(Method method) { return method == Method::newmark ? "newmark" : "backward-euler"; }
+
+/// JSON has no word for what is not finite.
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+ordered_json to_json(const StepRecord& step) {
+  return {{"step", step.step},
+          {"time", step.time},
+          {"iterations", step.report.iterations},
+          {"residual", number(step.report.residual)},
+          {"kinetic", number(step.energies.kinetic)},
+          {"elastic", number(step.energies.elastic)},
+          {"work", number(step.energies.work)},
+          {"total", number(step.energies.total())}};
+}
+
+std::string analysis_text(const Outcome& outcome) {
+  const AnalysisCase& analysis = outcome.given.analysis;
+  std::string text = name(analysis.type);
+  if (outcome.is_projected) text += ", rigid motions projected out";
+  if (!analysis.is_stepped()) return text;
+  char steps[128];
+  if (analysis.method == Method::newmark) {
+    std::snprintf(steps, sizeof steps, ", newmark (beta %g, gamma %g)", analysis.beta,
+                  analysis.gamma);
+  } else {
+    std::snprintf(steps, sizeof steps, ", backward Euler");
+  }
+  text += steps;
+  std::snprintf(steps, sizeof steps, ", %lld steps of %g", analysis.steps, analysis.time_step);
+  return text + steps;
+}
+
+std::string status_text(const Outcome& outcome) {
+  const Report& report = outcome.last_report();
+  std::string text(name(report.status));
+  if (!report.detail.empty()) text += " (" + std::string(report.detail) + ")";
+  if (!outcome.given.analysis.is_stepped()) {
+    return text + " after " + readable_count(outcome.iterations()) + " iterations";
+  }
+  const long long steps = outcome.steps.back().step;
+  if (!outcome.converged()) text += " in step " + std::to_string(steps);
+  text += " after " + readable_count(steps) + " steps, " + readable_count(outcome.iterations()) +
+          " iterations";
+  if (steps == 0) return text;
+  const long long at_start = outcome.steps.front().report.iterations;
+  char mean[48];
+  std::snprintf(mean, sizeof mean, " (%.1f a step)",
+                static_cast<double>(outcome.iterations() - at_start) / static_cast<double>(steps));
+  return text + mean;
+}
+
+}  // namespace
+
+ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
+  const AnalysisCase& analysis = outcome.given.analysis;
+  const PhaseTimes& times = outcome.times;
+  ordered_json json;
+  json["program"] = std::string("heddle-elastic ") + version;
+  json["commit"] = cli::commit();
+  json["date"] = cli::utc("%Y-%m-%dT%H:%M:%SZ");
+  json["command"] = cli::command_line();
+  json["status"] = name(outcome.last_report().status);
+  json["mesh"] = options.mesh;
+  json["vertices"] = outcome.vertices;
+  json["tetrahedra"] = outcome.tetrahedra;
+  json["unknowns"] = outcome.unknowns;
+  json["entries"] = outcome.entries;
+  json["device"] = outcome.device;
+  json["plan"] = to_string(outcome.choice.plan);
+  json["plan_reason"] = outcome.choice.reason;
+  json["loop"] = outcome.last_report().loop;
+  json["memory"] = outcome.memory.total();
+  json["analysis"] = name(analysis.type);
+  if (analysis.is_stepped()) json["method"] = name(analysis.method);
+  json["projected"] = outcome.is_projected;
+  json["iterations"] = outcome.iterations();
+  json["largest_displacement"] = number(outcome.largest_displacement);
+  json["steps"] = ordered_json::array();
+  for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
+  json["frames"] = outcome.frames;
+  json["times"] = {{"read", times.read},         {"setup", times.setup},
+                   {"elements", times.elements}, {"values", times.values},
+                   {"iterate", times.iterate},   {"fields", times.fields},
+                   {"output", times.output},     {"wall", outcome.wall}};
+  json["share"] = outcome.share_of_kernels();
+  return json;
+}
+
+void print(const RunOptions& options, const Outcome& outcome) {
+  const PhaseTimes& times = outcome.times;
+  const Energies& energies = outcome.steps.back().energies;
+  std::printf("mesh       %s: %s vertices, %s tetrahedra\n", options.mesh.c_str(),
+              readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
+  std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
+              readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
+  std::printf("device     %s\n", outcome.device.c_str());
+  std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
+  std::printf("reason     %s\n", outcome.choice.reason.c_str());
+  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  std::printf("analysis   %s\n", analysis_text(outcome).c_str());
+  std::printf("status     %s\n", status_text(outcome).c_str());
+  std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
+  std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,
+              energies.elastic, energies.work);
+  std::printf(
+      "time       read %s, setup %s, elements %s, matrix values %s, iterations %s, "
+      "vectors %s, output %s\n",
+      readable_seconds(times.read).c_str(), readable_seconds(times.setup).c_str(),
+      readable_seconds(times.elements).c_str(), readable_seconds(times.values).c_str(),
+      readable_seconds(times.iterate).c_str(), readable_seconds(times.fields).c_str(),
+      readable_seconds(times.output).c_str());
+  std::printf("share      %.1f %% of %s in solver and element kernels\n",
+              100 * outcome.share_of_kernels(), readable_seconds(outcome.wall).c_str());
+  if (options.output && outcome.frames > 0) {
+    std::printf("written    %s, %s states\n", options.output->c_str(),
+                readable_count(outcome.frames).c_str());
+  }
+  if (options.history) std::printf("written    %s\n", options.history->c_str());
+  if (options.dump) {
+    std::printf("written    %s, %s\n", dumped_matrix(*options.dump).c_str(),
+                dumped_right_hand_side(*options.dump).c_str());
+  }
+}
+
+}  // namespace heddle::elastic

@@ -1,0 +1,64 @@
+// The linear tetrahedron of an isotropic material: strain, stress, forces and stiffness. With V the
+// volume and h the gradients of the barycentric coordinates, turned by the element's rotation, the
+// corners a and b have the block
+//     K_ab = V (lambda h_a h_b^T + mu h_b h_a^T + mu (h_a . h_b) I),
+// which is R K_ab R^T of the unturned gradients (Mueller, Gross, Interactive Virtual Materials,
+// 2004), since the material looks alike from all sides.
+#pragma once
+
+#include <cmath>
+
+#include "small_matrix.hpp"
+
+namespace heddle::elastic {
+
+/// Lame's parameters.
+struct Lame {
+  double lambda;
+  double mu;
+};
+
+struct Gradients {
+  Vector3 of[4];
+};
+
+/// du_i / dx_j; differences of corners first, so that a common displacement leaves no rounding.
+HEDDLE_INLINE Matrix3 displacement_gradient(const Gradients& g, const Vector3* u) {
+  Matrix3 G{};
+  for (int a = 1; a < 4; ++a) {
+    const Vector3 d = u[a] - u[0];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) G.at[i][j] += d.at[i] * g.of[a].at[j];
+    }
+  }
+  return G;
+}
+
+/// lambda tr(strain) I + 2 mu strain.
+HEDDLE_INLINE Matrix3 stress_of(const Matrix3& strain, const Lame& material) {
+  Matrix3 stress;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) stress.at[i][j] = 2 * material.mu * strain.at[i][j];
+  }
+  return plus_identity(stress, material.lambda * trace(strain));
+}
+
+/// Adds K_ab. With a and b exchanged the same numbers come out transposed, bit by bit.
+HEDDLE_INLINE void add_stiffness(Matrix3& sum, const Vector3& a, const Vector3& b,
+                                 const Lame& of_volume) {
+  const double shear = of_volume.mu * dot(a, b);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      sum.at[i][j] += of_volume.lambda * (a.at[i] * b.at[j]) + of_volume.mu * (b.at[i] * a.at[j]);
+    }
+    sum.at[i][i] += shear;
+  }
+}
+
+/// The equivalent stress of von Mises: the root of 3/2 times the length of the deviator.
+HEDDLE_INLINE double von_mises(const Matrix3& stress) {
+  const Matrix3 deviator = plus_identity(stress, -trace(stress) / 3);
+  return std::sqrt(1.5 * contraction(deviator, deviator));
+}
+
+}  // namespace heddle::elastic
