@@ -59,7 +59,7 @@ void add_elastic(const json& report, MarkdownTable& table) {
 
 }  // namespace
 
-std::string simulations_section(const std::vector<json>& reports) {
+std::string simulations_section(const std::vector<NamedReport>& reports) {
   MarkdownTable spin({"surface", "rho", "device", "rows", "quaternions", "steps", "iterations",
                       "an iteration", "of the positions", "read", "assemble", "build",
                       "eigenvector", "positions", "write", "in all"});
@@ -68,7 +68,7 @@ std::string simulations_section(const std::vector<json>& reports) {
                          "vectors", "output", "in all", "solver and elements"});
   bool has_spin = false, has_elastic = false;
   std::set<std::string> notes;
-  for (const json& report : reports) {
+  for (const auto& [path, report] : reports) {
     try {
       if (report.contains("eigenvector")) {
         add_spin(report, spin);
@@ -81,7 +81,7 @@ std::string simulations_section(const std::vector<json>& reports) {
                    report.at("commit").get<std::string>() + ": `" +
                    report.at("command").get<std::string>() + "`");
     } catch (const json::exception& error) {
-      throw Error(ErrorKind::usage, std::string("no report of a simulation: ") + error.what());
+      throw Error(ErrorKind::usage, path + ": no report of a simulation: " + error.what());
     }
   }
   std::string text = "\n## Simulations\n\n";

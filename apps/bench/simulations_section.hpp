@@ -7,8 +7,13 @@
 
 namespace heddle::bench {
 
+struct NamedReport {
+  std::string path;  // for messages
+  nlohmann::json report;
+};
+
 /// Tables of reports that `heddle-spin --json` and `heddle-elastic --json` wrote. Throws `Error`
 /// (usage) for a report of neither.
-std::string simulations_section(const std::vector<nlohmann::json>& reports);
+std::string simulations_section(const std::vector<NamedReport>& reports);
 
 }  // namespace heddle::bench

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "interleave.hpp"
 #include "own_plans.hpp"
@@ -103,21 +104,28 @@ long long most_iterations_beside(const std::vector<Contender>& solved) {
   return std::clamp(times_as_many * most, few, most_iterations);
 }
 
-/// The tolerance itself, where Heddle reaches it in the time that a complete solve may take; else
-/// what is reached by then, rounded up. Others take as many times as long as they are slower.
-double affordable_tolerance(const Session& session, const Contender& contender,
+/// The tolerance itself, where Heddle reaches it in the time that a complete solve may take, or
+/// ends for a reason of its own; else what is reached by then, rounded up. Others take as many
+/// times as long as they are slower. What `make` returns is used for one kind of solve, and given
+/// back.
+double affordable_tolerance(const Session& session, const std::function<PeerSolver()>& make,
                             const Problem& problem, double tolerance) {
   constexpr long long trial = 20, least = 100;
   constexpr double little = 0.1;  // less than a tenth of b must be left
-  const double seconds = contender.solver.solve(0, trial).seconds / trial;
-  long long iterations = most_iterations;
-  if (seconds > 0) {
-    const double affordable = session.seconds_of_a_solve() / seconds;
-    iterations = std::clamp(static_cast<long long>(affordable), least, most_iterations);
+  double seconds = 0;
+  {
+    const PeerSolver timed = make();
+    timed.solve(0, trial);  // with what is made by the first solve
+    const PeerSolve few = timed.solve(0, trial);
+    if (few.iterations > 0) seconds = few.seconds / static_cast<double>(few.iterations);
   }
+  if (!(seconds > 0)) return tolerance;
+  const double affordable = session.seconds_of_a_solve() / seconds;
+  if (affordable >= static_cast<double>(most_iterations)) return tolerance;
+  long long iterations = std::max(least, static_cast<long long>(affordable));
   for (; iterations < most_iterations; iterations *= 2) {
-    const PeerSolve solve = contender.solver.solve(tolerance, iterations);
-    if (solve.status == "converged") return tolerance;
+    const PeerSolve solve = make().solve(tolerance, iterations);
+    if (solve.status == "converged" || solve.iterations < iterations) return tolerance;
     const double residual = true_residual(problem, problem.x, solve.x);
     if (residual > tolerance && residual < little) {
       const double digit = std::pow(10, std::floor(std::log10(residual)));
@@ -297,8 +305,12 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   double tolerance = tolerance_for(problem, session.settings());
   if (Contender& first = contenders.front(); first.is_running()) {
     session.doing(std::string(quantity.name) + ", solving by Heddle");
-    or_failure(first.candidate,
-               [&] { tolerance = affordable_tolerance(session, first, problem, tolerance); });
+    or_failure(first.candidate, [&] {
+      const auto make = [&] {
+        return own.systems.front()->solver(quantity.method, quantity.preconditioner);
+      };
+      tolerance = affordable_tolerance(session, make, problem, tolerance);
+    });
   }
   if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
   Contenders right;

@@ -45,7 +45,9 @@ int main(int argc, char** argv) {
   app.callback([&] {
     const elastic::Outcome outcome = elastic::run_case(options);
     if (json) {
-      std::cout << elastic::to_json(options, outcome).dump(2) << "\n";
+      std::cout << elastic::to_json(options, outcome)
+                       .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                << "\n";
     } else if (!options.quiet) {
       elastic::print(options, outcome);
     }

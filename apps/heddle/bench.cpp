@@ -391,15 +391,15 @@ std::vector<std::string> json_files(const std::string& folder) {
 }
 
 /// The reports that lie in a folder of the results' folder; none where there is no such folder.
-std::vector<nlohmann::json> reports_in(const std::string& results, const char* name) {
+std::vector<bench::NamedReport> reports_in(const std::string& results, const char* name) {
   const std::string folder = (std::filesystem::path(results) / name).string();
-  std::vector<nlohmann::json> reports;
+  std::vector<bench::NamedReport> reports;
   std::error_code none;
   if (!std::filesystem::is_directory(folder, none)) return reports;
   for (const std::string& path : json_files(folder)) {
     std::ifstream file(path);
     try {
-      reports.push_back(nlohmann::json::parse(file));
+      reports.push_back({path, nlohmann::json::parse(file)});
     } catch (const nlohmann::json::exception& error) {
       throw Error(ErrorKind::usage, path + ": " + error.what());
     }
@@ -419,7 +419,10 @@ int write_results(const Options& options) {
   std::string page = bench::results_page(runs);
   const auto simulations = reports_in(options.results, "simulations");
   if (!simulations.empty()) page += bench::simulations_section(simulations);
-  const auto tunings = reports_in(options.results, "tuning");
+  std::vector<nlohmann::json> tunings;
+  for (auto& tuning : reports_in(options.results, "tuning")) {
+    tunings.push_back(std::move(tuning.report));
+  }
   if (!tunings.empty()) page += tuning::results_section(tunings);
   if (options.output.empty()) {
     std::cout << page;

@@ -40,9 +40,10 @@ void check_triangles(const TriangleMesh& mesh) {
       is_corner[v] = true;
     }
     const auto [a, b, c] = corner;
-    const Point normal =
-        cross(mesh.position[b] - mesh.position[a], mesh.position[c] - mesh.position[a]);
-    if (!(dot(normal, normal) > 0)) {
+    const Point u = mesh.position[b] - mesh.position[a], v = mesh.position[c] - mesh.position[a];
+    // Corners on a line have the area that rounding gives them.
+    constexpr double rounding = 1e-14;
+    if (!(length(cross(u, v)) > rounding * std::max(dot(u, u), dot(v, v)))) {
       refuse("triangle " + number(t) + " (vertices " + number(a) + ", " + number(b) + ", " +
              number(c) + ") has no area");
     }

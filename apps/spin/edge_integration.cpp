@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "heddle/conjugate_gradient.hpp"
-#include "heddle/jacobi.hpp"
 #include "heddle/points.hpp"
 #include "heddle/triplets.hpp"
 
@@ -74,16 +72,14 @@ Field<RealOnQuaternions> divergence_of_edges(const TriangleMesh& mesh,
   return divergence;
 }
 
-Report integrate_edges(const Operator<RealOnQuaternions>& matrix,
-                       const Field<RealOnQuaternions>& divergence, const SolverOptions& options,
+Report integrate_edges(KrylovSolver<double>& solver, const Field<RealOnQuaternions>& divergence,
                        Field<RealOnQuaternions>& x) {
-  ConjugateGradient<double> solver(matrix, Jacobi<RealOnQuaternions>(matrix), options);
   std::array<Field<RealOnQuaternions>, 4> constants;
   std::vector<FieldView<const double>> null_space;
   for (int c = 0; c < 4; ++c) {
-    constants[c] = Field<RealOnQuaternions>(matrix.rows());
-    for (Index i = 0; i < matrix.rows(); ++i) constants[c].view().at(i, c) = 1;
-    null_space.push_back(constants[c]);
+    constants[c] = Field<RealOnQuaternions>(x.size());
+    for (Index i = 0; i < x.size(); ++i) constants[c].view().at(i, c) = 1;
+    null_space.emplace_back(constants[c].view());
   }
   solver.set_null_space(null_space);
   return solver.solve(divergence, x);

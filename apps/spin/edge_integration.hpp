@@ -2,11 +2,10 @@
 // equation (Crane, Pinkall, Schroeder 2011, section 5.6).
 #pragma once
 
-#include <functional>
 #include <vector>
 
-#include "heddle/operator.hpp"
-#include "heddle/report.hpp"
+#include "heddle/csr.hpp"
+#include "heddle/krylov_solver.hpp"
 #include "quaternions.hpp"
 
 namespace heddle::spin {
@@ -24,9 +23,8 @@ CsrMatrix<RealOnQuaternions> cotangent_matrix(const TriangleMesh& mesh);
 Field<RealOnQuaternions> divergence_of_edges(const TriangleMesh& mesh,
                                              const std::vector<Quaternion>& lambda);
 
-/// L x = divergence from the guess in x, with constants projected out.
-Report integrate_edges(const Operator<RealOnQuaternions>& matrix,
-                       const Field<RealOnQuaternions>& divergence, const SolverOptions& options,
+/// L x = divergence by a solver of L, from the guess in x, with constants projected out.
+Report integrate_edges(KrylovSolver<double>& solver, const Field<RealOnQuaternions>& divergence,
                        Field<RealOnQuaternions>& x);
 
 }  // namespace heddle::spin

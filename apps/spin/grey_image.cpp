@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "heddle/error.hpp"
@@ -12,6 +13,9 @@ namespace heddle::spin {
 
 GreyImage::GreyImage(const std::string& path) {
   const std::string bytes = io::read_file(path);
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error(ErrorKind::unsupported, path + ": an image of more than 2 GiB");
+  }
   int channels = 0;
   constexpr int grey_only = 1;
   const std::unique_ptr<unsigned char, void (*)(void*)> pixels(

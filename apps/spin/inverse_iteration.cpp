@@ -1,10 +1,9 @@
 #include "inverse_iteration.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "heddle/conjugate_gradient.hpp"
-#include "heddle/jacobi.hpp"
+#include "heddle/vector_operations.hpp"
 
 namespace heddle::spin {
 
@@ -22,30 +21,33 @@ Quaternion inner(const QuaternionField& x, const std::vector<double>& mass,
   return sum;
 }
 
+/// Of the angle between two vectors of norm 1, without the digits that 1 - cos^2 would lose: the
+/// norm of what is left of y when its part along x is taken off.
+double sine(const QuaternionField& x, const std::vector<double>& mass, const QuaternionField& y) {
+  const Quaternion cosine = inner(x, mass, y);
+  double sum = 0;
+  for (Index i = 0; i < x.size(); ++i) {
+    const Quaternion rest = add(y[i], times(-1, product(x[i], cosine)));
+    sum += mass[static_cast<std::size_t>(i)] * squared_norm(rest);
+  }
+  return std::sqrt(sum);
+}
+
 void scale(QuaternionField& x, double factor) { axpby(factor, x, 0.0, x); }
 
 }  // namespace
 
-InverseIteration smallest_eigenvector(
-    const Operator<Quaternion>& shifted, double shift, const std::vector<double>& mass,
-    double first_eigenvalue, const InverseIterationOptions& options,
-    const std::function<bool(int step, const SolveProgress&)>& observer) {
-  const Index rows = shifted.rows();
-  int step = 0;
-  SolverOptions solver_options = options.solver;
-  if (observer) {
-    solver_options.observer = [&](const SolveProgress& now) { return observer(step, now); };
-  }
-  ConjugateGradient<double> solver(shifted, Jacobi<Quaternion>(shifted), solver_options);
-
+InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift,
+                                      const std::vector<double>& mass, double first_eigenvalue,
+                                      const InverseIterationOptions& options) {
+  const auto rows = static_cast<Index>(mass.size());
   QuaternionField x(rows), b(rows), next(rows);
   for (Index i = 0; i < rows; ++i) x.set(i, {{1, 0, 0, 0}});
   scale(x, 1 / std::sqrt(inner(x, mass, x).w()));
 
   InverseIteration result;
   double eigenvalue = first_eigenvalue;
-  while (step < options.max_steps && !result.converged) {
-    ++step;
+  for (int step = 0; step < options.max_steps && !result.converged; ++step) {
     for (Index i = 0; i < rows; ++i) b.set(i, times(mass[static_cast<std::size_t>(i)], x[i]));
     // An eigenvector's image is itself over the eigenvalue.
     const bool has_guess = options.warm_start && eigenvalue + shift > 0;
@@ -61,9 +63,9 @@ InverseIteration smallest_eigenvector(
     const double squared_size = inner(next, mass, next).w();
     eigenvalue = cosine.w() / squared_size - shift;
     done.eigenvalue = eigenvalue;
-    done.angle = std::sqrt(std::max(0.0, 1 - squared_norm(cosine) / squared_size));
+    scale(next, 1 / std::sqrt(squared_size));
+    done.angle = sine(x, mass, next);
     std::swap(x, next);
-    scale(x, 1 / std::sqrt(squared_size));
     result.steps.push_back(done);
     result.converged = done.angle <= options.angle;
   }

@@ -2,11 +2,10 @@
 // the least eigenvalue, by inverse iteration (Crane, Pinkall, Schroeder 2011, section 5).
 #pragma once
 
-#include <functional>
+#include <limits>
 #include <vector>
 
-#include "heddle/operator.hpp"
-#include "heddle/report.hpp"
+#include "heddle/krylov_solver.hpp"
 #include "quaternions.hpp"
 
 namespace heddle::spin {
@@ -17,13 +16,13 @@ struct InverseIterationOptions {
   int max_steps = 100;
   /// Each solve begins from the last iterate, scaled; otherwise from zero.
   bool warm_start = true;
-  SolverOptions solver = {};
 };
 
 struct InverseStep {
   Report solve;
-  double angle = 1;       // sine of, to the iterate before
-  double eigenvalue = 0;  // Rayleigh quotient of A, the shift taken off
+  // Of a solve that converged, else no numbers:
+  double angle = std::numeric_limits<double>::quiet_NaN();       // sine of, to the one before
+  double eigenvalue = std::numeric_limits<double>::quiet_NaN();  // without the shift
 };
 
 struct InverseIteration {
@@ -32,14 +31,13 @@ struct InverseIteration {
   bool converged = false;  // to `angle`, every solve to its tolerance
 };
 
-/// Of A x = eigenvalue M x, where `shifted` is A + shift M, M the diagonal `mass`, from the vector
-/// that is 1 everywhere, whose Rayleigh quotient is `first_eigenvalue`. Quaternion multiples from
-/// the right of an eigenvector are eigenvectors too. The observer sees each step and each iteration
-/// of its solve and may end all by returning false. A solve that does not converge ends the
-/// iteration there.
-InverseIteration smallest_eigenvector(
-    const Operator<Quaternion>& shifted, double shift, const std::vector<double>& mass,
-    double first_eigenvalue, const InverseIterationOptions& options,
-    const std::function<bool(int step, const SolveProgress&)>& observer = {});
+/// Of A x = eigenvalue M x, where `solver` is one of A + shift M, M the diagonal `mass`, from the
+/// vector that is 1 everywhere, whose Rayleigh quotient is `first_eigenvalue`. Quaternion multiples
+/// from the right of an eigenvector are eigenvectors too. A solve that does not converge ends the
+/// iteration there. The solver's tolerance has to be at most `options.angle`, or a step may take a
+/// vector for the solution that no iteration has turned.
+InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift,
+                                      const std::vector<double>& mass, double first_eigenvalue,
+                                      const InverseIterationOptions& options);
 
 }  // namespace heddle::spin

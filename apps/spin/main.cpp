@@ -1,5 +1,7 @@
 // `heddle-spin`: conformal deformations of closed surfaces.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -22,13 +24,13 @@ namespace {
 struct Options {
   std::string mesh;
   std::string rho, function, image;
-  double scale = 5;
+  std::optional<double> scale;
   std::string output, picture, dump;
   cli::DeviceOption processor;
   std::string plan;
   cli::ProfileOption profile;
   double shift = SpinOptions{}.shift;
-  double tolerance = 1e-6;
+  double tolerance = SpinOptions{}.solver.tolerance;
   double angle = InverseIterationOptions{}.angle;
   int max_steps = InverseIterationOptions{}.max_steps;
   long long max_iterations = SolverOptions{}.max_iterations;
@@ -36,20 +38,34 @@ struct Options {
   bool quiet = false;
 };
 
+constexpr double usual_scale = 5, largest_scale = 1e6;
+
+/// What --dump writes, behind the prefix.
+constexpr std::array<const char*, 6> dumped = {"-dirac.npz",         "-dirac-rhs.mtx",
+                                               "-poisson.npz",       "-poisson-rhs-x.mtx",
+                                               "-poisson-rhs-y.mtx", "-poisson-rhs-z.mtx"};
+
 void check(const Options& options, const Device& device) {
   const int sources = !options.rho.empty() + !options.function.empty() + !options.image.empty();
   if (sources != 1) {
     throw Error(ErrorKind::usage,
                 "one of --rho, --function and --image says how the curvature is to change");
   }
-  if (options.output.empty() && options.dump.empty() && !options.json) {
-    throw Error(ErrorKind::usage, "there is nothing to do without --output, --dump or --json");
+  if (options.output.empty() && options.picture.empty() && options.dump.empty() && !options.json) {
+    throw Error(ErrorKind::usage,
+                "there is nothing to do without --output, --picture, --dump or --json");
   }
-  if (!(options.tolerance > 0 && options.tolerance < 1)) {
-    throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
+  if (options.scale && !options.rho.empty()) {
+    throw Error(ErrorKind::usage, "--scale is of --function and --image; --rho has its own");
+  }
+  if (options.scale && !(std::abs(*options.scale) <= largest_scale)) {
+    throw Error(ErrorKind::usage, "--scale is from -1e6 to 1e6");
   }
   if (!(options.angle > 0 && options.angle < 1)) {
     throw Error(ErrorKind::usage, "--angle is more than 0 and below 1");
+  }
+  if (!(options.tolerance > 0 && options.tolerance <= options.angle)) {
+    throw Error(ErrorKind::usage, "--tolerance is more than 0 and at most --angle");
   }
   if (!(options.shift >= 0 && options.shift <= 1e6)) {
     throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
@@ -68,7 +84,9 @@ void check(const Options& options, const Device& device) {
                   "--picture " + options.picture + ": pictures are written as .png");
     }
   }
-  if (!options.dump.empty()) cli::check_output("--dump", options.dump + "-dirac.npz");
+  if (!options.dump.empty()) {
+    for (const char* const end : dumped) cli::check_output("--dump", options.dump + end);
+  }
   cli::check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
 }
@@ -79,32 +97,32 @@ std::vector<double> curvature_change(const Options& options, const mesh::Surface
     from = options.rho;
     return curvature_change_from_file(options.rho, mesh.triangles);
   }
+  const double scale = options.scale.value_or(usual_scale);
   if (!options.image.empty()) {
     from = options.image;
-    return curvature_change_from_image(options.image, options.scale, mesh);
+    return curvature_change_from_image(options.image, scale, mesh);
   }
   from = options.function;
-  return named_curvature_change(options.function, options.scale, mesh.triangles);
+  return named_curvature_change(options.function, scale, mesh.triangles);
 }
 
 /// A matrix and its right-hand side as `heddle solve` reads them; b of the Poisson equation as one
 /// file a coordinate, since there it is real numbers that are solved for.
 void dump_dirac(const std::string& prefix, const CsrMatrix<Quaternion>& matrix,
                 const Field<Quaternion>& b) {
-  write_npz(prefix + "-dirac.npz", block_view(matrix));
-  write_scalar_field(prefix + "-dirac-rhs.mtx",
+  write_npz(prefix + dumped[0], block_view(matrix));
+  write_scalar_field(prefix + dumped[1],
                      ScalarFieldView(b.size(), Quaternion::components, false, b.scalars().data()));
 }
 void dump_poisson(const std::string& prefix, const CsrMatrix<RealOnQuaternions>& matrix,
                   const Field<RealOnQuaternions>& b) {
-  write_npz(prefix + "-poisson.npz", block_view(matrix));
-  const char* const coordinates[] = {"x", "y", "z"};
+  write_npz(prefix + dumped[2], block_view(matrix));
   std::vector<double> column(static_cast<std::size_t>(b.size()));
-  for (int c = 0; c < 3; ++c) {
+  for (int coordinate = 0; coordinate < 3; ++coordinate) {
     for (Index i = 0; i < b.size(); ++i) {
-      column[static_cast<std::size_t>(i)] = b.view().at(i, c + 1);
+      column[static_cast<std::size_t>(i)] = b.view().at(i, coordinate + 1);
     }
-    write_scalar_field(prefix + "-poisson-rhs-" + coordinates[c] + ".mtx",
+    write_scalar_field(prefix + dumped[static_cast<std::size_t>(3 + coordinate)],
                        ScalarFieldView(b.size(), 1, false, column.data()));
   }
 }
@@ -116,12 +134,14 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
   settings.iteration.max_steps = options.max_steps;
-  for (SolverOptions* const solver : {&settings.iteration.solver, &settings.integration}) {
-    solver->tolerance = options.tolerance;
-    solver->max_iterations = options.max_iterations;
-  }
+  settings.solver.tolerance = options.tolerance;
+  settings.solver.max_iterations = options.max_iterations;
   settings.choose = [&options, &profiles, device](const PlanSubject& matrix) {
     return cli::choice_for(options.plan, matrix, device, Objective::cg, profiles);
+  };
+  settings.with_plan = [&](PlanChoice& choice, const SpinOptions::Build& build,
+                           const std::function<PlanChoice()>& predict) {
+    options.profile.build(choice, build, predict);
   };
   if (!options.dump.empty()) {
     settings.on_dirac = [&](const auto& matrix, const auto& b) {
@@ -161,6 +181,10 @@ int run(const Options& options) {
   } catch (const Error& error) {
     throw Error(error.kind(), options.mesh + ": " + error.what());
   }
+  report.radius = surface_size(mesh).radius();
+  if (!std::isfinite(1 / (report.radius * report.radius)) || !std::isfinite(report.radius)) {
+    throw Error(ErrorKind::not_finite, options.mesh + ": the surface is too large or too small");
+  }
   const std::vector<double> rho = curvature_change(options, before, report.rho);
   report.mesh = options.mesh;
   report.output = options.output;
@@ -168,7 +192,6 @@ int run(const Options& options) {
   report.vertices = static_cast<Index>(mesh.position.size());
   report.triangles = static_cast<Offset>(mesh.triangle.size());
   report.genus = mesh::genus(mesh);
-  report.radius = surface_size(mesh).radius();
   const auto [least, largest] = std::ranges::minmax(rho);
   report.least_rho = least;
   report.largest_rho = largest;
@@ -185,6 +208,7 @@ int run(const Options& options) {
     if (!options.picture.empty()) {
       const double most = std::max(std::abs(least), std::abs(largest));
       std::vector<Colour> colour;
+      colour.reserve(rho.size());
       for (const double r : rho) colour.push_back(colour_of(r, most));
       write_picture(options.picture, mesh, after.triangles, colour);
     }
@@ -193,7 +217,8 @@ int run(const Options& options) {
   report.seconds = watch.seconds();
   if (progress) progress->erase();
   if (options.json) {
-    std::cout << to_json(report).dump(2) << "\n";
+    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
   } else if (!options.quiet) {
     print(report);
   }
@@ -226,8 +251,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "the same from a grey image (TGA, PNG) at texture coordinates: black is minus "
                  "--scale, white is --scale")
       ->type_name("FILE");
-  app.add_option("--scale", options->scale, "of --function and --image")
-      ->capture_default_str()
+  app.add_option("--scale", options->scale, "of --function and --image; 5 without it")
       ->type_name("S");
   app.add_option("-o,--output", options->output, "where to write the surface (.obj)")
       ->type_name("FILE");
@@ -235,7 +259,8 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "where to draw the surface before and after, coloured by rho (.png)")
       ->type_name("FILE");
   app.add_option("--dump", options->dump,
-                 "write the linear systems as `heddle solve` reads them: PREFIX-dirac.npz with "
+                 "write the linear systems, as far as it comes, as `heddle solve` reads them: "
+                 "PREFIX-dirac.npz with "
                  "PREFIX-dirac-rhs.mtx (--entry quaternion), PREFIX-poisson.npz with "
                  "PREFIX-poisson-rhs-x.mtx, -y, -z (--entry real)")
       ->type_name("PREFIX");
@@ -250,7 +275,8 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "changes no eigenvector")
       ->capture_default_str()
       ->type_name("SIGMA");
-  app.add_option("--tolerance", options->tolerance, "of each solve, on |b - A x| / |b|")
+  app.add_option("--tolerance", options->tolerance,
+                 "of each solve, on |b - A x| / |b|; at most --angle")
       ->capture_default_str()
       ->type_name("T");
   app.add_option("--max-iterations", options->max_iterations, "of each solve")

@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 #include "heddle/choose_plan.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
 #include "heddle/points.hpp"
 #include "stopwatch.hpp"
 #include "surface_size.hpp"
@@ -15,28 +18,50 @@ using namespace points;
 
 namespace {
 
+void tell(const SpinOptions& options, const std::string& what) {
+  if (options.progress != nullptr) options.progress->report(-1, what);
+}
+
+/// A matrix on the device, and conjugate gradients with the inverses of its diagonal.
 template <class E>
-PlanChoice plan_for(const CsrMatrix<E>& matrix, const SpinOptions& options) {
-  if (options.choose) return options.choose(subject_of(matrix));
-  return {.plan = choose_plan(matrix, options.device), .reason = "predicted", .warning = ""};
-}
+struct System {
+  Operator<E> matrix;
+  ConjugateGradient<double> solver;
 
-void tell(const SpinOptions& options, double fraction, const std::string& what) {
-  if (options.progress != nullptr) options.progress->report(fraction, what);
-}
+  System(const CsrMatrix<E>& given, const Plan& plan, const Device& device,
+         const SolverOptions& options)
+      : matrix(given, plan, device), solver(matrix, Jacobi<E>(matrix), options) {}
+};
 
-/// `observer` of what a solver is doing, without end of the user's own.
-std::function<bool(const SolveProgress&)> telling(const SpinOptions& options,
-                                                  const std::string& what,
-                                                  std::function<bool(const SolveProgress&)> own) {
-  if (options.progress == nullptr) return own;
-  return [&options, what, own](const SolveProgress& now) {
-    char text[96];
-    std::snprintf(text, sizeof text, "%s, iteration %lld, residual %.1e", what.c_str(),
-                  now.iteration, now.relative_residual);
-    tell(options, -1, text);
-    return !own || own(now);
+/// Leaves the plan that it runs under in `choice`. The solver shows `what` it does.
+template <class E>
+std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOptions& options,
+                                       const std::string& what, PlanChoice& choice) {
+  const auto predict = [&]() -> PlanChoice {
+    return {.plan = choose_plan(matrix, options.device), .reason = "predicted", .warning = ""};
   };
+  choice = options.choose ? options.choose(subject_of(matrix)) : predict();
+  SolverOptions solver = options.solver;
+  if (options.progress != nullptr) {
+    solver.observer = [&options, what, own = options.solver.observer](const SolveProgress& now) {
+      char text[96];
+      std::snprintf(text, sizeof text, "%s, iteration %lld, residual %.1e", what.c_str(),
+                    now.iteration, now.relative_residual);
+      tell(options, text);
+      return !own || own(now);
+    };
+  }
+  std::unique_ptr<System<E>> system;
+  const auto build = [&](const Plan& plan) {
+    system.reset();
+    system = std::make_unique<System<E>>(matrix, plan, options.device, solver);
+  };
+  if (options.with_plan) {
+    options.with_plan(choice, build, predict);
+  } else {
+    build(choice.plan);
+  }
+  return system;
 }
 
 /// The Rayleigh quotient of a constant: D makes it zero, so that only rho is left.
@@ -78,29 +103,20 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
   result.shift = options.shift / (radius * radius);
   const CsrMatrix<Quaternion> matrix = dirac(mesh, rho, result.shift);
   result.dirac_entries = matrix.entries();
-  result.dirac_plan = plan_for(matrix, options);
   result.seconds.assemble += assembling.seconds();
+
+  const cli::Stopwatch building;
+  const auto system = make_system(matrix, options, "eigenvector", result.dirac_plan);
+  result.seconds.build += building.seconds();
   if (options.on_dirac) {
     Field<Quaternion> b(matrix.rows());
     for (Index i = 0; i < b.size(); ++i) b.set(i, {{mass[static_cast<std::size_t>(i)], 0, 0, 0}});
     options.on_dirac(matrix, b);
   }
 
-  const cli::Stopwatch building;
-  const Operator<Quaternion> shifted(matrix, result.dirac_plan.plan, options.device);
-  result.seconds.build += building.seconds();
-
   const cli::Stopwatch iterating;
-  std::function<bool(int, const SolveProgress&)> observer;
-  if (options.progress != nullptr || options.iteration.solver.observer) {
-    observer = [&](int step, const SolveProgress& now) {
-      const auto both = telling(options, "eigenvector, step " + std::to_string(step),
-                                options.iteration.solver.observer);
-      return both(now);
-    };
-  }
-  result.iteration = smallest_eigenvector(
-      shifted, result.shift, mass, eigenvalue_of_constants(mesh, rho), options.iteration, observer);
+  result.iteration = smallest_eigenvector(system->solver, result.shift, mass,
+                                          eigenvalue_of_constants(mesh, rho), options.iteration);
   // A mean |lambda|^2 of 1: edges keep their size on the whole.
   double weight = 0, sum = 0;
   result.lambda = result.iteration.vector;
@@ -118,23 +134,20 @@ void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
   const CsrMatrix<RealOnQuaternions> matrix = cotangent_matrix(mesh);
   const Field<RealOnQuaternions> b = divergence_of_edges(mesh, result.lambda);
   result.poisson_entries = matrix.entries();
-  result.poisson_plan = plan_for(matrix, options);
   result.seconds.assemble += assembling.seconds();
-  if (options.on_poisson) options.on_poisson(matrix, b);
 
   const cli::Stopwatch building;
-  const Operator<RealOnQuaternions> laplacian(matrix, result.poisson_plan.plan, options.device);
+  const auto system = make_system(matrix, options, "positions", result.poisson_plan);
   result.seconds.build += building.seconds();
+  if (options.on_poisson) options.on_poisson(matrix, b);
 
   const cli::Stopwatch integrating;
-  SolverOptions solver = options.integration;
-  solver.observer = telling(options, "positions", solver.observer);
   Field<RealOnQuaternions> x(matrix.rows());
   for (Index i = 0; i < x.size(); ++i) {
     const Quaternion p = imaginary(mesh.position[i]);
     x.set(i, {{p.w(), p.x(), p.y(), p.z()}});
   }
-  result.integration = integrate_edges(laplacian, b, solver, x);
+  result.integration = integrate_edges(system->solver, b, x);
   for (Index i = 0; i < x.size(); ++i) {
     const auto value = x[i];
     result.position[static_cast<std::size_t>(i)] = {value.component[1], value.component[2],
@@ -150,7 +163,7 @@ SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<do
                                   const SpinOptions& options) {
   SpinTransformation result;
   result.position.assign(mesh.position.begin(), mesh.position.end());
-  tell(options, 0, "matrix");
+  tell(options, "matrix");
   const std::vector<double> mass = vertex_areas(mesh);
   find_lambda(mesh, rho, mass, options, result);
   if (result.iteration.converged) find_positions(mesh, mass, options, result);

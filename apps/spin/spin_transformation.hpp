@@ -24,11 +24,19 @@ struct SpinOptions {
   /// matrix is singular for rho = 0. It changes no eigenvector.
   double shift = 0.01;
   InverseIterationOptions iteration = {};
-  /// Of the Poisson equation; relative to the right-hand side.
-  SolverOptions integration = {};
+  /// Of the solves; a tolerance of at most `iteration.angle`.
+  SolverOptions solver = {.tolerance = 1e-6};
+
   /// The plan of each of the two matrices; a prediction by default.
   std::function<PlanChoice(const PlanSubject&)> choose = {};
-  /// Is given both systems, b of n x 4 numbers, before they are solved.
+  using Build = std::function<void(const Plan&)>;
+  /// Calls `build` with the plan of `choice`, or where that does not do with that of `predict`,
+  /// which it then leaves in `choice`. By default there is one call.
+  std::function<void(PlanChoice& choice, const Build& build,
+                     const std::function<PlanChoice()>& predict)>
+      with_plan = {};
+
+  /// Is given both systems, b of n x 4 numbers, when their solvers are made.
   std::function<void(const CsrMatrix<Quaternion>&, const Field<Quaternion>&)> on_dirac = {};
   std::function<void(const CsrMatrix<RealOnQuaternions>&, const Field<RealOnQuaternions>&)>
       on_poisson = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "heddle/points.hpp"
@@ -36,7 +37,7 @@ double stretch_ratio(const Point& u, const Point& v, const Point& image_u, const
   const double largest = mean + half_gap;
   // The product of the eigenvalues is e g - f^2, which loses no digits to cancellation here.
   const double smallest = length(cross(first, second)) * length(cross(first, second)) / largest;
-  return std::sqrt(largest / smallest);
+  return smallest > 0 ? std::sqrt(largest / smallest) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -108,7 +109,8 @@ std::vector<double> mean_curvature(const TriangleMesh& mesh) {
   const std::vector<double> area = vertex_areas(mesh);
   std::vector<double> curvature(vertices);
   for (std::size_t v = 0; v < vertices; ++v) {
-    curvature[v] = dot(bend[v], normal[v]) / (2 * area[v] * length(normal[v]));
+    const double size = length(normal[v]);
+    if (size > 0) curvature[v] = dot(bend[v], normal[v]) / (2 * area[v] * size);
   }
   return curvature;
 }

@@ -13,7 +13,7 @@ struct Distribution {
 };
 
 /// Of each triangle, the longer half axis over the shorter one of the ellipse that a circle in it
-/// becomes: 1 where angles stay.
+/// becomes: 1 where angles stay, infinite where nothing is left of the triangle.
 std::vector<double> quasi_conformal_distortion(const TriangleMesh& before,
                                                const TriangleMesh& after);
 
@@ -24,7 +24,7 @@ Distribution distribution(std::vector<double> values, const TriangleMesh& mesh);
 std::vector<double> vertex_areas(const TriangleMesh& mesh);
 
 /// Mean curvature at each vertex, positive where a sphere seen from outside is: the cotangent
-/// formula's normal over twice the vertex area, along the vertex normal.
+/// formula's normal over twice the vertex area, along the vertex normal; 0 where there is none.
 std::vector<double> mean_curvature(const TriangleMesh& mesh);
 
 /// |H~ s - (H + rho + offset)| / |H + rho + offset| over the surface before, H and H~ the mean

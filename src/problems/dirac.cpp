@@ -62,7 +62,9 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> po
                                               " potentials for " +
                                               std::to_string(mesh.triangle.size()) + " triangles");
   }
-  check_option("dirac", "shift", shift, 0, 1e12);
+  if (!(shift >= 0 && std::isfinite(shift))) {
+    throw Error(ErrorKind::usage, "dirac: the shift is no finite number of 0 or more");
+  }
   const auto bad = std::ranges::find_if_not(potential, [](double p) { return std::isfinite(p); });
   if (bad != potential.end()) {
     throw Error(ErrorKind::not_finite, "dirac: the potential of triangle " +
@@ -74,7 +76,7 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::span<const double> po
       "triangle", vertices, mesh.triangle.span(),
       [&](Index t) {
         const auto p = corners_of(mesh, t);
-        const Point normal = cross(p[1] - p[0], p[2] - p[0]);
+        const Point normal = cross(p[2] - p[1], p[0] - p[2]);  // as the element has it
         return dot(normal, normal) > 0;
       },
       "has no area; remove it");

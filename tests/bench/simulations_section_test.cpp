@@ -31,7 +31,7 @@ json elastic() {
 }
 
 TEST(SimulationsSection, HasALineForEach) {
-  const std::string text = simulations_section({spin(), elastic()});
+  const std::string text = simulations_section({{"a", spin()}, {"b", elastic()}});
   EXPECT_NE(text.find("| bunny.off | waves | a CPU | 34 835 | 243 833 | 2 | 4 000 | 500 us | 900 "
                       "| 100 ms | 200 ms | 10.0 ms | 2.10 s | 1.00 s | 300 ms | 4.00 s |"),
             std::string::npos)
@@ -45,11 +45,11 @@ TEST(SimulationsSection, HasALineForEach) {
 }
 
 TEST(SimulationsSection, LeavesOutWhatDidNotRun) {
-  EXPECT_EQ(simulations_section({spin()}).find("heddle-elastic"), std::string::npos);
+  EXPECT_EQ(simulations_section({{"a", spin()}}).find("heddle-elastic"), std::string::npos);
 }
 
 TEST(SimulationsSection, RefusesOtherReports) {
-  EXPECT_THROW(simulations_section({json::parse(R"({"a": 1})")}), Error);
+  EXPECT_THROW(simulations_section({{"a", json::parse(R"({"a": 1})")}}), Error);
 }
 
 }  // namespace

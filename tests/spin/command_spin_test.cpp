@@ -96,6 +96,26 @@ TEST_F(CommandSpin, TakesRhoFromAFile) {
   EXPECT_NEAR(result.json()["rho"]["largest"].get<double>(), 1.6, 0.02);
 }
 
+/// A plan that cannot run is found out before anything is written.
+TEST_F(CommandSpin, DumpsNothingThatItCannotSolve) {
+  write("rho.txt", [] {
+    std::string text;
+    for (int v = 0; v < 162; ++v) text += "1e30 ";
+    return text;
+  }());
+  const Result result =
+      spin({"blob.obj", "--rho", "rho.txt", "--plan", "chosen,stored=float", "--dump", "d"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.error_lines(), 1U);
+  EXPECT_EQ(files(), before_);
+}
+
+TEST_F(CommandSpin, DrawsAPictureAlone) {
+  const Result result = spin({"blob.obj", "--function", "x", "--picture", "x.png"});
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(files(), (Names{"blob.obj", "x.png"}));
+}
+
 TEST_F(CommandSpin, SaysWhatDidNotConverge) {
   const Result result =
       spin({"blob.obj", "--function", "waves", "--max-iterations", "2", "--output", "w.obj"});
@@ -109,7 +129,7 @@ TEST_F(CommandSpin, RefusesBadInput) {
   expect_refused({"blob.obj", "--json"},
                  "one of --rho, --function and --image says how the curvature is to change");
   expect_refused({"blob.obj", "--function", "x"},
-                 "there is nothing to do without --output, --dump or --json");
+                 "there is nothing to do without --output, --picture, --dump or --json");
   expect_refused({"blob.obj", "--function", "x", "-o", "x.ply"},
                  "--output x.ply: surfaces are written as .obj");
   expect_refused({"blob.obj", "--function", "sine", "--json"},
@@ -128,7 +148,11 @@ TEST_F(CommandSpin, RefusesBadInput) {
   expect_refused({"far.obj", "--function", "x", "--output", "o.obj"},
                  "far.obj: triangle 1 refers to vertex 9; there are 3");
   expect_refused({"blob.obj", "--function", "x", "--json", "--tolerance", "2"},
-                 "--tolerance is more than 0 and below 1");
+                 "--tolerance is more than 0 and at most --angle");
+  expect_refused({"blob.obj", "--rho", "rho.txt", "--json", "--scale", "2"},
+                 "--scale is of --function and --image; --rho has its own");
+  expect_refused({"blob.obj", "--function", "x", "--json", "--scale", "nan"},
+                 "--scale is from -1e6 to 1e6");
   expect_refused({"blob.obj", "--function", "x", "--json", "--device", "gpu"},
                  "no device is named 'gpu'; there are: cpu, cuda, cuda:N, auto");
 }

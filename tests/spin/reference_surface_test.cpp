@@ -107,8 +107,8 @@ TEST_F(ReferenceSurface, TakesItsIterations) {
   for (Index i = 0; i < b.size(); ++i) lambda.push_back(b[i]);
   const Operator<RealOnQuaternions> L(cotangent_matrix(mesh_.triangles), parse_plan("CSR"));
   Field<RealOnQuaternions> f(L.rows());
-  const Report report =
-      integrate_edges(L, divergence_of_edges(mesh_.triangles, lambda), {.tolerance = 1e-9}, f);
+  ConjugateGradient<double> solver(L, Jacobi<RealOnQuaternions>(L), {.tolerance = 1e-9});
+  const Report report = integrate_edges(solver, divergence_of_edges(mesh_.triangles, lambda), f);
   ASSERT_TRUE(report.converged());
   std::vector<Point> position;
   for (Index i = 0; i < f.size(); ++i) {

@@ -23,7 +23,7 @@ SpinOptions careful() {
   SpinOptions options;
   options.iteration.angle = 1e-7;
   options.iteration.max_steps = 200;
-  options.iteration.solver.tolerance = options.integration.tolerance = 1e-11;
+  options.solver.tolerance = 1e-11;
   return options;
 }
 
@@ -145,11 +145,12 @@ TEST(SpinTransformation, WhatDoesNotConvergeIsTold) {
   const TriangleMesh mesh = random_surface(300);
   const auto rho = named_curvature_change("waves", 3, mesh);
   SpinOptions options;
-  options.iteration.solver.max_iterations = 3;
+  options.solver.max_iterations = 3;
   const SpinTransformation spin = spin_transform(mesh, rho, options);
   EXPECT_FALSE(spin.converged());
   ASSERT_EQ(spin.iteration.steps.size(), 1U);
   EXPECT_EQ(spin.iteration.steps[0].solve.status, Status::iteration_limit);
+  EXPECT_TRUE(std::isnan(spin.iteration.steps[0].angle));
   EXPECT_EQ(spin.position[5], mesh.position[5]);
 
   options = {};
@@ -229,6 +230,28 @@ TEST(CotangentMatrix, OfASphereHasItsCurvature) {
     }
     EXPECT_NEAR(sum, 0, 1e-12);
   }
+}
+
+/// Angles far below what 1 - cos^2 resolves.
+TEST(SpinTransformation, AnglesKeepTheirDigits) {
+  const TriangleMesh mesh = random_surface(162);
+  SpinOptions options = careful();
+  options.iteration.angle = 1e-10;
+  const SpinTransformation spin =
+      spin_transform(mesh, named_curvature_change("x", 1, mesh), options);
+  ASSERT_TRUE(spin.iteration.converged);
+  bool is_seen = false;
+  for (const InverseStep& step : spin.iteration.steps) {
+    is_seen = is_seen || (step.angle > 1e-10 && step.angle < 1e-8);
+  }
+  EXPECT_TRUE(is_seen);
+}
+
+TEST(QuasiConformalDistortion, IsInfiniteWhereNothingIsLeft) {
+  const TriangleMesh mesh = random_surface(42);
+  TriangleMesh after = mesh;
+  for (Point& p : after.position) p = {0, 0, 0};
+  EXPECT_TRUE(std::isinf(quasi_conformal_distortion(mesh, after)[0]));
 }
 
 /// Under a map that stretches one axis by 1.5.

@@ -33,7 +33,8 @@ VariantEntry variant_entry() {
           has_adjoint<E>};
 }
 
-/// Every built-in entry in float, in double, and kept in float under double.
+/// Every built-in entry in float, in double, and kept in float under double; and a number that acts
+/// on several at once, as in the simulations.
 inline const std::vector<VariantEntry>& variant_entries() {
   static const std::vector<VariantEntry> entries = [] {
     std::vector<VariantEntry> all;
@@ -44,6 +45,7 @@ inline const std::vector<VariantEntry>& variant_entries() {
         all.push_back(variant_entry<stored_as<float, E>>());
       });
     }
+    all.push_back(variant_entry<real<double, 4>>());
     return all;
   }();
   return entries;
