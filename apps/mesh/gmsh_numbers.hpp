@@ -1,13 +1,9 @@
 // The numbers of a Gmsh file, as text or as bytes, behind one interface.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 
-#include "text_scanner.hpp"
+#include "binary_numbers.hpp"
 
 namespace heddle::mesh {
 
@@ -30,33 +26,18 @@ class GmshBinaryNumbers {
  public:
   static constexpr bool is_binary = true;
 
-  /// `is_swapped`: the file's byte order is not that of this machine.
-  GmshBinaryNumbers(TextScanner& scan, bool is_swapped) : scan_(scan), is_swapped_(is_swapped) {}
+  GmshBinaryNumbers(TextScanner& scan, bool is_swapped) : scan_(scan), numbers_(scan, is_swapped) {}
 
   /// Bytes begin on the line behind the last word.
   void begin_data() { scan_.skip_line_end(); }
-  int integer() { return take<std::int32_t>(); }
+  int integer() { return numbers_.take<std::int32_t>(); }
   /// Those of 2^63 and more come out negative, which no number of a file may be.
-  long long size() { return take<std::int64_t>(); }
-  double real() {
-    const auto value = take<double>();
-    if (!std::isfinite(value)) scan_.fail(ErrorKind::not_finite, "a number is not finite");
-    return value;
-  }
+  long long size() { return numbers_.take<std::int64_t>(); }
+  double real() { return numbers_.take_finite<double>(); }
 
  private:
-  template <class T>
-  T take() {
-    std::array<char, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), scan_.bytes(sizeof(T)), sizeof(T));
-    if (is_swapped_) std::reverse(bytes.begin(), bytes.end());
-    T value;
-    std::memcpy(&value, bytes.data(), sizeof(T));
-    return value;
-  }
-
   TextScanner& scan_;
-  bool is_swapped_;
+  BinaryNumbers numbers_;
 };
 
 }  // namespace heddle::mesh

@@ -1,16 +1,10 @@
 // The readers of solid meshes, one for each format, from bytes in memory.
 #pragma once
 
-#include <string_view>
-
+#include "named_bytes.hpp"
 #include "solid_mesh.hpp"
 
 namespace heddle::mesh {
-
-/// What a file holds, inflated; `path` stands in messages.
-struct NamedBytes {
-  std::string_view path, bytes;
-};
 
 // Each throws `Error` as `read_solid_mesh` does.
 

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "file_ending.hpp"
 #include "heddle/error.hpp"
 #include "heddle/text.hpp"
 #include "mesh_readers.hpp"
@@ -21,14 +22,6 @@ struct MeshFile {
 
 MeshFile load(const std::string& path, Progress* progress) {
   return {path, io::read_file(path, progress)};
-}
-
-/// Takes ".gz" and the like off the end of a path, and returns it in lower case.
-std::string take_ending(std::string& path) {
-  std::string ending = fs::path(path).extension().string();
-  path.resize(path.size() - ending.size());
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return ending;
 }
 
 /// The file of a TetGen mesh with another ending, compressed or not.

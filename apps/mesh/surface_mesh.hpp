@@ -19,15 +19,17 @@ struct SurfaceMesh {
 
 /// Reads Wavefront OBJ, OFF, PLY and STL files, also compressed (.gz), by the end of the name.
 /// Faces of more than three corners are cut into triangles. Vertices keep the order of the file;
-/// STL has none, there corners of one position are one vertex. Throws `Error`: io for a file that
-/// cannot be read, usage for another kind of file, malformed_file, out_of_range and not_finite with
-/// the path in front.
+/// STL has none, there corners of one position are one vertex. Corners are in range and coordinates
+/// finite. Throws `Error`: io for a file that cannot be read, usage for another kind of file;
+/// malformed_file, out_of_range and not_finite with "path:line: " (in a binary file "path: ") in
+/// front, which name faces and vertices as the file counts them, in OBJ from 1, else from 0. What
+/// the readers accept is in docs/mesh-files.md.
 SurfaceMesh read_surface_mesh(const std::string& path);
 
 /// Throws `Error` (malformed_file) unless every vertex is a corner, every edge belongs to two
 /// triangles that run through it in opposite directions, the triangles around every vertex are one
 /// fan, no triangle is without area, and all of them hang together: a closed oriented surface of
-/// one part. Names the first edge, vertex or triangle that is not so, counted from 1, as OBJ does.
+/// one part. Names the first edge, vertex or triangle that is not so, counted from 1.
 void check_closed(const TriangleMesh& mesh);
 
 /// 2 - 2 genus = vertices - edges + triangles of a closed surface of one part.

@@ -11,6 +11,7 @@ namespace heddle::mesh {
 namespace {
 
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 /// Where the number of a word begins: from_chars does not take a plus sign.
 const char* behind_plus(std::string_view word) {
@@ -25,7 +26,7 @@ bool TextScanner::at_end() {
     if (is_blank(text_[at_])) {
       ++at_;
     } else if (comment_ != '\0' && text_[at_] == comment_) {
-      at_ = std::min(text_.find('\n', at_), text_.size());
+      skip_line();
     } else {
       return false;
     }
@@ -34,15 +35,18 @@ bool TextScanner::at_end() {
 }
 
 bool TextScanner::at_line_end() {
-  while (at_ < text_.size() && is_blank(text_[at_]) && text_[at_] != '\n') ++at_;
-  return at_ == text_.size() || text_[at_] == '\n' || (comment_ != '\0' && text_[at_] == comment_);
+  while (at_ < text_.size() && is_blank(text_[at_]) && !is_line_end(text_[at_])) ++at_;
+  return at_ == text_.size() || is_line_end(text_[at_]) ||
+         (comment_ != '\0' && text_[at_] == comment_);
 }
 
-void TextScanner::need_field() {
+void TextScanner::need_field(const char* what) {
   if (!at_line_end()) return;
   word_ = at_;
-  fail(ErrorKind::malformed_file, "the line ends where a number is needed");
+  fail(ErrorKind::malformed_file, std::string("the line ends where ") + what + " is needed");
 }
+
+void TextScanner::skip_line() { at_ = std::min(text_.find_first_of("\r\n", at_), text_.size()); }
 
 std::string_view TextScanner::word() {
   if (at_end()) {
@@ -99,7 +103,7 @@ double TextScanner::real() {
 std::string_view TextScanner::quoted_text() {
   const bool is_there = !at_end();
   word_ = at_;
-  const std::size_t end = is_there ? text_.find_first_of("\"\n", at_ + 1) : text_.npos;
+  const std::size_t end = is_there ? text_.find_first_of("\"\r\n", at_ + 1) : text_.npos;
   if (end == text_.npos || text_[at_] != '"' || text_[end] != '"') {
     fail(ErrorKind::malformed_file, "a name in quotation marks is needed");
   }
@@ -149,7 +153,7 @@ const char* TextScanner::bytes(std::size_t size) {
 bool TextScanner::skip_to_line(std::string_view mark) {
   for (std::size_t found = text_.find(mark, at_); found != text_.npos;
        found = text_.find(mark, found + 1)) {
-    if (found > 0 && text_[found - 1] != '\n') continue;
+    if (found > 0 && !is_line_end(text_[found - 1])) continue;
     const std::size_t behind = found + mark.size();
     if (behind < text_.size() && !is_blank(text_[behind])) continue;
     at_ = behind;
@@ -159,8 +163,13 @@ bool TextScanner::skip_to_line(std::string_view mark) {
 }
 
 long long TextScanner::line_of(std::size_t offset) const {
-  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text_.size()));
-  return 1 + std::count(text_.begin(), end, '\n');
+  const std::string_view before = text_.substr(0, offset);
+  long long line = 1 + std::count(before.begin(), before.end(), '\n');
+  for (std::size_t at = before.find('\r'); at != before.npos; at = before.find('\r', at + 1)) {
+    const bool is_half = at + 1 < text_.size() && text_[at + 1] == '\n';  // of CR LF
+    if (!is_half) ++line;
+  }
+  return line;
 }
 
 void TextScanner::fail(ErrorKind kind, const std::string& message) const {

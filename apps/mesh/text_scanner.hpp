@@ -9,9 +9,9 @@
 
 namespace heddle::mesh {
 
-/// Walks through a text that must outlive it. Words are parted by blanks and line ends. Whatever
-/// throws throws `Error` (malformed_file unless said) with "path:line: " in front, followed by the
-/// record at hand, "vertex 3 of 8: ".
+/// Walks through a text that must outlive it. Words are parted by blanks and line ends (LF, CR LF
+/// or CR). Whatever throws throws `Error` (malformed_file unless said) with "path:line: " in front,
+/// followed by the record at hand, "vertex 3 of 8: ".
 class TextScanner {
  public:
   /// `comment` begins what reaches to the end of its line; '\0' for none.
@@ -32,10 +32,14 @@ class TextScanner {
 
   /// Looks past blanks, line ends and comments.
   bool at_end();
+  /// Looks past nothing.
+  bool is_behind_last_byte() const { return at_ == text_.size(); }
   /// Looks past blanks: true in front of a line end, a comment or the end.
   bool at_line_end();
   /// Throws where nothing follows on the line.
-  void need_field();
+  void need_field(const char* what = "a number");
+  /// To the end of this line.
+  void skip_line();
 
   std::string_view word();
   long long integer();

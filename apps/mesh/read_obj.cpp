@@ -1,0 +1,185 @@
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heddle/text.hpp"
+#include "surface_builder.hpp"
+#include "surface_readers.hpp"
+#include "text_scanner.hpp"
+
+namespace heddle::mesh {
+
+namespace {
+
+constexpr auto malformed = ErrorKind::malformed_file;
+
+/// A corner's number of something (from 0), of which a face may stand in front.
+class References {
+ public:
+  explicit References(const char* what) : what_(what) {}
+
+  /// `number`: as the file has it, from 1, or -1 for the last of `count` so far.
+  Index resolve(const TextScanner& scan, long long face, long long number, std::size_t count) {
+    const auto last = static_cast<long long>(count);
+    if (number == 0 || number < -last || number > std::numeric_limits<Index>::max()) {
+      fail(scan, scan.word_offset(), face, number);
+    }
+    const long long from_0 = number > 0 ? number - 1 : last + number;
+    if (from_0 > largest_) {
+      largest_ = from_0;
+      face_ = face;
+      offset_ = scan.word_offset();
+    }
+    return static_cast<Index>(from_0);
+  }
+
+  /// Once all `count` are known.
+  void check(const TextScanner& scan, std::size_t count) const {
+    if (largest_ >= static_cast<long long>(count)) fail(scan, offset_, face_, largest_ + 1);
+  }
+
+ private:
+  [[noreturn]] void fail(const TextScanner& scan, std::size_t offset, long long face,
+                         long long number) const {
+    scan.fail_at(offset, ErrorKind::out_of_range,
+                 "face " + std::to_string(face) + " refers to " + what_ + " " +
+                     std::to_string(number) + ", which is not there");
+  }
+
+  const char* what_;
+  long long largest_ = -1, face_ = 0;
+  std::size_t offset_ = 0;
+};
+
+class ObjReader {
+ public:
+  explicit ObjReader(const NamedBytes& file)
+      : path_(file.path), scan_(file.path, file.bytes, '#') {}
+
+  SurfaceMesh read() {
+    while (!scan_.at_end()) read_line();
+    vertices_.check(scan_, mesh_.position.size());
+    coordinates_.check(scan_, coordinate_.size());
+    SurfaceMesh mesh = std::move(mesh_).finish(path_);
+    if (is_textured_) {
+      mesh.texture.reserve(texture_.size());
+      for (const auto& [a, b, c] : texture_) {
+        mesh.texture.push_back({coordinate_[a], coordinate_[b], coordinate_[c]});
+      }
+    }
+    return mesh;
+  }
+
+ private:
+  void read_line() {
+    const std::string_view keyword = scan_.word();
+    if (keyword == "v") return read_vertex();
+    if (keyword == "vt") return read_coordinate();
+    if (keyword == "f") return read_face();
+    const char first = static_cast<char>(keyword[0] | 0x20);
+    if (first < 'a' || first > 'z') {
+      scan_.fail(malformed, io::quoted(keyword) + " is no keyword");
+    }
+    scan_.skip_line();
+  }
+
+  double real() {
+    scan_.need_field();
+    return scan_.real();
+  }
+  /// Weights and colours.
+  void skip_numbers() {
+    while (!scan_.at_line_end()) scan_.real();
+  }
+
+  void read_vertex() {
+    Point& point = mesh_.position.emplace_back();
+    for (double& x : point) x = real();
+    skip_numbers();
+  }
+
+  void read_coordinate() {
+    TextureCoordinate& coordinate = coordinate_.emplace_back();
+    coordinate[0] = real();
+    if (!scan_.at_line_end()) coordinate[1] = real();
+    skip_numbers();
+  }
+
+  void read_face() {
+    ++faces_;
+    const std::size_t keyword = scan_.word_offset();
+    corner_.clear();
+    texture_corner_.clear();
+    while (!scan_.at_line_end()) read_corner(scan_.word());
+    if (corner_.size() < 3) {
+      scan_.fail_at(keyword, malformed,
+                    "face " + std::to_string(faces_) + " has " + std::to_string(corner_.size()) +
+                        (corner_.size() == 1 ? " corner" : " corners") + "; 3 or more are needed");
+    }
+    mesh_.add_polygon(corner_);
+    is_textured_ = is_textured_ && texture_corner_.size() == corner_.size();
+    if (!is_textured_) return;
+    for (std::size_t i = 1; i + 1 < texture_corner_.size(); ++i) {
+      texture_.push_back({texture_corner_[0], texture_corner_[i], texture_corner_[i + 1]});
+    }
+  }
+
+  /// v, v/vt, v//vn or v/vt/vn.
+  void read_corner(std::string_view word) {
+    std::array<std::string_view, 3> part;
+    std::size_t parts = 0;
+    for (std::string_view rest = word;; ++parts) {
+      if (parts == part.size()) fail_corner(word);
+      const std::size_t slash = rest.find('/');
+      part[parts] = rest.substr(0, slash);
+      if (slash == rest.npos) break;
+      rest.remove_prefix(slash + 1);
+    }
+    // Only the middle one of three may be missing.
+    corner_.push_back(
+        vertices_.resolve(scan_, faces_, number(part[0], word), mesh_.position.size()));
+    if (parts > 0 && !(parts == 2 && part[1].empty())) {
+      texture_corner_.push_back(
+          coordinates_.resolve(scan_, faces_, number(part[1], word), coordinate_.size()));
+    }
+    if (parts == 2) number(part[2], word);
+  }
+
+  long long number(std::string_view digits, std::string_view word) const {
+    long long value = 0;
+    const auto [behind, error] = std::from_chars(digits.begin(), digits.end(), value);
+    if (error == std::errc::result_out_of_range && behind == digits.end()) {
+      scan_.fail(malformed, io::quoted(digits) + " is too large a number");
+    }
+    if (error != std::errc() || behind != digits.end()) fail_corner(word);
+    return value;
+  }
+
+  [[noreturn]] void fail_corner(std::string_view word) const {
+    scan_.fail(malformed, io::quoted(word) + " is no corner: v, v/vt, v//vn or v/vt/vn");
+  }
+
+  std::string_view path_;
+  TextScanner scan_;
+  SurfaceBuilder mesh_;
+  std::vector<TextureCoordinate> coordinate_;
+  std::vector<std::array<Index, 3>> texture_;  // coordinates at the corners of each triangle
+  bool is_textured_ = true;                    // every corner so far
+  References vertices_{"vertex"}, coordinates_{"texture coordinate"};
+  long long faces_ = 0;
+  // Of the face at hand.
+  std::vector<Index> corner_, texture_corner_;
+};
+
+}  // namespace
+
+SurfaceMesh read_obj(const NamedBytes& file) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  NamedBytes text = file;
+  if (text.bytes.starts_with(byte_order_mark)) text.bytes.remove_prefix(byte_order_mark.size());
+  return ObjReader(text).read();
+}
+
+}  // namespace heddle::mesh
