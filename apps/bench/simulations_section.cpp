@@ -32,7 +32,8 @@ void add_spin(const json& report, MarkdownTable& table) {
   double iterating = 0;
   for (const json& step : eigenvector.at("steps")) iterating += step.at("seconds").get<double>();
   const bool has_surface = report.contains("positions");
-  table.add({file_name(report), report.at("rho").at("from"), report.at("device"),
+  const std::filesystem::path rho(report.at("rho").at("from").get<std::string>());
+  table.add({file_name(report), rho.filename().string(), report.at("device"),
              readable_count(report.at("vertices")), readable_count(eigenvector.at("entries")),
              std::to_string(eigenvector.at("steps").size()), readable_count(iterations),
              an_iteration(iterating, iterations),
