@@ -32,6 +32,32 @@ void check_output(const std::string& option, const std::string& path) {
   }
 }
 
+namespace {
+
+bool are_same(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (fs::equivalent(a, b, failed)) return fs::is_regular_file(a, failed);
+  return fs::weakly_canonical(fs::absolute(a, failed), failed) ==
+         fs::weakly_canonical(fs::absolute(b, failed), failed);
+}
+
+}  // namespace
+
+void check_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const NamedFile& output = outputs[i];
+    const auto check = [&](const NamedFile& other, const char* is) {
+      if (are_same(output.path, other.path)) {
+        throw Error(ErrorKind::usage,
+                    output.option + " " + output.path + " is the file that " + other.option + is);
+      }
+    };
+    for (const NamedFile& input : inputs) check(input, " reads");
+    for (std::size_t j = 0; j < i; ++j) check(outputs[j], " writes");
+  }
+}
+
 void write_file(const std::string& path, const std::string& text) {
   OutputFile file(path);
   file.write(text);

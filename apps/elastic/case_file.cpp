@@ -1,14 +1,11 @@
 #include "case_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <utility>
 
 #include "case_object.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 #include "message_text.hpp"
 
 namespace heddle::elastic {
@@ -18,6 +15,8 @@ using nlohmann::json;
 namespace {
 
 constexpr Range above_zero{.least = 0, .least_is_in = false};
+/// Of what is squared, or multiplied by others like it.
+constexpr Range size{.least = 0, .most = 1e100, .least_is_in = false};
 
 Selection read_selection(const CaseObject& object) {
   Selection where;
@@ -29,6 +28,7 @@ Selection read_selection(const CaseObject& object) {
     const json& group = object.at("group");
     if (group.is_number_integer()) {
       where.group = group.dump();
+      where.by_number = true;
     } else if (group.is_string() && !group.get<std::string>().empty()) {
       where.group = group.get<std::string>();
     } else {
@@ -53,9 +53,9 @@ MaterialCase read_material(const CaseObject& object) {
   object.check_keys({"young", "poisson", "density", "group", "box"});
   MaterialCase material;
   material.where = read_selection(object);
-  material.young = object.number("young", above_zero);
+  material.young = object.number("young", size);
   material.poisson = object.number("poisson", {.least = 0, .most = 0.5, .most_is_in = false});
-  if (object.has("density")) material.density = object.number("density", above_zero);
+  if (object.has("density")) material.density = object.number("density", size);
   return material;
 }
 
@@ -150,7 +150,7 @@ AnalysisCase read_analysis(const CaseObject& object) {
   // Unconditionally stable for gamma >= 1/2 and 4 beta >= 2 gamma only; others are for small steps.
   if (object.has("beta")) analysis.beta = object.number("beta", {.least = 0, .most = 0.5});
   if (object.has("gamma")) analysis.gamma = object.number("gamma", {.least = 0.5, .most = 1});
-  analysis.time_step = object.number("time_step", above_zero);
+  analysis.time_step = object.number("time_step", size);
   analysis.steps = object.count("steps", 1);
   if (object.has("output_every")) analysis.output_every = object.count("output_every", 1);
   if (object.has("initial_velocity")) {
@@ -235,7 +235,9 @@ Case parse_case(const std::string& text, const std::string& path) {
   read.path = path;
   object.each("materials",
               [&](const CaseObject& each) { read.materials.push_back(read_material(each)); });
-  if (read.materials.empty()) object.refuse("materials", "is missing");
+  if (read.materials.empty()) {
+    object.refuse("materials", object.has("materials") ? "is empty" : "is missing");
+  }
   object.each("supports",
               [&](const CaseObject& each) { read.displacements.push_back(read_support(each)); });
   object.each("displacements", [&](const CaseObject& each) {
@@ -256,13 +258,6 @@ Case parse_case(const std::string& text, const std::string& path) {
   return read;
 }
 
-Case read_case(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) {
-    throw Error(ErrorKind::io, "cannot read " + path + ": " + std::strerror(errno));
-  }
-  return parse_case(text, path);
-}
+Case read_case(const std::string& path) { return parse_case(io::read_file(path), path); }
 
 }  // namespace heddle::elastic

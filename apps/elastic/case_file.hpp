@@ -20,6 +20,7 @@ struct Selection {
   };
   std::string path;
   std::string group;       // its name, or its number as text; empty without
+  bool by_number = false;  // as a number in the case, which is no name
   std::optional<Box> box;  // sides included
   bool is_everywhere() const { return group.empty() && !box; }
 };

@@ -1,6 +1,6 @@
 #include "run_case.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "../command/output_path.hpp"
@@ -21,18 +21,23 @@ namespace {
 /// Said before anything is read.
 void check_outputs(const RunOptions& options) {
   if (options.output) {
-    cli::check_output("--output", *options.output);
     if (!cli::ends_with(*options.output, ".vtu") && !cli::ends_with(*options.output, ".pvd")) {
       throw Error(ErrorKind::usage, "--output " + *options.output +
                                         ": one state is written as .vtu, a series as .pvd");
     }
   }
-  if (options.history) cli::check_output("--history", *options.history);
+  std::vector<cli::NamedFile> outputs;
+  if (options.output) outputs.push_back({"--output", *options.output});
+  if (options.history) outputs.push_back({"--history", *options.history});
   if (options.dump) {
-    cli::check_output("--dump", *options.dump);
-    cli::check_output("--dump", dumped_matrix(*options.dump));
-    cli::check_output("--dump", dumped_right_hand_side(*options.dump));
+    if (options.dump->empty()) {
+      throw Error(ErrorKind::usage, "--dump is empty; give what the names begin with");
+    }
+    outputs.push_back({"--dump", dumped_matrix(*options.dump)});
+    outputs.push_back({"--dump", dumped_right_hand_side(*options.dump)});
   }
+  for (const cli::NamedFile& file : outputs) cli::check_output(file.option, file.path);
+  cli::check_distinct(outputs, {{"the command", options.mesh}, {"--case", options.case_path}});
 }
 
 void check_output_fits(const RunOptions& options, const Case& given) {
@@ -55,7 +60,6 @@ class Run {
         pattern_(make_pattern(model.vertices(), model.tetrahedron)) {}
 
   void build(const Profiles& profiles) {
-    const cli::Stopwatch watch;
     if (progress_ != nullptr) progress_->report(-1, "building the matrix");
     const PlanSubject subject{.pattern = pattern_.view(),
                               .entry = "block3",
@@ -82,7 +86,6 @@ class Run {
     outcome_.entries = pattern_.entries();
     outcome_.memory = system_->matrix().memory();
     if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
-    outcome_.times.setup = watch.seconds();
     // What it took to fill the matrix once is of the setup.
     system_->times = PhaseTimes{};
   }
@@ -93,6 +96,7 @@ class Run {
     StepRecord record;
     record.report = analysis.solve();
     record.energies = analysis.energies();
+    judge(record);
     outcome_.steps.push_back(record);
     if (record.report.converged()) {
       open_output(false);
@@ -103,10 +107,10 @@ class Run {
 
   void step() {
     const AnalysisCase& analysis = outcome_.given.analysis;
-    outcome_.steps.reserve(static_cast<std::size_t>(analysis.steps) + 1);
     TimeStepping stepping(*system_,
                           {analysis.method, analysis.beta, analysis.gamma, analysis.time_step});
     outcome_.steps.push_back({0, 0, stepping.initial(), stepping.energies()});
+    judge(outcome_.steps.back());
     if (outcome_.converged()) {
       open_output(true);
       write(0, 0, stepping.displacement(), &stepping.velocity());
@@ -119,6 +123,7 @@ class Run {
       record.step = stepping.steps();
       record.time = stepping.time();
       record.energies = stepping.energies();
+      judge(record);
       outcome_.steps.push_back(record);
       const bool is_due = record.step % analysis.output_every == 0 || record.step == analysis.steps;
       if (is_due && record.report.converged()) {
@@ -129,10 +134,18 @@ class Run {
   }
 
  private:
+  /// What overflowed has not converged, whatever its solve says.
+  static void judge(StepRecord& record) {
+    if (!record.report.converged() || std::isfinite(record.energies.total())) return;
+    record.report.status = Status::not_finite;
+    record.report.detail = "displacements, velocities or energies";
+  }
+
   void dump(const VertexField& right_hand_side) {
     if (!options_.dump) return;
     timed(outcome_.times.output, device_,
           [&] { dump_system(*options_.dump, pattern_, *system_, right_hand_side); });
+    outcome_.is_dumped = true;
   }
 
   void open_output(bool with_velocity) {
@@ -198,8 +211,8 @@ class Run {
 }  // namespace
 
 bool Outcome::converged() const {
-  return std::all_of(steps.begin(), steps.end(),
-                     [](const StepRecord& step) { return step.report.converged(); });
+  // The first that does not ends the run.
+  return steps.empty() || steps.back().report.converged();
 }
 
 long long Outcome::iterations() const {

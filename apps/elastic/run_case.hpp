@@ -48,6 +48,7 @@ struct Outcome {
   MemoryUse memory;
   std::vector<StepRecord> steps;
   long long frames = 0;
+  bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end
   PhaseTimes times;
   double wall = 0;

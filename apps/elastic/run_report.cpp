@@ -148,7 +148,7 @@ void print(const RunOptions& options, const Outcome& outcome) {
                 readable_count(outcome.frames).c_str());
   }
   if (options.history) std::printf("written    %s\n", options.history->c_str());
-  if (options.dump) {
+  if (outcome.is_dumped) {
     std::printf("written    %s, %s\n", dumped_matrix(*options.dump).c_str(),
                 dumped_right_hand_side(*options.dump).c_str());
   }

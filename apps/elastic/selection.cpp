@@ -39,7 +39,7 @@ void Selector::refuse(const Selection& where, const std::string& what) const {
 
 bool Selector::find_group(const Selection& where, int dimension, int& number) const {
   for (const mesh::Group& group : mesh_.names) {
-    if (group.dimension == dimension && group.name == where.group) {
+    if (!where.by_number && group.dimension == dimension && group.name == where.group) {
       number = group.number;
       return true;
     }
@@ -137,6 +137,7 @@ std::vector<Triangle> Selector::triangles(const Selection& where) const {
     }
   } else {
     const int number = group_number(where, 2);
+    std::vector<const Triangle*> selected;
     for (std::size_t i = 0; i < mesh_.triangle.size(); ++i) {
       if (mesh_.surface[i] != number) continue;
       const Triangle* const outside = boundary_.find(mesh_.triangle[i]);
@@ -144,8 +145,12 @@ std::vector<Triangle> Selector::triangles(const Selection& where) const {
         refuse(where, "selects triangle " + std::to_string(i + 1) +
                           " of the mesh, which is not on the boundary of the solid");
       }
-      found.push_back(*outside);
+      selected.push_back(outside);
     }
+    // A triangle that the file lists twice is one.
+    std::sort(selected.begin(), selected.end());
+    selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
+    for (const Triangle* const triangle : selected) found.push_back(*triangle);
   }
   if (found.empty()) refuse(where, "selects no triangles of the boundary");
   return found;

@@ -70,23 +70,29 @@ void check(const Options& options, const Device& device) {
   if (!(options.shift >= 0 && options.shift <= 1e6)) {
     throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
   }
+  std::vector<cli::NamedFile> outputs;
   if (!options.output.empty()) {
-    cli::check_output("--output", options.output);
+    outputs.push_back({"--output", options.output});
     if (!cli::ends_with(options.output, ".obj")) {
       throw Error(ErrorKind::usage,
                   "--output " + options.output + ": surfaces are written as .obj");
     }
   }
   if (!options.picture.empty()) {
-    cli::check_output("--picture", options.picture);
+    outputs.push_back({"--picture", options.picture});
     if (!cli::ends_with(options.picture, ".png")) {
       throw Error(ErrorKind::usage,
                   "--picture " + options.picture + ": pictures are written as .png");
     }
   }
   if (!options.dump.empty()) {
-    for (const char* const end : dumped) cli::check_output("--dump", options.dump + end);
+    for (const char* const end : dumped) outputs.push_back({"--dump", options.dump + end});
   }
+  for (const cli::NamedFile& file : outputs) cli::check_output(file.option, file.path);
+  std::vector<cli::NamedFile> inputs = {{"the command", options.mesh}};
+  if (!options.rho.empty()) inputs.push_back({"--rho", options.rho});
+  if (!options.image.empty()) inputs.push_back({"--image", options.image});
+  cli::check_distinct(outputs, inputs);
   cli::check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
 }

@@ -220,12 +220,34 @@ TEST_F(CommandElastic, RefusesOptions) {
   expect_refusal(beam(case_of("static"), {"--output", "nowhere/beam.vtu"}),
                  "cannot write nowhere/beam.vtu: there is no folder nowhere");
   expect_refusal(beam(case_of("static"), {"--dump", "nowhere/system"}),
-                 "cannot write nowhere/system: there is no folder nowhere");
+                 "cannot write nowhere/system.npz: there is no folder nowhere");
+  expect_refusal(beam(case_of("static"), {"--output", "same.vtu", "--history", "./same.vtu"}),
+                 "--history ./same.vtu is the file that --output writes");
+  expect_refusal(beam(case_of("static"), {"--history", "case.json"}),
+                 "--history case.json is the file that --case reads");
   expect_refusal(elastic({"missing.msh", "--case", "missing.json"}),
-                 "cannot read missing.json: No such file or directory");
+                 "missing.json: No such file or directory");
   EXPECT_EQ(beam(case_of("static"), {"--plan", "nonsense"}).status, 2);
   EXPECT_EQ(beam(case_of("static"), {"--device", "tpu"}).status, 2);
   EXPECT_EQ(elastic({data + "cantilever.msh"}).status, 2);
+}
+
+/// What overflows has not converged, and is not written.
+TEST_F(CommandElastic, TellsWhatIsNotFinite) {
+  auto heavy = case_of("static");
+  heavy["gravity"] = {0, 0, -1e308};
+  const Result result = beam(heavy, {"--output", "heavy.vtu"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.out.find("status     not finite"), std::string::npos) << result.out;
+  EXPECT_FALSE(files().contains("heavy.vtu"));
+}
+
+TEST_F(CommandElastic, TellsOfADumpOnlyWhereThereIsOne) {
+  auto short_of = case_of("dynamic");
+  short_of["solver"] = {{"max_iterations", 1}};
+  const Result result = beam(short_of, {"--dump", "system"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.out.find("system.npz"), std::string::npos) << result.out;
 }
 
 /// Medit's text of a unit cube's corners and what else is there.

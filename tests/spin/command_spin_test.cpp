@@ -132,6 +132,8 @@ TEST_F(CommandSpin, RefusesBadInput) {
                  "there is nothing to do without --output, --picture, --dump or --json");
   expect_refused({"blob.obj", "--function", "x", "-o", "x.ply"},
                  "--output x.ply: surfaces are written as .obj");
+  expect_refused({"blob.obj", "--function", "x", "-o", "./blob.obj"},
+                 "--output ./blob.obj is the file that the command reads");
   expect_refused({"blob.obj", "--function", "sine", "--json"},
                  "no function is named 'sine'; there are: zero, x, y, z, bump, stripes, waves");
   expect_refused({"blob.obj", "--image", "grey.png", "--json"},
