@@ -14,7 +14,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr Range above_zero{.least = 0, .least_is_in = false};
 /// Of what is squared, or multiplied by others like it.
 constexpr Range size{.least = 0, .most = 1e100, .least_is_in = false};
 
