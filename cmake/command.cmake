@@ -9,7 +9,7 @@ add_custom_target(heddle_commit
 file(GLOB command_sources CONFIGURE_DEPENDS apps/command/*.cpp)
 add_library(heddle_command STATIC ${command_sources})
 target_include_directories(heddle_command PUBLIC apps/command)
-target_link_libraries(heddle_command PUBLIC heddle CLI11::CLI11)
+target_link_libraries(heddle_command PUBLIC heddle CLI11::CLI11 nlohmann_json::nlohmann_json)
 add_dependencies(heddle_command heddle_commit)
 target_include_directories(heddle_command PRIVATE ${PROJECT_BINARY_DIR}/commit)
 heddle_compiler_options(heddle_command)

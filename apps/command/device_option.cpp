@@ -1,5 +1,7 @@
 #include "device_option.hpp"
 
+#include <omp.h>
+
 #include <charconv>
 #include <cstdio>
 #include <string_view>
@@ -22,6 +24,8 @@ void DeviceOption::add_to(CLI::App& command) {
 }
 
 Device DeviceOption::on(bool quiet) const {
+  // Also of loops that are given no device.
+  if (threads > 0) omp_set_num_threads(threads);
   if (device == "cpu") return Device::cpu(threads);
   if (device == "cuda") return Device::cuda(0);
   if (device == "auto") {

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "../command/json_report.hpp"
 #include "../command/run_program.hpp"
 #include "run_report.hpp"
 
@@ -45,9 +46,7 @@ int main(int argc, char** argv) {
   app.callback([&] {
     const elastic::Outcome outcome = elastic::run_case(options);
     if (json) {
-      std::cout << elastic::to_json(options, outcome)
-                       .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-                << "\n";
+      std::cout << cli::text_of(elastic::to_json(options, outcome));
     } else if (!options.quiet) {
       elastic::print(options, outcome);
     }

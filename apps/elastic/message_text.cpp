@@ -1,13 +1,13 @@
 #include "message_text.hpp"
 
-#include <charconv>
+#include "heddle/text.hpp"
 
 namespace heddle::elastic {
 
 std::string shortest(double value) {
-  char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
-  return failed == std::errc() ? std::string(text, end) : std::to_string(value);
+  std::string text;
+  io::append_number(text, value);
+  return text;
 }
 
 std::string printable(const std::string& word) {

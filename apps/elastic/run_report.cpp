@@ -1,15 +1,14 @@
 #include "run_report.hpp"
 
-#include <cmath>
 #include <cstdio>
 
-#include "../command/provenance.hpp"
+#include "../command/json_report.hpp"
 #include "../command/readable.hpp"
 #include "dump.hpp"
-#include "heddle/version.hpp"
 
 namespace heddle::elastic {
 
+using cli::number_or_null;
 using cli::readable_count;
 using cli::readable_seconds;
 using nlohmann::ordered_json;
@@ -29,20 +28,15 @@ const char* name(AnalysisType type) {
 
 const char* name(Method method) { return method == Method::newmark ? "newmark" : "backward-euler"; }
 
-/// JSON has no word for what is not finite.
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 ordered_json to_json(const StepRecord& step) {
   return {{"step", step.step},
           {"time", step.time},
           {"iterations", step.report.iterations},
-          {"residual", number(step.report.residual)},
-          {"kinetic", number(step.energies.kinetic)},
-          {"elastic", number(step.energies.elastic)},
-          {"work", number(step.energies.work)},
-          {"total", number(step.energies.total())}};
+          {"residual", number_or_null(step.report.residual)},
+          {"kinetic", number_or_null(step.energies.kinetic)},
+          {"elastic", number_or_null(step.energies.elastic)},
+          {"work", number_or_null(step.energies.work)},
+          {"total", number_or_null(step.energies.total())}};
 }
 
 std::string analysis_text(const Outcome& outcome) {
@@ -86,11 +80,7 @@ std::string status_text(const Outcome& outcome) {
 ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   const AnalysisCase& analysis = outcome.given.analysis;
   const PhaseTimes& times = outcome.times;
-  ordered_json json;
-  json["program"] = std::string("heddle-elastic ") + version;
-  json["commit"] = cli::commit();
-  json["date"] = cli::utc("%Y-%m-%dT%H:%M:%SZ");
-  json["command"] = cli::command_line();
+  ordered_json json = cli::begin_report();
   json["status"] = name(outcome.last_report().status);
   json["mesh"] = options.mesh;
   json["vertices"] = outcome.vertices;
@@ -106,7 +96,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   if (analysis.is_stepped()) json["method"] = name(analysis.method);
   json["projected"] = outcome.is_projected;
   json["iterations"] = outcome.iterations();
-  json["largest_displacement"] = number(outcome.largest_displacement);
+  json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
   json["frames"] = outcome.frames;

@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "heddle/output_file.hpp"
+#include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
 #include "profile_option.hpp"
@@ -103,15 +104,12 @@ void write_history(const std::string& path, const std::vector<double>& history) 
 
 nlohmann::ordered_json to_json(const Outcome& outcome) {
   const Report& report = outcome.report;
-  const auto number = [](double value) {
-    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
-  };
   nlohmann::ordered_json json;
   json["status"] = name(report.status);
   if (!report.detail.empty()) json["detail"] = report.detail;
   json["iterations"] = report.iterations;
-  json["residual"] = number(report.residual);
-  json["error"] = outcome.error ? number(*outcome.error) : nlohmann::ordered_json();
+  json["residual"] = number_or_null(report.residual);
+  json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
   json["plan"] = to_string(outcome.choice.plan);
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;

@@ -9,6 +9,7 @@
 #include "curvature_change.hpp"
 #include "device_option.hpp"
 #include "heddle/npz.hpp"
+#include "json_report.hpp"
 #include "output_path.hpp"
 #include "picture.hpp"
 #include "profile_option.hpp"
@@ -223,8 +224,7 @@ int run(const Options& options) {
   report.seconds = watch.seconds();
   if (progress) progress->erase();
   if (options.json) {
-    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << "\n";
+    std::cout << cli::text_of(to_json(report));
   } else if (!options.quiet) {
     print(report);
   }

@@ -1,10 +1,8 @@
 #include "spin_report.hpp"
 
-#include <cmath>
 #include <cstdio>
 
-#include "heddle/version.hpp"
-#include "provenance.hpp"
+#include "json_report.hpp"
 #include "readable.hpp"
 
 namespace heddle::spin {
@@ -13,12 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 Json to_json(const Report& solve) {
   return {{"status", name(solve.status)},
           {"iterations", solve.iterations},
-          {"residual", number(solve.residual)},
+          {"residual", cli::number_or_null(solve.residual)},
           {"seconds", solve.iterate_seconds + solve.permute_seconds},
           {"loop", solve.loop},
           {"stored", solve.stored}};
@@ -40,11 +36,7 @@ const char* text(const std::string& t) { return t.c_str(); }
 
 nlohmann::ordered_json to_json(const SpinReport& report) {
   const SpinTransformation& spin = report.spin;
-  Json json;
-  json["program"] = std::string("heddle-spin ") + version;
-  json["commit"] = cli::commit();
-  json["date"] = cli::utc("%Y-%m-%dT%H:%M:%SZ");
-  json["command"] = cli::command_line();
+  Json json = cli::begin_report();
   json["mesh"] = report.mesh;
   json["vertices"] = report.vertices;
   json["triangles"] = report.triangles;
@@ -57,8 +49,8 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
   Json steps = Json::array();
   for (const InverseStep& step : spin.iteration.steps) {
     Json one = to_json(step.solve);
-    one["angle"] = number(step.angle);
-    one["eigenvalue"] = number(step.eigenvalue);
+    one["angle"] = cli::number_or_null(step.angle);
+    one["eigenvalue"] = cli::number_or_null(step.eigenvalue);
     steps.push_back(one);
   }
   json["eigenvector"] = {{"rows", report.vertices},
@@ -74,13 +66,14 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
     positions["plan"] = to_json(spin.poisson_plan);
     json["positions"] = positions;
     const Distribution& d = report.distortion;
-    json["quasi_conformal_distortion"] = {{"least", number(d.least)},
-                                          {"median", number(d.median)},
-                                          {"mean", number(d.mean)},
-                                          {"percentile_95", number(d.most_of_95_percent)},
-                                          {"largest", number(d.largest)}};
-    json["dirac_eigenvalue"] = number(report.dirac_eigenvalue);
-    json["curvature_error"] = number(report.curvature_error);
+    json["quasi_conformal_distortion"] = {
+        {"least", cli::number_or_null(d.least)},
+        {"median", cli::number_or_null(d.median)},
+        {"mean", cli::number_or_null(d.mean)},
+        {"percentile_95", cli::number_or_null(d.most_of_95_percent)},
+        {"largest", cli::number_or_null(d.largest)}};
+    json["dirac_eigenvalue"] = cli::number_or_null(report.dirac_eigenvalue);
+    json["curvature_error"] = cli::number_or_null(report.curvature_error);
     json["scale"] = spin.scale;
   }
   json["times"] = {{"read", report.read_seconds},         {"assemble", spin.seconds.assemble},

@@ -68,10 +68,7 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
 double eigenvalue_of_constants(const TriangleMesh& mesh, const std::vector<double>& rho) {
   double numerator = 0, area_in_all = 0;
   for (std::size_t t = 0; t < rho.size(); ++t) {
-    const auto& corner = mesh.triangle[t];
-    const Point& a = mesh.position[corner[0]];
-    const double area =
-        0.5 * length(cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a));
+    const double area = area_of(mesh, mesh.triangle[t]);
     numerator += area * rho[t] * rho[t];
     area_in_all += area;
   }

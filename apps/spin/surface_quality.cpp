@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "heddle/points.hpp"
+#include "surface_size.hpp"
 
 namespace heddle::spin {
 
@@ -19,10 +20,6 @@ using Triangle = std::array<Index, 3>;
 Point normal_of(const TriangleMesh& mesh, const Triangle& corner) {
   const Point& a = mesh.position[corner[0]];
   return cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a);
-}
-
-double area_of(const TriangleMesh& mesh, const Triangle& corner) {
-  return 0.5 * length(normal_of(mesh, corner));
 }
 
 /// Singular values' ratio of the linear map between two triangles of given edges from one corner.

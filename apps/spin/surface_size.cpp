@@ -11,14 +11,17 @@ using namespace points;
 
 double SurfaceSize::radius() const { return std::sqrt(area / (4 * std::numbers::pi)); }
 
+double area_of(const TriangleMesh& mesh, const std::array<Index, 3>& corner) {
+  const Point& a = mesh.position[corner[0]];
+  return 0.5 * length(cross(mesh.position[corner[1]] - a, mesh.position[corner[2]] - a));
+}
+
 SurfaceSize surface_size(const TriangleMesh& mesh) {
   SurfaceSize size;
   for (const auto& corner : mesh.triangle) {
-    const Point &a = mesh.position[corner[0]], &b = mesh.position[corner[1]],
-                &c = mesh.position[corner[2]];
-    const double area = 0.5 * length(cross(b - a, c - a));
+    const double area = area_of(mesh, corner);
     size.area += area;
-    size.centre = size.centre + (area / 3) * (a + b + c);
+    for (const Index v : corner) size.centre = size.centre + (area / 3) * mesh.position[v];
   }
   size.centre = (1 / size.area) * size.centre;
   return size;

@@ -1,6 +1,8 @@
 // Area and centre of a surface.
 #pragma once
 
+#include <array>
+
 #include "heddle/problems.hpp"
 
 namespace heddle::spin {
@@ -12,6 +14,8 @@ struct SurfaceSize {
   /// Of the sphere of that area.
   double radius() const;
 };
+
+double area_of(const TriangleMesh& mesh, const std::array<Index, 3>& corner);
 
 SurfaceSize surface_size(const TriangleMesh& mesh);
 

@@ -1,0 +1,28 @@
+#include "json_report.hpp"
+
+#include <cmath>
+
+#include "heddle/version.hpp"
+#include "provenance.hpp"
+#include "run_program.hpp"
+
+namespace heddle::cli {
+
+using nlohmann::ordered_json;
+
+ordered_json begin_report() {
+  return {{"program", std::string(program_name) + " " + version},
+          {"commit", commit()},
+          {"date", utc("%Y-%m-%dT%H:%M:%SZ")},
+          {"command", command_line()}};
+}
+
+ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+std::string text_of(const ordered_json& report) {
+  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace heddle::cli
