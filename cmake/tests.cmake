@@ -35,11 +35,16 @@ file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
 # Those of a GPU are one program that travels to where one is; here each of its tests skips.
 file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp)
 list(REMOVE_ITEM test_sources ${gpu_sources})
+if(NOT TARGET heddle_elastic)
+  list(FILTER gpu_sources EXCLUDE REGEX "/(spin|elastic)_gpu_test.cpp$")
+endif()
 if(HEDDLE_HAS_CUDA AND gpu_sources)
   add_executable(gpu_test ${gpu_sources})
   target_include_directories(gpu_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(gpu_test PRIVATE heddle GTest::gtest_main CUDA::cudart_static)
-  # Nothing but the C library, OpenMP and the driver is asked of the other machine.
+  target_link_libraries(gpu_test PRIVATE heddle GTest::gtest_main CUDA::cudart_static
+    $<TARGET_NAME_IF_EXISTS:heddle_elastic> $<TARGET_NAME_IF_EXISTS:heddle_spin> Eigen3::Eigen)
+  # What is asked of the other machine: the C library, OpenMP, the driver, and libzip with what that
+  # needs, which can travel along.
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)
   heddle_test_options(gpu_test)
   add_test(NAME gpu.skips_without_a_gpu COMMAND gpu_test)
