@@ -81,50 +81,6 @@ __device__ __forceinline__ vector_entry_t<E> times(const E& inverse, const vecto
   return z;
 }
 
-/// z = M^-1 r.
-template <class Plan>
-__device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& a) {
-  using V = vector_entry_t<typename Plan::entry>;
-  if (a.state != nullptr) {
-    follow_kernel_before();
-    if (a.state->end != loop_runs) return;
-  }
-  const Offset row = Offset(blockIdx.x) * Plan::block + threadIdx.x;
-  if (row >= a.rows) return;
-  const V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-  store_row<Plan>(a.z, a.rows, row, times(load_inverse<Plan>(a.inverses, a.rows, row), r));
-}
-
-/// z = M^-1 r of one row, and what it adds to |r|^2 and Re <r, z>.
-template <class Plan, class V, class Inverse, class Arguments>
-__device__ __forceinline__ void precondition_row(const Arguments& a, Offset row,
-                                                 const Inverse& inverse, const V& r,
-                                                 double (&sums)[2]) {
-  const V z = times(inverse, r);
-  store_row<Plan>(a.z, a.rows, row, z);
-#pragma unroll
-  for (int k = 0; k < V::components; ++k) {
-    sums[0] += double(r.component[k]) * double(r.component[k]);
-    sums[1] += double(r.component[k]) * double(z.component[k]);
-  }
-}
-
-/// r -= alpha q, z = M^-1 r of this thread's row.
-template <class Plan, class Inverse, class Arguments>
-__device__ __forceinline__ void update_row(const Arguments& a, Offset row, const Inverse& inverse,
-                                           double alpha, double (&sums)[2]) {
-  using V = vector_entry_t<typename Plan::entry>;
-  if (row >= a.rows) return;
-  V r = load_row<Plan, load_coherent, V>(a.r, a.rows, row);
-  const V q = load_row<Plan, load_coherent, V>(a.q, a.rows, row);
-#pragma unroll
-  for (int k = 0; k < V::components; ++k) {
-    r.component[k] -= static_cast<typename V::scalar>(alpha) * q.component[k];
-  }
-  store_row<Plan>(a.r, a.rows, row, r);
-  precondition_row<Plan>(a, row, inverse, r, sums);
-}
-
 template <class Plan>
 __device__ __forceinline__ Offset row_of_thread() {
   return Offset(blockIdx.x) * Plan::block + threadIdx.x;
@@ -136,12 +92,124 @@ __device__ __forceinline__ arithmetic_t<typename Plan::entry> inverse_at(const A
   return load_inverse<Plan>(a.inverses, a.rows, row < a.rows ? row : a.rows - 1);
 }
 
+/// The rows of a block, as many as it has threads, each thread holding K of their scalars. Where a
+/// row's scalars follow one another in memory, these are scalars that threads side by side take
+/// side by side: a row for each thread would write every sector in pieces. In SoA they are a row.
+template <class Plan>
+struct RowsOfBlock {
+  using M = typename Plan::scalar;
+  using V = vector_entry_t<typename Plan::entry>;
+  using T = typename V::scalar;
+  static constexpr int K = V::components;
+
+  T* tile;  // in shared memory, Plan::block * K: row by row
+  Offset rows;
+
+  __device__ __forceinline__ V load(const M* field) const {
+    V scalars;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      scalars.component[k] = exists(k) ? static_cast<T>(field[place(k)]) : T(0);
+    }
+    return scalars;
+  }
+  __device__ __forceinline__ void store(M* field, const V& scalars) const {
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (exists(k)) field[place(k)] = static_cast<M>(scalars.component[k]);
+    }
+  }
+
+  /// The thread's row, of the scalars of all threads. Once for a tile.
+  __device__ __forceinline__ V row_of(const V& scalars) const {
+    if constexpr (Plan::soa) return scalars;
+#pragma unroll
+    for (int k = 0; k < K; ++k) tile[k * Plan::block + threadIdx.x] = scalars.component[k];
+    __syncthreads();
+    V row;
+#pragma unroll
+    for (int k = 0; k < K; ++k) row.component[k] = tile[threadIdx.x * K + k];
+    return row;
+  }
+  /// The thread's scalars, of the rows of all threads; after `row_of`.
+  __device__ __forceinline__ V scalars_of(const V& row) const {
+    if constexpr (Plan::soa) return row;
+#pragma unroll
+    for (int k = 0; k < K; ++k) tile[threadIdx.x * K + k] = row.component[k];
+    __syncthreads();
+    V scalars;
+#pragma unroll
+    for (int k = 0; k < K; ++k) scalars.component[k] = tile[k * Plan::block + threadIdx.x];
+    return scalars;
+  }
+
+ private:
+  __device__ __forceinline__ Offset place(int k) const {
+    return Plan::soa ? k * rows + row_of_thread<Plan>()
+                     : (Offset(blockIdx.x) * K + k) * Plan::block + threadIdx.x;
+  }
+  __device__ __forceinline__ bool exists(int k) const {
+    return Plan::soa ? row_of_thread<Plan>() < rows : place(k) < rows * K;
+  }
+};
+
+/// z = M^-1 r, where `r` is what this thread has of r, and what its row adds to |r|^2 and Re <r,
+/// z>.
+template <class Plan, class Inverse, class Arguments>
+__device__ __forceinline__ void precondition_rows(const RowsOfBlock<Plan>& rows, const Arguments& a,
+                                                  const Inverse& inverse,
+                                                  const typename RowsOfBlock<Plan>::V& r,
+                                                  double (&sums)[2]) {
+  using V = typename RowsOfBlock<Plan>::V;
+  const V row = rows.row_of(r);
+  const V z = times(inverse, row);
+  if (row_of_thread<Plan>() < a.rows) {
+#pragma unroll
+    for (int k = 0; k < V::components; ++k) {
+      sums[0] += double(row.component[k]) * double(row.component[k]);
+      sums[1] += double(row.component[k]) * double(z.component[k]);
+    }
+  }
+  rows.store(a.z, rows.scalars_of(z));
+}
+
+/// z = M^-1 r.
+template <class Plan>
+__device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& a) {
+  using Rows = RowsOfBlock<Plan>;
+  __shared__ typename Rows::T tile[Plan::block * Rows::K];
+  if (a.state != nullptr) {
+    follow_kernel_before();
+    if (a.state->end != loop_runs) return;
+  }
+  const Rows rows{tile, a.rows};
+  double sums[2] = {};
+  precondition_rows<Plan>(rows, a, inverse_at<Plan>(a, row_of_thread<Plan>()), rows.load(a.r),
+                          sums);
+}
+
+/// r -= alpha q, z = M^-1 r; what this thread's row adds to |r|^2 and Re <r, z>.
+template <class Plan, class Inverse, class Arguments>
+__device__ __forceinline__ void update_rows(const Arguments& a, const Inverse& inverse,
+                                            double alpha, double (&sums)[2]) {
+  using Rows = RowsOfBlock<Plan>;
+  __shared__ typename Rows::T tile[Plan::block * Rows::K];
+  const Rows rows{tile, a.rows};
+  typename Rows::V r = rows.load(a.r);
+  const typename Rows::V q = rows.load(a.q);
+#pragma unroll
+  for (int k = 0; k < Rows::K; ++k) {
+    r.component[k] -= static_cast<typename Rows::T>(alpha) * q.component[k];
+  }
+  rows.store(a.r, r);
+  precondition_rows<Plan>(rows, a, inverse, r, sums);
+}
+
 /// r -= alpha q, z = M^-1 r;  |r|^2 and Re <r, z>.
 template <class Plan>
 __device__ __forceinline__ void update_with_diagonal(const DiagonalArgumentsOf<Plan>& a) {
   double sums[2] = {}, total[2];
-  const Offset row = row_of_thread<Plan>();
-  update_row<Plan>(a, row, inverse_at<Plan>(a, row), a.alpha, sums);
+  update_rows<Plan>(a, inverse_at<Plan>(a, row_of_thread<Plan>()), a.alpha, sums);
   store_partials<2, Plan::block>(a.sums, sums, blockIdx.x);
   if (finish_sums<2, Plan::block>(a.sums, gridDim.x, total) && threadIdx.x == 0) {
     a.results[0] = total[0];
@@ -157,44 +225,42 @@ using DiagonalStepArgumentsOf =
 /// Kernel 2 of a graph: r -= alpha q, z = M^-1 r.
 template <class Plan>
 __device__ __forceinline__ void two_reductions_step(const DiagonalStepArgumentsOf<Plan>& a) {
-  const Offset row = row_of_thread<Plan>();
-  const auto inverse = inverse_at<Plan>(a, row);  // while the kernel before still runs
+  // While the kernel before still runs.
+  const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
   double alpha;
   if (!take_alpha<Plan::block>(*a.state, a.side, a.product, alpha)) return;
   double sums[2] = {};
-  update_row<Plan>(a, row, inverse, alpha, sums);
+  update_rows<Plan>(a, inverse, alpha, sums);
   store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
 }
 
 /// Kernel 2 of a graph: p = z + beta p, s = q + beta s, x += alpha p, r -= alpha s, z = M^-1 r.
 template <class Plan>
 __device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf<Plan>& a) {
-  using V = vector_entry_t<typename Plan::entry>;
-  using T = typename V::scalar;
-  const Offset row = row_of_thread<Plan>();
-  const auto inverse = inverse_at<Plan>(a, row);  // while the kernel before still runs
+  using Rows = RowsOfBlock<Plan>;
+  using V = typename Rows::V;
+  using T = typename Rows::T;
+  __shared__ T tile[Plan::block * Rows::K];
+  // While the kernel before still runs.
+  const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
   double alpha, beta;
   if (!take_step<2, Plan::block>(*a.state, a.side, a.product, a.before, alpha, beta)) return;
-  double sums[2] = {};
-  if (row < a.rows) {
-    const auto load = [&](const auto* field) {
-      return load_row<Plan, load_coherent, V>(field, a.rows, row);
-    };
-    V r = load(a.r), p = load(a.p), s = load(a.s), x = load(a.x);
-    const V q = load(a.q), z = load(a.z);
+  const Rows rows{tile, a.rows};
+  V r = rows.load(a.r), p = rows.load(a.p), s = rows.load(a.s), x = rows.load(a.x);
+  const V q = rows.load(a.q), z = rows.load(a.z);
 #pragma unroll
-    for (int k = 0; k < V::components; ++k) {
-      p.component[k] = z.component[k] + T(beta) * p.component[k];
-      s.component[k] = q.component[k] + T(beta) * s.component[k];
-      x.component[k] += T(alpha) * p.component[k];
-      r.component[k] -= T(alpha) * s.component[k];
-    }
-    store_row<Plan>(a.p, a.rows, row, p);
-    store_row<Plan>(a.s, a.rows, row, s);
-    store_row<Plan>(a.x, a.rows, row, x);
-    store_row<Plan>(a.r, a.rows, row, r);
-    precondition_row<Plan>(a, row, inverse, r, sums);
+  for (int k = 0; k < V::components; ++k) {
+    p.component[k] = z.component[k] + T(beta) * p.component[k];
+    s.component[k] = q.component[k] + T(beta) * s.component[k];
+    x.component[k] += T(alpha) * p.component[k];
+    r.component[k] -= T(alpha) * s.component[k];
   }
+  rows.store(a.p, p);
+  rows.store(a.s, s);
+  rows.store(a.x, x);
+  rows.store(a.r, r);
+  double sums[2] = {};
+  precondition_rows<Plan>(rows, a, inverse, r, sums);
   store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
 }
 
