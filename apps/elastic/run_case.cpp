@@ -222,7 +222,8 @@ long long Outcome::iterations() const {
 }
 
 double Outcome::share_of_kernels() const {
-  return wall > 0 ? (times.elements + times.values + times.iterate + times.fields) / wall : 0;
+  const double all = seconds_after_setup();
+  return all > 0 ? (times.elements + times.values + times.iterate + times.fields) / all : 0;
 }
 
 Outcome run_case(const RunOptions& options) {

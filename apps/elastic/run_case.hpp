@@ -57,7 +57,8 @@ struct Outcome {
   /// Of the step that ended the run where it did not converge, else of the last.
   const Report& last_report() const { return steps.back().report; }
   long long iterations() const;
-  /// Of wall time: solver, products and vector work, elements, matrix values.
+  double seconds_after_setup() const { return wall - times.read - times.setup; }
+  /// Of these: solver, products and vector work, elements, matrix values.
   double share_of_kernels() const;
 };
 

@@ -131,8 +131,9 @@ void print(const RunOptions& options, const Outcome& outcome) {
       readable_seconds(times.elements).c_str(), readable_seconds(times.values).c_str(),
       readable_seconds(times.iterate).c_str(), readable_seconds(times.fields).c_str(),
       readable_seconds(times.output).c_str());
-  std::printf("share      %.1f %% of %s in solver and element kernels\n",
-              100 * outcome.share_of_kernels(), readable_seconds(outcome.wall).c_str());
+  std::printf("share      %.1f %% of %s after the setup in solver and element kernels\n",
+              100 * outcome.share_of_kernels(),
+              readable_seconds(outcome.seconds_after_setup()).c_str());
   if (options.output && outcome.frames > 0) {
     std::printf("written    %s, %s states\n", options.output->c_str(),
                 readable_count(outcome.frames).c_str());
