@@ -144,9 +144,13 @@ Matrices read_all(const Options& options, Progress* progress) {
 
 // ---- what the command does ----
 
-TuneOptions settings_of(const Options& options) {
+/// A search on a GPU takes longer than most solves otherwise: it waits for kernels to be compiled.
+constexpr double seconds_on_gpu = 8.5;
+
+TuneOptions settings_of(const Options& options, const Device& device) {
   TuneOptions settings = options.limits;
   settings.search = parse_search(options.search);
+  if (device.on_gpu() && settings.search == Search::pruned) settings.seconds_limit = seconds_on_gpu;
   settings.objective = parse_objective(options.objective);
   settings.least_runs = std::min(settings.least_runs, settings.most_runs);
   if (options.seconds) settings.seconds_limit = *options.seconds;
@@ -213,7 +217,7 @@ int evaluate_all(const Options& options, const Device& device) {
   std::vector<MatrixReport> reports;
   for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
   TuneWatch watch(reports, progress.get());
-  TuneOptions settings = settings_of(options);
+  TuneOptions settings = settings_of(options, device);
   watch.listen(settings);
   return interruptible(watch, [&] {
     std::vector<tuning::EvaluatedMatrix> evaluated;
@@ -282,7 +286,7 @@ int tune_all(const Options& options, const Device& device) {
   const ProfileDestination destination(options.output, options.append, device);
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
-  TuneOptions settings = settings_of(options);
+  TuneOptions settings = settings_of(options, device);
   TuneReport report = new_report(options, settings, device);
   for (const NamedMatrix& matrix : matrices.named) {
     report.matrices.push_back(tuning::describe(matrix, device));
@@ -357,7 +361,10 @@ void add_tune(CLI::App& app, int& status) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000))
       ->type_name("N");
-  command->add_option("--seconds", options->seconds, "after which the search of a matrix ends")
+  command
+      ->add_option("--seconds", options->seconds,
+                   "after which the search of a matrix ends, but for a last look at its best "
+                   "plans [default on a GPU: 8.5 for a pruned search; else none]")
       ->type_name("SECONDS");
   CLI::Option* const domain = command->add_option(
       "--domain", options->domain,

@@ -57,7 +57,7 @@ struct TuneOptions {
   double tightness = 0.01;        // relative half width at which measuring a plan stops
   int least_runs = 5;
   int most_runs = 101;
-  double seconds_limit = std::numeric_limits<double>::infinity();  // of the search
+  double seconds_limit = std::numeric_limits<double>::infinity();  // but for the finalists
   /// Plans to begin with beside the predicted ones, such as those that profiles know of matrices
   /// like this one. Under `Search::predict` the first of them, where there is one, is the answer.
   std::vector<Plan> starts = {};

@@ -84,11 +84,11 @@ bool Contest::tell() {
 
 bool Contest::goes_on() {
   constexpr double between_calls = 0.1;  // seconds
-  if (cancelled_) return false;
+  if (is_over() && !finishes_) return false;
   const double now = trials_.now();
-  cancelled_ = now - start_ > options_.seconds_limit;
-  if (!cancelled_ && now - told_ > between_calls) cancelled_ = !tell();
-  return !cancelled_;
+  out_of_time_ = now - start_ > options_.seconds_limit;
+  if (!stopped_ && now - told_ > between_calls) stopped_ = !tell();
+  return !stopped_ && (finishes_ || !out_of_time_);
 }
 
 bool Contest::has_tried(const Plan& plan) const {
@@ -110,7 +110,7 @@ const Contest::Entrant* Contest::keep(Entrant&& entrant) {
     if (is_natural(kept.trial.plan) && leads(&kept, natural_)) natural_ = &kept;
   }
   if (options_.on_trial) options_.on_trial(kept.trial);
-  if (!tell()) cancelled_ = true;
+  if (!tell()) stopped_ = true;
   return &kept;
 }
 
@@ -161,7 +161,7 @@ bool Contest::begin(const std::vector<Plan>& plans) {
       return race_->reference();
     });
     if (entrant == nullptr) return false;
-    if (entrant->trial.outcome == Trial::Outcome::measured) return !cancelled_;
+    if (entrant->trial.outcome == Trial::Outcome::measured) return !is_over();
     race_.reset();
   }
   return false;
@@ -208,7 +208,8 @@ std::vector<const Contest::Entrant*> Contest::ranking() const {
 
 SearchResult Contest::finish(std::size_t most_finalists) {
   constexpr double near = 1.1;  // times the best score
-  if (best_ != nullptr && !cancelled_) {
+  if (best_ != nullptr && !stopped_) {
+    finishes_ = true;
     std::vector<const Entrant*> finalists;
     for (const Entrant* entrant : ranking()) {
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
@@ -240,7 +241,7 @@ SearchResult Contest::finish(std::size_t most_finalists) {
   if (best_ != nullptr) result.best = best_->trial;
   if (natural_ != nullptr) result.natural = natural_->trial;
   result.seconds = trials_.now() - start_;
-  result.cancelled = cancelled_;
+  result.cancelled = is_over();
   return result;
 }
 

@@ -39,7 +39,7 @@ class Contest {
 
   bool has_tried(const Plan& plan) const;
   /// Whether the observer or the time limit has ended the search.
-  bool is_over() const { return cancelled_; }
+  bool is_over() const { return stopped_ || out_of_time_; }
   /// Plans that were prepared to run, each time that they were.
   int prepared() const { return prepared_; }
 
@@ -82,7 +82,9 @@ class Contest {
   const Entrant* best_ = nullptr;
   const Entrant* natural_ = nullptr;
   int prepared_ = 0;
-  bool cancelled_ = false;
+  bool stopped_ = false;  // by the observer
+  bool out_of_time_ = false;
+  bool finishes_ = false;  // the best run again, whatever the time
 };
 
 }  // namespace heddle
