@@ -15,9 +15,10 @@ Plan natural_plan(const Plan& chosen) {
   return plan;
 }
 
-std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device,
+std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device, Objective objective,
                                const std::vector<std::string>& texts) {
-  const Plan chosen = choose_plan(matrix.pattern(), matrix.entry_bytes(), device);
+  const Plan chosen =
+      choose_plan(matrix.pattern(), matrix.entry_bytes(), device, StoredScalar::own, objective);
   std::vector<OwnPlan> plans;
   const auto add = [&](const Plan& plan) -> OwnPlan& {
     const auto found = std::find_if(plans.begin(), plans.end(), [&](const OwnPlan& own) {
@@ -31,7 +32,7 @@ std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device,
   add(chosen).chosen = true;
   for (const std::string& text : texts) {
     try {
-      add(cli::plan_for(text, matrix, device));
+      add(cli::plan_for(text, matrix, device, objective));
     } catch (const Error& error) {
       plans.push_back({text, {}, error.what(), false, false});
     }

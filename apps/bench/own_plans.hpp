@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 #include "problem.hpp"
 #include "record.hpp"
@@ -24,8 +25,8 @@ struct OwnPlan {
   bool chosen = false;
 };
 
-/// The natural plan, the chosen one, and those of `texts`.
-std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device,
+/// The natural plan, the one chosen for what is timed, and those of `texts`.
+std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device, Objective objective,
                                const std::vector<std::string>& texts);
 
 /// Adds what was measured under each of `plans`, in the same order, to a record: natural, chosen,

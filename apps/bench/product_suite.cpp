@@ -163,7 +163,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   const double most_error = single ? most_error_single : most_error_double;
 
   session.doing("building");
-  const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, texts);
+  const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, Objective::product, texts);
   std::vector<Contender> contenders;
   contenders.reserve(plans.size());
   for (const OwnPlan& plan : plans) contenders.push_back(own_contender(problem, plan, device));

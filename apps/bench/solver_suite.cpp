@@ -263,7 +263,7 @@ OwnSystems own_systems(const Session& session, const Problem& problem) {
     add_tuned_plan(problem.matrix, session, objective, texts);
   }
   OwnSystems own;
-  own.plans = own_plans(problem.matrix, session.device(), texts);
+  own.plans = own_plans(problem.matrix, session.device(), Objective::cg, texts);
   for (const OwnPlan& plan : own.plans) {
     Candidate candidate;
     std::optional<OwnSystem> system;

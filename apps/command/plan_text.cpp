@@ -48,15 +48,16 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
   if (!choice.tuned && stored == StoredScalar::single &&
       parse_precision(matrix.precision) == Precision::double_precision) {
-    choice.plan = choose_plan(matrix.pattern, matrix.entry_bytes, device, stored);
+    choice.plan = choose_plan(matrix.pattern, matrix.entry_bytes, device, stored, objective);
   }
   choice.plan = parse_plan(*changes, choice.plan);
   choice.reason += ", changed by --plan";
   return choice;
 }
 
-Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device) {
-  return choice_for(text, matrix, device, Objective::product, Profiles()).plan;
+Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+              Objective objective) {
+  return choice_for(text, subject_of(matrix), device, objective, Profiles()).plan;
 }
 
 }  // namespace heddle::cli

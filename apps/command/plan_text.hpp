@@ -23,6 +23,7 @@ inline PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, c
   return choice_for(text, subject_of(matrix), device, objective, profiles);
 }
 /// The same without any profile.
-Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device);
+Plan plan_for(const std::string& text, const AnyMatrix& matrix, const Device& device,
+              Objective objective);
 
 }  // namespace heddle::cli

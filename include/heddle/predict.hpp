@@ -6,6 +6,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/device_properties.hpp"
+#include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
@@ -34,6 +35,7 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry
 /// schedules that the model puts within a few per cent of the best. Takes as long as a few
 /// products.
 std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes,
-                                  const DeviceProperties& device, const Ceilings& ceilings);
+                                  const DeviceProperties& device, const Ceilings& ceilings,
+                                  Objective objective = Objective::cg);
 
 }  // namespace heddle

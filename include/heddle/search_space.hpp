@@ -6,15 +6,10 @@
 #include <vector>
 
 #include "heddle/device_properties.hpp"
+#include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
-
-/// What is timed: a product, or the solver iteration in which it will run.
-enum class Objective { product, cg, bicgstab };
-std::string_view name(Objective objective);
-/// Throws `Error` (usage) with the names that there are.
-Objective parse_objective(std::string_view text);
 
 /// What the choices depend on, beside the device.
 struct TuningSubject {

@@ -31,124 +31,173 @@ Lengths lengths_of(const PatternView& pattern) {
   return lengths;
 }
 
-// Slices of a warp, in the permuted basis, as many threads a row as it takes to fill the GPU, but
-// for few small entries: what the sweeps and searches in docs/performance-notes.md found near the
-// best for each size and entry.
-Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector_bytes) {
-  constexpr int warp = 32, piece = 16;
-  constexpr double threads_to_fill = 390e3;
-  // That stay there from one product to the next; fewer beside what long rows read of x.
-  constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
-  constexpr double bytes_kept_in_l2 = 25e6;  // beside what passes through it: half of it
-  constexpr double bytes_in_shared = 20e6;   // of all multiprocessors, beside vectors
-  constexpr double vector_bytes_in_shared = 24e6;
-  const Lengths lengths = lengths_of(pattern);
-  const double matrix_bytes =
-      static_cast<double>(pattern.entries()) * (entry_bytes + static_cast<double>(sizeof(Index)));
+// What the sweeps and searches in docs/performance-notes.md found near the best for each size and
+// entry, on GPUs with some 50 MB of L2 and 30 of shared memory.
+constexpr int warp = 32, piece = 16;
+constexpr Index few_entries = 8;  // of a row
 
-  Plan plan;
-  plan.lanes = warp;
-  plan.schedule = ScheduleKind::full;
+/// A matrix as the rule looks at it.
+struct Sizes {
+  Lengths lengths;
+  double rows, matrix_bytes;
+  int entry_bytes;
+  double vector_bytes;
+  bool long_rows, streams, large_entry;
 
-  const bool long_rows = lengths.mean > 20;
-  const bool streams = matrix_bytes > (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
-  const bool large_entry = entry_bytes > 2 * piece;
-  // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
-  // matrix, their components' planes are read faster.
-  const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !streams);
-  plan.inner = entry_bytes <= piece ? InnerLayout::aos
-               : in_planes          ? InnerLayout::aosoa_component
-                                    : InnerLayout::aosoa_16;
+  Sizes(const PatternView& pattern, int entry, double vector)
+      : lengths(lengths_of(pattern)),
+        rows(std::max(1.0, static_cast<double>(pattern.rows))),
+        matrix_bytes(static_cast<double>(pattern.entries()) *
+                     (entry + static_cast<double>(sizeof(Index)))),
+        entry_bytes(entry),
+        vector_bytes(vector),
+        long_rows(lengths.mean > 20),
+        large_entry(entry > 2 * piece) {
+    // That stay in L2 from one product to the next; fewer beside what long rows read of x.
+    constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
+    streams = matrix_bytes > (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
+  }
+};
 
-  // Threads a row: enough for the GPU, and no more than the row has entries for.
-  const double rows = std::max(1.0, static_cast<double>(pattern.rows));
-  const double wanted = threads_to_fill * (long_rows && !streams ? 2 : 1) / rows;
-  constexpr Index few_rows = 4096;
-  const double most = lengths.mean * (!large_entry ? 0.7 : pattern.rows < few_rows ? 1.25 : 1.0);
+/// Enough threads for the GPU, and no more than the row has entries for; or a thread a row, and the
+/// threshold from which rows get more.
+void share_out_rows(const Sizes& matrix, Plan& plan) {
+  constexpr double threads_to_fill = 390e3, threads_to_fill_with_large = 200e3;
+  constexpr double very_few_rows = 2048, few_rows = 8192, rows_to_occupy = 1 << 14;
+  const Lengths& lengths = matrix.lengths;
+  double wanted = threads_to_fill / matrix.rows;
+  if (!matrix.streams && matrix.large_entry) wanted = threads_to_fill_with_large / matrix.rows;
+  if (!matrix.streams && matrix.long_rows) wanted *= 2;
+  double of_entries = matrix.large_entry ? 1.0 : 0.7;
+  if (!matrix.long_rows && matrix.rows < (matrix.large_entry ? very_few_rows : few_rows)) {
+    of_entries = 1.25;
+  }
   const auto floor = [](double value) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
   };
-  plan.threads_per_row = std::min({floor(wanted), floor(most), warp});
+  plan.threads_per_row = std::min({floor(wanted), floor(of_entries * lengths.mean), warp});
 
   // A few rows far longer than the others get a warp of their own, the others a thread each.
   constexpr double far_longer = 8;
   if (lengths.longest > far_longer * std::max(1.0, lengths.mean) && lengths.longest > 2 * warp) {
     plan.threads_per_row = 1;
-    plan.threshold = 8;
+    plan.threshold = few_entries;
   }
-
   // Where a row has few small entries, rows of up to eight take a thread each once there are enough
   // of them to occupy every multiprocessor: threads that share a row wait for one another.
-  constexpr Index rows_to_occupy = 1 << 14;
-  constexpr Index few_entries = 8;
-  if (!streams && !large_entry && pattern.rows >= rows_to_occupy && plan.threads_per_row > 1 &&
+  if (!matrix.large_entry && matrix.rows >= rows_to_occupy && plan.threads_per_row > 1 &&
       lengths.mean <= few_entries) {
     plan.threads_per_row = 1;
     if (lengths.longest > few_entries) plan.threshold = few_entries;
   }
+}
+
+/// The eight vectors of BiCGStab with Jacobi have to lie in shared memory.
+bool vectors_fit_in_shared(const Sizes& matrix, const Plan& plan) {
+  constexpr double bytes = 26e6;
+  // Blocks share out entries, and two more a row: one that gets the shortest rows gets more rows.
+  const double uneven = plan.threshold != 0 ? (matrix.lengths.mean + 2) /
+                                                  (static_cast<double>(matrix.lengths.shortest) + 2)
+                                            : 1;
+  return 8 * matrix.rows * matrix.vector_bytes * uneven <= bytes;
+}
+
+/// One kernel for all iterations while the matrix stays in shared memory or in L2.
+void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
+  constexpr double most_bytes = 45e6;
+  if (matrix.matrix_bytes > most_bytes || !vectors_fit_in_shared(matrix, plan)) return;
+  plan.loop = LoopForm::persistent;
+  // Its blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
+  // what lies near to one another in x is better left there.
+  constexpr double rows_to_share = 8192;
+  if (objective == Objective::product || !matrix.large_entry || matrix.rows < rows_to_share) return;
+  Plan uneven = plan;
+  uneven.lanes = warp / 2;
+  uneven.sort_window = 256;
+  uneven.threads_per_row = 1;
+  uneven.threshold = matrix.lengths.longest > few_entries / 2 ? few_entries / 2 : 0;
+  if (vectors_fit_in_shared(matrix, uneven)) plan = uneven;
+}
+
+// Slices of a warp, in the permuted basis.
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector_bytes,
+                      Objective objective) {
+  const Sizes matrix(pattern, entry_bytes, vector_bytes);
+  Plan plan;
+  plan.lanes = warp;
+  plan.schedule = ScheduleKind::full;
+
+  // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
+  // matrix, their components' planes are read faster.
+  const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !matrix.streams);
+  plan.inner = entry_bytes <= piece ? InnerLayout::aos
+               : in_planes          ? InnerLayout::aosoa_component
+                                    : InnerLayout::aosoa_16;
+  share_out_rows(matrix, plan);
 
   // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
   // must stay neighbours.
   constexpr Index rows_that_fit = 1 << 20;
   const bool fits = pattern.rows <= rows_that_fit;
-  plan.sort_window = long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
-  plan.unroll = !large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
-  if (streams) {
-    // As much of the matrix as x and y leave room for stays as well.
-    const double left = bytes_kept_in_l2 - vector_bytes * (rows + pattern.columns);
+  plan.sort_window = matrix.long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
+  constexpr Index few_rows = 4096;
+  plan.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
+  if (matrix.streams) {
+    // As much of the matrix as x and y leave room for stays in L2: half of that.
+    constexpr double bytes_kept = 25e6;
+    const double left = bytes_kept - vector_bytes * (matrix.rows + pattern.columns);
     constexpr double least = 0.1;  // of the matrix: less gains nothing
-    if (left > least * matrix_bytes) plan.kept = static_cast<int>(100 * left / matrix_bytes);
+    if (left > least * matrix.matrix_bytes) {
+      plan.kept = static_cast<int>(100 * left / matrix.matrix_bytes);
+    }
     // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
     plan.load = plan.kept == 0 && plan.inner == InnerLayout::aos ? LoadHint::no_allocate
                                                                  : LoadHint::evict_first;
   }
   const bool by_component = plan.inner == InnerLayout::aosoa_component;
-  const bool one_thread_a_large_row = large_entry && plan.threads_per_row == 1;
-  plan.threads = !streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
-  if (streams && !large_entry && (by_component || long_rows) && plan.threshold == 0) {
+  const bool one_thread_a_large_row = matrix.large_entry && plan.threads_per_row == 1;
+  plan.threads = !matrix.streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
+  constexpr Index of_a_thread = 2 * warp;
+  if (matrix.streams && !matrix.large_entry && (by_component || matrix.long_rows) &&
+      (plan.threshold == 0 || matrix.lengths.longest <= of_a_thread)) {
     // 40 registers a thread: as many threads as then fit, with several entries on the way each.
     constexpr int threads_of_multiprocessor = 1536;
     plan.blocks = threads_of_multiprocessor / plan.threads;
-    if (long_rows) plan.unroll = 4;
+    if (matrix.long_rows) plan.unroll = 4;
   }
-  // The eight vectors of BiCGStab with Jacobi, no wider than entries, have to lie in shared memory.
-  // Blocks share out entries, and two more a row: one that gets the shortest rows gets more rows.
-  const double uneven =
-      plan.threshold != 0 ? (lengths.mean + 2) / (static_cast<double>(lengths.shortest) + 2) : 1;
-  const bool vectors_fit = 8.0 * pattern.rows * entry_bytes * uneven <= vector_bytes_in_shared;
-  plan.loop =
-      matrix_bytes <= bytes_in_shared && vectors_fit ? LoopForm::persistent : LoopForm::graph;
-  if (plan.loop == LoopForm::persistent) plan.threads = 64;  // blocks for every multiprocessor
+  constexpr double bytes_of_short_products = 20e6;
+  const bool is_square = pattern.rows == pattern.columns;
+  plan.loop = LoopForm::graph;
+  if (is_square) choose_loop(matrix, objective, plan);
+  if (plan.loop == LoopForm::persistent && matrix.matrix_bytes <= bytes_of_short_products) {
+    plan.threads = 64;  // blocks for every multiprocessor
+  }
   // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
   // those measured would not find the registers.
   constexpr int blocks_in_cache = 6, largest_in_registers = 72;
-  if (!streams && entry_bytes <= largest_in_registers) plan.blocks = blocks_in_cache;
+  if (!matrix.streams && entry_bytes <= largest_in_registers) plan.blocks = blocks_in_cache;
   // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
   // Blocks that meet keep r in registers: while a thread has few pieces of it.
   constexpr double vector_bytes_in_registers = 8e6;
-  if (vector_bytes * rows <= vector_bytes_in_registers) plan.passes = 1;
+  if (vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
   // Kernels that come early take room from the one before: not where they last long.
   constexpr Index rows_of_short_kernels = 1 << 18;
   if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
-  if (pattern.rows != pattern.columns) {
-    plan.use = BasisUse::scatter;
-    plan.loop = LoopForm::graph;
-  }
+  if (!is_square) plan.use = BasisUse::scatter;
   return plan;
 }
 
 }  // namespace
 
-Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored) {
+Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored,
+                         Objective objective) {
   const double vector_bytes = detail::vector_bytes_of(entry_bytes);
-  Plan plan = plan_for_entries(pattern, entry_bytes, vector_bytes);
+  Plan plan = plan_for_entries(pattern, entry_bytes, vector_bytes, objective);
   if (stored == StoredScalar::own) return plan;
   // What a layout suits is the entry as iterations read it; vectors and registers are as before.
-  const LoopForm loop = plan.loop;
-  plan = plan_for_entries(pattern, entry_bytes / 2, vector_bytes);
-  plan.loop = loop;
+  plan = plan_for_entries(pattern, entry_bytes / 2, vector_bytes, objective);
   plan.blocks = 0;
   plan.stored = stored;
   return plan;
@@ -171,8 +220,8 @@ Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar s
 }
 
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
-                 StoredScalar stored) {
-  if (device.on_gpu()) return choose_plan_for_gpu(pattern, entry_bytes, stored);
+                 StoredScalar stored, Objective objective) {
+  if (device.on_gpu()) return choose_plan_for_gpu(pattern, entry_bytes, stored, objective);
   return choose_plan_for_cpu(pattern, device.threads(), stored);
 }
 

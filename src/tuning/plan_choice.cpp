@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view none = "none";
 
-Plan predicted_plan(const PlanSubject& subject, const Device& device) {
-  return choose_plan(subject.pattern, subject.entry_bytes, device);
+Plan predicted_plan(const PlanSubject& subject, const Device& device, Objective objective) {
+  return choose_plan(subject.pattern, subject.entry_bytes, device, StoredScalar::own, objective);
 }
 
 /// A product says nothing of the loop around it.
@@ -187,7 +187,7 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
     };
     Plan plan = match.plan;
     if (is_other && match.objective == Objective::product) {
-      plan = with_loop_of(plan, predicted_plan(subject, device));
+      plan = with_loop_of(plan, predicted_plan(subject, device, objective));
       const bool is_one_kernel = plan.loop == LoopForm::persistent;
       if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
     }
@@ -199,7 +199,7 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
     }
     choice.warning = "a plan is not used, " + choice.reason + ": " + why;
   }
-  choice.plan = predicted_plan(subject, device);
+  choice.plan = predicted_plan(subject, device, objective);
   choice.reason = "predicted";
   return choice;
 }

@@ -74,7 +74,8 @@ TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
   features_ = pattern_features(pattern, host_of(on.device));
-  starts_ = predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings);
+  starts_ =
+      predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings, options.objective);
   for (const Plan& plan : options.starts) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }

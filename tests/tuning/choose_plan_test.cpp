@@ -72,7 +72,7 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   EXPECT_EQ(uneven.threads_per_row, 1);
   EXPECT_EQ(uneven.threshold, 8);
   EXPECT_EQ(uneven.loop, LoopForm::persistent);
-  EXPECT_GT(plan_for(172974, 172974).threads_per_row, 1);
+  EXPECT_EQ(plan_for(172974, 172974).threads_per_row, 1);
   // A block that is given the shortest rows is given more of them than its vectors have room for.
   for (std::size_t row = 1; row < offsets.size(); ++row) {
     offsets[row] = offsets[row - 1] + (row % 16 == 0 ? 100 : 1);
@@ -82,8 +82,34 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   EXPECT_EQ(far_uneven.loop, LoopForm::graph);
 }
 
+/// Blocks of 3 x 3, thirteen a row.
+Plan plan_for_blocks(Index rows, Objective objective) {
+  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 13;
+  PatternView pattern;
+  pattern.rows = pattern.columns = rows;
+  pattern.offsets = offsets.data();
+  return choose_plan_for_gpu(pattern, 72, StoredScalar::own, objective);
+}
+
+TEST(ChosenPlan, IsForWhatIsTimed) {
+  const Plan product = plan_for_blocks(26436, Objective::product);
+  EXPECT_EQ(product.threads_per_row, 4);
+  EXPECT_EQ(product.threshold, 0);
+  for (const Objective solver : {Objective::cg, Objective::bicgstab}) {
+    const Plan loop = plan_for_blocks(26436, solver);
+    EXPECT_EQ(loop.loop, LoopForm::persistent);
+    EXPECT_EQ(loop.threads_per_row, 1);
+    EXPECT_EQ(loop.threshold, 4);
+    // In a graph a product is what it is by itself.
+    EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product));
+  }
+}
+
 TEST(ChosenPlan, NamesALoopForEachSize) {
   EXPECT_EQ(plan_for(1000, 1000).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_for(100000, 100000).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_for(172974, 172974).loop, LoopForm::graph);
   EXPECT_EQ(plan_for(500000, 500000).loop, LoopForm::graph);
   EXPECT_EQ(plan_for(1000, 1001).loop, LoopForm::graph);
   EXPECT_EQ(choose_plan({}, 32, Device::cpu()), Plan{});
