@@ -104,35 +104,44 @@ long long most_iterations_beside(const std::vector<Contender>& solved) {
   return std::clamp(times_as_many * most, few, most_iterations);
 }
 
+/// How far solves go.
+struct Extent {
+  double tolerance;
+  long long most_iterations = bench::most_iterations;
+  double seconds = 0;  // of an iteration of Heddle; 0 where nothing is known
+};
+
 /// The tolerance itself, where Heddle reaches it in the time that a complete solve may take, or
 /// ends for a reason of its own; else what is reached by then, rounded up. Others take as many
-/// times as long as they are slower. What `make` returns is used for one kind of solve, and given
-/// back.
-double affordable_tolerance(const Session& session, const std::function<PeerSolver()>& make,
-                            const Problem& problem, double tolerance) {
-  constexpr long long trial = 20, least = 100;
+/// times as long as they are slower; what does not converge ends after some times as many
+/// iterations. What `make` returns is used for one kind of solve, and given back.
+Extent affordable_extent(const Session& session, const std::function<PeerSolver()>& make,
+                         const Problem& problem, double tolerance) {
+  constexpr long long trial = 20, least = 100, times_as_many = 5;
   constexpr double little = 0.1;  // less than a tenth of b must be left
-  double seconds = 0;
+  Extent extent{tolerance};
   {
     const PeerSolver timed = make();
     timed.solve(0, trial);  // with what is made by the first solve
     const PeerSolve few = timed.solve(0, trial);
-    if (few.iterations > 0) seconds = few.seconds / static_cast<double>(few.iterations);
+    if (few.iterations > 0) extent.seconds = few.seconds / static_cast<double>(few.iterations);
   }
-  if (!(seconds > 0)) return tolerance;
-  const double affordable = session.seconds_of_a_solve() / seconds;
-  if (affordable >= static_cast<double>(most_iterations)) return tolerance;
+  if (!(extent.seconds > 0)) return extent;
+  const double affordable = session.seconds_of_a_solve() / extent.seconds;
+  if (affordable >= static_cast<double>(most_iterations)) return extent;
   long long iterations = std::max(least, static_cast<long long>(affordable));
-  for (; iterations < most_iterations; iterations *= 2) {
+  extent.most_iterations = std::min(most_iterations, times_as_many * iterations);
+  for (; iterations <= extent.most_iterations; iterations *= 2) {
     const PeerSolve solve = make().solve(tolerance, iterations);
-    if (solve.status == "converged" || solve.iterations < iterations) return tolerance;
+    if (solve.status == "converged" || solve.iterations < iterations) return extent;
     const double residual = true_residual(problem, problem.x, solve.x);
     if (residual > tolerance && residual < little) {
       const double digit = std::pow(10, std::floor(std::log10(residual)));
-      return std::ceil(residual / digit) * digit;
+      extent.tolerance = std::ceil(residual / digit) * digit;
+      return extent;
     }
   }
-  return tolerance;
+  return extent;
 }
 
 using Contenders = std::vector<Contender*>;
@@ -170,9 +179,17 @@ void time_solves(Session& session, const Contenders& contenders, double toleranc
 
 /// Time of an iteration: the difference of the medians of solves of few and of many, over the
 /// difference of the iterations; its quartiles are those of the pairs.
-void time_iterations(Session& session, const Contenders& contenders) {
+void time_iterations(Session& session, const Contenders& contenders, double seconds) {
   const bool on_gpu = session.device().on_gpu();
-  const long long few = on_gpu ? 40 : 10, many = on_gpu ? 90 : 40;
+  // Fewer of long ones: five rounds of all contenders, twice as slow as Heddle by guess, in time.
+  constexpr double rounds = 5, as_slow = 2;
+  const long long most = on_gpu ? 90 : 40, least = on_gpu ? 90 : 8;
+  const double a_round = rounds * as_slow * seconds * static_cast<double>(contenders.size());
+  const long long many =
+      a_round > 0
+          ? std::clamp(static_cast<long long>(session.seconds_for_timing() / a_round), least, most)
+          : most;
+  const long long few = on_gpu ? 40 : many / 4;
   struct Counted {
     long long few = 0, many = 0;
   };
@@ -302,23 +319,24 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
     }
   }
 
-  double tolerance = tolerance_for(problem, session.settings());
+  Extent extent{tolerance_for(problem, session.settings())};
   if (Contender& first = contenders.front(); first.is_running()) {
     session.doing(std::string(quantity.name) + ", solving by Heddle");
     or_failure(first.candidate, [&] {
       const auto make = [&] {
         return own.systems.front()->solver(quantity.method, quantity.preconditioner);
       };
-      tolerance = affordable_tolerance(session, make, problem, tolerance);
+      extent = affordable_extent(session, make, problem, extent.tolerance);
     });
   }
+  const double tolerance = extent.tolerance;
   if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
   Contenders right;
   double seconds_of_all = 0;
-  long long most = most_iterations;
+  long long most = extent.most_iterations;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
     Contender& contender = contenders[i];
-    if (i == own.plans.size()) most = most_iterations_beside(contenders);
+    if (i == own.plans.size()) most = std::min(most, most_iterations_beside(contenders));
     if (!contender.is_running()) continue;
     session.doing(std::string(quantity.name) + ", solving by " +
                   (i < own.plans.size() ? "Heddle" : contender.candidate.library));
@@ -332,7 +350,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   session.doing(std::string(quantity.name) + ", timing");
   time_solves(session, right, tolerance, seconds_of_all);
   std::erase_if(right, [](const Contender* contender) { return !contender->is_running(); });
-  time_iterations(session, right);
+  time_iterations(session, right, extent.seconds);
 
   std::vector<Candidate> measured;
   measured.reserve(own.plans.size());

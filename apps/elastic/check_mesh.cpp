@@ -1,6 +1,7 @@
 #include "check_mesh.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -48,6 +49,24 @@ void check_volumes(const mesh::SolidMesh& mesh) {
   }
 }
 
+/// One that is there twice would be twice as stiff and as heavy.
+void check_twins(const mesh::SolidMesh& mesh) {
+  std::vector<std::pair<std::array<Index, 4>, std::size_t>> sorted;
+  sorted.reserve(mesh.tetrahedron.size());
+  for (std::size_t t = 0; t < mesh.tetrahedron.size(); ++t) {
+    sorted.emplace_back(mesh.tetrahedron[t], t);
+    std::sort(sorted.back().first.begin(), sorted.back().first.end());
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const auto twin =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twin == sorted.end()) return;
+  throw Error(ErrorKind::malformed_file, "tetrahedra " + std::to_string(twin[0].second + 1) +
+                                             " and " + std::to_string(twin[1].second + 1) +
+                                             " of the mesh have the same corners");
+}
+
 void check_vertices(const mesh::SolidMesh& mesh) {
   std::vector<bool> used(mesh.position.size());
   for (const auto& corners : mesh.tetrahedron) {
@@ -76,6 +95,7 @@ void check_and_orient(mesh::SolidMesh& mesh) {
     for (auto& corners : mesh.tetrahedron) std::swap(corners[2], corners[3]);
   }
   check_volumes(mesh);
+  check_twins(mesh);
   check_vertices(mesh);
 }
 

@@ -22,14 +22,19 @@ class OnGpu {
  public:
   explicit OnGpu(const Stream& stream) {
     check(cudaGetDevice(&before_), "cudaGetDevice");
+    if (before_ == stream.gpu) return;
     check(cudaSetDevice(stream.gpu), "cudaSetDevice");
+    changed_ = true;
   }
   OnGpu(const OnGpu&) = delete;
   OnGpu& operator=(const OnGpu&) = delete;
-  ~OnGpu() { cudaSetDevice(before_); }
+  ~OnGpu() {
+    if (changed_) cudaSetDevice(before_);
+  }
 
  private:
   int before_ = 0;
+  bool changed_ = false;
 };
 
 }  // namespace heddle::elastic::cuda

@@ -1,5 +1,7 @@
 #include "dump.hpp"
 
+#include <algorithm>
+
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
 #include "heddle/vector_operations.hpp"
@@ -12,9 +14,13 @@ std::vector<double> values_in_order(const Operator<Block>& matrix) {
   constexpr int K = Block::components;
   const SlicedPattern& pattern = matrix.pattern();
   const auto stored = matrix.values_in_basis();
-  const auto slots = static_cast<Index>(pattern.slots);
   std::vector<double> in_slots(stored.size());
-  copy<double>({stored.data(), slots, K}, {in_slots.data(), slots, K}, matrix.device().stream());
+  constexpr Offset at_once = Offset(1) << 30;  // of slots, which fields count in 32 bits
+  for (Offset first = 0; first < pattern.slots; first += at_once) {
+    const auto count = static_cast<Index>(std::min(at_once, pattern.slots - first));
+    copy<double>({stored.data() + first * K, count, K}, {in_slots.data() + first * K, count, K},
+                 matrix.device().stream());
+  }
   const std::vector<Offset> slot = slots_of_entries(pattern).to_host();
   const auto formula = matrix.formula();
   std::vector<double> values(slot.size() * K);

@@ -78,7 +78,7 @@ void FrameBuffer::take(const ElasticSystem& system, const VertexField& displacem
 
 void FrameBuffer::wait() const {
   if constexpr (has_cuda) {
-    if (done_) cuda::wait_for(done_.get());
+    if (done_) cuda::wait_for(done_.get(), device_.stream());
   }
 }
 

@@ -20,6 +20,6 @@ void free_event(CUevent_st* event);
 /// The event happens when the stream has done what is queued by now.
 void record(CUevent_st* event, const Stream& stream);
 /// May be called by any thread.
-void wait_for(CUevent_st* event);
+void wait_for(CUevent_st* event, const Stream& stream);
 
 }  // namespace heddle::elastic::cuda

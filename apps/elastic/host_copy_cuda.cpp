@@ -34,6 +34,9 @@ void record(CUevent_st* event, const Stream& stream) {
   check(cudaEventRecord(event, stream.queue), "cudaEventRecord");
 }
 
-void wait_for(CUevent_st* event) { check(cudaEventSynchronize(event), "cudaEventSynchronize"); }
+void wait_for(CUevent_st* event, const Stream& stream) {
+  const OnGpu here(stream);
+  check(cudaEventSynchronize(event), "cudaEventSynchronize");
+}
 
 }  // namespace heddle::elastic::cuda

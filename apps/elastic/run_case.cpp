@@ -105,7 +105,21 @@ class Run {
     finish(analysis.displacement());
   }
 
+  /// The history of the steps before is kept, whatever error ends them.
   void step() {
+    try {
+      take_steps();
+    } catch (...) {
+      try {
+        if (!outcome_.steps.empty()) keep_history();
+      } catch (const Error&) {  // the first error is the one to tell
+      }
+      throw;
+    }
+  }
+
+ private:
+  void take_steps() {
     const AnalysisCase& analysis = outcome_.given.analysis;
     TimeStepping stepping(*system_,
                           {analysis.method, analysis.beta, analysis.gamma, analysis.time_step});
@@ -133,7 +147,6 @@ class Run {
     finish(stepping.displacement());
   }
 
- private:
   /// What overflowed has not converged, whatever its solve says.
   static void judge(StepRecord& record) {
     if (!record.report.converged() || std::isfinite(record.energies.total())) return;
@@ -170,7 +183,7 @@ class Run {
       writer_->finish();
       outcome_.frames = writer_->frames();
     }
-    if (options_.history) write_history(*options_.history, outcome_.steps);
+    keep_history();
     PhaseTimes& times = outcome_.times;
     times.output += watch.seconds();
     const PhaseTimes& worked = system_->times;
@@ -178,6 +191,10 @@ class Run {
     times.values = worked.values;
     times.iterate = worked.iterate;
     times.fields = worked.fields;
+  }
+
+  void keep_history() const {
+    if (options_.history) write_history(*options_.history, outcome_.steps);
   }
 
   std::function<bool(const SolveProgress&)> iterations_shown() {

@@ -184,12 +184,22 @@ void check(const Options& options, const Device& device) {
   }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
-  if (options.output) check_output("--output", *options.output);
+  std::vector<NamedFile> outputs;
+  if (options.output) outputs.push_back({"--output", *options.output});
+  if (options.history) outputs.push_back({"--history", *options.history});
+  for (const NamedFile& file : outputs) check_output(file.option, file.path);
+  std::vector<NamedFile> inputs = {{"the command", options.matrix.path}};
+  if (!options.rhs.empty() && options.rhs != "ones") inputs.push_back({"--rhs", options.rhs});
+  const std::string& definition = options.matrix.entry_definition;
+  if (!definition.empty()) inputs.push_back({"--entry-definition", definition});
+  check_distinct(outputs, inputs);  // a guess may give way to the solution
+  if (options.history && !options.guess.empty()) {
+    check_distinct({{"--history", *options.history}}, {{"--guess", options.guess}});
+  }
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
                 "--output " + *options.output + ": x is written as .mtx or .mtx.gz, not as .npz");
   }
-  if (options.history) check_output("--history", *options.history);
 }
 
 int run(const Options& options) {

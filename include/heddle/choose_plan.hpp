@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/csr.hpp"
+#include "heddle/device_properties.hpp"
 #include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
@@ -13,22 +14,35 @@ namespace heddle {
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
                  StoredScalar stored = StoredScalar::own, Objective objective = Objective::cg);
 
+/// What a GPU has near its processors, in bytes; that of the one that the rule was measured on.
+struct NearMemory {
+  double last_cache = 62914560;
+  int multiprocessors = 132;
+  int shared_memory_of_block = 232448;
+
+  /// Where nobody says, as above.
+  static NearMemory of(const DeviceProperties& gpu);
+};
+
 /// The same for a GPU that need not be there.
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes,
                          StoredScalar stored = StoredScalar::own,
-                         Objective objective = Objective::cg);
+                         Objective objective = Objective::cg, const NearMemory& memory = {});
 
 /// The same for a team of so many threads of a CPU.
 Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
                          StoredScalar stored = StoredScalar::own);
 
 template <class E>
-Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu()) {
-  return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device);
+Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu(),
+                 Objective objective = Objective::cg) {
+  return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device, StoredScalar::own,
+                     objective);
 }
 template <class E>
-Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::cpu()) {
-  return choose_plan(matrix.view(), device);
+Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::cpu(),
+                 Objective objective = Objective::cg) {
+  return choose_plan(matrix.view(), device, objective);
 }
 
 }  // namespace heddle

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
 
 #include "heddle/reduction.hpp"
 #include "row_lengths.hpp"
@@ -32,7 +36,7 @@ Lengths lengths_of(const PatternView& pattern) {
 }
 
 // What the sweeps and searches in docs/performance-notes.md found near the best for each size and
-// entry, on GPUs with some 50 MB of L2 and 30 of shared memory.
+// entry; sizes that go with a memory are in proportion to those of the GPU that was measured.
 constexpr int warp = 32, piece = 16;
 constexpr Index few_entries = 8;  // of a row
 
@@ -41,21 +45,31 @@ struct Sizes {
   Lengths lengths;
   double rows, matrix_bytes;
   int entry_bytes;
-  double vector_bytes;
+  double vector_bytes;    // of a row of x, about
+  double most_row_bytes;  // surely no less
+  const PatternView& pattern;
+  const NearMemory& memory;
+  double l2_scale;  // this GPU's L2 over that of the one that was measured
   bool long_rows, streams, large_entry;
 
-  Sizes(const PatternView& pattern, int entry, double vector)
-      : lengths(lengths_of(pattern)),
-        rows(std::max(1.0, static_cast<double>(pattern.rows))),
-        matrix_bytes(static_cast<double>(pattern.entries()) *
+  /// `own` bytes of an entry as it is given, `entry` as it is read.
+  Sizes(const PatternView& rows_of, int entry, int own, const NearMemory& near)
+      : lengths(lengths_of(rows_of)),
+        rows(std::max(1.0, static_cast<double>(rows_of.rows))),
+        matrix_bytes(static_cast<double>(rows_of.entries()) *
                      (entry + static_cast<double>(sizeof(Index)))),
         entry_bytes(entry),
-        vector_bytes(vector),
+        vector_bytes(detail::vector_bytes_of(own)),
+        // Blocks may be of complex numbers.
+        most_row_bytes(vector_bytes < own ? std::sqrt(2.0) * vector_bytes : vector_bytes),
+        pattern(rows_of),
+        memory(near),
+        l2_scale(near.last_cache / NearMemory().last_cache),
         long_rows(lengths.mean > 20),
         large_entry(entry > 2 * piece) {
     // That stay in L2 from one product to the next; fewer beside what long rows read of x.
     constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
-    streams = matrix_bytes > (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
+    streams = matrix_bytes > l2_scale * (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
   }
 };
 
@@ -92,20 +106,59 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
   }
 }
 
+/// Of blocks that share entries out, and two more a row, as loops in one kernel do: the rows of the
+/// one that has most of them.
+double most_rows_of_a_block(const Sizes& matrix, const Plan& plan) {
+  const PatternView& pattern = matrix.pattern;
+  const auto cost_of = [](Offset length) { return static_cast<double>(length) + 2; };
+  const double share =
+      (static_cast<double>(pattern.entries()) + 2.0 * pattern.rows) / matrix.memory.multiprocessors;
+  double rows = 0, cost = 0;
+  if (plan.sort_window != Plan::all_rows) {
+    double most = 0;
+    for (Index row = 0; row < pattern.rows; ++row) {
+      ++rows;
+      cost += cost_of(pattern.length(row));
+      most = std::max(most, rows);
+      if (cost >= share) rows = cost = 0;
+    }
+    return most;
+  }
+  // One block has the shortest rows of all.
+  std::vector<double> of_length(static_cast<std::size_t>(matrix.lengths.longest) + 1);
+  for (Index row = 0; row < pattern.rows; ++row) {
+    ++of_length[static_cast<std::size_t>(pattern.length(row))];
+  }
+  for (std::size_t length = 0; length < of_length.size() && cost < share; ++length) {
+    const double a_row = cost_of(static_cast<Offset>(length));
+    const double taken = std::min(of_length[length], (share - cost) / a_row);
+    rows += taken;
+    cost += taken * a_row;
+    if (taken < of_length[length]) break;
+  }
+  return rows;
+}
+
 /// The eight vectors of BiCGStab with Jacobi have to lie in shared memory.
 bool vectors_fit_in_shared(const Sizes& matrix, const Plan& plan) {
-  constexpr double bytes = 26e6;
-  // Blocks share out entries, and two more a row: one that gets the shortest rows gets more rows.
-  const double uneven = plan.threshold != 0 ? (matrix.lengths.mean + 2) /
-                                                  (static_cast<double>(matrix.lengths.shortest) + 2)
-                                            : 1;
-  return 8 * matrix.rows * matrix.vector_bytes * uneven <= bytes;
+  constexpr double shared_for_sums = 12288, slack = 1.05;
+  const double room = matrix.memory.shared_memory_of_block - shared_for_sums;
+  // Blocks end with a slice.
+  const double rows = slack * most_rows_of_a_block(matrix, plan) + plan.lanes;
+  return 8 * rows * matrix.most_row_bytes <= room;
 }
 
 /// One kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   constexpr double most_bytes = 45e6;
-  if (matrix.matrix_bytes > most_bytes || !vectors_fit_in_shared(matrix, plan)) return;
+  if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
+  if (!vectors_fit_in_shared(matrix, plan)) {
+    // Where the shortest rows do not come together, they may.
+    Plan windows = plan;
+    windows.sort_window = 256;
+    if (objective == Objective::product || !vectors_fit_in_shared(matrix, windows)) return;
+    plan = windows;
+  }
   plan.loop = LoopForm::persistent;
   // Its blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
   // what lies near to one another in x is better left there.
@@ -120,9 +173,9 @@ void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
 }
 
 // Slices of a warp, in the permuted basis.
-Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector_bytes,
-                      Objective objective) {
-  const Sizes matrix(pattern, entry_bytes, vector_bytes);
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes, int own_bytes,
+                      Objective objective, const NearMemory& memory) {
+  const Sizes matrix(pattern, entry_bytes, own_bytes, memory);
   Plan plan;
   plan.lanes = warp;
   plan.schedule = ScheduleKind::full;
@@ -145,7 +198,8 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   if (matrix.streams) {
     // As much of the matrix as x and y leave room for stays in L2: half of that.
     constexpr double bytes_kept = 25e6;
-    const double left = bytes_kept - vector_bytes * (matrix.rows + pattern.columns);
+    const double left =
+        matrix.l2_scale * bytes_kept - matrix.vector_bytes * (matrix.rows + pattern.columns);
     constexpr double least = 0.1;  // of the matrix: less gains nothing
     if (left > least * matrix.matrix_bytes) {
       plan.kept = static_cast<int>(100 * left / matrix.matrix_bytes);
@@ -169,7 +223,8 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   const bool is_square = pattern.rows == pattern.columns;
   plan.loop = LoopForm::graph;
   if (is_square) choose_loop(matrix, objective, plan);
-  if (plan.loop == LoopForm::persistent && matrix.matrix_bytes <= bytes_of_short_products) {
+  if ((plan.loop == LoopForm::persistent || !is_square) &&
+      matrix.matrix_bytes <= bytes_of_short_products) {
     plan.threads = 64;  // blocks for every multiprocessor
   }
   // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
@@ -181,7 +236,7 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
   // Blocks that meet keep r in registers: while a thread has few pieces of it.
   constexpr double vector_bytes_in_registers = 8e6;
-  if (vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
+  if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
   // Kernels that come early take room from the one before: not where they last long.
   constexpr Index rows_of_short_kernels = 1 << 18;
   if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
@@ -191,13 +246,21 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, double vector
 
 }  // namespace
 
+NearMemory NearMemory::of(const DeviceProperties& gpu) {
+  NearMemory memory;
+  if (gpu.last_cache > 0) memory.last_cache = static_cast<double>(gpu.last_cache);
+  if (gpu.multiprocessors > 0) memory.multiprocessors = gpu.multiprocessors;
+  if (gpu.shared_memory_of_block > 0) memory.shared_memory_of_block = gpu.shared_memory_of_block;
+  return memory;
+}
+
 Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored,
-                         Objective objective) {
-  const double vector_bytes = detail::vector_bytes_of(entry_bytes);
-  Plan plan = plan_for_entries(pattern, entry_bytes, vector_bytes, objective);
-  if (stored == StoredScalar::own) return plan;
-  // What a layout suits is the entry as iterations read it; vectors and registers are as before.
-  plan = plan_for_entries(pattern, entry_bytes / 2, vector_bytes, objective);
+                         Objective objective, const NearMemory& memory) {
+  if (stored == StoredScalar::own) {
+    return plan_for_entries(pattern, entry_bytes, entry_bytes, objective, memory);
+  }
+  // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
+  Plan plan = plan_for_entries(pattern, entry_bytes / 2, entry_bytes, objective, memory);
   plan.blocks = 0;
   plan.stored = stored;
   return plan;
@@ -219,9 +282,26 @@ Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar s
   return plan;
 }
 
+namespace {
+
+/// Asked for once: that takes longer than the choice.
+NearMemory near_memory_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<int, NearMemory> known;
+  const std::lock_guard lock(mutex);
+  const int gpu = device.stream().gpu;
+  const auto at = known.find(gpu);
+  if (at != known.end()) return at->second;
+  return known.emplace(gpu, NearMemory::of(properties_of(device))).first->second;
+}
+
+}  // namespace
+
 Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
                  StoredScalar stored, Objective objective) {
-  if (device.on_gpu()) return choose_plan_for_gpu(pattern, entry_bytes, stored, objective);
+  if (device.on_gpu()) {
+    return choose_plan_for_gpu(pattern, entry_bytes, stored, objective, near_memory_of(device));
+  }
   return choose_plan_for_cpu(pattern, device.threads(), stored);
 }
 

@@ -76,8 +76,8 @@ bool Contest::tell() {
   progress.expected = std::max(expected_, progress.tried);
   progress.seconds = told_ - start_;
   const double a_trial = progress.seconds / std::max(1, progress.tried);
-  progress.seconds_left = std::min(a_trial * (progress.expected - progress.tried),
-                                   options_.seconds_limit - progress.seconds);
+  progress.seconds_left = std::max(0.0, std::min(a_trial * (progress.expected - progress.tried),
+                                                 options_.seconds_limit - progress.seconds));
   progress.best = best_ == nullptr ? nullptr : &best_->trial;
   return options_.observer(progress);
 }
@@ -86,7 +86,7 @@ bool Contest::goes_on() {
   constexpr double between_calls = 0.1;  // seconds
   if (is_over() && !finishes_) return false;
   const double now = trials_.now();
-  out_of_time_ = now - start_ > options_.seconds_limit;
+  if (!finishes_) out_of_time_ = now - start_ > options_.seconds_limit;
   if (!stopped_ && now - told_ > between_calls) stopped_ = !tell();
   return !stopped_ && (finishes_ || !out_of_time_);
 }
@@ -222,13 +222,16 @@ SearchResult Contest::finish(std::size_t most_finalists) {
     }
     const Entrant* winner = nullptr;
     const Entrant* natural = nullptr;
+    bool all_ran = true;
     for (const Entrant* entrant : finalists) {
       const double rival = winner == nullptr ? Race::no_rival : winner->score.high;
-      if (repeat(*entrant, effort_, rival) == nullptr) break;
+      all_ran = repeat(*entrant, effort_, rival) != nullptr;
+      if (!all_ran) break;
       if (leads(entrant, winner)) winner = entrant;
       if (is_natural(entrant->trial.plan) && leads(entrant, natural)) natural = entrant;
     }
-    if (winner != nullptr) best_ = winner;
+    // Those that were stopped before all of them ran have not lost.
+    if (all_ran && winner != nullptr) best_ = winner;
     if (natural != nullptr) natural_ = natural;
   }
   SearchResult result;

@@ -175,9 +175,9 @@ std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes,
                                   const DeviceProperties& device, const Ceilings& ceilings,
                                   Objective objective) {
   constexpr double near_best = 1.05;
-  const Plan chosen = device.gpu
-                          ? choose_plan_for_gpu(pattern, entry_bytes, StoredScalar::own, objective)
-                          : choose_plan_for_cpu(pattern, device.threads);
+  const Plan chosen = device.gpu ? choose_plan_for_gpu(pattern, entry_bytes, StoredScalar::own,
+                                                       objective, NearMemory::of(device))
+                                 : choose_plan_for_cpu(pattern, device.threads);
   std::vector<std::pair<double, Plan>> others;
   double least = predicted_seconds(chosen, pattern, entry_bytes, device, ceilings);
   for (const Plan& plan : alternatives(chosen, device)) {

@@ -144,6 +144,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"empty", {"solve", "good.mtx", "-o", ""}, "--output is empty.*"},
         Fault{"history", {"solve", "good.mtx", "-o", "x.mtx", "--history", "none/h"}, ".*none/h.*"},
         Fault{"npz", {"solve", "good.mtx", "-o", "x.npz"}, "--output x\\.npz: .*mtx.*"},
+        Fault{"itself",
+              {"solve", "good.mtx", "-o", "./good.mtx"},
+              "--output \\./good\\.mtx is the file that the command reads"},
         Fault{"generate", {"generate", "dirac", "-o", "none/a.mtx"}, ".*none/a\\.mtx.*"},
         Fault{"generate_folder", {"generate", "dirac", "-o", "sub"}, "sub is a folder.*"}),
     showing_name);

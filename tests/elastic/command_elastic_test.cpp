@@ -307,6 +307,8 @@ TEST_F(CommandElastic, RefusesMeshes) {
                  "tetrahedron 4 of the mesh is inverted: its volume is -0.16666666666666666");
   expect_refusal(solid(medit(cube + "1 2 3 4 1\n", 7), cube_case()),
                  "tetrahedron 7 of the mesh is flat: its corners lie in one plane");
+  expect_refusal(solid(medit(cube + cube, 12), cube_case()),
+                 "tetrahedra 1 and 7 of the mesh have the same corners");
   expect_refusal(solid(medit(cube, 6, "", 0, "2 2 2 0\n", 1), cube_case()),
                  "vertex 9 of the mesh belongs to no tetrahedron");
   expect_refusal(solid(medit(cube, 6, "", 0, "2 2 2 0\n3 3 3 0\n", 2), cube_case()),

@@ -182,6 +182,22 @@ TEST_F(KernelVariantsCompiled, ForSm90) {
   expect_images(sources, 90);
 }
 
+/// Rows of 256 threads that exchange scalars there would take more than a kernel may have.
+TEST_F(KernelVariantsCompiled, OfRowsForWhichSharedMemoryHasNoRoom) {
+  const VariantEntry wide = variant_entry<real<double, 30>>();
+  std::vector<cuda::KernelSource> sources;
+  for (const VariantProgram& program : variant_programs()) {
+    if (program.kind != ProgramKind::diagonal && program.kind != ProgramKind::diagonal_step) {
+      continue;
+    }
+    for (const char* vectors : {"Sl-32,vector=aos", "Sl-32,vector=soa"}) {
+      sources.push_back(source_of(wide, program, parse_plan(vectors)));
+    }
+  }
+  EXPECT_GE(sources.size(), 6u);
+  expect_images(sources, 90);
+}
+
 class SomeKernelVariants : public KernelVariantsCompiled,
                            public testing::WithParamInterface<int> {};
 

@@ -50,7 +50,30 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
   EXPECT_EQ(plan.kept, 0);
   EXPECT_EQ(plan.load, LoadHint::no_allocate);
   EXPECT_EQ(plan.blocks, 0);
-  EXPECT_EQ(plan.loop, plan_for(300000, 300000, 20).loop);
+  // The copy stays in L2 where the matrix does not, and so may the loop in one kernel.
+  EXPECT_EQ(plan_for(70000, 70000, 20).loop, LoopForm::graph);
+  EXPECT_EQ(plan_for(70000, 70000, 20, StoredScalar::single).loop, LoopForm::persistent);
+  // Vectors stay in double.
+  EXPECT_EQ(plan_for(140000, 140000, 7, StoredScalar::single).loop, LoopForm::graph);
+}
+
+TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
+  // Quaternions, all rows alike or a sixth of them short: those come together where all are sorted.
+  const auto plan_of = [](Index rows, Index shorter) {
+    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+    for (std::size_t row = 1; row < offsets.size(); ++row) {
+      offsets[row] = offsets[row - 1] + (row % 6 == 0 ? shorter : 7);
+    }
+    PatternView pattern;
+    pattern.rows = pattern.columns = rows;
+    pattern.offsets = offsets.data();
+    return choose_plan_for_gpu(pattern, 32);
+  };
+  EXPECT_EQ(plan_of(90000, 7).sort_window, Plan::all_rows);
+  EXPECT_EQ(plan_of(90000, 7).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_of(90000, 1).sort_window, 256);
+  EXPECT_EQ(plan_of(90000, 1).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_of(120000, 7).loop, LoopForm::graph);
 }
 
 TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
@@ -79,7 +102,10 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   }
   const Plan far_uneven = choose_plan_for_gpu(pattern, 32);
   EXPECT_GT(far_uneven.threshold, 0);
-  EXPECT_EQ(far_uneven.loop, LoopForm::graph);
+  EXPECT_EQ(far_uneven.sort_window, 256);
+  EXPECT_EQ(far_uneven.loop, LoopForm::persistent);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::product).sort_window,
+            Plan::all_rows);
 }
 
 /// Blocks of 3 x 3, thirteen a row.
@@ -104,6 +130,26 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
     // In a graph a product is what it is by itself.
     EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product));
   }
+}
+
+TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
+  std::vector<Offset> offsets(34834 + 1);
+  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 7;
+  PatternView pattern;
+  pattern.rows = pattern.columns = 34834;
+  pattern.offsets = offsets.data();
+  const auto plan_with = [&](const NearMemory& memory) {
+    return choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::cg, memory);
+  };
+  EXPECT_EQ(plan_with({}).loop, LoopForm::persistent);
+  DeviceProperties gpu;
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop, LoopForm::persistent);
+  gpu.multiprocessors = 24;
+  gpu.shared_memory_of_block = 101376;
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop, LoopForm::graph);
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).load, LoadHint::normal);
+  gpu.last_cache = 4LL << 20;
+  EXPECT_NE(plan_with(NearMemory::of(gpu)).load, LoadHint::normal);
 }
 
 TEST(ChosenPlan, NamesALoopForEachSize) {

@@ -480,6 +480,10 @@ TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
   both([](SyntheticTrials& trials, const SearchSpace&, const auto& run) {
     TuneOptions options;
     options.seconds_limit = 0.4;
+    options.observer = [](const TuneProgress& progress) {
+      EXPECT_GE(progress.seconds_left, 0);
+      return true;
+    };
     const SearchResult result = run(options);
     EXPECT_TRUE(result.cancelled);
     EXPECT_TRUE(result.best);

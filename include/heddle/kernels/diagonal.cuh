@@ -101,8 +101,12 @@ struct RowsOfBlock {
   using V = vector_entry_t<typename Plan::entry>;
   using T = typename V::scalar;
   static constexpr int K = V::components;
+  /// Wide rows stay with their threads, as they do in SoA: shared memory has no room for them.
+  static constexpr int most_bytes = 32768;
+  static constexpr bool by_scalars = !Plan::soa && Plan::block * K * int(sizeof(T)) <= most_bytes;
+  static constexpr int tile_size = by_scalars ? Plan::block * K : 1;
 
-  T* tile;  // in shared memory, Plan::block * K: row by row
+  T* tile;  // in shared memory: row by row
   Offset rows;
 
   __device__ __forceinline__ V load(const M* field) const {
@@ -122,7 +126,7 @@ struct RowsOfBlock {
 
   /// The thread's row, of the scalars of all threads. Once for a tile.
   __device__ __forceinline__ V row_of(const V& scalars) const {
-    if constexpr (Plan::soa) return scalars;
+    if constexpr (!by_scalars) return scalars;
 #pragma unroll
     for (int k = 0; k < K; ++k) tile[k * Plan::block + threadIdx.x] = scalars.component[k];
     __syncthreads();
@@ -133,7 +137,7 @@ struct RowsOfBlock {
   }
   /// The thread's scalars, of the rows of all threads; after `row_of`.
   __device__ __forceinline__ V scalars_of(const V& row) const {
-    if constexpr (Plan::soa) return row;
+    if constexpr (!by_scalars) return row;
 #pragma unroll
     for (int k = 0; k < K; ++k) tile[threadIdx.x * K + k] = row.component[k];
     __syncthreads();
@@ -145,11 +149,12 @@ struct RowsOfBlock {
 
  private:
   __device__ __forceinline__ Offset place(int k) const {
-    return Plan::soa ? k * rows + row_of_thread<Plan>()
-                     : (Offset(blockIdx.x) * K + k) * Plan::block + threadIdx.x;
+    if constexpr (Plan::soa) return k * rows + row_of_thread<Plan>();
+    if constexpr (!by_scalars) return row_of_thread<Plan>() * K + k;
+    return (Offset(blockIdx.x) * K + k) * Plan::block + threadIdx.x;
   }
   __device__ __forceinline__ bool exists(int k) const {
-    return Plan::soa ? row_of_thread<Plan>() < rows : place(k) < rows * K;
+    return by_scalars ? place(k) < rows * K : row_of_thread<Plan>() < rows;
   }
 };
 
@@ -177,7 +182,7 @@ __device__ __forceinline__ void precondition_rows(const RowsOfBlock<Plan>& rows,
 template <class Plan>
 __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& a) {
   using Rows = RowsOfBlock<Plan>;
-  __shared__ typename Rows::T tile[Plan::block * Rows::K];
+  __shared__ typename Rows::T tile[Rows::tile_size];
   if (a.state != nullptr) {
     follow_kernel_before();
     if (a.state->end != loop_runs) return;
@@ -193,7 +198,7 @@ template <class Plan, class Inverse, class Arguments>
 __device__ __forceinline__ void update_rows(const Arguments& a, const Inverse& inverse,
                                             double alpha, double (&sums)[2]) {
   using Rows = RowsOfBlock<Plan>;
-  __shared__ typename Rows::T tile[Plan::block * Rows::K];
+  __shared__ typename Rows::T tile[Rows::tile_size];
   const Rows rows{tile, a.rows};
   typename Rows::V r = rows.load(a.r);
   const typename Rows::V q = rows.load(a.q);
@@ -240,7 +245,7 @@ __device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf
   using Rows = RowsOfBlock<Plan>;
   using V = typename Rows::V;
   using T = typename Rows::T;
-  __shared__ T tile[Plan::block * Rows::K];
+  __shared__ T tile[Rows::tile_size];
   // While the kernel before still runs.
   const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
   double alpha, beta;
