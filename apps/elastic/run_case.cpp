@@ -112,7 +112,8 @@ class Run {
     } catch (...) {
       try {
         if (!outcome_.steps.empty()) keep_history();
-      } catch (const Error&) {  // the first error is the one to tell
+      } catch (const Error& error) {
+        std::fprintf(stderr, "heddle-elastic: warning: %s\n", error.what());
       }
       throw;
     }
