@@ -67,7 +67,9 @@ Run Session::run() const {
   return run;
 }
 
-double Session::seconds_of_a_solve() const { return settings_.device.on_gpu() ? 0.15 : 0.5; }
+double Session::seconds_of_a_solve() const {
+  return settings_.seconds_of_a_solve.value_or(settings_.device.on_gpu() ? 0.15 : 0.5);
+}
 
 double Session::seconds_for_timing() const {
   if (settings_.quick) return 0.4;

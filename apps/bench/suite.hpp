@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Settings {
   Device device = Device::cpu();
   int repetitions = 25;
   double tolerance = 1e-8;  // of complete solves in double precision
+  /// That Heddle's own may take, longer ones being to a larger tolerance; unset: by the device.
+  std::optional<double> seconds_of_a_solve;
   bool quick = false;
   std::vector<std::string> plans;  // beside those that each problem knows
   Profiles profiles;               // what they know of a problem is one more
@@ -56,7 +59,7 @@ class Session {
   /// the run has seen.
   Run run() const;
 
-  /// Seconds that a complete solve by Heddle may take; longer ones are to a larger tolerance.
+  /// As the settings say, or what lets a run of everything end in minutes.
   double seconds_of_a_solve() const;
 
   /// Seconds that a suite may spend on timing one thing, all candidates together.
