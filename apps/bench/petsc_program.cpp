@@ -2,6 +2,7 @@
 // (petsc_protocol.hpp). Rank 0 reads what to do; the others look for it between short sleeps, so
 // that they leave their cores to whatever else is measured.
 #include <fcntl.h>
+#include <malloc.h>
 #include <petscksp.h>
 #include <unistd.h>
 
@@ -113,6 +114,9 @@ LocalBlocks read_blocks(const char* path) {
   local.first_row = first;
   local.x = file.read_at<double>(header.x_at() + 8 * first * header.block_size,
                                  (last - first) * header.block_size);
+  local.offsets.reserve(offsets.size());
+  local.columns.reserve(columns.size());
+  local.values.reserve(values.size());
   std::vector<std::size_t> order;
   for (std::int64_t row = first; row < last; ++row) {
     const auto at =
@@ -157,8 +161,12 @@ Mat block_matrix(const LocalBlocks& blocks) {
 
 /// Without zeros, as whoever assembles numbers leaves them out.
 Mat number_matrix(const LocalBlocks& blocks) {
+  const auto numbers = static_cast<std::size_t>(std::count_if(
+      blocks.values.begin(), blocks.values.end(), [](PetscScalar value) { return value != 0; }));
   std::vector<PetscInt> offsets = {0}, columns;
   std::vector<PetscScalar> values;
+  columns.reserve(numbers);
+  values.reserve(numbers);
   const auto size = static_cast<std::size_t>(blocks.size);
   for (std::size_t row = 0; row + 1 < blocks.offsets.size(); ++row) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -409,6 +417,8 @@ int main(int argc, char** argv) {
   if (PetscInitialize(&no_arguments, &argv, nullptr, nullptr) != 0) return 1;
   {
     Served served(argv[1], format == "baij");
+    // Open MPI keeps everything in the heap, also what was freed: several times the matrix.
+    malloc_trim(0);
     if (my_rank() == 0) {
       lead(served);
     } else {
