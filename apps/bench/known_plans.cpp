@@ -1,6 +1,6 @@
 #include "known_plans.hpp"
 
-#include "heddle/choose_plan.hpp"
+#include "heddle/plan_choice.hpp"
 
 namespace heddle::bench {
 
@@ -20,8 +20,7 @@ std::vector<std::string> plans_on_cpu(const AnyMatrix& matrix) {
 }
 
 std::vector<std::string> plans_on_gpu(const AnyMatrix& matrix, const Device& device) {
-  const Plan chosen = choose_plan(matrix.pattern(), matrix.entry_bytes(), device, StoredScalar::own,
-                                  Objective::product);
+  const Plan chosen = choose_plan(matrix, device, Profiles(), Objective::product);
   std::vector<std::string> plans;
   const auto change = [&](const std::string& settings) { plans.push_back("chosen," + settings); };
   // Entries of a row on the way, against registers.

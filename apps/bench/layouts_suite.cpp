@@ -1,5 +1,5 @@
 // What each storage layout takes of memory, over what CSR takes: exact accounts, nothing is built.
-#include "heddle/choose_plan.hpp"
+#include "heddle/plan_choice.hpp"
 #include "heddle/sliced.hpp"
 #include "suite.hpp"
 
@@ -53,8 +53,7 @@ void layouts_suite(Session& session, const Problem& problem) {
     const bool is_csr = std::string_view(layout) == "C=1";
     add_own(is_csr ? Role::natural : Role::tried, layout, parse_plan(layout));
   }
-  add_own(Role::chosen, "chosen",
-          choose_plan(matrix.pattern(), matrix.entry_bytes(), session.device()));
+  add_own(Role::chosen, "chosen", choose_plan(matrix, session.device(), Profiles()));
 
   // What libraries of real numbers hold of the same matrix: offsets of 8 bytes as here.
   const auto [tile, scalar] = bytes_of(matrix);

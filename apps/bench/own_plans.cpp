@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "heddle/choose_plan.hpp"
 #include "heddle/error.hpp"
+#include "heddle/plan_choice.hpp"
 #include "heddle/search_space.hpp"
 #include "plan_text.hpp"
 
@@ -17,8 +17,7 @@ Plan natural_plan(const Plan& chosen) {
 
 std::vector<OwnPlan> own_plans(const AnyMatrix& matrix, const Device& device, Objective objective,
                                const std::vector<std::string>& texts) {
-  const Plan chosen =
-      choose_plan(matrix.pattern(), matrix.entry_bytes(), device, StoredScalar::own, objective);
+  const Plan chosen = choose_plan(matrix, device, Profiles(), objective);
   std::vector<OwnPlan> plans;
   const auto add = [&](const Plan& plan) -> OwnPlan& {
     const auto found = std::find_if(plans.begin(), plans.end(), [&](const OwnPlan& own) {

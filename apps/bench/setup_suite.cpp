@@ -132,9 +132,7 @@ class Setup {
     chosen[0].natural = false;
     time_each(session_, record("choose plan"), chosen, false, [&](const Plan&) -> TimedRun {
       return [this] {
-        return seconds_of(device_, [&] {
-          static_cast<void>(choose_plan(matrix_.view().pattern(), sizeof(E), device_));
-        });
+        return seconds_of(device_, [&] { static_cast<void>(choose_plan(matrix_, device_)); });
       };
     });
   }

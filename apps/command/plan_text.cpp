@@ -48,7 +48,7 @@ PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const 
   const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
   if (!choice.tuned && stored == StoredScalar::single &&
       parse_precision(matrix.precision) == Precision::double_precision) {
-    choice.plan = choose_plan(matrix.pattern, matrix.entry_bytes, device, stored, objective);
+    choice.plan = choose_plan(matrix.pattern, matrix.size(), device, stored, objective);
   }
   choice.plan = parse_plan(*changes, choice.plan);
   choice.reason += ", changed by --plan";

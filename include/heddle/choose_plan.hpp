@@ -3,6 +3,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/device_properties.hpp"
+#include "heddle/entry_size.hpp"
 #include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
@@ -11,7 +12,7 @@ namespace heddle {
 /// A rule of thumb from what was measured, see docs/performance-notes.md; no measurement of its
 /// own. `stored=float` is for entries in double precision. What suits the loops of solvers may not
 /// be the fastest for products alone.
-Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
+Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Device& device,
                  StoredScalar stored = StoredScalar::own, Objective objective = Objective::cg);
 
 /// What a GPU has near its processors, in bytes; that of the one that the rule was measured on.
@@ -25,7 +26,7 @@ struct NearMemory {
 };
 
 /// The same for a GPU that need not be there.
-Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes,
+Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry,
                          StoredScalar stored = StoredScalar::own,
                          Objective objective = Objective::cg, const NearMemory& memory = {});
 
@@ -36,8 +37,7 @@ Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu(),
                  Objective objective = Objective::cg) {
-  return choose_plan(matrix.pattern(), static_cast<int>(sizeof(E)), device, StoredScalar::own,
-                     objective);
+  return choose_plan(matrix.pattern(), EntrySize::of<E>(), device, StoredScalar::own, objective);
 }
 template <class E>
 Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::cpu(),

@@ -9,6 +9,7 @@
 
 #include "heddle/any_matrix.hpp"
 #include "heddle/entry_kind.hpp"
+#include "heddle/entry_size.hpp"
 #include "heddle/profile.hpp"
 
 namespace heddle {
@@ -33,8 +34,10 @@ struct PlanSubject {
   std::string entry;      // as profiles name it; empty for a type that has no name there
   std::string precision;  // of the stored numbers
   int entry_bytes = 0;
-  int result_bytes = 0;  // of a row of y
+  int result_bytes = 0;  // of a row of y, and of x
   bool is_defined = false;
+
+  EntrySize size() const { return {entry_bytes, result_bytes}; }
 };
 PlanSubject subject_of(const AnyMatrix& matrix);
 template <class E>
@@ -97,8 +100,8 @@ class Profiles {
   /// The best answer of the first rank that has one; `ask(profile)` gives a match or none.
   template <class Ask>
   std::optional<Answer> first(const PlanQuery& query, Ask&& ask) const;
-  std::optional<Answer> ask(const PlanSubject& subject, const Device& device,
-                            Objective objective) const;
+  std::optional<Answer> ask(const PlanSubject& subject, const Device& device, Objective objective,
+                            const Plan& predicted) const;
 
   DeviceProperties here_;
   std::vector<Source> sources_;

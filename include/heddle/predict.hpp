@@ -6,6 +6,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/device_properties.hpp"
+#include "heddle/entry_size.hpp"
 #include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
@@ -28,13 +29,13 @@ Ceilings typical_ceilings(const DeviceProperties& device);
 /// Seconds of a product under a plan. Costs a pass over the rows' lengths, and a look at some
 /// thousand rows' columns. A model to order layouts by, more than to foretell times: what it knows
 /// of strides is from one CPU, and of a GPU's gaps from its sectors (docs/performance-notes.md).
-double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry_bytes,
+double predicted_seconds(const Plan& plan, const PatternView& pattern, const EntrySize& entry,
                          const DeviceProperties& device, const Ceilings& ceilings);
 
 /// Plans for a matrix, best guess first: the rule of `choose_plan`, then other layouts and
 /// schedules that the model puts within a few per cent of the best. Takes as long as a few
 /// products.
-std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes,
+std::vector<Plan> predicted_plans(const PatternView& pattern, const EntrySize& entry,
                                   const DeviceProperties& device, const Ceilings& ceilings,
                                   Objective objective = Objective::cg);
 

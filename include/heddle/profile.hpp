@@ -97,6 +97,10 @@ struct PlanQuery {
   Objective objective = Objective::cg;
   std::string fingerprint;  // empty: the same pattern is not looked for
   PatternFeatures features;
+  /// What it would be without profiles. A record of another matrix whose loop is one kernel for all
+  /// iterations, and this one is not, or the other way round, is of another size: only within a
+  /// distance of half a doubling it knows better.
+  std::optional<Plan> predicted = {};
 };
 
 /// How a profile answers.

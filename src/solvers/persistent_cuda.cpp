@@ -6,6 +6,7 @@
 
 #include "../base/cuda_call.hpp"
 #include "../spmv/kernel_library_cuda.hpp"
+#include "block_shares.hpp"
 #include "loop_workspace_cuda.hpp"
 
 namespace heddle::cuda {
@@ -18,17 +19,20 @@ PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product&
   check_plan_for_persistent_loop(plan, !A.target.empty());
   const Stream& stream = device_.stream();
   const OnGpu here(stream);
-  share_out(A);
+  const BlockShares shares = share_out(A, persistent_blocks(A, device_));
+  blocks_ = shares.blocks();
+  threads_ = Offset(shares.most_slices) * A.C > 512 ? 1024 : 512;
+  first_slice_ = Array<Index>(std::span<const Index>(shares.first_slice), device_);
   const PersistentNeeds needs = needs_of(method, diagonal != nullptr, ring);
   const EntryShape& shape = product.shape();
   const long long row_bytes = static_cast<long long>(shape.result_components) * shape.scalar_bytes;
   // The 64 registers that 1024 threads leave hold no two such rows beside an entry.
   constexpr long long wide_row = 64;
   if (method == PersistentMethod::bicgstab && row_bytes >= wide_row) threads_ = 512;
-  const long long vectors = needs.vectors * row_bytes * largest_.rows;
+  const long long vectors = needs.vectors * row_bytes * shares.most_rows;
   const long long matrix =
-      largest_.slots * (static_cast<long long>(shape.components) * shape.stored_bytes +
-                        static_cast<long long>(sizeof(Index)));
+      shares.most_slots * (static_cast<long long>(shape.components) * shape.stored_bytes +
+                           static_cast<long long>(sizeof(Index)));
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, stream.gpu),
         "cudaDeviceGetAttribute");
@@ -77,44 +81,6 @@ void PersistentLoop::queue(void* x, void* r, device::LoopState* state, const Str
   shape.shared_bytes = shared_bytes_;
   shape.cooperative = true;
   launch(kernel_, shape, stream, pointers);
-}
-
-/// Slices that follow one another for each block, as even in slots as slices allow.
-void PersistentLoop::share_out(const SlicedPattern& A) {
-  const std::vector<Offset> offset = A.offset.to_host();
-  const std::vector<Index> first_row = A.first_row.to_host();
-  blocks_ = persistent_blocks(A, device_);
-  const auto row_of = [&](Index slice) {
-    return first_row.empty()
-               ? static_cast<Index>(std::min<Offset>(A.rows, Offset(slice) * (A.C / A.T)))
-               : first_row[static_cast<std::size_t>(slice)];
-  };
-  // A slice costs its slots, and its lanes' rows in vector work.
-  const auto cost = [&](Index slice) {
-    return static_cast<double>(offset[static_cast<std::size_t>(slice)]) + 2.0 * row_of(slice);
-  };
-  const double whole = cost(A.slices());
-  std::vector<Index> first(static_cast<std::size_t>(blocks_) + 1);
-  Index slice = 0;
-  Offset most_lanes = 0;
-  for (int block = 0; block < blocks_; ++block) {
-    first[static_cast<std::size_t>(block)] = slice;
-    const Index begin = slice;
-    const double until = whole * (block + 1) / blocks_;
-    const Index left_for_others = blocks_ - 1 - block;
-    while (slice < A.slices() - left_for_others &&
-           (slice == begin || (cost(slice) + cost(slice + 1)) / 2 < until)) {
-      ++slice;
-    }
-    if (block == blocks_ - 1) slice = A.slices();
-    largest_.rows = std::max(largest_.rows, row_of(slice) - row_of(begin));
-    largest_.slots = std::max(largest_.slots, offset[static_cast<std::size_t>(slice)] -
-                                                  offset[static_cast<std::size_t>(begin)]);
-    most_lanes = std::max(most_lanes, Offset(slice - begin) * A.C);
-  }
-  first.back() = A.slices();
-  first_slice_ = Array<Index>(std::span<const Index>(first), device_);
-  threads_ = most_lanes > 512 ? 1024 : 512;
 }
 
 void PersistentLoop::compile(PersistentMethod method, int ring, int most_shared_bytes) {

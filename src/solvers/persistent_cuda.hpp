@@ -27,13 +27,6 @@ class PersistentLoop {
   void queue(void* x, void* r, device::LoopState* state, const Stream& stream);
 
  private:
-  /// Rows and slots of one block's slices.
-  struct Part {
-    Index rows = 0;
-    Offset slots = 0;
-  };
-
-  void share_out(const SlicedPattern& A);
   void compile(PersistentMethod method, int ring, int most_shared_bytes);
 
   const Product& product_;
@@ -44,7 +37,6 @@ class PersistentLoop {
   int threads_ = 512;
   unsigned shared_bytes_ = 0;
   bool in_shared_ = false;
-  Part largest_;
   Array<Index> first_slice_;
   Array<device::Packet> packets_;
   Array<unsigned long long> flags_;

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <vector>
 
+#include "../solvers/block_shares.hpp"
+#include "../solvers/persistent_program.hpp"
+#include "heddle/kernels/persistent_arguments.hpp"
 #include "heddle/reduction.hpp"
 #include "row_lengths.hpp"
-#include "vector_bytes.hpp"
 
 namespace heddle {
 
@@ -45,23 +46,22 @@ struct Sizes {
   Lengths lengths;
   double rows, matrix_bytes;
   int entry_bytes;
-  double vector_bytes;    // of a row of x, about
-  double most_row_bytes;  // surely no less
+  int vector_bytes;    // of a row of x, about
+  int most_row_bytes;  // no less than that
   const PatternView& pattern;
   const NearMemory& memory;
   double l2_scale;  // this GPU's L2 over that of the one that was measured
   bool long_rows, streams, large_entry;
 
-  /// `own` bytes of an entry as it is given, `entry` as it is read.
-  Sizes(const PatternView& rows_of, int entry, int own, const NearMemory& near)
+  /// `entry` bytes as they are read.
+  Sizes(const PatternView& rows_of, int entry, const EntrySize& own, const NearMemory& near)
       : lengths(lengths_of(rows_of)),
         rows(std::max(1.0, static_cast<double>(rows_of.rows))),
         matrix_bytes(static_cast<double>(rows_of.entries()) *
                      (entry + static_cast<double>(sizeof(Index)))),
         entry_bytes(entry),
-        vector_bytes(detail::vector_bytes_of(own)),
-        // Blocks may be of complex numbers.
-        most_row_bytes(vector_bytes < own ? std::sqrt(2.0) * vector_bytes : vector_bytes),
+        vector_bytes(own.vector_bytes),
+        most_row_bytes(own.most_vector_bytes),
         pattern(rows_of),
         memory(near),
         l2_scale(near.last_cache / NearMemory().last_cache),
@@ -106,46 +106,13 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
   }
 }
 
-/// Of blocks that share entries out, and two more a row, as loops in one kernel do: the rows of the
-/// one that has most of them.
-double most_rows_of_a_block(const Sizes& matrix, const Plan& plan) {
-  const PatternView& pattern = matrix.pattern;
-  const auto cost_of = [](Offset length) { return static_cast<double>(length) + 2; };
-  const double share =
-      (static_cast<double>(pattern.entries()) + 2.0 * pattern.rows) / matrix.memory.multiprocessors;
-  double rows = 0, cost = 0;
-  if (plan.sort_window != Plan::all_rows) {
-    double most = 0;
-    for (Index row = 0; row < pattern.rows; ++row) {
-      ++rows;
-      cost += cost_of(pattern.length(row));
-      most = std::max(most, rows);
-      if (cost >= share) rows = cost = 0;
-    }
-    return most;
-  }
-  // One block has the shortest rows of all.
-  std::vector<double> of_length(static_cast<std::size_t>(matrix.lengths.longest) + 1);
-  for (Index row = 0; row < pattern.rows; ++row) {
-    ++of_length[static_cast<std::size_t>(pattern.length(row))];
-  }
-  for (std::size_t length = 0; length < of_length.size() && cost < share; ++length) {
-    const double a_row = cost_of(static_cast<Offset>(length));
-    const double taken = std::min(of_length[length], (share - cost) / a_row);
-    rows += taken;
-    cost += taken * a_row;
-    if (taken < of_length[length]) break;
-  }
-  return rows;
-}
-
-/// The eight vectors of BiCGStab with Jacobi have to lie in shared memory.
+/// What BiCGStab with Jacobi keeps, more than any other loop, has to lie in shared memory.
 bool vectors_fit_in_shared(const Sizes& matrix, const Plan& plan) {
-  constexpr double shared_for_sums = 12288, slack = 1.05;
-  const double room = matrix.memory.shared_memory_of_block - shared_for_sums;
-  // Blocks end with a slice.
-  const double rows = slack * most_rows_of_a_block(matrix, plan) + plan.lanes;
-  return 8 * rows * matrix.most_row_bytes <= room;
+  const int blocks = std::min(matrix.memory.multiprocessors, device::most_blocks);
+  const int vectors = cuda::needs_of(cuda::PersistentMethod::bicgstab, true, 1).vectors;
+  const long long rows = shares_of_blocks(matrix.pattern, plan, blocks).most_rows;
+  const long long room = matrix.memory.shared_memory_of_block - cuda::persistent_static_shared;
+  return vectors * rows * matrix.most_row_bytes <= room;
 }
 
 /// One kernel for all iterations while the matrix stays in shared memory or in L2.
@@ -173,9 +140,9 @@ void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
 }
 
 // Slices of a warp, in the permuted basis.
-Plan plan_for_entries(const PatternView& pattern, int entry_bytes, int own_bytes,
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySize& own,
                       Objective objective, const NearMemory& memory) {
-  const Sizes matrix(pattern, entry_bytes, own_bytes, memory);
+  const Sizes matrix(pattern, entry_bytes, own, memory);
   Plan plan;
   plan.lanes = warp;
   plan.schedule = ScheduleKind::full;
@@ -254,13 +221,13 @@ NearMemory NearMemory::of(const DeviceProperties& gpu) {
   return memory;
 }
 
-Plan choose_plan_for_gpu(const PatternView& pattern, int entry_bytes, StoredScalar stored,
+Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, StoredScalar stored,
                          Objective objective, const NearMemory& memory) {
   if (stored == StoredScalar::own) {
-    return plan_for_entries(pattern, entry_bytes, entry_bytes, objective, memory);
+    return plan_for_entries(pattern, entry.bytes, entry, objective, memory);
   }
   // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
-  Plan plan = plan_for_entries(pattern, entry_bytes / 2, entry_bytes, objective, memory);
+  Plan plan = plan_for_entries(pattern, entry.bytes / 2, entry, objective, memory);
   plan.blocks = 0;
   plan.stored = stored;
   return plan;
@@ -297,10 +264,10 @@ NearMemory near_memory_of(const Device& device) {
 
 }  // namespace
 
-Plan choose_plan(const PatternView& pattern, int entry_bytes, const Device& device,
+Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Device& device,
                  StoredScalar stored, Objective objective) {
   if (device.on_gpu()) {
-    return choose_plan_for_gpu(pattern, entry_bytes, stored, objective, near_memory_of(device));
+    return choose_plan_for_gpu(pattern, entry, stored, objective, near_memory_of(device));
   }
   return choose_plan_for_cpu(pattern, device.threads(), stored);
 }

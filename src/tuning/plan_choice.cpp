@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view none = "none";
 
 Plan predicted_plan(const PlanSubject& subject, const Device& device, Objective objective) {
-  return choose_plan(subject.pattern, subject.entry_bytes, device, StoredScalar::own, objective);
+  return choose_plan(subject.pattern, subject.size(), device, StoredScalar::own, objective);
 }
 
 /// A product says nothing of the loop around it.
@@ -149,7 +149,7 @@ std::optional<Profiles::Answer> Profiles::first(const PlanQuery& query, Ask&& as
 }
 
 std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const Device& device,
-                                              Objective objective) const {
+                                              Objective objective, const Plan& predicted) const {
   bool is_known = false, has_twin = false;
   for (const Source& source : sources_) {
     for (const ProfileRecord& record : source.profile.records) {
@@ -160,7 +160,7 @@ std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const 
   }
   if (!is_known) return {};
   const Device host = Device::cpu(device.threads());
-  PlanQuery query{subject.entry, subject.precision, objective, "", {}};
+  PlanQuery query{subject.entry, subject.precision, objective, "", {}, predicted};
   if (has_twin) {
     query.fingerprint = fingerprint(subject.pattern, host);
     const auto twin =
@@ -174,33 +174,29 @@ std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const 
 PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
                             Objective objective) const {
   PlanChoice choice;
-  if (const auto answer = ask(subject, device, objective)) {
-    const ProfileMatch& match = answer->match;
-    const bool is_other = match.objective != objective;
-    choice.reason = in_words(match) + " (profile " + answer->source->path +
-                    (is_other ? ", for " + std::string(name(match.objective)) : "") + ")";
-    // A loop that was measured with this very pattern needs no guess of what it takes.
-    const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
-    const auto why_not = [&](const Plan& plan) {
-      return why_it_cannot_run(plan, subject, was_run ? Objective::product : objective, here_,
-                               device.available_memory());
-    };
-    Plan plan = match.plan;
-    if (is_other && match.objective == Objective::product) {
-      plan = with_loop_of(plan, predicted_plan(subject, device, objective));
-      const bool is_one_kernel = plan.loop == LoopForm::persistent;
-      if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
-    }
-    const std::string why = why_not(plan);
-    if (why.empty()) {
-      choice.plan = plan;
-      choice.tuned = true;
-      return choice;
-    }
-    choice.warning = "a plan is not used, " + choice.reason + ": " + why;
-  }
   choice.plan = predicted_plan(subject, device, objective);
   choice.reason = "predicted";
+  const auto answer = ask(subject, device, objective, choice.plan);
+  if (!answer) return choice;
+  const ProfileMatch& match = answer->match;
+  const bool is_other = match.objective != objective;
+  const std::string found = in_words(match) + " (profile " + answer->source->path +
+                            (is_other ? ", for " + std::string(name(match.objective)) : "") + ")";
+  // A loop that was measured with this very pattern needs no guess of what it takes.
+  const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
+  const auto why_not = [&](const Plan& plan) {
+    return why_it_cannot_run(plan, subject, was_run ? Objective::product : objective, here_,
+                             device.available_memory());
+  };
+  Plan plan = match.plan;
+  if (is_other && match.objective == Objective::product) {
+    plan = with_loop_of(plan, choice.plan);
+    const bool is_one_kernel = plan.loop == LoopForm::persistent;
+    if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
+  }
+  const std::string why = why_not(plan);
+  if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};
+  choice.warning = "a plan is not used, " + found + ": " + why;
   return choice;
 }
 

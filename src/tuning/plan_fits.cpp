@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../base/readable.hpp"
+#include "../solvers/block_shares.hpp"
 #include "../solvers/persistent_program.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
 #include "heddle/product_cuda.hpp"
@@ -30,7 +31,7 @@ std::string why_not_of_this_entry(const Plan& plan, const PlanSubject& subject, 
   return "on the CPU, entries from a definition are stored as CSR";
 }
 
-/// Of the vectors alone, with Jacobi, which takes more, and as if rows were shared out evenly.
+/// Of the vectors alone, with Jacobi, which takes more.
 std::string why_not_persistent(const Plan& plan, const PlanSubject& subject, Objective objective,
                                const DeviceProperties& device) {
   cuda::check_plan_for_persistent_loop(plan,
@@ -39,8 +40,8 @@ std::string why_not_persistent(const Plan& plan, const PlanSubject& subject, Obj
   const auto method = objective == Objective::cg ? cuda::PersistentMethod::conjugate_gradient
                                                  : cuda::PersistentMethod::bicgstab;
   const int vectors = cuda::needs_of(method, true, 1).vectors;
-  const long long blocks = std::min(device.multiprocessors, device::most_blocks);
-  const long long rows = (subject.pattern.rows + blocks - 1) / blocks;
+  const int blocks = std::min(device.multiprocessors, device::most_blocks);
+  const long long rows = shares_of_blocks(subject.pattern, plan, blocks).most_rows;
   const long long room = device.shared_memory_of_block - cuda::persistent_static_shared;
   if (vectors * rows * subject.result_bytes <= room) return "";
   return "the vectors of loop=persistent do not fit into shared memory";

@@ -7,7 +7,6 @@
 #include "../matrix/slice_shapes.hpp"
 #include "heddle/choose_plan.hpp"
 #include "row_lengths.hpp"
-#include "vector_bytes.hpp"
 
 namespace heddle {
 
@@ -122,10 +121,11 @@ double cost_of_gaps(const Plan& plan, Index lanes, int entry_bytes) {
 
 }  // namespace
 
-double predicted_seconds(const Plan& plan, const PatternView& pattern, int entry_bytes,
+double predicted_seconds(const Plan& plan, const PatternView& pattern, const EntrySize& entry,
                          const DeviceProperties& device, const Ceilings& ceilings) {
   const Walked walked = walk(plan, pattern, device.gpu ? 1 : device.threads);
-  const double vector_bytes = detail::vector_bytes_of(entry_bytes);
+  const int entry_bytes = entry.bytes;
+  const double vector_bytes = entry.vector_bytes;
   const Index lanes = detail::lanes_of(pattern, plan);
   const auto cache = static_cast<double>(device.last_cache);
   const double slots = device.gpu ? static_cast<double>(walked.slots)
@@ -171,20 +171,20 @@ std::vector<Plan> alternatives(const Plan& chosen, const DeviceProperties& devic
 
 }  // namespace
 
-std::vector<Plan> predicted_plans(const PatternView& pattern, int entry_bytes,
+std::vector<Plan> predicted_plans(const PatternView& pattern, const EntrySize& entry,
                                   const DeviceProperties& device, const Ceilings& ceilings,
                                   Objective objective) {
   constexpr double near_best = 1.05;
-  const Plan chosen = device.gpu ? choose_plan_for_gpu(pattern, entry_bytes, StoredScalar::own,
-                                                       objective, NearMemory::of(device))
+  const Plan chosen = device.gpu ? choose_plan_for_gpu(pattern, entry, StoredScalar::own, objective,
+                                                       NearMemory::of(device))
                                  : choose_plan_for_cpu(pattern, device.threads);
   std::vector<std::pair<double, Plan>> others;
-  double least = predicted_seconds(chosen, pattern, entry_bytes, device, ceilings);
+  double least = predicted_seconds(chosen, pattern, entry, device, ceilings);
   for (const Plan& plan : alternatives(chosen, device)) {
     if (plan == chosen) continue;
     const bool permutes = plan.use == BasisUse::permuted && plan.sort_window != 1;
     if (permutes && pattern.rows != pattern.columns) continue;
-    others.emplace_back(predicted_seconds(plan, pattern, entry_bytes, device, ceilings), plan);
+    others.emplace_back(predicted_seconds(plan, pattern, entry, device, ceilings), plan);
     least = std::min(least, others.back().first);
   }
   std::stable_sort(others.begin(), others.end(),

@@ -11,10 +11,10 @@
 #include "entries/dual_complex.hpp"
 #include "entries/printed/split_complex.hpp"
 #include "heddle/any_solver.hpp"
-#include "heddle/choose_plan.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/defined_jacobi.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/plan_choice.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
@@ -133,7 +133,7 @@ class DefinedEntryOnGpu : public OnGpu {
     const Offset scalars = Offset(solution.rows()) * solution.components();
     for (Offset i = 0; i < scalars; ++i) solution.set(i, uniform(generator));
     on_cpu.apply(solution, b);
-    std::vector<Plan> plans = {choose_plan(matrix.pattern(), matrix.entry_bytes(), device)};
+    std::vector<Plan> plans = {choose_plan(matrix, device, Profiles())};
     for (const char* loop : loops) plans.push_back(parse_plan(std::string("pJDS,T=2,") + loop));
     for (const Plan& plan : plans) {
       for (const auto preconditioner : {PreconditionerKind::none, PreconditionerKind::jacobi}) {

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "heddle/entries.hpp"
+
 namespace {
 
 using namespace heddle;
@@ -74,6 +76,29 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
   EXPECT_EQ(plan_of(90000, 1).sort_window, 256);
   EXPECT_EQ(plan_of(90000, 1).loop, LoopForm::persistent);
   EXPECT_EQ(plan_of(120000, 7).loop, LoopForm::graph);
+}
+
+TEST(ChosenPlan, CountsVectorsThatAreWiderThanTheirEntries) {
+  // A real matrix that acts on quaternions, say.
+  constexpr Index rows = 100000;
+  std::vector<Offset> offsets(rows + 1);
+  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 7;
+  PatternView pattern;
+  pattern.rows = pattern.columns = rows;
+  pattern.offsets = offsets.data();
+  EXPECT_EQ(choose_plan_for_gpu(pattern, 8).loop, LoopForm::persistent);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 8}).loop, LoopForm::persistent);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 64}).loop, LoopForm::graph);
+}
+
+TEST(EntrySize, SaysWhatVectorsTake) {
+  EXPECT_EQ(EntrySize(32).vector_bytes, 32);
+  EXPECT_EQ(EntrySize(72).vector_bytes, 24);
+  EXPECT_GE(EntrySize(9 * 16).most_vector_bytes, 3 * 16);
+  const EntrySize typed = EntrySize::of<real<double, 4>>();
+  EXPECT_EQ(typed.bytes, 8);
+  EXPECT_EQ(typed.vector_bytes, 32);
+  EXPECT_EQ(typed.most_vector_bytes, 32);
 }
 
 TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {

@@ -137,6 +137,35 @@ TEST(Find, LooksNoFartherThanItShould) {
   EXPECT_FALSE(find(profile, query_for("b", 1000)).has_value());
 }
 
+TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
+  Profile profile = some_profile();
+  profile.records = {some_record("close", "b", "loop=graph", 13000),
+                     some_record("larger", "c", "loop=graph", 20000),
+                     some_record("smaller", "d", "loop=persistent", 4000)};
+  PlanQuery query = query_for("a");
+  const auto nearest = [&] { return find(profile, query)->matrix; };
+  EXPECT_EQ(nearest(), "close");
+  query.predicted = parse_plan("loop=persistent");
+  EXPECT_EQ(nearest(), "close");
+  profile.records.erase(profile.records.begin());
+  EXPECT_EQ(nearest(), "smaller");
+  query.predicted = parse_plan("loop=stepped");
+  EXPECT_EQ(nearest(), "larger");
+  // A product has no loop, a domain is of all sizes, and what was measured was measured.
+  query.predicted = parse_plan("loop=persistent");
+  profile.records[0].objective = Objective::product;
+  query.objective = Objective::product;
+  EXPECT_EQ(nearest(), "larger");
+  query.objective = Objective::cg;
+  profile.records = {some_record("larger", "c", "loop=graph", 20000)};
+  EXPECT_FALSE(find(profile, query).has_value());
+  profile.domains = {some_domain("domain", "loop=graph", {"c"})};
+  EXPECT_EQ(nearest(), "domain");
+  profile.domains.clear();
+  profile.records.push_back(some_record("itself", "a", "loop=graph", 10000));
+  EXPECT_EQ(nearest(), "itself");
+}
+
 TEST(Find, KeepsEntriesAndPrecisionsApart) {
   Profile profile = some_profile();
   profile.records = {some_record("a", "a", "C=4")};

@@ -1,0 +1,68 @@
+#include "block_shares.hpp"
+
+#include <algorithm>
+
+#include "../matrix/slice_shapes.hpp"
+#include "../tuning/row_lengths.hpp"
+
+namespace heddle {
+
+BlockShares share_out(std::span<const Offset> slots_before, std::span<const Index> rows_before,
+                      int blocks) {
+  const auto slices = static_cast<Index>(slots_before.size()) - 1;
+  blocks = std::max(1, std::min(blocks, slices));
+  const auto slots = [&](Index slice) { return slots_before[static_cast<std::size_t>(slice)]; };
+  const auto rows = [&](Index slice) { return rows_before[static_cast<std::size_t>(slice)]; };
+  // A slice costs its slots, and its lanes' rows in vector work.
+  const auto cost = [&](Index slice) {
+    return static_cast<double>(slots(slice)) + 2.0 * rows(slice);
+  };
+  const double whole = cost(slices);
+  BlockShares shares;
+  shares.first_slice.reserve(static_cast<std::size_t>(blocks) + 1);
+  Index slice = 0;
+  for (int block = 0; block < blocks; ++block) {
+    const Index begin = slice;
+    const double until = whole * (block + 1) / blocks;
+    const Index left_for_others = blocks - 1 - block;
+    while (slice < slices - left_for_others &&
+           (slice == begin || (cost(slice) + cost(slice + 1)) / 2 < until)) {
+      ++slice;
+    }
+    if (block == blocks - 1) slice = slices;
+    shares.first_slice.push_back(begin);
+    shares.most_rows = std::max(shares.most_rows, rows(slice) - rows(begin));
+    shares.most_slots = std::max(shares.most_slots, slots(slice) - slots(begin));
+    shares.most_slices = std::max(shares.most_slices, slice - begin);
+  }
+  shares.first_slice.push_back(slices);
+  return shares;
+}
+
+BlockShares share_out(const SlicedPattern& A, int blocks) {
+  const std::vector<Offset> slots_before = A.offset.to_host();
+  std::vector<Index> rows_before = A.first_row.to_host();
+  if (rows_before.empty()) {
+    rows_before.resize(slots_before.size());
+    for (std::size_t slice = 0; slice < rows_before.size(); ++slice) {
+      rows_before[slice] =
+          static_cast<Index>(std::min<Offset>(A.rows, static_cast<Offset>(slice) * (A.C / A.T)));
+    }
+  }
+  return share_out(slots_before, rows_before, blocks);
+}
+
+BlockShares shares_of_blocks(const PatternView& pattern, const Plan& plan, int blocks) {
+  const StoredLengths lengths = stored_lengths(pattern, plan);
+  const PatternView stored = lengths.view();
+  const Index C = detail::lanes_of(stored, plan);
+  std::vector<Offset> slots = {0};
+  std::vector<Index> rows = {0};
+  detail::for_each_slice(stored, plan, {}, [&](const detail::SliceShape& slice) {
+    slots.push_back(slots.back() + static_cast<Offset>(slice.steps) * C);
+    rows.push_back(slice.first_row + slice.rows);
+  });
+  return share_out(slots, rows, blocks);
+}
+
+}  // namespace heddle
