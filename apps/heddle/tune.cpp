@@ -254,6 +254,7 @@ TuneReport new_report(const Options& options, const TuneOptions& settings, const
   report.memory_weight = settings.memory_weight;
   report.confidence = settings.confidence;
   report.tightness = settings.tightness;
+  report.seconds_limit = settings.seconds_limit;
   return report;
 }
 
@@ -287,6 +288,7 @@ int tune_all(const Options& options, const Device& device) {
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
   TuneOptions settings = settings_of(options, device);
+  settings.known = Profiles::for_device(device);
   TuneReport report = new_report(options, settings, device);
   for (const NamedMatrix& matrix : matrices.named) {
     report.matrices.push_back(tuning::describe(matrix, device));

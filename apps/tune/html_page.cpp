@@ -95,16 +95,16 @@ std::string best_plans(const TuneReport& run) {
     if (matrix.record) {
       const ProfileRecord& record = *matrix.record;
       const bool measured = was_measured(record);
-      const bool natural = record.natural_seconds.runs > 0;
-      cells.insert(cells.end(), {{layout_name(record.plan), true},
-                                 {natural ? times(record.speedup) : ""},
-                                 {measured ? readable_seconds(record.seconds.median) : "predicted"},
-                                 {measured ? report::readable_span(record.seconds.lower_quartile,
-                                                                   record.seconds.upper_quartile)
-                                           : ""},
-                                 {natural ? readable_seconds(record.natural_seconds.median) : ""},
-                                 {preferred_schedule(matrix), true},
-                                 {times(record.memory_ratio)}});
+      cells.insert(cells.end(),
+                   {{layout_name(record.plan), true},
+                    {record.speedup ? times(*record.speedup) : ""},
+                    {measured ? readable_seconds(record.seconds.median) : "predicted"},
+                    {measured ? report::readable_span(record.seconds.lower_quartile,
+                                                      record.seconds.upper_quartile)
+                              : ""},
+                    {record.speedup ? readable_seconds(record.natural_seconds.median) : ""},
+                    {preferred_schedule(matrix), true},
+                    {times(record.memory_ratio)}});
       plans += element("dt", matrix.name) + "<dd>" + plan_code(record.plan) + "</dd>\n";
     } else {
       cells.insert(cells.end(), {{"no plan was measured", true}, {}, {}, {}, {}, {}, {}});

@@ -44,7 +44,11 @@ std::string search_text(const TuneReport& report) {
   char limit[96];
   std::snprintf(limit, sizeof limit, "; plans of more than %g times the memory of CSR are skipped",
                 report.max_memory_ratio);
-  return text + limit;
+  text += limit;
+  if (std::isfinite(report.seconds_limit)) {
+    text += "; ends after " + report::readable_seconds(report.seconds_limit);
+  }
+  return text;
 }
 
 std::string domain_text(const DomainRecord& domain) {

@@ -23,9 +23,8 @@ std::vector<std::string> cells_of(const MatrixReport& matrix) {
   } else {
     const ProfileRecord& record = *matrix.record;
     const bool measured = was_measured(record);
-    const bool natural = record.natural_seconds.runs > 0;
     cells.insert(cells.end(),
-                 {report::layout_name(record.plan), natural ? times(record.speedup) : "",
+                 {report::layout_name(record.plan), record.speedup ? times(*record.speedup) : "",
                   measured ? report::readable_seconds(record.seconds.median) : "predicted",
                   measured ? report::readable_span(record.seconds.lower_quartile,
                                                    record.seconds.upper_quartile)

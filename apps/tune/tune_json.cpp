@@ -67,7 +67,7 @@ Json to_json(const MatrixReport& matrix, bool with_trials) {
     json["memory_ratio"] = record.memory_ratio;
     json["natural"] = to_string(record.natural);
     json["natural_seconds"] = statistics_or_null(record.natural_seconds);
-    json["speedup"] = record.natural_seconds.runs > 0 ? Json(record.speedup) : Json();
+    json["speedup"] = record.speedup ? Json(*record.speedup) : Json();
     json["schedule"] = preferred_schedule(matrix);
     if (const Trial* const predicted = matrix.predicted()) {
       json["predicted"] = {{"plan", to_string(predicted->plan)},
@@ -88,20 +88,22 @@ Json to_json(const MatrixReport& matrix, bool with_trials) {
 }
 
 Json to_json(const TuneReport& report, bool with_trials) {
-  Json json = {{"date", report.date},
-               {"version", report.version},
-               {"commit", report.commit},
-               {"command", report.command},
-               {"device", report.device},
-               {"entry", report.entry},
-               {"precision", report.precision},
-               {"search", name(report.search)},
-               {"objective", name(report.objective)},
-               {"max_memory_ratio", report.max_memory_ratio},
-               {"memory_weight", report.memory_weight},
-               {"confidence", report.confidence},
-               {"tightness", report.tightness},
-               {"cancelled", report.cancelled}};
+  Json json = {
+      {"date", report.date},
+      {"version", report.version},
+      {"commit", report.commit},
+      {"command", report.command},
+      {"device", report.device},
+      {"entry", report.entry},
+      {"precision", report.precision},
+      {"search", name(report.search)},
+      {"objective", name(report.objective)},
+      {"max_memory_ratio", report.max_memory_ratio},
+      {"memory_weight", report.memory_weight},
+      {"confidence", report.confidence},
+      {"tightness", report.tightness},
+      {"seconds_limit", std::isfinite(report.seconds_limit) ? Json(report.seconds_limit) : Json()},
+      {"cancelled", report.cancelled}};
   Json& matrices = json["matrices"] = Json::array();
   for (const MatrixReport& matrix : report.matrices) {
     matrices.push_back(to_json(matrix, with_trials));

@@ -2,6 +2,7 @@
 // of it alone.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ struct TuneReport {
   double memory_weight = 0;
   double confidence = 0.95;
   double tightness = 0.01;
+  double seconds_limit = std::numeric_limits<double>::infinity();  // of each search
   std::vector<MatrixReport> matrices;
   std::optional<DomainRecord> domain;
   bool cancelled = false;

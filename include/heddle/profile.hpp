@@ -31,9 +31,9 @@ struct ProfileRecord {
   double memory_ratio = 1;  // to CSR
   Plan natural;             // CSR-AoS-AoS under its best schedule
   Statistics natural_seconds;
-  double speedup = 1;  // natural's median over the plan's
-  std::string search;  // full, pruned, predict
-  std::string date;    // 2026-11-21
+  std::optional<double> speedup;  // natural's median over the plan's; empty: not known
+  std::string search;             // full, pruned, predict
+  std::string date;               // 2026-11-21
 
   bool operator==(const ProfileRecord&) const = default;
 };

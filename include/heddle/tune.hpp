@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/any_matrix.hpp"
+#include "heddle/plan_choice.hpp"
 #include "heddle/profile.hpp"
 #include "heddle/search_space.hpp"
 #include "heddle/statistics.hpp"
@@ -57,10 +58,14 @@ struct TuneOptions {
   double tightness = 0.01;        // relative half width at which measuring a plan stops
   int least_runs = 5;
   int most_runs = 101;
-  double seconds_limit = std::numeric_limits<double>::infinity();  // but for the finalists
+  /// For the search of a matrix. One plan is measured whatever it is, and the best ones are
+  /// measured again for up to a quarter of it more.
+  double seconds_limit = std::numeric_limits<double>::infinity();
   /// Plans to begin with beside the predicted ones, such as those that profiles know of matrices
   /// like this one. Under `Search::predict` the first of them, where there is one, is the answer.
   std::vector<Plan> starts = {};
+  /// What they know of a matrix is one more of these.
+  Profiles known = {};
   /// Told of each matrix, by its name, before its plans are tried.
   std::function<void(const std::string&)> on_matrix = {};
   /// Told now and then; false ends the search, which keeps what it has measured.
@@ -94,10 +99,10 @@ struct NamedMatrix {
 
 /// Tunes a matrix on a device; the profile has one record, of the best plan and of the natural
 /// layout under its best schedule. `Search::predict` tries no plan: its record's times are of no
-/// run, and its speed-up is 1. A cancelled search leaves a record of what it measured, or, before
-/// it measured a plan, none. Throws `Error`: usage for options without meaning, and for iterations
-/// on a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint, and,
-/// with the last refusal, for a matrix that no plan can run.
+/// run, and its speed-up is not known. A cancelled search leaves a record of what it measured, or,
+/// before it measured a plan, none. Throws `Error`: usage for options without meaning, and for
+/// iterations on a rectangular matrix; unsupported for conjugate gradient on entries without an
+/// adjoint, and, with the last refusal, for a matrix that no plan can run.
 Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options = {});
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the

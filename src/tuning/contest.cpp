@@ -84,11 +84,13 @@ bool Contest::tell() {
 
 bool Contest::goes_on() {
   constexpr double between_calls = 0.1;  // seconds
-  if (is_over() && !finishes_) return false;
   const double now = trials_.now();
-  if (!finishes_) out_of_time_ = now - start_ > options_.seconds_limit;
   if (!stopped_ && now - told_ > between_calls) stopped_ = !tell();
-  return !stopped_ && (finishes_ || !out_of_time_);
+  if (stopped_) return false;
+  if (finishes_) return now <= finish_until_;
+  // One plan is measured, whatever the limit.
+  out_of_time_ = out_of_time_ || (best_ != nullptr && now - start_ > options_.seconds_limit);
+  return !out_of_time_;
 }
 
 bool Contest::has_tried(const Plan& plan) const {
@@ -206,10 +208,13 @@ std::vector<const Contest::Entrant*> Contest::ranking() const {
   return measured;
 }
 
-SearchResult Contest::finish(std::size_t most_finalists) {
+SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural) {
   constexpr double near = 1.1;  // times the best score
   if (best_ != nullptr && !stopped_) {
+    constexpr double for_last_look = 0.25;
     finishes_ = true;
+    finish_until_ = trials_.now() + for_last_look * options_.seconds_limit;
+    if (natural_ == nullptr) attempt(space_.reduced(natural), effort_);
     std::vector<const Entrant*> finalists;
     for (const Entrant* entrant : ranking()) {
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
@@ -221,18 +226,18 @@ SearchResult Contest::finish(std::size_t most_finalists) {
       finalists.insert(finalists.begin(), natural_);
     }
     const Entrant* winner = nullptr;
-    const Entrant* natural = nullptr;
+    const Entrant* best_natural = nullptr;
     bool all_ran = true;
     for (const Entrant* entrant : finalists) {
       const double rival = winner == nullptr ? Race::no_rival : winner->score.high;
       all_ran = repeat(*entrant, effort_, rival) != nullptr;
       if (!all_ran) break;
       if (leads(entrant, winner)) winner = entrant;
-      if (is_natural(entrant->trial.plan) && leads(entrant, natural)) natural = entrant;
+      if (is_natural(entrant->trial.plan) && leads(entrant, best_natural)) best_natural = entrant;
     }
     // Those that were stopped before all of them ran have not lost.
     if (all_ran && winner != nullptr) best_ = winner;
-    if (natural != nullptr) natural_ = natural;
+    if (best_natural != nullptr) natural_ = best_natural;
   }
   SearchResult result;
   for (const auto& [text, entrant] : entrants_) {

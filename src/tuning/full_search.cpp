@@ -21,7 +21,7 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
   Contest contest(trials, space, options, static_cast<int>(plans.size()) + 1);
   std::vector<Plan> references = {reference, natural_layout(reference)};
   references.insert(references.end(), plans.begin(), plans.end());
-  if (!contest.begin(references)) return contest.finish(finalists);
+  if (!contest.begin(references)) return contest.finish(finalists, natural_layout(reference));
 
   const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
   const auto announce = [&](std::size_t from) {
@@ -42,7 +42,7 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
     if (i % batch == 0) announce(i + batch);
     if (contest.attempt(plans[i], effort) == nullptr) break;
   }
-  return contest.finish(finalists);
+  return contest.finish(finalists, natural_layout(reference));
 }
 
 }  // namespace heddle

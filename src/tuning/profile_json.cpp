@@ -95,7 +95,7 @@ json written(const ProfileRecord& record) {
           {"memory_ratio", number(record.memory_ratio, "a memory ratio")},
           {"natural", to_string(record.natural)},
           {"natural_seconds", written(record.natural_seconds)},
-          {"speedup", number(record.speedup, "a speed-up")},
+          {"speedup", record.speedup ? number(*record.speedup, "a speed-up") : json()},
           {"search", text(record.search)},
           {"date", text(record.date)}};
 }
@@ -256,7 +256,7 @@ ProfileRecord read_record(const JsonObject& object) {
   record.memory_ratio = object.number("memory_ratio");
   record.natural = plan_of(object, "natural");
   record.natural_seconds = read_statistics(object.object("natural_seconds"));
-  record.speedup = object.number("speedup");
+  if (!object.at("speedup").is_null()) record.speedup = object.number("speedup");
   record.search = object.text_of("search", {"full", "pruned", "predict"});
   record.date = date_of(object);
   return record;

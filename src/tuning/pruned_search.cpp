@@ -149,7 +149,8 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
   const int most_prepared = most_prepared_of(space);
   Contest contest(trials, space, options, most_prepared + finalists + 1);
   std::vector<Plan> references = starts;
-  references.push_back(natural_layout(starts.empty() ? space.base() : starts.front()));
+  const Plan natural = natural_layout(starts.empty() ? space.base() : starts.front());
+  references.push_back(natural);
   references.push_back(natural_layout(space.base()));
   for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
     for (std::size_t choice = 0; choice < space.axes()[axis].choices.size(); ++choice) {
@@ -159,7 +160,7 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
   }
   if (contest.begin(references))
     PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
-  return contest.finish(finalists);
+  return contest.finish(finalists, natural);
 }
 
 }  // namespace heddle

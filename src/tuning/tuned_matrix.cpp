@@ -74,9 +74,12 @@ TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
   const PatternView pattern = matrix.matrix->pattern();
   subject_ = subject_of(*matrix.matrix, options.objective);
   features_ = pattern_features(pattern, host_of(on.device));
-  starts_ =
-      predicted_plans(pattern, subject_.entry_bytes, on.properties, on.ceilings, options.objective);
-  for (const Plan& plan : options.starts) {
+  const EntrySize size = heddle::subject_of(*matrix.matrix).size();
+  starts_ = predicted_plans(pattern, size, on.properties, on.ceilings, options.objective);
+  std::vector<Plan> others = options.starts;
+  const PlanChoice known = options.known.choose(*matrix.matrix, on.device, options.objective);
+  if (known.tuned) others.push_back(known.plan);
+  for (const Plan& plan : others) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }
 }

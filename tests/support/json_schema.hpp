@@ -20,7 +20,13 @@ class JsonSchema {
   bool accepts(const json& value) const { return accepts(root_, value); }
 
  private:
-  static bool has_type(const json& value, const std::string& type) {
+  static bool has_type(const json& value, const json& types) {
+    if (types.is_array()) {
+      return std::any_of(types.begin(), types.end(),
+                         [&](const json& type) { return has_type(value, type); });
+    }
+    const auto type = types.get<std::string>();
+    if (type == "null") return value.is_null();
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
     if (type == "string") return value.is_string();
