@@ -152,8 +152,10 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
   const double entries = problem.rows * problem.row_length;
   const double expanded = entries * tile * (scalar + 4), blocked = entries * tile * scalar;
   const double own = expected_bytes(problem);
+  // On a CPU what was seen of a million rows of 3x3 blocks, and of half a million quaternions.
+  constexpr double processes = 0.5e9;
   const double needed = device.on_gpu() ? 2 * own + 2 * expanded + 2 * blocked
-                                        : 8 * own + 3.5 * expanded + 4 * blocked;
+                                        : 8 * own + 3.5 * expanded + 3 * blocked + processes;
   const auto available = static_cast<double>(Device::cpu().available_memory());
   const auto gigabytes = [](double bytes) {
     return std::to_string(std::llround(bytes / 1e9)) + " GB";

@@ -181,8 +181,12 @@ Run new_run(const Options& options, const Device& device, int repetitions) {
   return run;
 }
 
+void write_run(const std::string& path, const Run& run) {
+  write_file(path, bench::to_json(run).dump(1) + "\n");
+}
+
 void put_out(const Options& options, const Run& run) {
-  if (!options.output.empty()) write_file(options.output, bench::to_json(run).dump(1) + "\n");
+  if (!options.output.empty()) write_run(options.output, run);
   if (!options.html.empty()) write_file(options.html, bench::html_page(run));
   if (options.json) {
     std::cout << bench::to_json(run).dump(1) << "\n";
@@ -352,16 +356,21 @@ int measure_all(const Options& options) {
   Session session(std::move(settings), bench::peers_for(device), std::move(run));
   TimeLeft time(steps, progress.get());
   session.on_progress = [&](const std::string& now) { time.doing(now); };
+  const auto so_far = [&] {
+    Run unfinished = session.run();
+    unfinished.interrupted = true;
+    return unfinished;
+  };
   {
     const OnInterrupt keep([&] {
       if (progress) progress->erase();
-      Run so_far = session.run();
-      so_far.interrupted = true;
-      put_out(options, so_far);
+      put_out(options, so_far());
     });
     for (const Step& step : steps) {
       run_step(session, options, step, time);
       time.done(step.weight);
+      // What is killed, for want of memory say, is not lost.
+      if (!options.output.empty()) write_run(options.output, so_far());
     }
   }
   if (progress) progress->erase();

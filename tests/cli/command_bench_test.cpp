@@ -192,4 +192,19 @@ TEST_F(Bench, KeepsWhatWasMeasuredBeforeAnInterrupt) {
   EXPECT_NE(result.out.find("heddle bench"), std::string::npos);
 }
 
+TEST_F(Bench, KeepsWhatWasMeasuredBeforeItIsKilled) {
+  Process process(HEDDLE_PROGRAM,
+                  {"bench", "--quick", "--problem", "solid-1016", "--problem", "surface-2562",
+                   "--problem", "filter-1280", "--suite", "product", "-o", "run.json"},
+                  folder / "");
+  while (!process.has_ended() && !files().contains("run.json")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  process.signal(SIGKILL);
+  EXPECT_EQ(process.wait().status, 128 + SIGKILL);
+  const auto json = nlohmann::json::parse(text_of("run.json"));
+  EXPECT_FALSE(json["records"].empty());
+  EXPECT_TRUE(json["interrupted"]);
+}
+
 }  // namespace
