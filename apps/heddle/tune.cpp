@@ -1,6 +1,7 @@
 // `heddle tune`: the best plan for a matrix, or for a set of them, on this device.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <future>
@@ -289,6 +290,9 @@ int tune_all(const Options& options, const Device& device) {
   const Matrices matrices = read_all(options, progress.get());
   TuneOptions settings = settings_of(options, device);
   settings.known = Profiles::for_device(device);
+  for (const std::string& warning : settings.known.warnings()) {
+    if (!options.matrix.quiet) std::fprintf(stderr, "heddle: warning: %s\n", warning.c_str());
+  }
   TuneReport report = new_report(options, settings, device);
   for (const NamedMatrix& matrix : matrices.named) {
     report.matrices.push_back(tuning::describe(matrix, device));
@@ -364,9 +368,10 @@ void add_tune(CLI::App& app, int& status) {
       ->check(CLI::Range(1, 100000))
       ->type_name("N");
   command
-      ->add_option("--seconds", options->seconds,
-                   "after which the search of a matrix ends, but for a last look at its best "
-                   "plans [default on a GPU: 8.5 for a pruned search; else none]")
+      ->add_option(
+          "--seconds", options->seconds,
+          "after which the search of a matrix ends, but for a last look at its best "
+          "plans, a quarter of that at most [default on a GPU: 8.5 for a pruned search; else none]")
       ->type_name("SECONDS");
   CLI::Option* const domain = command->add_option(
       "--domain", options->domain,

@@ -34,7 +34,7 @@ struct PlanSubject {
   std::string entry;      // as profiles name it; empty for a type that has no name there
   std::string precision;  // of the stored numbers
   int entry_bytes = 0;
-  int result_bytes = 0;  // of a row of y, and of x
+  int result_bytes = 0;  // of a row of y; solvers' vectors are of such rows
   bool is_defined = false;
 
   EntrySize size() const { return {entry_bytes, result_bytes}; }
@@ -75,8 +75,8 @@ class Profiles {
   /// The named file alone, likewise.
   static Profiles of_file(const Device& device, const std::string& path);
 
-  /// Costs two passes over the pattern if a profile has the entry and precision, else what a
-  /// prediction costs. A plan that cannot run here is left for a prediction.
+  /// Costs what a prediction costs, and two passes over the pattern if a profile has the entry and
+  /// precision. A plan that cannot run here is left for a prediction.
   PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
     return choose(subject_of(matrix), device, objective);

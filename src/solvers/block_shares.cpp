@@ -4,6 +4,7 @@
 
 #include "../matrix/slice_shapes.hpp"
 #include "../tuning/row_lengths.hpp"
+#include "heddle/kernels/persistent_arguments.hpp"
 
 namespace heddle {
 
@@ -63,6 +64,15 @@ BlockShares shares_of_blocks(const PatternView& pattern, const Plan& plan, int b
     rows.push_back(slice.first_row + slice.rows);
   });
   return share_out(slots, rows, blocks);
+}
+
+bool vectors_fit_in_shared(cuda::PersistentMethod method, const PatternView& pattern,
+                           const Plan& plan, int row_bytes, int multiprocessors,
+                           long long shared_memory) {
+  const int blocks = std::min(multiprocessors, device::most_blocks);
+  const long long rows = shares_of_blocks(pattern, plan, blocks).most_rows;
+  const int vectors = cuda::needs_of(method, true, 1).vectors;
+  return vectors * rows * row_bytes <= shared_memory - cuda::persistent_static_shared;
 }
 
 }  // namespace heddle

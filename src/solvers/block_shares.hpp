@@ -8,6 +8,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/sliced.hpp"
+#include "persistent_program.hpp"
 
 namespace heddle {
 
@@ -33,5 +34,11 @@ BlockShares share_out(const SlicedPattern& A, int blocks);
 /// What becomes of a pattern under a plan that has not been built; an order other than the natural
 /// one before the sort is taken for the natural one. Takes a sort by counting.
 BlockShares shares_of_blocks(const PatternView& pattern, const Plan& plan, int blocks);
+
+/// Whether the vectors of a method with Jacobi, in rows of so many bytes, find room in the shared
+/// memory of a GPU of so many multiprocessors, `shared_memory` bytes of a block.
+bool vectors_fit_in_shared(cuda::PersistentMethod method, const PatternView& pattern,
+                           const Plan& plan, int row_bytes, int multiprocessors,
+                           long long shared_memory);
 
 }  // namespace heddle

@@ -4,11 +4,8 @@
 #include <bit>
 #include <map>
 #include <mutex>
-#include <vector>
 
 #include "../solvers/block_shares.hpp"
-#include "../solvers/persistent_program.hpp"
-#include "heddle/kernels/persistent_arguments.hpp"
 #include "heddle/reduction.hpp"
 #include "row_lengths.hpp"
 
@@ -19,15 +16,12 @@ namespace {
 /// How the lengths of rows are spread.
 struct Lengths {
   double mean = 0;
-  Index shortest = 0;
   Index longest = 0;
 };
 
 Lengths lengths_of(const PatternView& pattern) {
   Lengths lengths;
-  if (pattern.rows > 0) lengths.shortest = pattern.length(0);
   for (Index row = 0; row < pattern.rows; ++row) {
-    lengths.shortest = std::min(lengths.shortest, pattern.length(row));
     lengths.longest = std::max(lengths.longest, pattern.length(row));
   }
   if (pattern.rows > 0) {
@@ -106,24 +100,22 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
   }
 }
 
-/// What BiCGStab with Jacobi keeps, more than any other loop, has to lie in shared memory.
-bool vectors_fit_in_shared(const Sizes& matrix, const Plan& plan) {
-  const int blocks = std::min(matrix.memory.multiprocessors, device::most_blocks);
-  const int vectors = cuda::needs_of(cuda::PersistentMethod::bicgstab, true, 1).vectors;
-  const long long rows = shares_of_blocks(matrix.pattern, plan, blocks).most_rows;
-  const long long room = matrix.memory.shared_memory_of_block - cuda::persistent_static_shared;
-  return vectors * rows * matrix.most_row_bytes <= room;
+/// What BiCGStab keeps, more than any other loop, has to lie in shared memory.
+bool vectors_fit(const Sizes& matrix, const Plan& plan) {
+  return vectors_fit_in_shared(cuda::PersistentMethod::bicgstab, matrix.pattern, plan,
+                               matrix.most_row_bytes, matrix.memory.multiprocessors,
+                               matrix.memory.shared_memory_of_block);
 }
 
 /// One kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   constexpr double most_bytes = 45e6;
   if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
-  if (!vectors_fit_in_shared(matrix, plan)) {
+  if (!vectors_fit(matrix, plan)) {
     // Where the shortest rows do not come together, they may.
     Plan windows = plan;
     windows.sort_window = 256;
-    if (objective == Objective::product || !vectors_fit_in_shared(matrix, windows)) return;
+    if (objective == Objective::product || !vectors_fit(matrix, windows)) return;
     plan = windows;
   }
   plan.loop = LoopForm::persistent;
@@ -136,7 +128,7 @@ void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   uneven.sort_window = 256;
   uneven.threads_per_row = 1;
   uneven.threshold = matrix.lengths.longest > few_entries / 2 ? few_entries / 2 : 0;
-  if (vectors_fit_in_shared(matrix, uneven)) plan = uneven;
+  if (vectors_fit(matrix, uneven)) plan = uneven;
 }
 
 // Slices of a warp, in the permuted basis.

@@ -4,8 +4,6 @@
 
 #include "../base/readable.hpp"
 #include "../solvers/block_shares.hpp"
-#include "../solvers/persistent_program.hpp"
-#include "heddle/kernels/persistent_arguments.hpp"
 #include "heddle/product_cuda.hpp"
 #include "heddle/sliced.hpp"
 
@@ -39,12 +37,9 @@ std::string why_not_persistent(const Plan& plan, const PlanSubject& subject, Obj
   if (device.multiprocessors == 0 || device.shared_memory_of_block == 0) return "";
   const auto method = objective == Objective::cg ? cuda::PersistentMethod::conjugate_gradient
                                                  : cuda::PersistentMethod::bicgstab;
-  const int vectors = cuda::needs_of(method, true, 1).vectors;
-  const int blocks = std::min(device.multiprocessors, device::most_blocks);
-  const long long rows = shares_of_blocks(subject.pattern, plan, blocks).most_rows;
-  const long long room = device.shared_memory_of_block - cuda::persistent_static_shared;
-  if (vectors * rows * subject.result_bytes <= room) return "";
-  return "the vectors of loop=persistent do not fit into shared memory";
+  const bool fit = vectors_fit_in_shared(method, subject.pattern, plan, subject.result_bytes,
+                                         device.multiprocessors, device.shared_memory_of_block);
+  return fit ? "" : "the vectors of loop=persistent do not fit into shared memory";
 }
 
 /// More than a layout can take: every row as long as the longest.

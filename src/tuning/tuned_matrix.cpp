@@ -79,6 +79,7 @@ TunedMatrix::TunedMatrix(const NamedMatrix& matrix, const TuningDevice& on,
   std::vector<Plan> others = options.starts;
   const PlanChoice known = options.known.choose(*matrix.matrix, on.device, options.objective);
   if (known.tuned) others.push_back(known.plan);
+  untried_ = others.empty() ? starts_.front() : others.front();
   for (const Plan& plan : others) {
     if (std::find(starts_.begin(), starts_.end(), plan) == starts_.end()) starts_.push_back(plan);
   }
@@ -148,7 +149,7 @@ std::optional<ProfileRecord> TunedMatrix::record(const SearchResult& found) {
   record.search = name(options_.search);
   record.date = today();
   if (predicts) {
-    record.plan = options_.starts.empty() ? starts_.front() : options_.starts.front();
+    record.plan = untried_;
     record.natural = natural_layout(record.plan);
     const auto bytes_under = [&](const Plan& plan) {
       return static_cast<double>(

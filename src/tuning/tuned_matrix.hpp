@@ -35,7 +35,7 @@ class TunedMatrix {
   std::vector<Trial> measure(const std::vector<Plan>& plans);
 
   /// Of what `search` found; none where it found nothing. Under `Search::predict` of the first
-  /// start.
+  /// plan of the options, else what their profiles know, else the prediction.
   std::optional<ProfileRecord> record(const SearchResult& found);
 
   const PatternFeatures& features() const { return features_; }
@@ -49,6 +49,7 @@ class TunedMatrix {
   TuningSubject subject_;
   PatternFeatures features_;
   std::vector<Plan> starts_;        // predicted ones, then those of the options
+  Plan untried_;                    // the answer of Search::predict
   std::unique_ptr<Trials> trials_;  // made when they are needed
 };
 

@@ -10,6 +10,7 @@
 #include "../../src/tuning/tuned_matrix.hpp"
 #include "heddle/any_solver.hpp"
 #include "heddle/problems.hpp"
+#include "io/temporary_folder.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "support/synthetic_trials.hpp"
@@ -132,6 +133,14 @@ TEST(Tune, PredictsWithoutATrial) {
   EXPECT_FALSE(profile.records.front().speedup);
   EXPECT_EQ(profile.records.front().search, "predict");
   options.starts = {parse_plan("Sl-32")};
+  const Profile given = detail::tune({"spin", &matrix}, cpu_with(no_trials), options);
+  EXPECT_EQ(given.records.front().plan, parse_plan("Sl-32"));
+
+  // What profiles know comes before the model.
+  const TemporaryFolder folder;
+  given.save(folder / "given.json");
+  options.starts = {};
+  options.known = Profiles::of_file(Device::cpu(), folder / "given.json");
   EXPECT_EQ(detail::tune({"spin", &matrix}, cpu_with(no_trials), options).records.front().plan,
             parse_plan("Sl-32"));
 }
