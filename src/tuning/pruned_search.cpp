@@ -17,7 +17,7 @@ using Found = CoordinateSearch::Found;
 /// Of the papers' space, what may be prepared: with what layouts take to be built, about one in
 /// twenty of the time that all of it takes. A few in spaces that are small themselves.
 int most_prepared_of(const SearchSpace& space) {
-  constexpr std::size_t one_in = 30, few = 40;
+  constexpr std::size_t one_in = 33, few = 32;
   const SearchSpace papers = SearchSpace::papers(space.subject(), space.device());
   return static_cast<int>(std::max(few, papers.plans().size() / one_in));
 }
