@@ -1,22 +1,15 @@
 #include "evaluation_table.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 #include "amounts.hpp"
 #include "plan_names.hpp"
+#include "summary.hpp"
 #include "text_table.hpp"
 
 namespace heddle::tuning {
 
 namespace {
-
-std::string readable_loss(double loss) {
-  if (!std::isfinite(loss)) return "cannot run";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f%%", 100 * loss);
-  return text;
-}
 
 std::string median_of(const Trial& trial) {
   return trial.outcome == Trial::Outcome::measured ? report::readable_seconds(trial.seconds.median)
@@ -52,12 +45,12 @@ void print_evaluations(const std::vector<EvaluatedMatrix>& matrices, std::ostrea
                            {"loss"}});
   for (const auto& [name, e] : matrices) {
     table.add({name, e.domain, report::layout_name(e.plan.plan), median_of(e.plan),
-               report::layout_name(e.best.plan), median_of(e.best), readable_loss(e.loss)});
+               report::layout_name(e.best.plan), median_of(e.best), loss_text(e.loss)});
   }
   table.print(out);
   if (const auto mean = mean_loss(matrices)) {
     out << "\nloss, geometric mean of " << matrices.size()
-        << (matrices.size() == 1 ? " matrix: " : " matrices: ") << readable_loss(*mean) << "\n";
+        << (matrices.size() == 1 ? " matrix: " : " matrices: ") << loss_text(*mean) << "\n";
   }
 }
 

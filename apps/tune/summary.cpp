@@ -1,5 +1,6 @@
 #include "summary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -29,6 +30,13 @@ std::string preferred_schedule(const MatrixReport& matrix) {
   return text;
 }
 
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return "cannot run";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * loss);
+  return text;
+}
+
 std::string times(double ratio) {
   return std::isfinite(ratio) ? report::readable_ratio(ratio) + "x" : std::string();
 }
@@ -51,11 +59,34 @@ std::string search_text(const TuneReport& report) {
   return text;
 }
 
+std::optional<LossLeftOut> loss_left_out(const std::vector<DomainRecord>& domains) {
+  LossLeftOut loss;
+  double sum = 0;
+  for (const DomainRecord& domain : domains) {
+    for (const double of_matrix : domain.left_out) {
+      sum += std::log1p(of_matrix);
+      loss.most = std::max(loss.most, of_matrix);
+      ++loss.matrices;
+    }
+  }
+  if (loss.matrices == 0) return {};
+  loss.mean = std::expm1(sum / static_cast<double>(loss.matrices));
+  return loss;
+}
+
+std::string left_out_text(const std::vector<DomainRecord>& domains) {
+  const auto loss = loss_left_out(domains);
+  if (!loss) return "";
+  return "a matrix under the plan of a domain without it: takes " + loss_text(loss->mean) +
+         " longer than under its own (geometric mean of " + std::to_string(loss->matrices) +
+         " matrices; at most " + loss_text(loss->most) + ")";
+}
+
 std::string domain_text(const DomainRecord& domain) {
-  char loss[96];
-  std::snprintf(loss, sizeof loss, "%.1f%%", 100 * domain.regret);
+  const std::string loss = loss_text(domain.regret);
   return report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule) +
-         ": takes " + loss + " longer than each matrix's own plan (geometric mean of " +
+         (is_one_kernel(domain.plan) ? ", all iterations in one kernel" : "") + ": takes " + loss +
+         " longer than each matrix's own plan (geometric mean of " +
          std::to_string(domain.fingerprints.size()) +
          (domain.fingerprints.size() == 1 ? " matrix)" : " matrices)");
 }

@@ -1,7 +1,9 @@
 // What table, page and JSON say alike of a matrix.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tune_report.hpp"
 
@@ -20,7 +22,21 @@ std::string times(double ratio);
 /// The search and what it minimised, in a few words.
 std::string search_text(const TuneReport& report);
 
-/// One line on the plan for the whole domain.
+/// "1.3%"; "cannot run" of an infinite one.
+std::string loss_text(double loss);
+
+/// One line on a plan for the whole domain.
 std::string domain_text(const DomainRecord& domain);
+
+/// What matrices of a domain lost, each under the plan of a domain without it.
+struct LossLeftOut {
+  double mean = 0;  // geometric
+  double most = 0;
+  std::size_t matrices = 0;
+};
+/// None where that is not known.
+std::optional<LossLeftOut> loss_left_out(const std::vector<DomainRecord>& domains);
+/// The same in a line; empty where it is not known.
+std::string left_out_text(const std::vector<DomainRecord>& domains);
 
 }  // namespace heddle::tuning

@@ -108,10 +108,17 @@ Json to_json(const TuneReport& report, bool with_trials) {
   for (const MatrixReport& matrix : report.matrices) {
     matrices.push_back(to_json(matrix, with_trials));
   }
-  if (report.domain) {
-    json["domain"] = {{"name", report.domain->domain},
-                      {"plan", to_string(report.domain->plan)},
-                      {"regret", report.domain->regret}};
+  if (!report.domains.empty()) {
+    Json& domain = json["domain"] = {{"name", report.domains.front().domain}};
+    Json& plans = domain["plans"] = Json::array();
+    for (const DomainRecord& of_loop : report.domains) {
+      plans.push_back({{"plan", to_string(of_loop.plan)},
+                       {"regret", of_loop.regret},
+                       {"matrices", of_loop.fingerprints.size()},
+                       {"left_out", of_loop.left_out}});
+    }
+    const auto loss = loss_left_out(report.domains);
+    domain["left_out"] = loss ? Json(loss->mean) : Json();
   }
   return json;
 }

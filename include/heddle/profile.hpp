@@ -38,7 +38,8 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// The plan that is best over a set of matrices of one domain, for others of it.
+/// The plan that is best over a set of matrices of one domain, for others of it. Where solvers run
+/// in one kernel up to some size and not beyond, a domain has a record for either kind.
 struct DomainRecord {
   std::string domain;
   std::string entry;
@@ -47,6 +48,9 @@ struct DomainRecord {
   Plan plan;
   double regret = 0;                      // geometric mean over the set of time / best time, less 1
   std::vector<std::string> fingerprints;  // of the set, whose records are in the same profile
+  /// What each of these lost under the plan of a domain without it, time / best time less 1; empty
+  /// where that is not known.
+  std::vector<double> left_out;
 
   bool operator==(const DomainRecord&) const = default;
 };
@@ -83,8 +87,9 @@ struct Profile {
   void save(const std::string& path) const;
 
   /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
-  /// structure and objective that both have, and of a domain, the other's. What is said of device,
-  /// version and kernels becomes the other's. Throws `Error` (bad_plan) for one of another device.
+  /// structure and objective that both have, and of a domain (all its records), the other's. What
+  /// is said of device, version and kernels becomes the other's. Throws `Error` (bad_plan) for one
+  /// of another device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;
@@ -102,6 +107,11 @@ struct PlanQuery {
   /// distance of half a doubling it knows better.
   std::optional<Plan> predicted = {};
 };
+
+/// Whether the domain's plan is one to take, where this is predicted: not if the domain has another
+/// for the predicted kind of loop, one kernel for all iterations or not.
+bool may_answer(const DomainRecord& domain, const Profile& profile,
+                const std::optional<Plan>& predicted);
 
 /// How a profile answers.
 struct ProfileMatch {

@@ -9,12 +9,12 @@ namespace {
 
 /// The domain with the record nearest to the matrix, of those for its entry and objective.
 const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, Objective objective,
-                               const PatternFeatures& features) {
+                               const PatternFeatures& features, const Plan& predicted) {
   const DomainRecord* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const DomainRecord& domain : profile.domains) {
     if (domain.entry != matrix.entry().name() || domain.precision != name(matrix.precision()) ||
-        domain.objective != objective) {
+        domain.objective != objective || !may_answer(domain, profile, predicted)) {
       continue;
     }
     if (nearest == nullptr) nearest = &domain;
@@ -40,7 +40,7 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
                             const TuningDevice& on, const TuneOptions& options) {
   TunedMatrix tuned(matrix, on, options);
   const DomainRecord& domain =
-      domain_for(profile, *matrix.matrix, options.objective, tuned.features());
+      domain_for(profile, *matrix.matrix, options.objective, tuned.features(), tuned.predicted());
   std::vector<Trial> trials;
   const SearchResult found = tuned.search(trials);
   if (!found.best) {

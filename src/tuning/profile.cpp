@@ -17,22 +17,30 @@ bool replaces(const ProfileRecord& a, const ProfileRecord& b) {
   return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision &&
          a.structure == b.structure && a.objective == b.objective;
 }
-bool replaces(const DomainRecord& a, const DomainRecord& b) {
+bool is_same_domain(const DomainRecord& a, const DomainRecord& b) {
   return a.domain == b.domain && a.entry == b.entry && a.precision == b.precision &&
          a.objective == b.objective;
 }
 
-template <class T>
-void take_over(std::vector<T>& records, const std::vector<T>& others) {
-  for (const T& other : others) {
-    const auto same = std::find_if(records.begin(), records.end(),
-                                   [&](const T& record) { return replaces(other, record); });
+void take_over(std::vector<ProfileRecord>& records, const std::vector<ProfileRecord>& others) {
+  for (const ProfileRecord& other : others) {
+    const auto same =
+        std::find_if(records.begin(), records.end(),
+                     [&](const ProfileRecord& record) { return replaces(other, record); });
     if (same == records.end()) {
       records.push_back(other);
     } else {
       *same = other;
     }
   }
+}
+/// A domain is made anew as a whole, for whichever loops.
+void take_over(std::vector<DomainRecord>& domains, const std::vector<DomainRecord>& others) {
+  std::erase_if(domains, [&](const DomainRecord& domain) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const DomainRecord& other) { return is_same_domain(other, domain); });
+  });
+  domains.insert(domains.end(), others.begin(), others.end());
 }
 
 bool is_for(const PlanQuery& query, const std::string& entry, const std::string& precision) {
@@ -42,7 +50,6 @@ bool is_for(const PlanQuery& query, const std::string& entry, const std::string&
 /// A product has no loop.
 bool is_of_another_size(const ProfileRecord& record, double away, const PlanQuery& query) {
   constexpr double half_a_doubling = 0.5;
-  const auto is_one_kernel = [](const Plan& plan) { return plan.loop == LoopForm::persistent; };
   return query.predicted && away > half_a_doubling && query.objective != Objective::product &&
          record.objective != Objective::product &&
          is_one_kernel(record.plan) != is_one_kernel(*query.predicted);
@@ -54,6 +61,18 @@ void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
 }
 
 }  // namespace
+
+bool may_answer(const DomainRecord& domain, const Profile& profile,
+                const std::optional<Plan>& predicted) {
+  if (!predicted || domain.objective == Objective::product ||
+      is_one_kernel(domain.plan) == is_one_kernel(*predicted))
+    return true;
+  return std::none_of(profile.domains.begin(), profile.domains.end(),
+                      [&](const DomainRecord& other) {
+                        return is_same_domain(other, domain) &&
+                               is_one_kernel(other.plan) == is_one_kernel(*predicted);
+                      });
+}
 
 Profile Profile::of(const Device& device) {
   Profile profile;
@@ -124,6 +143,7 @@ std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery
       if (std::ranges::find(domain.fingerprints, record.fingerprint) == domain.fingerprints.end()) {
         continue;
       }
+      if (!may_answer(domain, profile, query.predicted)) continue;
       keep_better(best,
                   {ProfileMatch::Kind::domain, domain.plan, domain.domain, domain.objective, away},
                   query);

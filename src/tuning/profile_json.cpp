@@ -105,10 +105,12 @@ json written(const DomainRecord& domain) {
   for (const std::string& fingerprint : domain.fingerprints) {
     fingerprints.push_back(text(fingerprint));
   }
-  return {{"domain", text(domain.domain)},          {"entry", text(domain.entry)},
-          {"precision", text(domain.precision)},    {"objective", name(domain.objective)},
-          {"plan", to_string(domain.plan)},         {"regret", number(domain.regret, "a regret")},
-          {"fingerprints", std::move(fingerprints)}};
+  json left_out = json::array();
+  for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
+  return {{"domain", text(domain.domain)},           {"entry", text(domain.entry)},
+          {"precision", text(domain.precision)},     {"objective", name(domain.objective)},
+          {"plan", to_string(domain.plan)},          {"regret", number(domain.regret, "a regret")},
+          {"fingerprints", std::move(fingerprints)}, {"left_out", std::move(left_out)}};
 }
 
 template <class T, class Key>
@@ -264,7 +266,7 @@ ProfileRecord read_record(const JsonObject& object) {
 
 DomainRecord read_domain(const JsonObject& object) {
   object.check_keys(
-      {"domain", "entry", "precision", "objective", "plan", "regret", "fingerprints"});
+      {"domain", "entry", "precision", "objective", "plan", "regret", "fingerprints", "left_out"});
   DomainRecord domain;
   domain.domain = name_of(object, "domain");
   domain.entry = name_of(object, "entry");
@@ -275,6 +277,10 @@ DomainRecord read_domain(const JsonObject& object) {
   domain.fingerprints = object.texts("fingerprints");
   for (std::size_t i = 0; i < domain.fingerprints.size(); ++i) {
     check_fingerprint(domain.fingerprints[i], object.path_of("fingerprints", i));
+  }
+  if (object.has("left_out")) domain.left_out = object.numbers("left_out");
+  if (!domain.left_out.empty() && domain.left_out.size() != domain.fingerprints.size()) {
+    refuse_json(object.path_of("left_out"), "must be empty or as long as fingerprints");
   }
   return domain;
 }
@@ -327,7 +333,7 @@ std::string Profile::to_json() const {
     return std::tie(r.entry, r.precision, r.objective, r.matrix, r.fingerprint);
   });
   object["domains"] = sorted(domains, [](const DomainRecord& d) {
-    return std::tie(d.entry, d.precision, d.objective, d.domain);
+    return std::tie(d.entry, d.precision, d.objective, d.domain, d.plan.loop);
   });
   return object.dump(1) + "\n";
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr double near_best = 1.05;
 constexpr std::size_t most_near_best = 8, best_ones = 3;
 
-void add_near_best(std::vector<Trial> trials, std::vector<Plan>& candidates) {
+std::vector<Plan> near_best_of(std::vector<Trial> trials) {
   std::erase_if(trials, [](const Trial& trial) {
     return trial.outcome != Trial::Outcome::measured || !std::isfinite(trial.score);
   });
@@ -27,11 +27,11 @@ void add_near_best(std::vector<Trial> trials, std::vector<Plan>& candidates) {
     });
     if (taken.size() < best_ones || !is_known_layout) taken.push_back(trial.plan);
   }
-  for (const Plan& plan : taken) {
-    if (std::find(candidates.begin(), candidates.end(), plan) == candidates.end()) {
-      candidates.push_back(plan);
-    }
-  }
+  return taken;
+}
+
+bool contains(const std::vector<Plan>& plans, const Plan& plan) {
+  return std::find(plans.begin(), plans.end(), plan) != plans.end();
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void detail::check_domain(const std::vector<NamedMatrix>& matrices, const TuneOp
 Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                             const TuningDevice& on, const TuneOptions& options) {
   Profile profile = empty_profile(on);
-  std::vector<Plan> candidates;
+  std::vector<std::vector<Plan>> plans_of;
   bool cancelled = false;
   TuneOptions watched = options;
   watched.observer = [&](const TuneProgress& progress) {
@@ -69,32 +69,54 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
     std::vector<Trial> trials;
     const SearchResult found = tuned.search(trials);
     if (auto record = tuned.record(found)) profile.records.push_back(*std::move(record));
-    add_near_best(std::move(trials), candidates);
+    plans_of.push_back(near_best_of(std::move(trials)));
     if (cancelled) return profile;
+    plans_of.back().push_back(tuned.predicted());
+  }
+  std::vector<Plan> candidates;
+  for (const std::vector<Plan>& plans : plans_of) {
+    for (const Plan& plan : plans) {
+      if (!contains(candidates, plan)) candidates.push_back(plan);
+    }
   }
   if (options.search == Search::predict || candidates.empty()) return profile;
 
-  std::vector<std::vector<double>> scores;
-  for (const NamedMatrix& matrix : matrices) {
-    TunedMatrix tuned(matrix, on, watched);
-    scores.emplace_back();
-    for (const Trial& trial : tuned.measure(candidates)) scores.back().push_back(trial.score);
-    if (scores.back().size() < candidates.size()) return profile;
+  DomainScores scores;
+  for (const Plan& plan : candidates) {
+    scores.one_kernel.push_back(options.objective != Objective::product && is_one_kernel(plan));
   }
-  const std::optional<DomainBest> best = least_regret(scores);
-  if (!best) return profile;
-  const ProfileRecord& first = profile.records.front();
-  DomainRecord record;
-  record.domain = domain;
-  record.entry = first.entry;
-  record.precision = first.precision;
-  record.objective = options.objective;
-  record.plan = candidates[best->plan];
-  record.regret = best->regret;
-  for (const ProfileRecord& of_matrix : profile.records) {
-    record.fingerprints.push_back(of_matrix.fingerprint);
+  for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
+    TunedMatrix tuned(matrices[matrix], on, watched);
+    scores.scores.emplace_back();
+    for (const Trial& trial : tuned.measure(candidates)) {
+      scores.scores.back().push_back(trial.score);
+    }
+    if (scores.scores.back().size() < candidates.size()) return profile;
+    scores.proposed.emplace_back();
+    for (const Plan& plan : candidates) {
+      scores.proposed.back().push_back(contains(plans_of[matrix], plan));
+    }
+    const auto predicted = std::find(candidates.begin(), candidates.end(), tuned.predicted());
+    scores.predicted.push_back(static_cast<std::size_t>(predicted - candidates.begin()));
   }
-  profile.domains.push_back(std::move(record));
+  std::vector<double> losses = losses_left_out(scores);
+  const auto is_known = [](double loss) { return std::isfinite(loss); };
+  if (!std::all_of(losses.begin(), losses.end(), is_known)) losses.clear();
+  for (const DomainBest& best : best_of_each_loop(scores)) {
+    const ProfileRecord& first = profile.records.front();
+    DomainRecord record;
+    record.domain = domain;
+    record.entry = first.entry;
+    record.precision = first.precision;
+    record.objective = options.objective;
+    record.plan = candidates[best.plan];
+    record.regret = best.regret;
+    for (const std::size_t matrix : best.matrices) {
+      record.fingerprints.push_back(profile.records[matrix].fingerprint);
+      if (!losses.empty()) record.left_out.push_back(losses[matrix]);
+    }
+    profile.domains.push_back(std::move(record));
+  }
   return profile;
 }
 

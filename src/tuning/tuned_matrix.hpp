@@ -39,6 +39,8 @@ class TunedMatrix {
   std::optional<ProfileRecord> record(const SearchResult& found);
 
   const PatternFeatures& features() const { return features_; }
+  /// The first prediction, whatever profiles know.
+  const Plan& predicted() const { return starts_.front(); }
 
  private:
   Trials& trials();

@@ -136,7 +136,8 @@ inline TuneReport synthetic_tune(const SyntheticAxes& axes = {}) {
   domain.plan = run.matrices[0].record->plan;
   domain.regret = 0.013;
   domain.fingerprints = {"a", "b"};
-  run.domain = domain;
+  domain.left_out = {0.02, 0.05};
+  run.domains = {domain};
   return run;
 }
 

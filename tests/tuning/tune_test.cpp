@@ -312,6 +312,65 @@ TEST(LeastRegret, IsTheLeastProductOfRatios) {
   EXPECT_EQ(only->regret, 0);
 }
 
+/// Two small matrices for one kernel, two large ones for a graph; plan 2 p + m is proposed for
+/// matrix m, in a kernel for p = 0, and each prediction is right.
+DomainScores small_and_large() {
+  DomainScores domain;
+  domain.one_kernel = {true, true, false, false};
+  domain.scores = {{1.0, 1.1, 2.0, 2.2},
+                   {2.2, 2.0, 6.0, 5.0},
+                   {infinity, 9.0, 5.0, 6.0},
+                   {infinity, infinity, 8.4, 8.0}};
+  domain.proposed = {{true, false, false, false},
+                     {false, true, false, false},
+                     {false, false, true, false},
+                     {false, false, false, true}};
+  domain.predicted = {0, 1, 2, 3};
+  return domain;
+}
+
+TEST(BestOfEachLoop, IsOverTheMatricesThatTheLoopSuits) {
+  DomainScores domain = small_and_large();
+  const auto best = best_of_each_loop(domain);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].plan, 0u);
+  EXPECT_EQ(best[0].matrices, (std::vector<std::size_t>{0, 1}));
+  EXPECT_NEAR(best[0].regret, std::sqrt(1.1) - 1, 1e-12);
+  EXPECT_EQ(best[1].plan, 2u);
+  EXPECT_EQ(best[1].matrices, (std::vector<std::size_t>{2, 3}));
+  EXPECT_NEAR(best[1].regret, std::sqrt(1.05) - 1, 1e-12);
+  // Products know no loops: one plan for all.
+  domain.one_kernel.assign(4, false);
+  const auto one = best_of_each_loop(domain);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].matrices.size(), 4u);
+  EXPECT_TRUE(best_of_each_loop({}).empty());
+}
+
+TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
+  DomainScores domain = small_and_large();
+  const auto losses = losses_left_out(domain);
+  ASSERT_EQ(losses.size(), 4u);
+  EXPECT_NEAR(losses[0], 0.1, 1e-12);
+  EXPECT_NEAR(losses[1], 0.1, 1e-12);
+  EXPECT_NEAR(losses[2], 0.2, 1e-12);
+  EXPECT_NEAR(losses[3], 0.05, 1e-12);
+  // Without the last, the third's kind of loop is known to nobody: what does not run on it is left
+  // for its prediction, and what runs is taken.
+  domain.scores.pop_back();
+  domain.proposed.pop_back();
+  domain.predicted.pop_back();
+  EXPECT_EQ(losses_left_out(domain)[2], 0);
+  domain.scores[2][0] = 7.5;
+  EXPECT_NEAR(losses_left_out(domain)[2], 0.5, 1e-12);
+  // A prediction that is wrong costs what the plan for its kind of loop loses.
+  domain = small_and_large();
+  domain.predicted[1] = 2;
+  EXPECT_NEAR(losses_left_out(domain)[1], 2, 1e-12);
+  domain.scores.resize(1);
+  EXPECT_TRUE(losses_left_out(domain).empty());
+}
+
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
 /// is within 4% of it for all.
 std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Device&, Objective) {
