@@ -103,14 +103,29 @@ std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Obj
   return A.iterations(method, PreconditionerKind::jacobi, options, b);
 }
 
-/// Enough to be timed on a CPU, and to outweigh that each solve takes its first and last residual.
-long long iterations_worth_timing(AnyOperator::Iterations& solver) {
-  constexpr long long least = 5, most = 20;
-  constexpr double a_solve = 20e-3;
-  const Report few = solver.run(least);
+/// How long a timed solve is.
+struct SolveLength {
+  long long least, most;  // iterations
+  double seconds;
+};
+/// To begin and to end a solve on a GPU takes 90 to 230 us on one H200.
+constexpr SolveLength solve_on_cpu{5, 20, 20e-3}, solve_on_gpu{60, 400, 2.6e-3};
+
+/// Enough to be timed, and to outweigh that each solve takes its first and last residual; as far as
+/// they go: from x as good as rounding permits a solve begins again and again.
+long long iterations_worth_timing(AnyOperator::Iterations& solver, const SolveLength& length) {
+  const Report few = solver.run(length.least);
   const double an_iteration =
       few.iterate_seconds / static_cast<double>(std::max(1LL, few.iterations));
-  return std::clamp(static_cast<long long>(a_solve / std::max(an_iteration, 1e-9)), least, most);
+  auto iterations =
+      std::clamp(static_cast<long long>(length.seconds / std::max(an_iteration, 1e-9)),
+                 length.least, length.most);
+  while (iterations > length.least) {
+    const Report all = solver.run(iterations);
+    if (all.iterations == iterations && all.restarts == 0) break;
+    iterations = std::max(length.least, iterations / 2);
+  }
+  return iterations;
 }
 
 EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
@@ -316,7 +331,7 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperat
     check_result(A.plan(), x, reference.x, objective_);
   }
   if (iterations_ == 0) {
-    iterations_ = device_.on_gpu() ? iterations_on_gpu : iterations_worth_timing(*solver);
+    iterations_ = iterations_worth_timing(*solver, device_.on_gpu() ? solve_on_gpu : solve_on_cpu);
   }
   return std::make_unique<TimedIterations>(A, std::move(solver), iterations_, device_);
 }
