@@ -266,7 +266,7 @@ void take_over(const Profile& found, TuneReport& report) {
                      [&](const ProfileRecord& r) { return r.matrix == matrix.name; });
     if (record != found.records.end()) matrix.record = *record;
   }
-  report.domains = found.domains;
+  if (!found.domains.empty()) report.domain = found.domains.front();
 }
 
 void put_out(const Options& options, const TuneReport& report, const std::string& written) {

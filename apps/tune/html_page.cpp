@@ -125,14 +125,11 @@ std::string best_plans(const TuneReport& run) {
                  {"memory"}},
                 rows);
   if (!plans.empty()) html += "<h3>Their plans in full</h3>\n<dl>\n" + plans + "</dl>\n";
-  if (!run.domains.empty()) {
-    html += "<h3>One plan for the domain " + escaped(run.domains.front().domain) + "</h3>\n";
+  if (run.domain) {
+    html += "<h3>One plan for the domain " + escaped(run.domain->domain) + "</h3>\n" +
+            element("p", domain_text(*run.domain) + ".") + "\n<p>" + plan_code(run.domain->plan) +
+            "</p>\n";
   }
-  for (const DomainRecord& domain : run.domains) {
-    html += element("p", domain_text(domain) + ".") + "\n<p>" + plan_code(domain.plan) + "</p>\n";
-  }
-  const std::string left_out = left_out_text(run.domains);
-  if (!left_out.empty()) html += element("p", left_out + ".") + "\n";
   return html;
 }
 

@@ -59,36 +59,37 @@ std::string search_text(const TuneReport& report) {
   return text;
 }
 
-std::optional<LossLeftOut> loss_left_out(const std::vector<DomainRecord>& domains) {
-  LossLeftOut loss;
+std::optional<double> loss_left_out(const DomainRecord& domain) {
+  if (domain.left_out.empty()) return {};
   double sum = 0;
-  for (const DomainRecord& domain : domains) {
-    for (const double of_matrix : domain.left_out) {
-      sum += std::log1p(of_matrix);
-      loss.most = std::max(loss.most, of_matrix);
-      ++loss.matrices;
-    }
-  }
-  if (loss.matrices == 0) return {};
-  loss.mean = std::expm1(sum / static_cast<double>(loss.matrices));
-  return loss;
-}
-
-std::string left_out_text(const std::vector<DomainRecord>& domains) {
-  const auto loss = loss_left_out(domains);
-  if (!loss) return "";
-  return "a matrix under the plan of a domain without it: takes " + loss_text(loss->mean) +
-         " longer than under its own (geometric mean of " + std::to_string(loss->matrices) +
-         " matrices; at most " + loss_text(loss->most) + ")";
+  for (const double loss : domain.left_out) sum += std::log1p(loss);
+  return std::expm1(sum / static_cast<double>(domain.left_out.size()));
 }
 
 std::string domain_text(const DomainRecord& domain) {
-  const std::string loss = loss_text(domain.regret);
-  return report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule) +
-         (is_one_kernel(domain.plan) ? ", all iterations in one kernel" : "") + ": takes " + loss +
-         " longer than each matrix's own plan (geometric mean of " +
-         std::to_string(domain.fingerprints.size()) +
-         (domain.fingerprints.size() == 1 ? " matrix)" : " matrices)");
+  std::string text;
+  switch (domain.use) {
+    case DomainUse::plan:
+      text = report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule);
+      break;
+    case DomainUse::storage:
+      text =
+          "rows, columns, values and vectors ordered as in the plan below, the rest as predicted "
+          "for each matrix";
+      break;
+    case DomainUse::predicted:
+      text = "what is predicted for each matrix";
+      break;
+  }
+  text += ": takes " + loss_text(domain.regret) +
+          " longer than each matrix's own plan (geometric mean of " +
+          std::to_string(domain.fingerprints.size()) +
+          (domain.fingerprints.size() == 1 ? " matrix)" : " matrices)");
+  if (const auto loss = loss_left_out(domain)) {
+    text += "; on a matrix that was left out of the set, " + loss_text(*loss) + " (at most " +
+            loss_text(*std::max_element(domain.left_out.begin(), domain.left_out.end())) + ")";
+  }
+  return text;
 }
 
 }  // namespace heddle::tuning

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "tune_report.hpp"
 
@@ -25,18 +24,11 @@ std::string search_text(const TuneReport& report);
 /// "1.3%"; "cannot run" of an infinite one.
 std::string loss_text(double loss);
 
-/// One line on a plan for the whole domain.
-std::string domain_text(const DomainRecord& domain);
+/// Geometric mean of what matrices of a domain lost, each under the plan of a domain without it;
+/// none where that is not known.
+std::optional<double> loss_left_out(const DomainRecord& domain);
 
-/// What matrices of a domain lost, each under the plan of a domain without it.
-struct LossLeftOut {
-  double mean = 0;  // geometric
-  double most = 0;
-  std::size_t matrices = 0;
-};
-/// None where that is not known.
-std::optional<LossLeftOut> loss_left_out(const std::vector<DomainRecord>& domains);
-/// The same in a line; empty where it is not known.
-std::string left_out_text(const std::vector<DomainRecord>& domains);
+/// A sentence or two on the plan for the whole domain, without a full stop.
+std::string domain_text(const DomainRecord& domain);
 
 }  // namespace heddle::tuning

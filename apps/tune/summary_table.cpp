@@ -75,13 +75,11 @@ void print_table(const TuneReport& report, std::ostream& out) {
     out << "\nplan of " << report::printable(matrix.name) << "\n"
         << to_string(matrix.record->plan) << "\n";
   }
-  for (const DomainRecord& domain : report.domains) {
+  if (report.domain) {
     out << "\n"
-        << wrapped("domain " + domain.domain + ": " + domain_text(domain), 2)
-        << to_string(domain.plan) << "\n";
+        << wrapped("domain " + report.domain->domain + ": " + domain_text(*report.domain), 2)
+        << to_string(report.domain->plan) << "\n";
   }
-  const std::string left_out = left_out_text(report.domains);
-  if (!left_out.empty()) out << "\n" << wrapped(left_out, 2);
 }
 
 }  // namespace heddle::tuning

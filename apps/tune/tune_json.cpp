@@ -108,17 +108,13 @@ Json to_json(const TuneReport& report, bool with_trials) {
   for (const MatrixReport& matrix : report.matrices) {
     matrices.push_back(to_json(matrix, with_trials));
   }
-  if (!report.domains.empty()) {
-    Json& domain = json["domain"] = {{"name", report.domains.front().domain}};
-    Json& plans = domain["plans"] = Json::array();
-    for (const DomainRecord& of_loop : report.domains) {
-      plans.push_back({{"plan", to_string(of_loop.plan)},
-                       {"regret", of_loop.regret},
-                       {"matrices", of_loop.fingerprints.size()},
-                       {"left_out", of_loop.left_out}});
-    }
-    const auto loss = loss_left_out(report.domains);
-    domain["left_out"] = loss ? Json(loss->mean) : Json();
+  if (report.domain) {
+    const DomainRecord& domain = *report.domain;
+    const auto left_out = loss_left_out(domain);
+    json["domain"] = {
+        {"name", domain.domain},       {"plan", to_string(domain.plan)},
+        {"use", name(domain.use)},     {"regret", domain.regret},
+        {"left_out", domain.left_out}, {"mean_left_out", left_out ? Json(*left_out) : Json()}};
   }
   return json;
 }

@@ -64,7 +64,7 @@ struct TuneReport {
   double tightness = 0.01;
   double seconds_limit = std::numeric_limits<double>::infinity();  // of each search
   std::vector<MatrixReport> matrices;
-  std::vector<DomainRecord> domains;  // of one name, a kind of loop each
+  std::optional<DomainRecord> domain;
   bool cancelled = false;
 };
 

@@ -38,14 +38,23 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// The plan that is best over a set of matrices of one domain, for others of it. Where solvers run
-/// in one kernel up to some size and not beyond, a domain has a record for either kind.
+/// What of a domain's plan is for its other matrices.
+enum class DomainUse {
+  plan,      // all of it
+  storage,   // order of rows and columns, layout of values and vectors; the rest is predicted
+  predicted  // nothing: what is predicted for each matrix is better than any plan for all
+};
+
+std::string_view name(DomainUse use);
+
+/// The plan that is best over a set of matrices of one domain, for others of it.
 struct DomainRecord {
   std::string domain;
   std::string entry;
   std::string precision;
   Objective objective = Objective::cg;
   Plan plan;
+  DomainUse use = DomainUse::plan;
   double regret = 0;                      // geometric mean over the set of time / best time, less 1
   std::vector<std::string> fingerprints;  // of the set, whose records are in the same profile
   /// What each of these lost under the plan of a domain without it, time / best time less 1; empty
@@ -54,6 +63,9 @@ struct DomainRecord {
 
   bool operator==(const DomainRecord&) const = default;
 };
+
+/// A domain's plan for a matrix for which this one is predicted.
+Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted);
 
 /// What a profile throws that is whole, but for another version of Heddle: of another schema, or
 /// with a plan that is unknown here.
@@ -87,9 +99,8 @@ struct Profile {
   void save(const std::string& path) const;
 
   /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
-  /// structure and objective that both have, and of a domain (all its records), the other's. What
-  /// is said of device, version and kernels becomes the other's. Throws `Error` (bad_plan) for one
-  /// of another device.
+  /// structure and objective that both have, and of a domain, the other's. What is said of device,
+  /// version and kernels becomes the other's. Throws `Error` (bad_plan) for one of another device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;
@@ -107,11 +118,6 @@ struct PlanQuery {
   /// distance of half a doubling it knows better.
   std::optional<Plan> predicted = {};
 };
-
-/// Whether the domain's plan is one to take, where this is predicted: not if the domain has another
-/// for the predicted kind of loop, one kernel for all iterations or not.
-bool may_answer(const DomainRecord& domain, const Profile& profile,
-                const std::optional<Plan>& predicted);
 
 /// How a profile answers.
 struct ProfileMatch {

@@ -107,9 +107,8 @@ Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions&
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
 /// plans that were the best of one and those that came near it, each of which is measured on every
-/// matrix; of iterations that and another, over the matrices that run best in one kernel and over
-/// those that do not. Without these where it is cancelled before all of them are, and under
-/// `Search::predict`, which has no times to compare.
+/// matrix, or their storage alone, or the predictions (`DomainUse`). Without that plan where it is
+/// cancelled before all of them are, and under `Search::predict`, which has no times to compare.
 Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                     const Device& device, const TuneOptions& options = {});
 
@@ -121,9 +120,9 @@ struct Evaluation {
   double loss = 0;  // score of the plan over the best's, less 1; infinite where it cannot run
 };
 /// Searches as `options` say, without help from the profile, and measures both plans side by side.
-/// Of several domains of that entry, precision and objective, and for the predicted kind of loop,
-/// it takes the one that has the nearest matrix. Throws as `tune`, and `Error` (usage) where the
-/// profile has no such domain or the search was cancelled before it measured both plans.
+/// Of several domains of that entry, precision and objective it takes the one that has the nearest
+/// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
+/// was cancelled before it measured both plans.
 Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
                     const TuneOptions& options = {});
 

@@ -1,4 +1,4 @@
-// The plans that are best over a set of matrices, and what they lose on matrices of another.
+// The plan that is best over a set of matrices, and what it loses on a matrix of another.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,8 @@
 namespace heddle {
 
 struct DomainBest {
-  std::size_t plan = 0;
-  double regret = 0;                  // geometric mean over the matrices of score / least, less 1
-  std::vector<std::size_t> matrices;  // it is the best for these
+  std::size_t plan = 0;  // the column
+  double regret = 0;     // geometric mean over the rows of score / least score, less 1
 };
 
 /// Of scores[matrix][plan], positive, infinite where a plan does not run: the plan of least total
@@ -18,23 +17,10 @@ struct DomainBest {
 /// None where no plan runs on every matrix.
 std::optional<DomainBest> least_regret(const std::vector<std::vector<double>>& scores);
 
-/// What plans took on the matrices of a domain.
-struct DomainScores {
-  /// [plan]: all iterations run in one kernel. That is for matrices up to some size: no such plan
-  /// suits larger ones, nor another the smaller ones. Of products none does.
-  std::vector<bool> one_kernel;
-  std::vector<std::vector<double>> scores;  // [matrix][plan], as above
-  std::vector<std::vector<bool>> proposed;  // [matrix][plan]: what is known of that matrix alone
-  std::vector<std::size_t> predicted;       // [matrix]: a plan, among those proposed for it
-};
-
-/// Of the matrices whose best plan runs in one kernel, and of the others, the plan of that kind
-/// that has the least regret; none for a kind that no matrix is of.
-std::vector<DomainBest> best_of_each_loop(const DomainScores& domain);
-
-/// What each matrix would lose, of score / least score - 1, had the domain been without it: under
-/// the plan for its predicted kind of loop, or where that does not run its prediction. Infinite
-/// where that does not run either. Of fewer than two matrices none.
-std::vector<double> losses_left_out(const DomainScores& domain);
+/// What each matrix would lose, of score / least score - 1, under the plan of least regret over the
+/// others: of the plans that one of these proposed, as proposed[matrix][plan] says. Infinite where
+/// there is none or it does not run. Of fewer than two matrices none.
+std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scores,
+                                    const std::vector<std::vector<bool>>& proposed);
 
 }  // namespace heddle

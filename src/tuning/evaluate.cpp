@@ -9,12 +9,12 @@ namespace {
 
 /// The domain with the record nearest to the matrix, of those for its entry and objective.
 const DomainRecord& domain_for(const Profile& profile, const AnyMatrix& matrix, Objective objective,
-                               const PatternFeatures& features, const Plan& predicted) {
+                               const PatternFeatures& features) {
   const DomainRecord* nearest = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const DomainRecord& domain : profile.domains) {
     if (domain.entry != matrix.entry().name() || domain.precision != name(matrix.precision()) ||
-        domain.objective != objective || !may_answer(domain, profile, predicted)) {
+        domain.objective != objective) {
       continue;
     }
     if (nearest == nullptr) nearest = &domain;
@@ -40,7 +40,8 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
                             const TuningDevice& on, const TuneOptions& options) {
   TunedMatrix tuned(matrix, on, options);
   const DomainRecord& domain =
-      domain_for(profile, *matrix.matrix, options.objective, tuned.features(), tuned.predicted());
+      domain_for(profile, *matrix.matrix, options.objective, tuned.features());
+  const Plan plan = plan_of_domain(domain.plan, domain.use, tuned.predicted());
   std::vector<Trial> trials;
   const SearchResult found = tuned.search(trials);
   if (!found.best) {
@@ -48,17 +49,17 @@ Evaluation detail::evaluate(const Profile& profile, const NamedMatrix& matrix,
   }
   Evaluation evaluation;
   evaluation.domain = domain.domain;
-  if (domain.plan == found.best->plan) {
+  if (plan == found.best->plan) {
     evaluation.plan = evaluation.best = *found.best;
     return evaluation;
   }
-  const std::vector<Trial> both = tuned.measure({found.best->plan, domain.plan});
+  const std::vector<Trial> both = tuned.measure({found.best->plan, plan});
   if (both.size() < 2) {
     throw Error(ErrorKind::usage, "it was cancelled before both plans were measured");
   }
   evaluation.best = both[0];
   evaluation.plan = both[1];
-  evaluation.plan.plan = domain.plan;  // not another one that runs alike
+  evaluation.plan.plan = plan;  // not another one that runs alike
   evaluation.loss = evaluation.plan.score / evaluation.best.score - 1;
   return evaluation;
 }

@@ -17,30 +17,22 @@ bool replaces(const ProfileRecord& a, const ProfileRecord& b) {
   return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision &&
          a.structure == b.structure && a.objective == b.objective;
 }
-bool is_same_domain(const DomainRecord& a, const DomainRecord& b) {
+bool replaces(const DomainRecord& a, const DomainRecord& b) {
   return a.domain == b.domain && a.entry == b.entry && a.precision == b.precision &&
          a.objective == b.objective;
 }
 
-void take_over(std::vector<ProfileRecord>& records, const std::vector<ProfileRecord>& others) {
-  for (const ProfileRecord& other : others) {
-    const auto same =
-        std::find_if(records.begin(), records.end(),
-                     [&](const ProfileRecord& record) { return replaces(other, record); });
+template <class T>
+void take_over(std::vector<T>& records, const std::vector<T>& others) {
+  for (const T& other : others) {
+    const auto same = std::find_if(records.begin(), records.end(),
+                                   [&](const T& record) { return replaces(other, record); });
     if (same == records.end()) {
       records.push_back(other);
     } else {
       *same = other;
     }
   }
-}
-/// A domain is made anew as a whole, for whichever loops.
-void take_over(std::vector<DomainRecord>& domains, const std::vector<DomainRecord>& others) {
-  std::erase_if(domains, [&](const DomainRecord& domain) {
-    return std::any_of(others.begin(), others.end(),
-                       [&](const DomainRecord& other) { return is_same_domain(other, domain); });
-  });
-  domains.insert(domains.end(), others.begin(), others.end());
 }
 
 bool is_for(const PlanQuery& query, const std::string& entry, const std::string& precision) {
@@ -62,16 +54,27 @@ void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
 
 }  // namespace
 
-bool may_answer(const DomainRecord& domain, const Profile& profile,
-                const std::optional<Plan>& predicted) {
-  if (!predicted || domain.objective == Objective::product ||
-      is_one_kernel(domain.plan) == is_one_kernel(*predicted))
-    return true;
-  return std::none_of(profile.domains.begin(), profile.domains.end(),
-                      [&](const DomainRecord& other) {
-                        return is_same_domain(other, domain) &&
-                               is_one_kernel(other.plan) == is_one_kernel(*predicted);
-                      });
+std::string_view name(DomainUse use) {
+  switch (use) {
+    case DomainUse::plan:
+      return "plan";
+    case DomainUse::storage:
+      return "storage";
+    case DomainUse::predicted:
+      return "predicted";
+  }
+  return "";
+}
+
+Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted) {
+  if (use == DomainUse::plan) return plan;
+  if (use == DomainUse::predicted) return predicted;
+  Plan both = predicted;
+  both.order = plan.order;
+  both.columns = plan.columns;
+  both.inner = plan.inner;
+  both.vector = plan.vector;
+  return both;
 }
 
 Profile Profile::of(const Device& device) {
@@ -143,9 +146,9 @@ std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery
       if (std::ranges::find(domain.fingerprints, record.fingerprint) == domain.fingerprints.end()) {
         continue;
       }
-      if (!may_answer(domain, profile, query.predicted)) continue;
-      keep_better(best,
-                  {ProfileMatch::Kind::domain, domain.plan, domain.domain, domain.objective, away},
+      const Plan plan =
+          query.predicted ? plan_of_domain(domain.plan, domain.use, *query.predicted) : domain.plan;
+      keep_better(best, {ProfileMatch::Kind::domain, plan, domain.domain, domain.objective, away},
                   query);
     }
   }

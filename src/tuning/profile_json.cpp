@@ -107,10 +107,15 @@ json written(const DomainRecord& domain) {
   }
   json left_out = json::array();
   for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
-  return {{"domain", text(domain.domain)},           {"entry", text(domain.entry)},
-          {"precision", text(domain.precision)},     {"objective", name(domain.objective)},
-          {"plan", to_string(domain.plan)},          {"regret", number(domain.regret, "a regret")},
-          {"fingerprints", std::move(fingerprints)}, {"left_out", std::move(left_out)}};
+  return {{"domain", text(domain.domain)},
+          {"entry", text(domain.entry)},
+          {"precision", text(domain.precision)},
+          {"objective", name(domain.objective)},
+          {"plan", to_string(domain.plan)},
+          {"use", name(domain.use)},
+          {"regret", number(domain.regret, "a regret")},
+          {"fingerprints", std::move(fingerprints)},
+          {"left_out", std::move(left_out)}};
 }
 
 template <class T, class Key>
@@ -264,15 +269,24 @@ ProfileRecord read_record(const JsonObject& object) {
   return record;
 }
 
+DomainUse use_of(const JsonObject& object) {
+  const std::string text = object.text_of("use", {"plan", "storage", "predicted"});
+  for (const DomainUse use : {DomainUse::storage, DomainUse::predicted}) {
+    if (text == name(use)) return use;
+  }
+  return DomainUse::plan;
+}
+
 DomainRecord read_domain(const JsonObject& object) {
-  object.check_keys(
-      {"domain", "entry", "precision", "objective", "plan", "regret", "fingerprints", "left_out"});
+  object.check_keys({"domain", "entry", "precision", "objective", "plan", "use", "regret",
+                     "fingerprints", "left_out"});
   DomainRecord domain;
   domain.domain = name_of(object, "domain");
   domain.entry = name_of(object, "entry");
   domain.precision = object.text_of("precision", {"single", "double"});
   domain.objective = objective_of(object);
   domain.plan = plan_of(object, "plan");
+  if (object.has("use")) domain.use = use_of(object);
   domain.regret = object.number("regret");
   domain.fingerprints = object.texts("fingerprints");
   for (std::size_t i = 0; i < domain.fingerprints.size(); ++i) {
@@ -333,7 +347,7 @@ std::string Profile::to_json() const {
     return std::tie(r.entry, r.precision, r.objective, r.matrix, r.fingerprint);
   });
   object["domains"] = sorted(domains, [](const DomainRecord& d) {
-    return std::tie(d.entry, d.precision, d.objective, d.domain, d.plan.loop);
+    return std::tie(d.entry, d.precision, d.objective, d.domain);
   });
   return object.dump(1) + "\n";
 }

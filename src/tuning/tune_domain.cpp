@@ -30,8 +30,37 @@ std::vector<Plan> near_best_of(std::vector<Trial> trials) {
   return taken;
 }
 
-bool contains(const std::vector<Plan>& plans, const Plan& plan) {
-  return std::find(plans.begin(), plans.end(), plan) != plans.end();
+/// A plan for all matrices, or the part of it that does not go by their size.
+struct Candidate {
+  Plan plan;
+  DomainUse use = DomainUse::plan;
+};
+
+/// Whether they are the same plan for every matrix.
+bool is_same(const Candidate& a, const Candidate& b) {
+  if (a.use != b.use) return false;
+  if (a.use == DomainUse::predicted) return true;
+  if (a.use == DomainUse::plan) return a.plan == b.plan;
+  return a.plan.order == b.plan.order && a.plan.columns == b.plan.columns &&
+         a.plan.inner == b.plan.inner && a.plan.vector == b.plan.vector;
+}
+
+void add(const Candidate& candidate, std::vector<Candidate>& candidates) {
+  const bool is_new = std::none_of(candidates.begin(), candidates.end(),
+                                   [&](const Candidate& c) { return is_same(c, candidate); });
+  if (is_new) candidates.push_back(candidate);
+}
+
+std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Plan& predicted) {
+  std::vector<Candidate> proposed;
+  for (const Plan& plan : near_best) add({plan, DomainUse::plan}, proposed);
+  for (const Plan& plan : near_best) add({plan, DomainUse::storage}, proposed);
+  add({predicted, DomainUse::predicted}, proposed);
+  return proposed;
+}
+
+std::size_t place_of(const Plan& plan, const std::vector<Plan>& plans) {
+  return static_cast<std::size_t>(std::find(plans.begin(), plans.end(), plan) - plans.begin());
 }
 
 }  // namespace
@@ -57,7 +86,7 @@ void detail::check_domain(const std::vector<NamedMatrix>& matrices, const TuneOp
 Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                             const TuningDevice& on, const TuneOptions& options) {
   Profile profile = empty_profile(on);
-  std::vector<std::vector<Plan>> plans_of;
+  std::vector<std::vector<Candidate>> candidates_of;
   bool cancelled = false;
   TuneOptions watched = options;
   watched.observer = [&](const TuneProgress& progress) {
@@ -69,54 +98,57 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
     std::vector<Trial> trials;
     const SearchResult found = tuned.search(trials);
     if (auto record = tuned.record(found)) profile.records.push_back(*std::move(record));
-    plans_of.push_back(near_best_of(std::move(trials)));
+    candidates_of.push_back(proposed_by(near_best_of(std::move(trials)), tuned.predicted()));
     if (cancelled) return profile;
-    plans_of.back().push_back(tuned.predicted());
   }
-  std::vector<Plan> candidates;
-  for (const std::vector<Plan>& plans : plans_of) {
-    for (const Plan& plan : plans) {
-      if (!contains(candidates, plan)) candidates.push_back(plan);
-    }
+  if (options.search == Search::predict) return profile;
+  std::vector<Candidate> candidates;
+  for (const std::vector<Candidate>& proposed : candidates_of) {
+    for (const Candidate& candidate : proposed) add(candidate, candidates);
   }
-  if (options.search == Search::predict || candidates.empty()) return profile;
 
-  DomainScores scores;
-  for (const Plan& plan : candidates) {
-    scores.one_kernel.push_back(options.objective != Objective::product && is_one_kernel(plan));
-  }
+  std::vector<std::vector<double>> scores;
+  std::vector<std::vector<bool>> proposed;
   for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
     TunedMatrix tuned(matrices[matrix], on, watched);
-    scores.scores.emplace_back();
-    for (const Trial& trial : tuned.measure(candidates)) {
-      scores.scores.back().push_back(trial.score);
+    // Of this matrix several may be the same plan.
+    std::vector<Plan> plans, once;
+    for (const Candidate& candidate : candidates) {
+      plans.push_back(plan_of_domain(candidate.plan, candidate.use, tuned.predicted()));
+      if (place_of(plans.back(), once) == once.size()) once.push_back(plans.back());
     }
-    if (scores.scores.back().size() < candidates.size()) return profile;
-    scores.proposed.emplace_back();
-    for (const Plan& plan : candidates) {
-      scores.proposed.back().push_back(contains(plans_of[matrix], plan));
+    const std::vector<Trial> trials = tuned.measure(once);
+    if (trials.size() < once.size()) return profile;
+    scores.emplace_back();
+    proposed.emplace_back();
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      scores.back().push_back(trials[place_of(plans[c], once)].score);
+      const auto& own = candidates_of[matrix];
+      proposed.back().push_back(std::any_of(own.begin(), own.end(), [&](const Candidate& other) {
+        return is_same(other, candidates[c]);
+      }));
     }
-    const auto predicted = std::find(candidates.begin(), candidates.end(), tuned.predicted());
-    scores.predicted.push_back(static_cast<std::size_t>(predicted - candidates.begin()));
   }
-  std::vector<double> losses = losses_left_out(scores);
+  const std::optional<DomainBest> best = least_regret(scores);
+  if (!best) return profile;
+  const ProfileRecord& first = profile.records.front();
+  DomainRecord record;
+  record.domain = domain;
+  record.entry = first.entry;
+  record.precision = first.precision;
+  record.objective = options.objective;
+  record.plan = candidates[best->plan].plan;
+  record.use = candidates[best->plan].use;
+  record.regret = best->regret;
+  for (const ProfileRecord& of_matrix : profile.records) {
+    record.fingerprints.push_back(of_matrix.fingerprint);
+  }
+  record.left_out = losses_left_out(scores, proposed);
   const auto is_known = [](double loss) { return std::isfinite(loss); };
-  if (!std::all_of(losses.begin(), losses.end(), is_known)) losses.clear();
-  for (const DomainBest& best : best_of_each_loop(scores)) {
-    const ProfileRecord& first = profile.records.front();
-    DomainRecord record;
-    record.domain = domain;
-    record.entry = first.entry;
-    record.precision = first.precision;
-    record.objective = options.objective;
-    record.plan = candidates[best.plan];
-    record.regret = best.regret;
-    for (const std::size_t matrix : best.matrices) {
-      record.fingerprints.push_back(profile.records[matrix].fingerprint);
-      if (!losses.empty()) record.left_out.push_back(losses[matrix]);
-    }
-    profile.domains.push_back(std::move(record));
+  if (!std::all_of(record.left_out.begin(), record.left_out.end(), is_known)) {
+    record.left_out.clear();
   }
+  profile.domains.push_back(std::move(record));
   return profile;
 }
 

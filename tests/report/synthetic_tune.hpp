@@ -137,7 +137,7 @@ inline TuneReport synthetic_tune(const SyntheticAxes& axes = {}) {
   domain.regret = 0.013;
   domain.fingerprints = {"a", "b"};
   domain.left_out = {0.02, 0.05};
-  run.domains = {domain};
+  run.domain = domain;
   return run;
 }
 

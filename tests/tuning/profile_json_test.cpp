@@ -37,6 +37,7 @@ Profile full_profile() {
   predicted.objective = Objective::product;
   profile.records.push_back(predicted);
   profile.domains = {some_domain("surfaces", "C=4", {"a", "b"}), some_domain("none", "CSR", {})};
+  profile.domains.front().use = DomainUse::storage;
   profile.domains.front().left_out = {0.01, 0.07};
   return profile;
 }
@@ -216,6 +217,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/domains/0/domain", "", "p.json: domains[0].domain: must not be empty"},
       {"/domains/1/regret", json::array(), "p.json: domains[1].regret: must be a number"},
       {"/domains/1/fingerprints", "a", "p.json: domains[1].fingerprints: must be an array"},
+      {"/domains/1/use", "all", "p.json: domains[1].use: 'all' is none of plan storage predicted"},
       {"/domains/1/left_out", 3, "p.json: domains[1].left_out: must be an array"},
       {"/domains/1/left_out",
        {0.1},
@@ -351,7 +353,7 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
       if (!place.empty() && good[place.parent_pointer()].is_object()) {
         json without = good;
         without[place.parent_pointer()].erase(place.back());
-        const bool may_be_absent = name == "left_out";
+        const bool may_be_absent = name == "left_out" || name == "use";
         EXPECT_EQ(rules.accepts(without), may_be_absent);
         EXPECT_EQ(message_of(without) == "accepted", may_be_absent);
       }

@@ -53,8 +53,8 @@ TEST(MergedProfiles, HoldWhatBothKnowAndTheNewerOfWhatIsTheSame) {
                                               in_single,
                                               of_complex};
   EXPECT_EQ(old_one.records, records);
-  const std::vector<DomainRecord> domains = {some_domain("solids", "C=8", {"b"}),
-                                             some_domain("surfaces", "C=32", {"b", "c"})};
+  const std::vector<DomainRecord> domains = {some_domain("surfaces", "C=32", {"b", "c"}),
+                                             some_domain("solids", "C=8", {"b"})};
   EXPECT_EQ(old_one.domains, domains);
   EXPECT_EQ(old_one.version, "0.2.0");
   EXPECT_EQ(old_one.kernels, new_one.kernels);
@@ -161,15 +161,21 @@ TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
   EXPECT_FALSE(find(profile, query).has_value());
   profile.domains = {some_domain("domain", "loop=graph", {"c"})};
   EXPECT_EQ(nearest(), "domain");
-  // But where it has a plan for either kind of loop.
-  profile.domains.push_back(some_domain("domain", "loop=persistent", {"c"}));
+  // Or what of its plan goes by no size.
+  profile.domains[0].use = DomainUse::storage;
   EXPECT_EQ(find(profile, query)->plan.loop, LoopForm::persistent);
-  query.predicted = parse_plan("loop=graph");
-  EXPECT_EQ(find(profile, query)->plan.loop, LoopForm::graph);
-  query.predicted = parse_plan("loop=persistent");
   profile.domains.clear();
   profile.records.push_back(some_record("itself", "a", "loop=graph", 10000));
   EXPECT_EQ(nearest(), "itself");
+}
+
+TEST(PlanOfDomain, TakesWhatGoesByNoSize) {
+  const Plan plan = parse_plan("C=64,T=8,order=rcm,inner=aosoa16,vector=soa,threads=512");
+  const Plan predicted = parse_plan("C=32,sigma=n,T=2,columns=given,threads=128");
+  EXPECT_EQ(plan_of_domain(plan, DomainUse::plan, predicted), plan);
+  EXPECT_EQ(plan_of_domain(plan, DomainUse::predicted, predicted), predicted);
+  EXPECT_EQ(plan_of_domain(plan, DomainUse::storage, predicted),
+            parse_plan("C=32,sigma=n,T=2,order=rcm,inner=aosoa16,vector=soa,threads=128"));
 }
 
 TEST(Find, KeepsEntriesAndPrecisionsApart) {

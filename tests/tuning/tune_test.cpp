@@ -11,6 +11,7 @@
 #include "heddle/any_solver.hpp"
 #include "heddle/problems.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/landscapes.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "support/synthetic_trials.hpp"
@@ -312,63 +313,23 @@ TEST(LeastRegret, IsTheLeastProductOfRatios) {
   EXPECT_EQ(only->regret, 0);
 }
 
-/// Two small matrices for one kernel, two large ones for a graph; plan 2 p + m is proposed for
-/// matrix m, in a kernel for p = 0, and each prediction is right.
-DomainScores small_and_large() {
-  DomainScores domain;
-  domain.one_kernel = {true, true, false, false};
-  domain.scores = {{1.0, 1.1, 2.0, 2.2},
-                   {2.2, 2.0, 6.0, 5.0},
-                   {infinity, 9.0, 5.0, 6.0},
-                   {infinity, infinity, 8.4, 8.0}};
-  domain.proposed = {{true, false, false, false},
-                     {false, true, false, false},
-                     {false, false, true, false},
-                     {false, false, false, true}};
-  domain.predicted = {0, 1, 2, 3};
-  return domain;
-}
-
-TEST(BestOfEachLoop, IsOverTheMatricesThatTheLoopSuits) {
-  DomainScores domain = small_and_large();
-  const auto best = best_of_each_loop(domain);
-  ASSERT_EQ(best.size(), 2u);
-  EXPECT_EQ(best[0].plan, 0u);
-  EXPECT_EQ(best[0].matrices, (std::vector<std::size_t>{0, 1}));
-  EXPECT_NEAR(best[0].regret, std::sqrt(1.1) - 1, 1e-12);
-  EXPECT_EQ(best[1].plan, 2u);
-  EXPECT_EQ(best[1].matrices, (std::vector<std::size_t>{2, 3}));
-  EXPECT_NEAR(best[1].regret, std::sqrt(1.05) - 1, 1e-12);
-  // Products know no loops: one plan for all.
-  domain.one_kernel.assign(4, false);
-  const auto one = best_of_each_loop(domain);
-  ASSERT_EQ(one.size(), 1u);
-  EXPECT_EQ(one[0].matrices.size(), 4u);
-  EXPECT_TRUE(best_of_each_loop({}).empty());
-}
-
 TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
-  DomainScores domain = small_and_large();
-  const auto losses = losses_left_out(domain);
-  ASSERT_EQ(losses.size(), 4u);
-  EXPECT_NEAR(losses[0], 0.1, 1e-12);
+  // A plan that is near the best of all, and each matrix's own, which the others do not know.
+  const std::vector<std::vector<double>> scores = {
+      {1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}};
+  std::vector<std::vector<bool>> proposed = {
+      {true, false, false, true}, {false, true, false, false}, {false, false, true, false}};
+  const auto losses = losses_left_out(scores, proposed);
+  ASSERT_EQ(losses.size(), 3u);
+  // Without the first nobody proposes the compromise.
+  EXPECT_NEAR(losses[0], 1, 1e-12);
   EXPECT_NEAR(losses[1], 0.1, 1e-12);
   EXPECT_NEAR(losses[2], 0.2, 1e-12);
-  EXPECT_NEAR(losses[3], 0.05, 1e-12);
-  // Without the last, the third's kind of loop is known to nobody: what does not run on it is left
-  // for its prediction, and what runs is taken.
-  domain.scores.pop_back();
-  domain.proposed.pop_back();
-  domain.predicted.pop_back();
-  EXPECT_EQ(losses_left_out(domain)[2], 0);
-  domain.scores[2][0] = 7.5;
-  EXPECT_NEAR(losses_left_out(domain)[2], 0.5, 1e-12);
-  // A prediction that is wrong costs what the plan for its kind of loop loses.
-  domain = small_and_large();
-  domain.predicted[1] = 2;
-  EXPECT_NEAR(losses_left_out(domain)[1], 2, 1e-12);
-  domain.scores.resize(1);
-  EXPECT_TRUE(losses_left_out(domain).empty());
+  // What runs on some matrices only is no plan for others.
+  const auto none =
+      losses_left_out({{1.0, infinity}, {infinity, 1.0}}, {{true, false}, {false, true}});
+  EXPECT_EQ(none, (std::vector<double>{infinity, infinity}));
+  EXPECT_TRUE(losses_left_out({{1.0}}, {{true}}).empty());
 }
 
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
@@ -417,6 +378,44 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   EXPECT_NEAR(evaluation.loss, 0.04, 0.03);
 }
 
+int predicted_T(const AnyMatrix& matrix) {
+  return predicted_plans(matrix.pattern(), subject_of(matrix).size(), hopper_like(),
+                         typical_ceilings(hopper_like()))
+      .front()
+      .threads_per_row;
+}
+/// Planar components suit all matrices, and as many threads a row as are predicted for each.
+std::unique_ptr<Trials> one_good_storage(const AnyMatrix& matrix, const Device&, Objective) {
+  const int T = predicted_T(matrix);
+  return std::make_unique<SyntheticTrials>(
+      [T](const Plan& plan) {
+        return 1e-3 * (plan.inner == InnerLayout::soa ? 0.8 : 1) *
+               (plan.threads_per_row == T ? 1 : 1.3);
+      },
+      static_cast<std::uint64_t>(matrix.rows()));
+}
+
+TEST(TuneDomain, LeavesToPredictionsWhatGoesBySize) {
+  const AnyMatrix a(dirac(150)), b(dirac(3000)), c(dirac(20000)), unseen(dirac(10000));
+  ASSERT_NE(predicted_T(a), predicted_T(c));
+  TuneOptions options;
+  options.search = Search::full;
+  detail::TuningDevice gpu = cpu_with(one_good_storage);
+  gpu.properties = hopper_like();
+  const Profile profile =
+      detail::tune_domain("spins", {{"a", &a}, {"b", &b}, {"c", &c}}, gpu, options);
+  ASSERT_EQ(profile.domains.size(), 1u);
+  const DomainRecord& domain = profile.domains.front();
+  EXPECT_EQ(domain.use, DomainUse::storage);
+  EXPECT_EQ(domain.plan.inner, InnerLayout::soa);
+  EXPECT_LT(domain.regret, 0.03);
+  ASSERT_EQ(domain.left_out.size(), 3u);
+  for (const double loss : domain.left_out) EXPECT_LT(loss, 0.05);
+  const Evaluation evaluation = detail::evaluate(profile, {"unseen", &unseen}, gpu, options);
+  EXPECT_EQ(evaluation.plan.plan.inner, InnerLayout::soa);
+  EXPECT_EQ(evaluation.plan.plan.threads_per_row, predicted_T(unseen));
+}
+
 TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {
   const AnyMatrix a(dirac(150)), b(dirac(250)), other(dirac(200)), real(poisson(50));
   TuneOptions options = hasty(Objective::cg);
@@ -430,7 +429,9 @@ TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {
   const Evaluation evaluation = evaluate(profile, {"other", &other}, Device::cpu(1), options);
   EXPECT_EQ(evaluation.plan.outcome, Trial::Outcome::measured);
   EXPECT_TRUE(std::isfinite(evaluation.loss));
-  EXPECT_EQ(evaluation.plan.plan, profile.domains.front().plan);
+  if (profile.domains.front().use == DomainUse::plan) {
+    EXPECT_EQ(evaluation.plan.plan, profile.domains.front().plan);
+  }
 
   EXPECT_THROW(evaluate(profile, {"real", &real}, Device::cpu(1), options), Error);
   EXPECT_THROW(tune_domain("mixed", {{"a", &a}, {"real", &real}}, Device::cpu(1), options), Error);
