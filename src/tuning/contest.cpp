@@ -97,6 +97,13 @@ bool Contest::has_tried(const Plan& plan) const {
   return entrants_.contains(to_string(space_.reduced(plan)));
 }
 
+const Contest::Entrant* Contest::measured(const Plan& plan) const {
+  const auto found = entrants_.find(to_string(space_.reduced(plan)));
+  const bool was =
+      found != entrants_.end() && found->second.trial.outcome == Trial::Outcome::measured;
+  return was ? &found->second : nullptr;
+}
+
 void Contest::take(Entrant& entrant, const Measurement& measurement) {
   const double factor = factor_of(entrant.trial.memory_ratio);
   entrant.trial.seconds = measurement.seconds;
@@ -208,7 +215,8 @@ std::vector<const Contest::Entrant*> Contest::ranking() const {
   return measured;
 }
 
-SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural) {
+SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
+                             const std::optional<Plan>& favourite) {
   constexpr double near = 1.1;  // times the best score
   if (best_ != nullptr && !stopped_) {
     constexpr double for_last_look = 0.25;
@@ -219,6 +227,11 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural) {
     for (const Entrant* entrant : ranking()) {
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
       if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
+    }
+    const Entrant* const favoured = favourite ? measured(*favourite) : nullptr;
+    if (favoured != nullptr && favoured->score.low <= near * best_->trial.score &&
+        std::find(finalists.begin(), finalists.end(), favoured) == finalists.end()) {
+      finalists.push_back(favoured);
     }
     if (natural_ != nullptr) {
       // First, since its own time is told, however slow it is.
@@ -235,6 +248,9 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural) {
       if (leads(entrant, winner)) winner = entrant;
       if (is_natural(entrant->trial.plan) && leads(entrant, best_natural)) best_natural = entrant;
     }
+    const bool can_be_told = winner == nullptr || favoured == nullptr ||
+                             favoured->trial.score > (1 + options_.tightness) * winner->trial.score;
+    if (!can_be_told) winner = favoured;
     // Those that were stopped before all of them ran have not lost.
     if (all_ran && winner != nullptr) best_ = winner;
     if (best_natural != nullptr) natural_ = best_natural;

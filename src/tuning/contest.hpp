@@ -53,10 +53,14 @@ class Contest {
   /// Measures so many of the best again, and the best of the natural layout, since the least of
   /// many noisy times is less than the plan takes; the best of these wins. Where nothing of that
   /// layout was measured, `natural` is, so that a search that was cut short can tell a speed-up.
-  /// For a quarter of the time limit beyond it; not after the observer ended the search.
-  SearchResult finish(std::size_t most_finalists, const Plan& natural);
+  /// Where one is named that cannot be told from the best, by the tightness that was asked for,
+  /// that wins. For a quarter of the time limit beyond it; not after the observer ended the search.
+  SearchResult finish(std::size_t most_finalists, const Plan& natural,
+                      const std::optional<Plan>& favourite = {});
 
  private:
+  /// Null where it was not.
+  const Entrant* measured(const Plan& plan) const;
   double factor_of(double memory_ratio) const;
   double memory_ratio_of(const Plan& plan);
   double rival_of(const Plan& plan, double memory_ratio) const;

@@ -147,7 +147,7 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                            const std::vector<Plan>& starts, const TuneOptions& options) {
   constexpr int finalists = 3;
   const int most_prepared = most_prepared_of(space);
-  Contest contest(trials, space, options, most_prepared + finalists + 1);
+  Contest contest(trials, space, options, most_prepared + finalists + 2);
   std::vector<Plan> references = starts;
   const Plan natural = natural_layout(starts.empty() ? space.base() : starts.front());
   references.push_back(natural);
@@ -160,7 +160,9 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
   }
   if (contest.begin(references))
     PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
-  return contest.finish(finalists, natural);
+  // What is predicted suits other matrices as well, which what the clock's noise picks does not.
+  const auto predicted = starts.empty() ? std::nullopt : std::optional(starts.front());
+  return contest.finish(finalists, natural, predicted);
 }
 
 }  // namespace heddle

@@ -213,6 +213,19 @@ TEST(PrunedSearch, FindsABestThatIsOneStepAway) {
   }
 }
 
+TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
+  const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product), hopper_like());
+  const Plan start = parse_plan("C=32,T=2,threads=256", whole.base());
+  for (const double gain : {0.995, 0.95}) {
+    SyntheticTrials trials([gain](const Plan& plan) {
+      return 1e-3 * (plan.lanes == 64 ? gain : plan.lanes == 32 ? 1 : 1.1);
+    });
+    const SearchResult result = pruned_search(trials, whole, {start}, {});
+    EXPECT_EQ(result.best->plan.lanes, gain < 0.99 ? 64 : 32);
+    EXPECT_EQ(result.best->plan == start, gain > 0.99);
+  }
+}
+
 TEST(PrunedSearch, TriesPairsThatDependOnOneAnother) {
   // Neither of two settings helps without the other.
   const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product), hopper_like());
