@@ -8,6 +8,7 @@
 #include "heddle/error.hpp"
 #include "markdown_table.hpp"
 #include "plan_names.hpp"
+#include "summary.hpp"
 #include "tune_output.hpp"
 
 namespace heddle::tuning {
@@ -132,10 +133,44 @@ std::string searches(const std::vector<Found>& all) {
          table.text();
 }
 
+/// A row for the domain that a run tuned, and what it loses on a matrix left out; none without one.
+void add_domain(const json& run, std::vector<std::vector<std::string>>& rows) {
+  if (!run.contains("domain")) return;
+  const json& domain = run.at("domain");
+  const auto mean = domain.at("mean_left_out");
+  std::string worst;
+  double most = 0;
+  const auto losses = domain.at("left_out").get<std::vector<double>>();
+  for (std::size_t i = 0; i < losses.size() && i < run.at("matrices").size(); ++i) {
+    if (losses[i] < most) continue;
+    most = losses[i];
+    worst = loss_text(most) + ", " + run.at("matrices").at(i).at("name").get<std::string>();
+  }
+  rows.push_back({domain.at("name").get<std::string>() + ", " + run.at("entry").get<std::string>(),
+                  run.at("objective").get<std::string>(), std::to_string(run.at("matrices").size()),
+                  domain.at("use").get<std::string>(),
+                  report::layout_name(parse_plan(domain.at("plan").get<std::string>())),
+                  loss_text(domain.at("regret").get<double>()),
+                  mean.is_null() ? "" : loss_text(mean.get<double>()), worst});
+}
+
+/// Nothing where there is no domain.
+std::string domains_table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return "";
+  MarkdownTable table({"domain", "timed", "matrices", "for others", "plan", "loss over the set",
+                       "on a matrix left out", "at most"});
+  for (const std::vector<std::string>& row : rows) table.add(row);
+  return "\nDomains: how much longer than under its own best plan a matrix takes under that of the "
+         "set, and under that of the set without it (geometric means). For others: the whole plan; "
+         "its storage, the rest being predicted for each matrix; or nothing but predictions.\n\n" +
+         table.text();
+}
+
 }  // namespace
 
 std::string results_section(const std::vector<json>& runs) {
   std::map<std::string, std::vector<Found>> by_device;
+  std::map<std::string, std::vector<std::vector<std::string>>> domains;
   std::map<std::string, std::set<std::string>> notes;
   for (const json& run : runs) {
     try {
@@ -144,6 +179,7 @@ std::string results_section(const std::vector<json>& runs) {
         parse_plan(found.plan);
         by_device[device].push_back(std::move(found));
       }
+      add_domain(run, domains[device]);
       notes[device].insert(run.at("date").get<std::string>() + ", commit " +
                            run.at("commit").get<std::string>() + ": `" +
                            run.at("command").get<std::string>() + "`");
@@ -159,7 +195,7 @@ std::string results_section(const std::vector<json>& runs) {
         "iteration with Jacobi, under the best plan that was found, and how much faster that is "
         "than the natural layout under its own best schedule. Where that differs from "
         "the findings of Mueller-Roemer et al. (2020): [tuning](tuning.md), at its end.\n\n";
-    text += best_layouts(found) + searches(found) + "\n";
+    text += best_layouts(found) + searches(found) + domains_table(domains[device]) + "\n";
     for (const std::string& note : notes[device]) text += "- " + note + "\n";
   }
   return text;

@@ -30,8 +30,21 @@ TEST(ResultsSection, HoldsSearchesBesideOneAnother) {
   // 1 / 1.25 of the best, in 4 of 200 seconds.
   EXPECT_NE(page.find("| 80% | 2% |"), std::string::npos) << page;
   EXPECT_NE(page.find("geometric mean of "), std::string::npos);
-  EXPECT_EQ(results_section({full}).find("geometric mean"), std::string::npos);
+  EXPECT_EQ(results_section({full}).find("geometric mean of "), std::string::npos);
   EXPECT_EQ(results_section({}), "");
+}
+
+TEST(ResultsSection, TellsWhatDomainsLose) {
+  TuneReport report = test::synthetic_tune();
+  const std::string page = results_section({summary_json(report)});
+  const std::string second = report.matrices[1].name;
+  EXPECT_NE(page.find("| surfaces, quaternion | product | " +
+                      std::to_string(report.matrices.size()) + " | plan |"),
+            std::string::npos)
+      << page;
+  EXPECT_NE(page.find("| 1.3% | 3.5% | 5.0%, " + second + " |"), std::string::npos) << page;
+  report.domain.reset();
+  EXPECT_EQ(results_section({summary_json(report)}).find("Domains"), std::string::npos);
 }
 
 TEST(ResultsSection, RefusesWhatIsNoRun) {
