@@ -137,7 +137,7 @@ std::string searches(const std::vector<Found>& all) {
 void add_domain(const json& run, std::vector<std::vector<std::string>>& rows) {
   if (!run.contains("domain")) return;
   const json& domain = run.at("domain");
-  const auto mean = domain.at("mean_left_out");
+  const json& mean = domain.at("mean_left_out");
   std::string worst;
   double most = 0;
   const auto losses = domain.at("left_out").get<std::vector<double>>();
