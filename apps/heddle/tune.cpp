@@ -375,8 +375,8 @@ void add_tune(CLI::App& app, int& status) {
       ->type_name("SECONDS");
   CLI::Option* const domain = command->add_option(
       "--domain", options->domain,
-      "name of what the matrices have in common: the one plan that is best over all is kept for "
-      "others like them [default, where there are several]");
+      "name of what the matrices have in common: the plan that is best over all, or what of it "
+      "is for all sizes, is kept for others like them [default, where there are several]");
   domain->type_name("NAME");
   CLI::Option* const output = command->add_option(
       "-o,--output", options->output,

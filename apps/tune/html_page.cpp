@@ -127,8 +127,10 @@ std::string best_plans(const TuneReport& run) {
   if (!plans.empty()) html += "<h3>Their plans in full</h3>\n<dl>\n" + plans + "</dl>\n";
   if (run.domain) {
     html += "<h3>One plan for the domain " + escaped(run.domain->domain) + "</h3>\n" +
-            element("p", domain_text(*run.domain) + ".") + "\n<p>" + plan_code(run.domain->plan) +
-            "</p>\n";
+            element("p", domain_text(*run.domain) + ".") + "\n";
+    if (run.domain->use == DomainUse::plan) {
+      html += "<p>" + plan_code(run.domain->plan) + "</p>\n";
+    }
   }
   return html;
 }

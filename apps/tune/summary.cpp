@@ -66,6 +66,18 @@ std::optional<double> loss_left_out(const DomainRecord& domain) {
   return std::expm1(sum / static_cast<double>(domain.left_out.size()));
 }
 
+std::string plan_for_others(const Plan& plan, DomainUse use) {
+  if (use == DomainUse::predicted) return "";
+  const std::string all = to_string(plan);
+  if (use == DomainUse::plan) return all;
+  std::string part;
+  for (const char* key : {"order=", "columns=", "inner=", "vector="}) {
+    const std::size_t at = all.find(key);
+    part += (part.empty() ? "" : ",") + all.substr(at, all.find(',', at) - at);
+  }
+  return part;
+}
+
 std::string domain_text(const DomainRecord& domain) {
   std::string text;
   switch (domain.use) {

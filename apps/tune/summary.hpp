@@ -28,6 +28,9 @@ std::string loss_text(double loss);
 /// none where that is not known.
 std::optional<double> loss_left_out(const DomainRecord& domain);
 
+/// What of a domain's plan is for its other matrices, as plans are written; empty where nothing is.
+std::string plan_for_others(const Plan& plan, DomainUse use);
+
 /// A sentence or two on the plan for the whole domain, without a full stop.
 std::string domain_text(const DomainRecord& domain);
 

@@ -77,8 +77,8 @@ void print_table(const TuneReport& report, std::ostream& out) {
   }
   if (report.domain) {
     out << "\n"
-        << wrapped("domain " + report.domain->domain + ": " + domain_text(*report.domain), 2)
-        << to_string(report.domain->plan) << "\n";
+        << wrapped("domain " + report.domain->domain + ": " + domain_text(*report.domain), 2);
+    if (report.domain->use == DomainUse::plan) out << to_string(report.domain->plan) << "\n";
   }
 }
 

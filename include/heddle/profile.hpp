@@ -55,10 +55,11 @@ struct DomainRecord {
   Objective objective = Objective::cg;
   Plan plan;
   DomainUse use = DomainUse::plan;
-  double regret = 0;                      // geometric mean over the set of time / best time, less 1
+  /// Geometric mean over the set of time, under the plan as it is used, over best time, less 1.
+  double regret = 0;
   std::vector<std::string> fingerprints;  // of the set, whose records are in the same profile
-  /// What each of these lost under the plan of a domain without it, time / best time less 1; empty
-  /// where that is not known.
+  /// What each of these lost under that of a domain without it, time / best time less 1; empty
+  /// where one of these is not known.
   std::vector<double> left_out;
 
   bool operator==(const DomainRecord&) const = default;
@@ -115,7 +116,8 @@ struct PlanQuery {
   PatternFeatures features;
   /// What it would be without profiles. A record of another matrix whose loop is one kernel for all
   /// iterations, and this one is not, or the other way round, is of another size: only within a
-  /// distance of half a doubling it knows better.
+  /// distance of half a doubling it knows better. Domains of whose plan only a part is for other
+  /// matrices answer only where this is known.
   std::optional<Plan> predicted = {};
 };
 
@@ -127,6 +129,7 @@ struct ProfileMatch {
   std::string matrix;                   // the record's, or the domain
   Objective objective = Objective::cg;  // of the record
   double distance = 0;                  // of the features
+  DomainUse use = DomainUse::plan;      // of a domain's plan
 };
 
 /// Beyond it a record tells nothing of a matrix: about four times as many rows, or a quarter.

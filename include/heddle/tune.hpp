@@ -76,7 +76,7 @@ struct TuneOptions {
 
 /// What a search found. `best` is empty where no plan could be measured.
 struct SearchResult {
-  std::optional<Trial> best;     // least score
+  std::optional<Trial> best;     // least score, or the favourite, see `pruned_search`
   std::optional<Trial> natural;  // of the natural layout under its best schedule
   int measured = 0, too_large = 0, refused = 0, wrong = 0;
   double seconds = 0;
@@ -87,7 +87,8 @@ struct SearchResult {
 SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& reference,
                          const TuneOptions& options);
 /// Coordinate search from each of `starts`, which come best guess first and of which the first is
-/// the reference; schedules of the natural layout likewise. docs/tuning.md tells how.
+/// the reference, and the best where nothing is faster by `tightness`, 1% at most; schedules of the
+/// natural layout likewise. docs/tuning.md tells how.
 SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                            const std::vector<Plan>& starts, const TuneOptions& options);
 
@@ -115,9 +116,11 @@ Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& m
 /// What the plan of a domain loses on a matrix, as a rule one that was not of its set.
 struct Evaluation {
   std::string domain;
-  Trial plan;       // the domain's plan on this matrix
-  Trial best;       // the best that the matrix's own search found, measured beside it
-  double loss = 0;  // score of the plan over the best's, less 1; infinite where it cannot run
+  Trial plan;  // the domain's plan on this matrix
+  Trial best;  // the best that the matrix's own search found, measured beside it
+  /// Score of the plan over the best's, less 1; infinite where it cannot run. Both are measured
+  /// anew: it may be a little less than 0, and is 0 where they are one plan.
+  double loss = 0;
 };
 /// Searches as `options` say, without help from the profile, and measures both plans side by side.
 /// Of several domains of that entry, precision and objective it takes the one that has the nearest

@@ -218,6 +218,7 @@ std::vector<const Contest::Entrant*> Contest::ranking() const {
 SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
                              const std::optional<Plan>& favourite) {
   constexpr double near = 1.1;  // times the best score
+  const double tie = 1 + std::min(options_.tightness, 0.01);
   if (best_ != nullptr && !stopped_) {
     constexpr double for_last_look = 0.25;
     finishes_ = true;
@@ -228,8 +229,9 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
       if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
     }
-    const Entrant* const favoured = favourite ? measured(*favourite) : nullptr;
-    if (favoured != nullptr && favoured->score.low <= near * best_->trial.score &&
+    const Entrant* favoured = favourite ? measured(*favourite) : nullptr;
+    if (favoured != nullptr && favoured->score.low > near * best_->trial.score) favoured = nullptr;
+    if (favoured != nullptr &&
         std::find(finalists.begin(), finalists.end(), favoured) == finalists.end()) {
       finalists.push_back(favoured);
     }
@@ -248,12 +250,13 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
       if (leads(entrant, winner)) winner = entrant;
       if (is_natural(entrant->trial.plan) && leads(entrant, best_natural)) best_natural = entrant;
     }
-    const bool can_be_told = winner == nullptr || favoured == nullptr ||
-                             favoured->trial.score > (1 + options_.tightness) * winner->trial.score;
-    if (!can_be_told) winner = favoured;
     // Those that were stopped before all of them ran have not lost.
     if (all_ran && winner != nullptr) best_ = winner;
     if (best_natural != nullptr) natural_ = best_natural;
+    if (all_ran && favoured != nullptr && favoured->trial.score <= tie * best_->trial.score) {
+      best_ = favoured;
+      if (is_natural(favoured->trial.plan)) natural_ = favoured;
+    }
   }
   SearchResult result;
   for (const auto& [text, entrant] : entrants_) {

@@ -43,7 +43,7 @@ class Contest {
   /// Plans that were prepared to run, each time that they were.
   int prepared() const { return prepared_; }
 
-  /// Of the least score; null before the first.
+  /// Of the least score, but for `finish`; null before the first.
   const Entrant* best() const { return best_; }
   /// The same of the natural layout.
   const Entrant* natural() const { return natural_; }
@@ -53,8 +53,8 @@ class Contest {
   /// Measures so many of the best again, and the best of the natural layout, since the least of
   /// many noisy times is less than the plan takes; the best of these wins. Where nothing of that
   /// layout was measured, `natural` is, so that a search that was cut short can tell a speed-up.
-  /// Where one is named that cannot be told from the best, by the tightness that was asked for,
-  /// that wins. For a quarter of the time limit beyond it; not after the observer ended the search.
+  /// A favourite wins where the best is not faster by the tightness that was asked for, 1% at most.
+  /// For a quarter of the time limit beyond it; not after the observer ended the search.
   SearchResult finish(std::size_t most_finalists, const Plan& natural,
                       const std::optional<Plan>& favourite = {});
 

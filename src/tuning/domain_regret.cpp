@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace heddle {
 
@@ -31,7 +30,8 @@ std::optional<DomainBest> least_regret(const std::vector<std::vector<double>>& s
 }
 
 std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scores,
-                                    const std::vector<std::vector<bool>>& proposed) {
+                                    const std::vector<std::vector<bool>>& proposed,
+                                    std::size_t otherwise) {
   std::vector<double> losses;
   if (scores.size() < 2) return losses;
   for (std::size_t out = 0; out < scores.size(); ++out) {
@@ -50,8 +50,9 @@ std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scor
       for (const std::size_t plan : plans) known.back().push_back(scores[other][plan]);
     }
     const auto best = least_regret(known);
-    losses.push_back(best ? scores[out][plans[best->plan]] / least_of(scores[out]) - 1
-                          : std::numeric_limits<double>::infinity());
+    std::size_t plan = best ? plans[best->plan] : otherwise;
+    if (!std::isfinite(scores[out][plan])) plan = otherwise;
+    losses.push_back(scores[out][plan] / least_of(scores[out]) - 1);
   }
   return losses;
 }

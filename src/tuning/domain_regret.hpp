@@ -18,9 +18,11 @@ struct DomainBest {
 std::optional<DomainBest> least_regret(const std::vector<std::vector<double>>& scores);
 
 /// What each matrix would lose, of score / least score - 1, under the plan of least regret over the
-/// others: of the plans that one of these proposed, as proposed[matrix][plan] says. Infinite where
-/// there is none or it does not run. Of fewer than two matrices none.
+/// others: of the plans that one of these proposed, as proposed[matrix][plan] says. Where there is
+/// none, or it does not run, under `otherwise`; infinite where that does not run either. Of fewer
+/// than two matrices none.
 std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scores,
-                                    const std::vector<std::vector<bool>>& proposed);
+                                    const std::vector<std::vector<bool>>& proposed,
+                                    std::size_t otherwise);
 
 }  // namespace heddle

@@ -22,9 +22,10 @@ void check_objective(const AnyMatrix& matrix, Objective objective);
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
 /// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
 /// first and last residual are a part of the time. On a GPU, products are replays of a graph
-/// between events, and a solve has 60 to 400 iterations, as many as make 2.6 ms; on the CPU as many
-/// runs as make 200 us are timed together, so that a clock's steps and a team's waking do not show,
-/// and a solve has 5 to 20 iterations, as many as make 20 ms.
+/// between events, and a solve has 60 to 400 iterations, as many as make 2.6 ms under the
+/// first plan, or half and half again as many where the solve ends or restarts before; on the CPU
+/// as many runs as make 200 us are timed together, so that a clock's steps and a team's waking do
+/// not show, and a solve has 5 to 20 iterations, as many as make 20 ms.
 class OperatorTrials final : public Trials {
  public:
   /// The matrix must outlive it. Throws as `check_objective`.

@@ -43,7 +43,9 @@ std::string in_words(const ProfileMatch& match) {
     case ProfileMatch::Kind::same_pattern:
       return "tuned for this pattern";
     case ProfileMatch::Kind::domain:
-      return "best of domain " + match.matrix;
+      if (match.use == DomainUse::predicted) return "predicted, best for domain " + match.matrix;
+      return (match.use == DomainUse::storage ? "storage best of domain " : "best of domain ") +
+             match.matrix;
     case ProfileMatch::Kind::nearest:
       break;
   }
@@ -182,6 +184,10 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   const bool is_other = match.objective != objective;
   const std::string found = in_words(match) + " (profile " + answer->source->path +
                             (is_other ? ", for " + std::string(name(match.objective)) : "") + ")";
+  if (match.kind == ProfileMatch::Kind::domain && match.use == DomainUse::predicted) {
+    choice.reason = found;
+    return choice;
+  }
   // A loop that was measured with this very pattern needs no guess of what it takes.
   const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
   const auto why_not = [&](const Plan& plan) {

@@ -63,7 +63,7 @@ std::string_view name(DomainUse use) {
     case DomainUse::predicted:
       return "predicted";
   }
-  return "";
+  throw Error(ErrorKind::internal, "a use of a domain's plan without a name");
 }
 
 Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted) {
@@ -146,10 +146,12 @@ std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery
       if (std::ranges::find(domain.fingerprints, record.fingerprint) == domain.fingerprints.end()) {
         continue;
       }
-      const Plan plan =
-          query.predicted ? plan_of_domain(domain.plan, domain.use, *query.predicted) : domain.plan;
-      keep_better(best, {ProfileMatch::Kind::domain, plan, domain.domain, domain.objective, away},
-                  query);
+      if (!query.predicted && domain.use != DomainUse::plan) continue;
+      ProfileMatch match{ProfileMatch::Kind::domain, domain.plan, domain.domain, domain.objective,
+                         away};
+      match.use = domain.use;
+      if (query.predicted) match.plan = plan_of_domain(domain.plan, domain.use, *query.predicted);
+      keep_better(best, match, query);
     }
   }
   return best;

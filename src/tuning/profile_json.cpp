@@ -105,17 +105,18 @@ json written(const DomainRecord& domain) {
   for (const std::string& fingerprint : domain.fingerprints) {
     fingerprints.push_back(text(fingerprint));
   }
-  json left_out = json::array();
-  for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
-  return {{"domain", text(domain.domain)},
-          {"entry", text(domain.entry)},
-          {"precision", text(domain.precision)},
-          {"objective", name(domain.objective)},
-          {"plan", to_string(domain.plan)},
-          {"use", name(domain.use)},
-          {"regret", number(domain.regret, "a regret")},
-          {"fingerprints", std::move(fingerprints)},
-          {"left_out", std::move(left_out)}};
+  json object = {
+      {"domain", text(domain.domain)},          {"entry", text(domain.entry)},
+      {"precision", text(domain.precision)},    {"objective", name(domain.objective)},
+      {"plan", to_string(domain.plan)},         {"regret", number(domain.regret, "a regret")},
+      {"fingerprints", std::move(fingerprints)}};
+  // Where they say no more than their absence, readers that do not know them can go on.
+  if (domain.use != DomainUse::plan) object["use"] = name(domain.use);
+  if (!domain.left_out.empty()) {
+    json& left_out = object["left_out"] = json::array();
+    for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
+  }
+  return object;
 }
 
 template <class T, class Key>

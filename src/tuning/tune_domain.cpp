@@ -13,19 +13,21 @@ namespace {
 constexpr double near_best = 1.05;
 constexpr std::size_t most_near_best = 8, best_ones = 3;
 
-std::vector<Plan> near_best_of(std::vector<Trial> trials) {
+std::vector<Plan> near_best_of(std::vector<Trial> trials, const SearchResult& found) {
   std::erase_if(trials, [](const Trial& trial) {
     return trial.outcome != Trial::Outcome::measured || !std::isfinite(trial.score);
   });
   std::stable_sort(trials.begin(), trials.end(),
                    [](const Trial& a, const Trial& b) { return a.score < b.score; });
   std::vector<Plan> taken;
+  if (found.best) taken.push_back(found.best->plan);
   for (const Trial& trial : trials) {
     if (trial.score > near_best * trials.front().score || taken.size() == most_near_best) break;
     const bool is_known_layout = std::any_of(taken.begin(), taken.end(), [&](const Plan& plan) {
       return same_layout(plan, trial.plan);
     });
-    if (taken.size() < best_ones || !is_known_layout) taken.push_back(trial.plan);
+    const bool is_taken = std::find(taken.begin(), taken.end(), trial.plan) != taken.end();
+    if (!is_taken && (taken.size() < best_ones || !is_known_layout)) taken.push_back(trial.plan);
   }
   return taken;
 }
@@ -52,11 +54,25 @@ void add(const Candidate& candidate, std::vector<Candidate>& candidates) {
 }
 
 std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Plan& predicted) {
-  std::vector<Candidate> proposed;
-  for (const Plan& plan : near_best) add({plan, DomainUse::plan}, proposed);
-  for (const Plan& plan : near_best) add({plan, DomainUse::storage}, proposed);
-  add({predicted, DomainUse::predicted}, proposed);
+  std::vector<Candidate> proposed = {{predicted, DomainUse::predicted}};
+  for (const DomainUse use : {DomainUse::storage, DomainUse::plan}) {
+    for (const Plan& plan : near_best) add({plan, use}, proposed);
+  }
   return proposed;
+}
+
+/// What takes least from one matrix to another comes first, since of equals the first is taken: the
+/// predictions, then storage, then whole plans.
+std::vector<Candidate> all_of(const std::vector<std::vector<Candidate>>& proposed) {
+  std::vector<Candidate> all;
+  for (const DomainUse use : {DomainUse::predicted, DomainUse::storage, DomainUse::plan}) {
+    for (const std::vector<Candidate>& of_matrix : proposed) {
+      for (const Candidate& candidate : of_matrix) {
+        if (candidate.use == use) add(candidate, all);
+      }
+    }
+  }
+  return all;
 }
 
 std::size_t place_of(const Plan& plan, const std::vector<Plan>& plans) {
@@ -98,14 +114,12 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
     std::vector<Trial> trials;
     const SearchResult found = tuned.search(trials);
     if (auto record = tuned.record(found)) profile.records.push_back(*std::move(record));
-    candidates_of.push_back(proposed_by(near_best_of(std::move(trials)), tuned.predicted()));
+    candidates_of.push_back(proposed_by(near_best_of(std::move(trials), found), tuned.predicted()));
     if (cancelled) return profile;
   }
   if (options.search == Search::predict) return profile;
-  std::vector<Candidate> candidates;
-  for (const std::vector<Candidate>& proposed : candidates_of) {
-    for (const Candidate& candidate : proposed) add(candidate, candidates);
-  }
+  const std::vector<Candidate> candidates = all_of(candidates_of);
+  constexpr std::size_t predictions = 0;  // the place of that candidate
 
   std::vector<std::vector<double>> scores;
   std::vector<std::vector<bool>> proposed;
@@ -143,7 +157,7 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   for (const ProfileRecord& of_matrix : profile.records) {
     record.fingerprints.push_back(of_matrix.fingerprint);
   }
-  record.left_out = losses_left_out(scores, proposed);
+  record.left_out = losses_left_out(scores, proposed, predictions);
   const auto is_known = [](double loss) { return std::isfinite(loss); };
   if (!std::all_of(record.left_out.begin(), record.left_out.end(), is_known)) {
     record.left_out.clear();

@@ -103,6 +103,21 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   choice = choose(path);
   EXPECT_EQ(choice.plan, parse_plan("C=4"));
   EXPECT_EQ(choice.reason, "best of domain surfaces (profile " + path + ")");
+
+  const Plan predicted = choose_plan(matrix, device, Profiles());
+  profile.domains[0].plan = parse_plan("C=4,inner=soa");
+  profile.domains[0].use = DomainUse::storage;
+  profile.save(path);
+  choice = choose(path);
+  EXPECT_TRUE(choice.tuned);
+  EXPECT_EQ(choice.plan, parse_plan("inner=soa", predicted));
+  EXPECT_EQ(choice.reason, "storage best of domain surfaces (profile " + path + ")");
+  profile.domains[0].use = DomainUse::predicted;
+  profile.save(path);
+  choice = choose(path);
+  EXPECT_FALSE(choice.tuned);
+  EXPECT_EQ(choice.plan, predicted);
+  EXPECT_EQ(choice.reason, "predicted, best for domain surfaces (profile " + path + ")");
 }
 
 TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {

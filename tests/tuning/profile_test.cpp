@@ -164,6 +164,10 @@ TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
   // Or what of its plan goes by no size.
   profile.domains[0].use = DomainUse::storage;
   EXPECT_EQ(find(profile, query)->plan.loop, LoopForm::persistent);
+  EXPECT_EQ(find(profile, query)->use, DomainUse::storage);
+  PlanQuery blind = query;
+  blind.predicted.reset();
+  EXPECT_EQ(find(profile, blind)->matrix, "larger");
   profile.domains.clear();
   profile.records.push_back(some_record("itself", "a", "loop=graph", 10000));
   EXPECT_EQ(nearest(), "itself");

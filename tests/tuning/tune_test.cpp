@@ -319,17 +319,17 @@ TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
       {1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}};
   std::vector<std::vector<bool>> proposed = {
       {true, false, false, true}, {false, true, false, false}, {false, false, true, false}};
-  const auto losses = losses_left_out(scores, proposed);
+  const auto losses = losses_left_out(scores, proposed, 3);
   ASSERT_EQ(losses.size(), 3u);
   // Without the first nobody proposes the compromise.
   EXPECT_NEAR(losses[0], 1, 1e-12);
   EXPECT_NEAR(losses[1], 0.1, 1e-12);
   EXPECT_NEAR(losses[2], 0.2, 1e-12);
-  // What runs on some matrices only is no plan for others.
-  const auto none =
-      losses_left_out({{1.0, infinity}, {infinity, 1.0}}, {{true, false}, {false, true}});
-  EXPECT_EQ(none, (std::vector<double>{infinity, infinity}));
-  EXPECT_TRUE(losses_left_out({{1.0}}, {{true}}).empty());
+  // What does not run on a matrix is left for the prediction, as long as that runs.
+  const std::vector<std::vector<double>> some_run = {{1.0, infinity}, {infinity, 1.0}};
+  EXPECT_EQ(losses_left_out(some_run, {{true, false}, {false, true}}, 0),
+            (std::vector<double>{0, infinity}));
+  EXPECT_TRUE(losses_left_out({{1.0}}, {{true}}, 0).empty());
 }
 
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
