@@ -68,7 +68,7 @@ std::optional<double> loss_left_out(const DomainRecord& domain) {
 
 std::string plan_for_others(const Plan& plan, DomainUse use) {
   if (use == DomainUse::predicted) return "";
-  const std::string all = to_string(plan);
+  std::string all = to_string(plan);
   if (use == DomainUse::plan) return all;
   std::string part;
   for (const char* key : {"order=", "columns=", "inner=", "vector="}) {
