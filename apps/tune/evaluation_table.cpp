@@ -28,11 +28,9 @@ nlohmann::ordered_json to_json(const Trial& trial) {
 }  // namespace
 
 std::optional<double> mean_loss(const std::vector<EvaluatedMatrix>& matrices) {
-  if (matrices.empty()) return {};
-  double sum = 0;
-  for (const EvaluatedMatrix& matrix : matrices) sum += std::log1p(matrix.evaluation.loss);
-  if (!std::isfinite(sum)) return {};
-  return std::expm1(sum / static_cast<double>(matrices.size()));
+  std::vector<double> losses;
+  for (const EvaluatedMatrix& matrix : matrices) losses.push_back(matrix.evaluation.loss);
+  return mean_of_losses(losses);
 }
 
 void print_evaluations(const std::vector<EvaluatedMatrix>& matrices, std::ostream& out) {

@@ -59,11 +59,12 @@ std::string search_text(const TuneReport& report) {
   return text;
 }
 
-std::optional<double> loss_left_out(const DomainRecord& domain) {
-  if (domain.left_out.empty()) return {};
+std::optional<double> mean_of_losses(const std::vector<double>& losses) {
+  if (losses.empty()) return {};
   double sum = 0;
-  for (const double loss : domain.left_out) sum += std::log1p(loss);
-  return std::expm1(sum / static_cast<double>(domain.left_out.size()));
+  for (const double loss : losses) sum += std::log1p(loss);
+  if (!std::isfinite(sum)) return {};
+  return std::expm1(sum / static_cast<double>(losses.size()));
 }
 
 std::string plan_for_others(const Plan& plan, DomainUse use) {
@@ -85,9 +86,7 @@ std::string domain_text(const DomainRecord& domain) {
       text = report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule);
       break;
     case DomainUse::storage:
-      text =
-          "rows, columns, values and vectors ordered as in the plan below, the rest as predicted "
-          "for each matrix";
+      text = plan_for_others(domain.plan, domain.use) + ", the rest as predicted for each matrix";
       break;
     case DomainUse::predicted:
       text = "what is predicted for each matrix";
@@ -97,7 +96,7 @@ std::string domain_text(const DomainRecord& domain) {
           " longer than each matrix's own plan (geometric mean of " +
           std::to_string(domain.fingerprints.size()) +
           (domain.fingerprints.size() == 1 ? " matrix)" : " matrices)");
-  if (const auto loss = loss_left_out(domain)) {
+  if (const auto loss = mean_of_losses(domain.left_out)) {
     text += "; on a matrix that was left out of the set, " + loss_text(*loss) + " (at most " +
             loss_text(*std::max_element(domain.left_out.begin(), domain.left_out.end())) + ")";
   }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tune_report.hpp"
 
@@ -24,9 +25,8 @@ std::string search_text(const TuneReport& report);
 /// "1.3%"; "cannot run" of an infinite one.
 std::string loss_text(double loss);
 
-/// Geometric mean of what matrices of a domain lost, each under the plan of a domain without it;
-/// none where that is not known.
-std::optional<double> loss_left_out(const DomainRecord& domain);
+/// Geometric mean, of 1 + loss; none of no losses, or where one is infinite.
+std::optional<double> mean_of_losses(const std::vector<double>& losses);
 
 /// What of a domain's plan is for its other matrices, as plans are written; empty where nothing is.
 std::string plan_for_others(const Plan& plan, DomainUse use);

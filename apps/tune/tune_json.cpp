@@ -110,7 +110,7 @@ Json to_json(const TuneReport& report, bool with_trials) {
   }
   if (report.domain) {
     const DomainRecord& domain = *report.domain;
-    const auto left_out = loss_left_out(domain);
+    const auto left_out = mean_of_losses(domain.left_out);
     json["domain"] = {
         {"name", domain.domain},       {"plan", to_string(domain.plan)},
         {"use", name(domain.use)},     {"regret", domain.regret},

@@ -79,9 +79,6 @@ Plan plan_from_json(std::string_view json);
 /// A form of the loop as plans and reports name it.
 std::string_view name(LoopForm loop);
 
-/// Whether solvers run all iterations in one kernel.
-inline bool is_one_kernel(const Plan& plan) { return plan.loop == LoopForm::persistent; }
-
 /// Throws unless the parameters have a meaning together. `parse_plan` calls it.
 void check_plan(const Plan& plan);
 

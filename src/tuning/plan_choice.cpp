@@ -197,7 +197,8 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   Plan plan = match.plan;
   if (is_other && match.objective == Objective::product) {
     plan = with_loop_of(plan, choice.plan);
-    if (is_one_kernel(plan) && !why_not(plan).empty()) plan.loop = LoopForm::graph;
+    const bool is_one_kernel = plan.loop == LoopForm::persistent;
+    if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
   }
   const std::string why = why_not(plan);
   if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};

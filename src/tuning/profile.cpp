@@ -1,6 +1,7 @@
 #include "heddle/profile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "../matrix/strict_json.hpp"
@@ -42,6 +43,7 @@ bool is_for(const PlanQuery& query, const std::string& entry, const std::string&
 /// A product has no loop.
 bool is_of_another_size(const ProfileRecord& record, double away, const PlanQuery& query) {
   constexpr double half_a_doubling = 0.5;
+  const auto is_one_kernel = [](const Plan& plan) { return plan.loop == LoopForm::persistent; };
   return query.predicted && away > half_a_doubling && query.objective != Objective::product &&
          record.objective != Objective::product &&
          is_one_kernel(record.plan) != is_one_kernel(*query.predicted);
@@ -55,15 +57,8 @@ void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
 }  // namespace
 
 std::string_view name(DomainUse use) {
-  switch (use) {
-    case DomainUse::plan:
-      return "plan";
-    case DomainUse::storage:
-      return "storage";
-    case DomainUse::predicted:
-      return "predicted";
-  }
-  throw Error(ErrorKind::internal, "a use of a domain's plan without a name");
+  constexpr std::array<std::string_view, 3> names = {"plan", "storage", "predicted"};
+  return names[static_cast<std::size_t>(use)];
 }
 
 Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted) {

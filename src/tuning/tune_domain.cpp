@@ -40,11 +40,8 @@ struct Candidate {
 
 /// Whether they are the same plan for every matrix.
 bool is_same(const Candidate& a, const Candidate& b) {
-  if (a.use != b.use) return false;
-  if (a.use == DomainUse::predicted) return true;
-  if (a.use == DomainUse::plan) return a.plan == b.plan;
-  return a.plan.order == b.plan.order && a.plan.columns == b.plan.columns &&
-         a.plan.inner == b.plan.inner && a.plan.vector == b.plan.vector;
+  const Plan any;
+  return a.use == b.use && plan_of_domain(a.plan, a.use, any) == plan_of_domain(b.plan, b.use, any);
 }
 
 void add(const Candidate& candidate, std::vector<Candidate>& candidates) {

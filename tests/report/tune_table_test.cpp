@@ -6,6 +6,7 @@
 
 #include "evaluation_table.hpp"
 #include "report/synthetic_tune.hpp"
+#include "summary.hpp"
 #include "text_table.hpp"
 #include "tune_output.hpp"
 
@@ -130,6 +131,23 @@ TEST(Evaluations, AreJudgedByTheirGeometricMean) {
   EXPECT_NE(without.str().find("cannot run"), std::string::npos);
   EXPECT_EQ(without.str().find("geometric mean"), std::string::npos);
   EXPECT_TRUE(evaluations_json(matrices)["matrices"][1]["loss"].is_null());
+}
+
+TEST(TuneTable, ShowsWhatOfADomainsPlanIsForOthers) {
+  const Plan plan = parse_plan("C=64,T=8,order=rcm,inner=aosoa16,vector=soa");
+  const Plan predicted = parse_plan("C=32,sigma=n,columns=given");
+  EXPECT_EQ(parse_plan(plan_for_others(plan, DomainUse::plan)), plan);
+  EXPECT_EQ(parse_plan(plan_for_others(plan, DomainUse::storage), predicted),
+            plan_of_domain(plan, DomainUse::storage, predicted));
+  EXPECT_EQ(plan_for_others(plan, DomainUse::predicted), "");
+  DomainRecord domain = *test::synthetic_tune().domain;
+  domain.plan = plan;
+  domain.use = DomainUse::storage;
+  EXPECT_NE(domain_text(domain).find("order=rcm,columns=sorted,inner=aosoa16,vector=soa, the rest"),
+            std::string::npos)
+      << domain_text(domain);
+  domain.use = DomainUse::predicted;
+  EXPECT_EQ(domain_text(domain).find("order="), std::string::npos);
 }
 
 }  // namespace
