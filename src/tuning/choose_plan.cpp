@@ -107,6 +107,39 @@ bool vectors_fit(const Sizes& matrix, const Plan& plan) {
                                matrix.memory.shared_memory_of_block);
 }
 
+/// What iterations in one kernel suit better than products do: they read the matrix from shared
+/// memory or L2, each block for a few hundred rows, and wait for the slowest block every time.
+Plan for_one_kernel(const Sizes& matrix, Plan plan) {
+  const double multiprocessors = matrix.memory.multiprocessors;
+  if (matrix.large_entry) {
+    constexpr double rows_to_share = 5000;
+    if (matrix.rows < rows_to_share) {
+      plan.sort_window = 1;
+      plan.inner = InnerLayout::aos;
+      return plan;
+    }
+    // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
+    // what lies near to one another in x is better left there.
+    constexpr double threads_to_fill = 144;  // of a multiprocessor
+    const double entries = matrix.rows * matrix.lengths.mean;
+    const bool fills = entries / few_entries >= threads_to_fill * multiprocessors;
+    const Index of_a_thread = fills ? few_entries : few_entries / 2;
+    plan.lanes = warp / 2;
+    plan.sort_window = 256;
+    plan.threads_per_row = 1;
+    plan.threshold = matrix.lengths.longest > of_a_thread ? of_a_thread : 0;
+    return plan;
+  }
+  if (matrix.entry_bytes <= piece) return plan;
+  // Of rows of few entries, neighbours are worth more than steps without padding.
+  const bool few_each = matrix.lengths.longest <= few_entries;
+  if (plan.threads_per_row == 1 && few_each) plan.sort_window = 1;
+  // Where a thread steps from row to row in shared memory, components' planes leave no bank idle.
+  constexpr double rows_of_planes = 320;  // of a multiprocessor
+  if (matrix.rows >= rows_of_planes * multiprocessors) plan.vector = VectorLayout::soa;
+  return plan;
+}
+
 /// One kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   constexpr double most_bytes = 45e6;
@@ -119,16 +152,9 @@ void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
     plan = windows;
   }
   plan.loop = LoopForm::persistent;
-  // Its blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
-  // what lies near to one another in x is better left there.
-  constexpr double rows_to_share = 8192;
-  if (objective == Objective::product || !matrix.large_entry || matrix.rows < rows_to_share) return;
-  Plan uneven = plan;
-  uneven.lanes = warp / 2;
-  uneven.sort_window = 256;
-  uneven.threads_per_row = 1;
-  uneven.threshold = matrix.lengths.longest > few_entries / 2 ? few_entries / 2 : 0;
-  if (vectors_fit(matrix, uneven)) plan = uneven;
+  if (objective == Objective::product) return;
+  const Plan own = for_one_kernel(matrix, plan);
+  if (vectors_fit(matrix, own)) plan = own;
 }
 
 // Slices of a warp, in the permuted basis.

@@ -60,7 +60,8 @@ TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
 }
 
 TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
-  // Quaternions, all rows alike or a sixth of them short: those come together where all are sorted.
+  // Real entries on quaternions, all rows alike or a sixth of them short: those come together where
+  // all are sorted.
   const auto plan_of = [](Index rows, Index shorter) {
     std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
     for (std::size_t row = 1; row < offsets.size(); ++row) {
@@ -69,7 +70,7 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
     PatternView pattern;
     pattern.rows = pattern.columns = rows;
     pattern.offsets = offsets.data();
-    return choose_plan_for_gpu(pattern, 32);
+    return choose_plan_for_gpu(pattern, {8, 32});
   };
   EXPECT_EQ(plan_of(90000, 7).sort_window, Plan::all_rows);
   EXPECT_EQ(plan_of(90000, 7).loop, LoopForm::persistent);
@@ -151,10 +152,37 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
     const Plan loop = plan_for_blocks(26436, solver);
     EXPECT_EQ(loop.loop, LoopForm::persistent);
     EXPECT_EQ(loop.threads_per_row, 1);
-    EXPECT_EQ(loop.threshold, 4);
+    EXPECT_EQ(loop.threshold, 8);
+    // Fewer rows need more threads each to fill the GPU, very few are better left as they are.
+    EXPECT_EQ(plan_for_blocks(9095, solver).threshold, 4);
+    const Plan few = plan_for_blocks(1016, solver);
+    EXPECT_EQ(few.sort_window, 1);
+    EXPECT_EQ(few.inner, InnerLayout::aos);
+    EXPECT_GT(few.threads_per_row, 1);
     // In a graph a product is what it is by itself.
     EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product));
   }
+}
+
+TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
+  const auto plan_of = [](Index rows, Index longest, Objective objective) {
+    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+    for (std::size_t row = 1; row < offsets.size(); ++row) {
+      offsets[row] = offsets[row - 1] + (row % 100 == 0 ? longest : 7);
+    }
+    PatternView pattern;
+    pattern.rows = pattern.columns = rows;
+    pattern.offsets = offsets.data();
+    return choose_plan_for_gpu(pattern, 32, StoredScalar::own, objective);
+  };
+  EXPECT_EQ(plan_of(65000, 8, Objective::cg).sort_window, 1);
+  EXPECT_EQ(plan_of(65000, 9, Objective::cg).sort_window, Plan::all_rows);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product).sort_window, Plan::all_rows);
+  // Components in planes, where each thread has several rows.
+  EXPECT_EQ(plan_of(65000, 8, Objective::cg).vector, VectorLayout::soa);
+  EXPECT_EQ(plan_of(34834, 8, Objective::cg).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(172974, 8, Objective::cg).vector, VectorLayout::aos);
 }
 
 TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
