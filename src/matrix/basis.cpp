@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/cuthill_mckee_ordering.hpp>
+#include <exception>
+#include <future>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -76,28 +78,39 @@ Hash hash_of(const PatternView& pattern) {
 }
 
 /// The same for a pattern as the last time: a matrix is sized before it is built, and in a search
-/// built again and again, while ordering it takes longer than all else. One order is kept for as
-/// long as the process lives.
+/// built again and again, by several threads, while ordering it takes longer than all else. One
+/// order is kept for as long as the process lives; who asks while it is made waits for it.
 Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& device) {
+  using Order = std::vector<Index>;
   struct Last {
     std::mutex mutex;
     Hash pattern;
-    std::vector<Index> order;
+    std::shared_future<Order> order;
   };
   static Last last;
   const Hash wanted = hash_of(pattern);
+  std::promise<Order> made;
+  std::shared_future<Order> order;
+  bool is_known = false;
   {
     const std::lock_guard lock(last.mutex);
-    if (last.pattern == wanted && last.order.size() == static_cast<std::size_t>(pattern.rows)) {
-      return Array<Index>(std::span<const Index>(last.order), device);
+    is_known = last.order.valid() && last.pattern == wanted;
+    if (!is_known) {
+      last.order = made.get_future().share();
+      last.pattern = wanted;
+    }
+    order = last.order;
+  }
+  if (!is_known) {
+    try {
+      made.set_value(reverse_cuthill_mckee(pattern));
+    } catch (...) {
+      made.set_exception(std::current_exception());
+      const std::lock_guard lock(last.mutex);
+      if (last.pattern == wanted) last.order = {};
     }
   }
-  std::vector<Index> order = reverse_cuthill_mckee(pattern);
-  Array<Index> found(std::span<const Index>(order), device);
-  const std::lock_guard lock(last.mutex);
-  last.pattern = wanted;
-  last.order = std::move(order);
-  return found;
+  return Array<Index>(std::span<const Index>(order.get()), device);
 }
 
 /// Stable, longest first, within each window.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "heddle/operator.hpp"
@@ -222,6 +223,24 @@ TEST(Basis, ReverseCuthillMcKeeTakesDisconnectedGraphs) {
   const Pattern nothing = random_pattern({.rows = 8, .columns = 8, .per_row = 0}, seed.generator);
   expect_permutation(*Basis::make(nothing.view(), parse_plan("order=rcm")), 8);
   expect_permutation(*Basis::make(Pattern{}.view(), parse_plan("order=rcm,sigma=n")), 0);
+}
+
+TEST(Basis, ReverseCuthillMcKeeIsTheSameForAllWhoAskAtOnce) {
+  Seed seed(207);
+  const Pattern grids[] = {shuffled_grid(40, 50, false, seed.generator),
+                           shuffled_grid(50, 40, true, seed.generator)};
+  std::vector<std::vector<Index>> found(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      threads.emplace_back([&, t] {
+        found[t] = user_rows(*Basis::make(grids[t % 2].view(), parse_plan("order=rcm")));
+      });
+    }
+  }
+  EXPECT_EQ(found[0].size(), 2000u);
+  EXPECT_NE(found[0], found[1]);
+  for (std::size_t t = 2; t < found.size(); ++t) EXPECT_EQ(found[t], found[t % 2]);
 }
 
 TEST(Basis, SortsAfterReverseCuthillMcKee) {
