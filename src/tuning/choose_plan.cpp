@@ -112,10 +112,12 @@ bool vectors_fit(const Sizes& matrix, const Plan& plan) {
 Plan for_one_kernel(const Sizes& matrix, Plan plan) {
   const double multiprocessors = matrix.memory.multiprocessors;
   if (matrix.large_entry) {
-    constexpr double rows_to_share = 5000;
+    // Beside what iterations keep there; lanes far apart cost nothing in shared memory.
+    constexpr double share_for_matrix = 2.0 / 3, rows_to_share = 5000;
+    const double shared_memory = multiprocessors * matrix.memory.shared_memory_of_block;
+    if (matrix.matrix_bytes <= share_for_matrix * shared_memory) plan.inner = InnerLayout::aos;
     if (matrix.rows < rows_to_share) {
       plan.sort_window = 1;
-      plan.inner = InnerLayout::aos;
       return plan;
     }
     // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and

@@ -155,6 +155,9 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
     EXPECT_EQ(loop.threshold, 8);
     // Fewer rows need more threads each to fill the GPU, very few are better left as they are.
     EXPECT_EQ(plan_for_blocks(9095, solver).threshold, 4);
+    // What lies in shared memory needs no pieces side by side.
+    EXPECT_EQ(loop.inner, InnerLayout::aosoa_16);
+    EXPECT_EQ(plan_for_blocks(9095, solver).inner, InnerLayout::aos);
     const Plan few = plan_for_blocks(1016, solver);
     EXPECT_EQ(few.sort_window, 1);
     EXPECT_EQ(few.inner, InnerLayout::aos);
