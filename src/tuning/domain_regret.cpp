@@ -2,57 +2,98 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
 
 namespace heddle {
 
 namespace {
 
-double least_of(const std::vector<double>& scores) {
-  return *std::min_element(scores.begin(), scores.end());
+using Matrices = std::vector<std::size_t>;
+
+double loss(const DomainScores& known, std::size_t matrix, std::size_t plan) {
+  const std::vector<double>& scores = known.scores[matrix];
+  return scores[plan] / *std::min_element(scores.begin(), scores.end());
 }
 
-}  // namespace
+double total_regret(const DomainScores& known, const Matrices& matrices, std::size_t plan) {
+  double total = 0;
+  for (const std::size_t matrix : matrices) total += std::log(loss(known, matrix, plan));
+  return total;
+}
 
-std::optional<DomainBest> least_regret(const std::vector<std::vector<double>>& scores) {
-  if (scores.empty()) return {};
-  std::optional<DomainBest> best;
-  double least = 0;
-  for (std::size_t plan = 0; plan < scores.front().size(); ++plan) {
-    double total = 0;
-    for (const std::vector<double>& of_matrix : scores) {
-      total += std::log(of_matrix[plan] / least_of(of_matrix));
-    }
-    if (!std::isfinite(total) || (best && !(total < least))) continue;
+Matrices without(const Matrices& matrices, std::size_t out) {
+  Matrices others = matrices;
+  std::erase(others, out);
+  return others;
+}
+
+/// Of the plans that these matrices proposed, of one kind or of any.
+std::optional<std::size_t> least_regret(const DomainScores& known, const Matrices& matrices,
+                                        std::optional<int> kind) {
+  std::optional<std::size_t> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t plan = 0; plan < known.kind.size(); ++plan) {
+    const bool is_known = std::any_of(matrices.begin(), matrices.end(), [&](std::size_t matrix) {
+      return known.proposed[matrix][plan];
+    });
+    if (!is_known || (kind && known.kind[plan] != *kind)) continue;
+    const double total = total_regret(known, matrices, plan);
+    if (!(total < least)) continue;
     least = total;
-    best = DomainBest{plan, std::expm1(total / static_cast<double>(scores.size()))};
+    best = plan;
   }
   return best;
 }
 
-std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scores,
-                                    const std::vector<std::vector<bool>>& proposed,
-                                    std::size_t otherwise) {
+/// Over all matrices, each under the plan of that kind for the others.
+double total_left_out(const DomainScores& known, const Matrices& matrices, int kind) {
+  double total = 0;
+  for (const std::size_t out : matrices) {
+    const auto plan = least_regret(known, without(matrices, out), kind);
+    if (!plan) return std::numeric_limits<double>::infinity();
+    total += std::log(loss(known, out, *plan));
+  }
+  return total;
+}
+
+std::optional<std::size_t> best_for(const DomainScores& known, const Matrices& matrices) {
+  std::optional<int> best_kind;
+  double least = std::numeric_limits<double>::infinity();
+  for (const int kind : std::set<int>(known.kind.begin(), known.kind.end())) {
+    const double total = total_left_out(known, matrices, kind);
+    if (!(total < least) || !least_regret(known, matrices, kind)) continue;
+    least = total;
+    best_kind = kind;
+  }
+  return least_regret(known, matrices, best_kind);
+}
+
+Matrices all_of(const DomainScores& known) {
+  Matrices matrices(known.scores.size());
+  std::iota(matrices.begin(), matrices.end(), std::size_t{0});
+  return matrices;
+}
+
+}  // namespace
+
+std::optional<DomainBest> best_of_domain(const DomainScores& known) {
+  const Matrices matrices = all_of(known);
+  const auto plan = best_for(known, matrices);
+  if (!plan) return {};
+  const auto count = static_cast<double>(matrices.size());
+  return DomainBest{*plan, std::expm1(total_regret(known, matrices, *plan) / count)};
+}
+
+std::vector<double> losses_left_out(const DomainScores& known, std::size_t otherwise) {
   std::vector<double> losses;
-  if (scores.size() < 2) return losses;
-  for (std::size_t out = 0; out < scores.size(); ++out) {
-    std::vector<std::size_t> plans;
-    for (std::size_t plan = 0; plan < scores[out].size(); ++plan) {
-      bool is_known = false;
-      for (std::size_t other = 0; other < scores.size(); ++other) {
-        is_known = is_known || (other != out && proposed[other][plan]);
-      }
-      if (is_known) plans.push_back(plan);
-    }
-    std::vector<std::vector<double>> known;
-    for (std::size_t other = 0; other < scores.size(); ++other) {
-      if (other == out) continue;
-      known.emplace_back();
-      for (const std::size_t plan : plans) known.back().push_back(scores[other][plan]);
-    }
-    const auto best = least_regret(known);
-    std::size_t plan = best ? plans[best->plan] : otherwise;
-    if (!std::isfinite(scores[out][plan])) plan = otherwise;
-    losses.push_back(scores[out][plan] / least_of(scores[out]) - 1);
+  const Matrices matrices = all_of(known);
+  if (matrices.size() < 2) return losses;
+  for (const std::size_t out : matrices) {
+    const std::size_t plan = best_for(known, without(matrices, out)).value_or(otherwise);
+    const bool runs = std::isfinite(known.scores[out][plan]);
+    losses.push_back(loss(known, out, runs ? plan : otherwise) - 1);
   }
   return losses;
 }

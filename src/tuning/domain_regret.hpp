@@ -7,22 +7,31 @@
 
 namespace heddle {
 
-struct DomainBest {
-  std::size_t plan = 0;  // the column
-  double regret = 0;     // geometric mean over the rows of score / least score, less 1
+/// Plans on the matrices of a domain; at least one of each.
+struct DomainScores {
+  /// scores[matrix][plan]: positive, infinite where it does not run.
+  std::vector<std::vector<double>> scores;
+  /// proposed[matrix][plan]: by the search on that matrix. Of fewer matrices, only what they
+  /// proposed is known.
+  std::vector<std::vector<bool>> proposed;
+  /// kind[plan]: 0 takes least from one matrix to another.
+  std::vector<int> kind;
 };
 
-/// Of scores[matrix][plan], positive, infinite where a plan does not run: the plan of least total
-/// regret, the sum over matrices of log(score / the matrix's least score); the first of equals.
-/// None where no plan runs on every matrix.
-std::optional<DomainBest> least_regret(const std::vector<std::vector<double>>& scores);
+struct DomainBest {
+  std::size_t plan = 0;  // the column
+  double regret = 0;     // geometric mean over the matrices of score / least score, less 1
+};
 
-/// What each matrix would lose, of score / least score - 1, under the plan of least regret over the
-/// others: of the plans that one of these proposed, as proposed[matrix][plan] says. Where there is
-/// none, or it does not run, under `otherwise`; infinite where that does not run either. Of fewer
-/// than two matrices none.
-std::vector<double> losses_left_out(const std::vector<std::vector<double>>& scores,
-                                    const std::vector<std::vector<bool>>& proposed,
-                                    std::size_t otherwise);
+/// The plan of least total regret, the sum over matrices of log(score / the matrix's least score),
+/// of the kind that loses least where each matrix in turn is left out: whole plans of many suit the
+/// matrices that they are chosen on better than others. The first of equals. Of one matrix, and
+/// where all kinds fail on one that is left out, of any kind. None where no plan runs on every one.
+std::optional<DomainBest> best_of_domain(const DomainScores& known);
+
+/// What each matrix would lose, of score / least score - 1, under the plan that is best of the
+/// domain of all others. Where there is none, or it does not run, under `otherwise`; infinite where
+/// that does not run either. Of fewer than two matrices none.
+std::vector<double> losses_left_out(const DomainScores& known, std::size_t otherwise);
 
 }  // namespace heddle

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "domain_regret.hpp"
@@ -60,9 +61,15 @@ std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Pla
 
 /// What takes least from one matrix to another comes first, since of equals the first is taken: the
 /// predictions, then storage, then whole plans.
+constexpr std::array kinds = {DomainUse::predicted, DomainUse::storage, DomainUse::plan};
+
+int place_of_kind(DomainUse use) {
+  return static_cast<int>(std::find(kinds.begin(), kinds.end(), use) - kinds.begin());
+}
+
 std::vector<Candidate> all_of(const std::vector<std::vector<Candidate>>& proposed) {
   std::vector<Candidate> all;
-  for (const DomainUse use : {DomainUse::predicted, DomainUse::storage, DomainUse::plan}) {
+  for (const DomainUse use : kinds) {
     for (const std::vector<Candidate>& of_matrix : proposed) {
       for (const Candidate& candidate : of_matrix) {
         if (candidate.use == use) add(candidate, all);
@@ -118,8 +125,8 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   const std::vector<Candidate> candidates = all_of(candidates_of);
   constexpr std::size_t predictions = 0;  // the place of that candidate
 
-  std::vector<std::vector<double>> scores;
-  std::vector<std::vector<bool>> proposed;
+  DomainScores known;
+  for (const Candidate& candidate : candidates) known.kind.push_back(place_of_kind(candidate.use));
   for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
     TunedMatrix tuned(matrices[matrix], on, watched);
     // Of this matrix several may be the same plan.
@@ -130,17 +137,17 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
     }
     const std::vector<Trial> trials = tuned.measure(once);
     if (trials.size() < once.size()) return profile;
-    scores.emplace_back();
-    proposed.emplace_back();
+    known.scores.emplace_back();
+    known.proposed.emplace_back();
     for (std::size_t c = 0; c < candidates.size(); ++c) {
-      scores.back().push_back(trials[place_of(plans[c], once)].score);
+      known.scores.back().push_back(trials[place_of(plans[c], once)].score);
       const auto& own = candidates_of[matrix];
-      proposed.back().push_back(std::any_of(own.begin(), own.end(), [&](const Candidate& other) {
-        return is_same(other, candidates[c]);
-      }));
+      known.proposed.back().push_back(
+          std::any_of(own.begin(), own.end(),
+                      [&](const Candidate& other) { return is_same(other, candidates[c]); }));
     }
   }
-  const std::optional<DomainBest> best = least_regret(scores);
+  const std::optional<DomainBest> best = best_of_domain(known);
   if (!best) return profile;
   const ProfileRecord& first = profile.records.front();
   DomainRecord record;
@@ -154,7 +161,7 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   for (const ProfileRecord& of_matrix : profile.records) {
     record.fingerprints.push_back(of_matrix.fingerprint);
   }
-  record.left_out = losses_left_out(scores, proposed, predictions);
+  record.left_out = losses_left_out(known, predictions);
   const auto is_known = [](double loss) { return std::isfinite(loss); };
   if (!std::all_of(record.left_out.begin(), record.left_out.end(), is_known)) {
     record.left_out.clear();

@@ -293,43 +293,66 @@ TEST(Tune, NamesItsSearches) {
   }
 }
 
-TEST(LeastRegret, IsTheLeastProductOfRatios) {
-  EXPECT_FALSE(least_regret({}));
-  EXPECT_FALSE(least_regret({{}, {}}));
-  EXPECT_FALSE(least_regret({{1, infinity}, {infinity, 1}}));
+/// Plans of one kind, which every matrix proposed.
+DomainScores scores_of(const std::vector<std::vector<double>>& scores) {
+  const std::size_t plans = scores.front().size();
+  return {scores, std::vector(scores.size(), std::vector<bool>(plans, true)),
+          std::vector<int>(plans, 0)};
+}
+
+TEST(BestOfDomain, IsTheLeastProductOfRatios) {
+  EXPECT_FALSE(best_of_domain(scores_of({{1, infinity}, {infinity, 1}})));
   // Best of the one, best of the other, and 10% from both.
-  const auto best = least_regret({{1.0, 2.0, 1.1}, {6.0, 3.0, 3.3}});
+  const auto best = best_of_domain(scores_of({{1.0, 2.0, 1.1}, {6.0, 3.0, 3.3}}));
   ASSERT_TRUE(best);
   EXPECT_EQ(best->plan, 2u);
   EXPECT_NEAR(best->regret, 0.1, 1e-12);
   // What fails on one matrix is no plan for all, and the first of equals is taken.
-  const auto second = least_regret({{1.0, 2.0, 2.0}, {infinity, 3.0, 3.0}});
+  const auto second = best_of_domain(scores_of({{1.0, 2.0, 2.0}, {infinity, 3.0, 3.0}}));
   ASSERT_TRUE(second);
   EXPECT_EQ(second->plan, 1u);
   EXPECT_NEAR(second->regret, std::sqrt(2.0) - 1, 1e-12);
-  const auto only = least_regret({{5.0, 7.0}});
+  const auto only = best_of_domain(scores_of({{5.0, 7.0}}));
   ASSERT_TRUE(only);
   EXPECT_EQ(only->plan, 0u);
   EXPECT_EQ(only->regret, 0);
 }
 
+TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
+  // Three whole plans, each the best of a matrix and 30% from the best of one other, of which the
+  // first is the least bad over all three; and a plan that is 10% from the best everywhere.
+  DomainScores known =
+      scores_of({{1.1, 1.0, 1.3, 1.01}, {1.1, 1.0, 1.0, 1.3}, {1.1, 1.3, 1.01, 1.0}});
+  known.kind = {0, 2, 2, 2};
+  known.proposed = {
+      {true, true, false, false}, {true, false, true, false}, {true, false, false, true}};
+  const auto best = best_of_domain(known);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->plan, 0u);
+  EXPECT_NEAR(best->regret, 0.1, 1e-12);
+  // One matrix says nothing of others.
+  DomainScores one = scores_of({{1.1, 1.0}});
+  one.kind = {0, 2};
+  EXPECT_EQ(best_of_domain(one)->plan, 1u);
+}
+
 TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
   // A plan that is near the best of all, and each matrix's own, which the others do not know.
-  const std::vector<std::vector<double>> scores = {
-      {1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}};
-  std::vector<std::vector<bool>> proposed = {
+  DomainScores known =
+      scores_of({{1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}});
+  known.proposed = {
       {true, false, false, true}, {false, true, false, false}, {false, false, true, false}};
-  const auto losses = losses_left_out(scores, proposed, 3);
+  const auto losses = losses_left_out(known, 3);
   ASSERT_EQ(losses.size(), 3u);
   // Without the first nobody proposes the compromise.
   EXPECT_NEAR(losses[0], 1, 1e-12);
   EXPECT_NEAR(losses[1], 0.1, 1e-12);
   EXPECT_NEAR(losses[2], 0.2, 1e-12);
   // What does not run on a matrix is left for the prediction, as long as that runs.
-  const std::vector<std::vector<double>> some_run = {{1.0, infinity}, {infinity, 1.0}};
-  EXPECT_EQ(losses_left_out(some_run, {{true, false}, {false, true}}, 0),
-            (std::vector<double>{0, infinity}));
-  EXPECT_TRUE(losses_left_out({{1.0}}, {{true}}, 0).empty());
+  DomainScores some_run = scores_of({{1.0, infinity}, {infinity, 1.0}});
+  some_run.proposed = {{true, false}, {false, true}};
+  EXPECT_EQ(losses_left_out(some_run, 0), (std::vector<double>{0, infinity}));
+  EXPECT_TRUE(losses_left_out(scores_of({{1.0}}), 0).empty());
 }
 
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
