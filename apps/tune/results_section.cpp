@@ -147,13 +147,11 @@ void add_domain(const json& run, std::vector<std::vector<std::string>>& rows) {
     worst = loss_text(most) + ", " + run.at("matrices").at(i).at("name").get<std::string>();
   }
   const Plan plan = parse_plan(domain.at("plan").get<std::string>());
-  const auto use = domain.at("use").get<std::string>();
+  const DomainUse use = parse_domain_use(domain.at("use").get<std::string>());
   rows.push_back({domain.at("name").get<std::string>() + ", " + run.at("entry").get<std::string>(),
                   run.at("objective").get<std::string>(), std::to_string(run.at("matrices").size()),
-                  use,
-                  use == name(DomainUse::plan)      ? report::layout_name(plan)
-                  : use == name(DomainUse::storage) ? plan_for_others(plan, DomainUse::storage)
-                                                    : "",
+                  std::string(name(use)),
+                  use == DomainUse::plan ? report::layout_name(plan) : plan_for_others(plan, use),
                   loss_text(domain.at("regret").get<double>()),
                   mean.is_null() ? "" : loss_text(mean.get<double>()), worst});
 }

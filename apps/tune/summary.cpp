@@ -67,18 +67,6 @@ std::optional<double> mean_of_losses(const std::vector<double>& losses) {
   return std::expm1(sum / static_cast<double>(losses.size()));
 }
 
-std::string plan_for_others(const Plan& plan, DomainUse use) {
-  if (use == DomainUse::predicted) return "";
-  std::string all = to_string(plan);
-  if (use == DomainUse::plan) return all;
-  std::string part;
-  for (const char* key : {"order=", "columns=", "inner=", "vector="}) {
-    const std::size_t at = all.find(key);
-    part += (part.empty() ? "" : ",") + all.substr(at, all.find(',', at) - at);
-  }
-  return part;
-}
-
 std::string domain_text(const DomainRecord& domain) {
   std::string text;
   switch (domain.use) {
@@ -86,6 +74,7 @@ std::string domain_text(const DomainRecord& domain) {
       text = report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule);
       break;
     case DomainUse::storage:
+    case DomainUse::order:
       text = plan_for_others(domain.plan, domain.use) + ", the rest as predicted for each matrix";
       break;
     case DomainUse::predicted:

@@ -28,9 +28,6 @@ std::string loss_text(double loss);
 /// Geometric mean, of 1 + loss; none of no losses, or where one is infinite.
 std::optional<double> mean_of_losses(const std::vector<double>& losses);
 
-/// What of a domain's plan is for its other matrices, as plans are written; empty where nothing is.
-std::string plan_for_others(const Plan& plan, DomainUse use);
-
 /// A sentence or two on the plan for the whole domain, without a full stop.
 std::string domain_text(const DomainRecord& domain);
 

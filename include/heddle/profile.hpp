@@ -42,10 +42,13 @@ struct ProfileRecord {
 enum class DomainUse {
   plan,      // all of it
   storage,   // order of rows and columns, layout of values and vectors; the rest is predicted
+  order,     // that of rows and columns alone
   predicted  // nothing: what is predicted for each matrix is better than any plan for all
 };
 
 std::string_view name(DomainUse use);
+/// Throws `Error` (usage) for another name.
+DomainUse parse_domain_use(std::string_view text);
 
 /// The plan that is best over a set of matrices of one domain, for others of it.
 struct DomainRecord {
@@ -64,6 +67,9 @@ struct DomainRecord {
 
   bool operator==(const DomainRecord&) const = default;
 };
+
+/// The settings that are for others, as `parse_plan` takes them; none where nothing is.
+std::string plan_for_others(const Plan& plan, DomainUse use);
 
 /// A domain's plan for a matrix for which this one is predicted.
 Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted);

@@ -108,9 +108,10 @@ Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions&
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
 /// plans that were the best of one and those that came near it, each of which is measured on every
-/// matrix, or their storage alone, or the predictions (`DomainUse`): of that of these kinds which
-/// loses least where each matrix in turn is left out. Without that plan where it is cancelled
-/// before all of them are measured, and under `Search::predict`, which has no times to compare.
+/// matrix, or their storage or order alone, or the predictions (`DomainUse`): of that of these
+/// kinds which loses least where each matrix in turn is left out. Without that plan where it is
+/// cancelled before all of them are measured, and under `Search::predict`, which has no times to
+/// compare.
 Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                     const Device& device, const TuneOptions& options = {});
 

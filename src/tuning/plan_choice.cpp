@@ -44,8 +44,8 @@ std::string in_words(const ProfileMatch& match) {
       return "tuned for this pattern";
     case ProfileMatch::Kind::domain:
       if (match.use == DomainUse::predicted) return "predicted, best for domain " + match.matrix;
-      return (match.use == DomainUse::storage ? "storage best of domain " : "best of domain ") +
-             match.matrix;
+      return (match.use == DomainUse::plan ? "" : std::string(name(match.use)) + " ") +
+             "best of domain " + match.matrix;
     case ProfileMatch::Kind::nearest:
       break;
   }

@@ -54,22 +54,37 @@ void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
   if (!best || is_better(match, *best, query)) best = match;
 }
 
+constexpr std::array<std::string_view, 4> names_of_uses = {"plan", "storage", "order", "predicted"};
+
 }  // namespace
 
-std::string_view name(DomainUse use) {
-  constexpr std::array<std::string_view, 3> names = {"plan", "storage", "predicted"};
-  return names[static_cast<std::size_t>(use)];
+std::string_view name(DomainUse use) { return names_of_uses[static_cast<std::size_t>(use)]; }
+
+DomainUse parse_domain_use(std::string_view text) {
+  const auto* const found = std::find(names_of_uses.begin(), names_of_uses.end(), text);
+  if (found == names_of_uses.end()) {
+    throw Error(ErrorKind::usage, "a domain's plan has no use '" + std::string(text) + "'");
+  }
+  return static_cast<DomainUse>(found - names_of_uses.begin());
+}
+
+std::string plan_for_others(const Plan& plan, DomainUse use) {
+  const std::string all = to_string(plan);
+  if (use == DomainUse::plan) return all;
+  std::vector<std::string_view> keys;
+  if (use != DomainUse::predicted) keys = {"order=", "columns="};
+  if (use == DomainUse::storage) keys.insert(keys.end(), {"inner=", "vector="});
+  std::string part;
+  for (const std::string_view key : keys) {
+    const std::size_t at = all.find(key);
+    part += (part.empty() ? "" : ",") + all.substr(at, all.find(',', at) - at);
+  }
+  return part;
 }
 
 Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted) {
-  if (use == DomainUse::plan) return plan;
-  if (use == DomainUse::predicted) return predicted;
-  Plan both = predicted;
-  both.order = plan.order;
-  both.columns = plan.columns;
-  both.inner = plan.inner;
-  both.vector = plan.vector;
-  return both;
+  const std::string part = plan_for_others(plan, use);
+  return part.empty() ? predicted : parse_plan(part, predicted);
 }
 
 Profile Profile::of(const Device& device) {

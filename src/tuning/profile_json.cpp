@@ -271,11 +271,7 @@ ProfileRecord read_record(const JsonObject& object) {
 }
 
 DomainUse use_of(const JsonObject& object) {
-  const std::string text = object.text_of("use", {"plan", "storage", "predicted"});
-  for (const DomainUse use : {DomainUse::storage, DomainUse::predicted}) {
-    if (text == name(use)) return use;
-  }
-  return DomainUse::plan;
+  return parse_domain_use(object.text_of("use", {"plan", "storage", "order", "predicted"}));
 }
 
 DomainRecord read_domain(const JsonObject& object) {

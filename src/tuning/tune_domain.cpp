@@ -53,15 +53,15 @@ void add(const Candidate& candidate, std::vector<Candidate>& candidates) {
 
 std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Plan& predicted) {
   std::vector<Candidate> proposed = {{predicted, DomainUse::predicted}};
-  for (const DomainUse use : {DomainUse::storage, DomainUse::plan}) {
+  for (const DomainUse use : {DomainUse::order, DomainUse::storage, DomainUse::plan}) {
     for (const Plan& plan : near_best) add({plan, use}, proposed);
   }
   return proposed;
 }
 
-/// What takes least from one matrix to another comes first, since of equals the first is taken: the
-/// predictions, then storage, then whole plans.
-constexpr std::array kinds = {DomainUse::predicted, DomainUse::storage, DomainUse::plan};
+/// What takes least from one matrix to another comes first, since of equals the first is taken.
+constexpr std::array kinds = {DomainUse::predicted, DomainUse::order, DomainUse::storage,
+                              DomainUse::plan};
 
 int place_of_kind(DomainUse use) {
   return static_cast<int>(std::find(kinds.begin(), kinds.end(), use) - kinds.begin());

@@ -174,12 +174,18 @@ TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
 }
 
 TEST(PlanOfDomain, TakesWhatGoesByNoSize) {
+  for (const char* use : {"plan", "storage", "order", "predicted"}) {
+    EXPECT_EQ(name(parse_domain_use(use)), use);
+  }
+  EXPECT_THROW(parse_domain_use("layout"), Error);
   const Plan plan = parse_plan("C=64,T=8,order=rcm,inner=aosoa16,vector=soa,threads=512");
   const Plan predicted = parse_plan("C=32,sigma=n,T=2,columns=given,threads=128");
   EXPECT_EQ(plan_of_domain(plan, DomainUse::plan, predicted), plan);
   EXPECT_EQ(plan_of_domain(plan, DomainUse::predicted, predicted), predicted);
   EXPECT_EQ(plan_of_domain(plan, DomainUse::storage, predicted),
             parse_plan("C=32,sigma=n,T=2,order=rcm,inner=aosoa16,vector=soa,threads=128"));
+  EXPECT_EQ(plan_of_domain(plan, DomainUse::order, predicted),
+            parse_plan("C=32,sigma=n,T=2,order=rcm,threads=128"));
 }
 
 TEST(Find, KeepsEntriesAndPrecisionsApart) {
