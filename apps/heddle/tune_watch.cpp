@@ -28,12 +28,10 @@ void TuneWatch::begin(const std::string& name) {
 
 bool TuneWatch::go_on(const TuneProgress& now) {
   if (current_ == nullptr) return !stopping_;
-  // Once every matrix is searched, the best plans of all are compared, from the first plan on.
-  const bool compares = now.tried < static_cast<int>(current_->trials.size());
-  if (!compares) current_->seconds = since_.seconds();
+  if (!now.compares) current_->seconds = since_.seconds();
   if (progress_ == nullptr) return !stopping_;
-  std::string text = compares ? "one plan for all" : current_->name;
-  if (!compares && matrices_.size() > 1) {
+  std::string text = now.compares ? "one plan for all" : current_->name;
+  if (!now.compares && matrices_.size() > 1) {
     text += " (" + std::to_string(current_ - matrices_.data() + 1) + " of " +
             std::to_string(matrices_.size()) + ")";
   }

@@ -47,6 +47,7 @@ struct TuneProgress {
   double seconds = 0;           // so far
   double seconds_left = 0;      // about
   const Trial* best = nullptr;  // so far; null before the first
+  bool compares = false;        // plans of all matrices of a domain, once these are searched
 };
 
 struct TuneOptions {
@@ -109,9 +110,9 @@ Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions&
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
 /// plans that were the best of one and those that came near it, each of which is measured on every
 /// matrix, or their storage or order alone, or the predictions (`DomainUse`): of that of these
-/// kinds which loses least where each matrix in turn is left out. Without that plan where it is
-/// cancelled before all of them are measured, and under `Search::predict`, which has no times to
-/// compare.
+/// kinds which clearly loses least where each matrix in turn is left out. Without that plan where
+/// it is cancelled before all of them are measured, and under `Search::predict`, which has no times
+/// to compare.
 Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
                     const Device& device, const TuneOptions& options = {});
 

@@ -47,24 +47,39 @@ std::optional<std::size_t> least_regret(const DomainScores& known, const Matrice
   return best;
 }
 
-/// Over all matrices, each under the plan of that kind for the others.
-double total_left_out(const DomainScores& known, const Matrices& matrices, int kind) {
-  double total = 0;
+/// What each matrix loses, log(score / least), under the plan of that kind for the others.
+std::vector<double> logs_left_out(const DomainScores& known, const Matrices& matrices, int kind) {
+  std::vector<double> logs;
   for (const std::size_t out : matrices) {
     const auto plan = least_regret(known, without(matrices, out), kind);
-    if (!plan) return std::numeric_limits<double>::infinity();
-    total += std::log(loss(known, out, *plan));
+    logs.push_back(plan ? std::log(loss(known, out, *plan))
+                        : std::numeric_limits<double>::infinity());
   }
-  return total;
+  return logs;
+}
+
+/// Whether `logs` are less than `others` on average, by more than the standard error of the
+/// differences: infinite of one.
+bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
+  const auto count = static_cast<double>(logs.size());
+  double mean = 0, squares = 0;
+  for (std::size_t i = 0; i < logs.size(); ++i) mean += (others[i] - logs[i]) / count;
+  if (!std::isfinite(mean)) return mean > 0;  // the others fail; not a number where both do
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    squares += (others[i] - logs[i] - mean) * (others[i] - logs[i] - mean);
+  }
+  return mean > 0 && count > 1 && mean > std::sqrt(squares / (count * (count - 1)));
 }
 
 std::optional<std::size_t> best_for(const DomainScores& known, const Matrices& matrices) {
+  if (matrices.size() < 2) return least_regret(known, matrices, {});
   std::optional<int> best_kind;
-  double least = std::numeric_limits<double>::infinity();
+  std::vector<double> best;
   for (const int kind : std::set<int>(known.kind.begin(), known.kind.end())) {
-    const double total = total_left_out(known, matrices, kind);
-    if (!(total < least) || !least_regret(known, matrices, kind)) continue;
-    least = total;
+    if (!least_regret(known, matrices, kind)) continue;
+    const std::vector<double> logs = logs_left_out(known, matrices, kind);
+    if (best_kind && !is_clearly_less(logs, best)) continue;
+    best = logs;
     best_kind = kind;
   }
   return least_regret(known, matrices, best_kind);

@@ -24,9 +24,10 @@ struct DomainBest {
 };
 
 /// The plan of least total regret, the sum over matrices of log(score / the matrix's least score),
-/// of the kind that loses least where each matrix in turn is left out: whole plans of many suit the
-/// matrices that they are chosen on better than others. The first of equals. Of one matrix, and
-/// where all kinds fail on one that is left out, of any kind. None where no plan runs on every one.
+/// of the first kind than which none after it loses less where each matrix in turn is left out, by
+/// more than the standard error of that (Breiman et al. 1984, section 3.4.3): plans that are chosen
+/// of many suit the matrices that they are chosen on better than others. The first of equals. Of
+/// one matrix of any kind. None where no plan runs on every matrix.
 std::optional<DomainBest> best_of_domain(const DomainScores& known);
 
 /// What each matrix would lose, of score / least score - 1, under the plan that is best of the

@@ -122,6 +122,12 @@ std::vector<Trial> TunedMatrix::measure(const std::vector<Plan>& plans) {
   TuneOptions options = options_;
   options.seconds_limit = std::numeric_limits<double>::infinity();
   options.on_trial = {};
+  if (options_.observer) {
+    options.observer = [this](TuneProgress progress) {
+      progress.compares = true;
+      return options_.observer(progress);
+    };
+  }
   const Effort effort{options.least_runs, options.most_runs, options.confidence, options.tightness};
   trials().announce(plans);
   Contest contest(trials(), bare, options, static_cast<int>(plans.size()));

@@ -330,6 +330,13 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
   ASSERT_TRUE(best);
   EXPECT_EQ(best->plan, 0u);
   EXPECT_NEAR(best->regret, 0.1, 1e-12);
+  // What gains everywhere is taken, what gains by one matrix alone is chance.
+  for (const bool everywhere : {true, false}) {
+    DomainScores gains = scores_of({{1.10, 1.0}, {1.12, 1.0}, {1.11, 1.0}});
+    if (!everywhere) gains.scores = {{1.3, 1.0}, {1.0, 1.02}, {1.0, 1.01}};
+    gains.kind = {0, 1};
+    EXPECT_EQ(best_of_domain(gains)->plan, everywhere ? 1u : 0u);
+  }
   // One matrix says nothing of others.
   DomainScores one = scores_of({{1.1, 1.0}});
   one.kind = {0, 2};
