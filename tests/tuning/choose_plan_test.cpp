@@ -167,6 +167,21 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
   }
 }
 
+TEST(ChosenPlan, SortsSmallSystemsWithAFewLongRows) {
+  for (const Index longest : {26, 45, 200}) {
+    std::vector<Offset> offsets(3000 + 1);
+    for (std::size_t row = 1; row < offsets.size(); ++row) {
+      offsets[row] = offsets[row - 1] + (row % 30 == 0 ? longest : 10);
+    }
+    PatternView pattern;
+    pattern.rows = pattern.columns = 3000;
+    pattern.offsets = offsets.data();
+    const Plan plan = choose_plan_for_gpu(pattern, 72);
+    EXPECT_EQ(plan.loop, LoopForm::persistent);
+    EXPECT_EQ(plan.sort_window == 1, longest == 26) << longest;
+  }
+}
+
 TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
   const auto plan_of = [](Index rows, Index longest, Objective objective) {
     std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
