@@ -30,7 +30,7 @@ bool TuneWatch::go_on(const TuneProgress& now) {
   if (current_ == nullptr) return !stopping_;
   if (!now.compares) current_->seconds = since_.seconds();
   if (progress_ == nullptr) return !stopping_;
-  std::string text = now.compares ? "one plan for all" : current_->name;
+  std::string text = now.compares ? "comparing plans" : current_->name;
   if (!now.compares && matrices_.size() > 1) {
     text += " (" + std::to_string(current_ - matrices_.data() + 1) + " of " +
             std::to_string(matrices_.size()) + ")";

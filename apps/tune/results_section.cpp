@@ -164,7 +164,8 @@ std::string domains_table(const std::vector<std::vector<std::string>>& rows) {
   for (const std::vector<std::string>& row : rows) table.add(row);
   return "\nDomains: how much longer than under its own best plan a matrix takes under that of the "
          "set, and under that of the set without it (geometric means). For others: the whole plan; "
-         "its storage, the rest being predicted for each matrix; or nothing but predictions.\n\n" +
+         "its storage, or of that only the order of rows and columns, the rest being predicted for "
+         "each matrix; or nothing but predictions.\n\n" +
          table.text();
 }
 

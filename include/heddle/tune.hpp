@@ -47,7 +47,7 @@ struct TuneProgress {
   double seconds = 0;           // so far
   double seconds_left = 0;      // about
   const Trial* best = nullptr;  // so far; null before the first
-  bool compares = false;        // plans of all matrices of a domain, once these are searched
+  bool compares = false;        // what searches found, measured side by side after them
 };
 
 struct TuneOptions {

@@ -105,9 +105,11 @@ Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& dev
     try {
       made.set_value(reverse_cuthill_mckee(pattern));
     } catch (...) {
+      {
+        const std::lock_guard lock(last.mutex);
+        if (last.pattern == wanted) last.order = {};  // who asks from now on tries again
+      }
       made.set_exception(std::current_exception());
-      const std::lock_guard lock(last.mutex);
-      if (last.pattern == wanted) last.order = {};
     }
   }
   return Array<Index>(std::span<const Index>(order.get()), device);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
-#include <set>
 
 namespace heddle {
 
@@ -12,77 +12,15 @@ namespace {
 
 using Matrices = std::vector<std::size_t>;
 
-double loss(const DomainScores& known, std::size_t matrix, std::size_t plan) {
-  const std::vector<double>& scores = known.scores[matrix];
-  return scores[plan] / *std::min_element(scores.begin(), scores.end());
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-double total_regret(const DomainScores& known, const Matrices& matrices, std::size_t plan) {
-  double total = 0;
-  for (const std::size_t matrix : matrices) total += std::log(loss(known, matrix, plan));
-  return total;
-}
-
-Matrices without(const Matrices& matrices, std::size_t out) {
-  Matrices others = matrices;
-  std::erase(others, out);
-  return others;
-}
-
-/// Of the plans that these matrices proposed, of one kind or of any.
-std::optional<std::size_t> least_regret(const DomainScores& known, const Matrices& matrices,
-                                        std::optional<int> kind) {
-  std::optional<std::size_t> best;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t plan = 0; plan < known.kind.size(); ++plan) {
-    const bool is_known = std::any_of(matrices.begin(), matrices.end(), [&](std::size_t matrix) {
-      return known.proposed[matrix][plan];
-    });
-    if (!is_known || (kind && known.kind[plan] != *kind)) continue;
-    const double total = total_regret(known, matrices, plan);
-    if (!(total < least)) continue;
-    least = total;
-    best = plan;
+/// Scores with log(score / the matrix's least) in their place.
+DomainScores with_logs(DomainScores known) {
+  for (std::vector<double>& of_matrix : known.scores) {
+    const double least = *std::min_element(of_matrix.begin(), of_matrix.end());
+    for (double& score : of_matrix) score = std::log(score / least);
   }
-  return best;
-}
-
-/// What each matrix loses, log(score / least), under the plan of that kind for the others.
-std::vector<double> logs_left_out(const DomainScores& known, const Matrices& matrices, int kind) {
-  std::vector<double> logs;
-  for (const std::size_t out : matrices) {
-    const auto plan = least_regret(known, without(matrices, out), kind);
-    logs.push_back(plan ? std::log(loss(known, out, *plan))
-                        : std::numeric_limits<double>::infinity());
-  }
-  return logs;
-}
-
-/// Whether `logs` are less than `others` on average, by more than the standard error of the
-/// differences: infinite of one.
-bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
-  const auto count = static_cast<double>(logs.size());
-  double mean = 0, squares = 0;
-  for (std::size_t i = 0; i < logs.size(); ++i) mean += (others[i] - logs[i]) / count;
-  if (!std::isfinite(mean)) return mean > 0;  // the others fail; not a number where both do
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    squares += (others[i] - logs[i] - mean) * (others[i] - logs[i] - mean);
-  }
-  return mean > 0 && count > 1 && mean > std::sqrt(squares / (count * (count - 1)));
-}
-
-std::optional<std::size_t> best_for(const DomainScores& known, const Matrices& matrices) {
-  if (matrices.size() < 2) return least_regret(known, matrices, {});
-  std::optional<int> best_kind;
-  std::vector<double> best;
-  for (const int kind : std::set<int>(known.kind.begin(), known.kind.end())) {
-    if (!least_regret(known, matrices, kind)) continue;
-    const std::vector<double> logs = logs_left_out(known, matrices, kind);
-    if (best_kind && !is_clearly_less(logs, best)) continue;
-    best = logs;
-    best_kind = kind;
-  }
-  return least_regret(known, matrices, best_kind);
+  return known;
 }
 
 Matrices all_of(const DomainScores& known) {
@@ -91,24 +29,104 @@ Matrices all_of(const DomainScores& known) {
   return matrices;
 }
 
+Matrices without(const Matrices& matrices, std::size_t out) {
+  Matrices others = matrices;
+  std::erase(others, out);
+  return others;
+}
+
+double total_of(const DomainScores& logs, const Matrices& matrices, std::size_t plan) {
+  double total = 0;
+  for (const std::size_t matrix : matrices) total += logs.scores[matrix][plan];
+  return total;
+}
+
+/// Of the plans that these matrices proposed, of one kind or of any.
+std::optional<std::size_t> least_regret(const DomainScores& logs, const Matrices& matrices,
+                                        std::optional<int> kind) {
+  std::optional<std::size_t> best;
+  double least = infinity;
+  for (std::size_t plan = 0; plan < logs.kind.size(); ++plan) {
+    if (kind && logs.kind[plan] != *kind) continue;
+    const bool is_known = std::any_of(matrices.begin(), matrices.end(), [&](std::size_t matrix) {
+      return logs.proposed[matrix][plan];
+    });
+    const double total = is_known ? total_of(logs, matrices, plan) : infinity;
+    if (!(total < least)) continue;
+    least = total;
+    best = plan;
+  }
+  return best;
+}
+
+/// What a matrix loses under a domain's plan, as its solves would.
+double log_under(const DomainScores& logs, std::size_t matrix, std::optional<std::size_t> plan) {
+  const std::vector<double>& of_matrix = logs.scores[matrix];
+  return of_matrix[plan && std::isfinite(of_matrix[*plan]) ? *plan : logs.otherwise];
+}
+
+/// What each matrix loses under the plan of that kind for the others.
+std::vector<double> logs_left_out(const DomainScores& logs, const Matrices& matrices, int kind) {
+  std::vector<double> left_out;
+  for (const std::size_t out : matrices) {
+    left_out.push_back(log_under(logs, out, least_regret(logs, without(matrices, out), kind)));
+  }
+  return left_out;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Whether `logs` are less than `others` on average, by more than the standard error of the
+/// differences.
+bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < logs.size(); ++i) gains.push_back(others[i] - logs[i]);
+  const double gain = mean_of(gains);
+  if (!std::isfinite(gain)) return gain > 0;  // the others fail; not a number where both do
+  double squares = 0;
+  for (const double of_one : gains) squares += (of_one - gain) * (of_one - gain);
+  const auto count = static_cast<double>(gains.size());
+  return gain > 0 && gain > std::sqrt(squares / (count * (count - 1)));
+}
+
+std::optional<std::size_t> best_for(const DomainScores& logs, const Matrices& matrices) {
+  if (matrices.size() < 2) return least_regret(logs, matrices, {});
+  std::map<int, std::vector<double>> left_out;
+  for (const int kind : logs.kind) {
+    const bool is_new = !left_out.contains(kind) && least_regret(logs, matrices, kind);
+    if (is_new) left_out[kind] = logs_left_out(logs, matrices, kind);
+  }
+  if (left_out.empty()) return {};
+  const auto best = std::min_element(
+      left_out.begin(), left_out.end(),
+      [](const auto& a, const auto& b) { return mean_of(a.second) < mean_of(b.second); });
+  const auto kind = std::find_if(left_out.begin(), left_out.end(), [&](const auto& of_kind) {
+    return !is_clearly_less(best->second, of_kind.second);
+  });
+  return least_regret(logs, matrices, kind->first);
+}
+
 }  // namespace
 
 std::optional<DomainBest> best_of_domain(const DomainScores& known) {
-  const Matrices matrices = all_of(known);
-  const auto plan = best_for(known, matrices);
+  const DomainScores logs = with_logs(known);
+  const Matrices matrices = all_of(logs);
+  const auto plan = best_for(logs, matrices);
   if (!plan) return {};
-  const auto count = static_cast<double>(matrices.size());
-  return DomainBest{*plan, std::expm1(total_regret(known, matrices, *plan) / count)};
+  const double mean = total_of(logs, matrices, *plan) / static_cast<double>(matrices.size());
+  return DomainBest{*plan, std::expm1(mean)};
 }
 
-std::vector<double> losses_left_out(const DomainScores& known, std::size_t otherwise) {
+std::vector<double> losses_left_out(const DomainScores& known) {
+  constexpr std::size_t least_matrices = 3;
   std::vector<double> losses;
-  const Matrices matrices = all_of(known);
-  if (matrices.size() < 2) return losses;
+  if (known.scores.size() < least_matrices) return losses;
+  const DomainScores logs = with_logs(known);
+  const Matrices matrices = all_of(logs);
   for (const std::size_t out : matrices) {
-    const std::size_t plan = best_for(known, without(matrices, out)).value_or(otherwise);
-    const bool runs = std::isfinite(known.scores[out][plan]);
-    losses.push_back(loss(known, out, runs ? plan : otherwise) - 1);
+    losses.push_back(std::expm1(log_under(logs, out, best_for(logs, without(matrices, out)))));
   }
   return losses;
 }

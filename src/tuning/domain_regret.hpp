@@ -16,6 +16,8 @@ struct DomainScores {
   std::vector<std::vector<bool>> proposed;
   /// kind[plan]: 0 takes least from one matrix to another.
   std::vector<int> kind;
+  /// The plan that a matrix gets on which that of its domain does not run: the prediction.
+  std::size_t otherwise = 0;
 };
 
 struct DomainBest {
@@ -24,15 +26,16 @@ struct DomainBest {
 };
 
 /// The plan of least total regret, the sum over matrices of log(score / the matrix's least score),
-/// of the first kind than which none after it loses less where each matrix in turn is left out, by
-/// more than the standard error of that (Breiman et al. 1984, section 3.4.3): plans that are chosen
-/// of many suit the matrices that they are chosen on better than others. The first of equals. Of
-/// one matrix of any kind. None where no plan runs on every matrix.
+/// the first of equals, of one kind: plans that are chosen of many suit the matrices that they are
+/// chosen on better than others, so that what counts for a kind is what its plans lose on each
+/// matrix in turn where the others choose. It is the first kind that loses no more than the best
+/// one, or more by less than the standard error of the differences (after Breiman et al. 1984,
+/// section 3.4.3). Of one matrix of any kind. None where no plan runs on every matrix.
 std::optional<DomainBest> best_of_domain(const DomainScores& known);
 
 /// What each matrix would lose, of score / least score - 1, under the plan that is best of the
-/// domain of all others. Where there is none, or it does not run, under `otherwise`; infinite where
-/// that does not run either. Of fewer than two matrices none.
-std::vector<double> losses_left_out(const DomainScores& known, std::size_t otherwise);
+/// domain of all others; infinite where neither that nor `otherwise` runs. Of fewer than three
+/// matrices none: one matrix by itself says nothing of kinds.
+std::vector<double> losses_left_out(const DomainScores& known);
 
 }  // namespace heddle

@@ -69,7 +69,7 @@ DomainUse parse_domain_use(std::string_view text) {
 }
 
 std::string plan_for_others(const Plan& plan, DomainUse use) {
-  const std::string all = to_string(plan);
+  std::string all = to_string(plan);
   if (use == DomainUse::plan) return all;
   std::vector<std::string_view> keys;
   if (use != DomainUse::predicted) keys = {"order=", "columns="};

@@ -123,9 +123,7 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   }
   if (options.search == Search::predict) return profile;
   const std::vector<Candidate> candidates = all_of(candidates_of);
-  constexpr std::size_t predictions = 0;  // the place of that candidate
-
-  DomainScores known;
+  DomainScores known;  // the first candidate are the predictions
   for (const Candidate& candidate : candidates) known.kind.push_back(place_of_kind(candidate.use));
   for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
     TunedMatrix tuned(matrices[matrix], on, watched);
@@ -161,7 +159,7 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   for (const ProfileRecord& of_matrix : profile.records) {
     record.fingerprints.push_back(of_matrix.fingerprint);
   }
-  record.left_out = losses_left_out(known, predictions);
+  record.left_out = losses_left_out(known);
   const auto is_known = [](double loss) { return std::isfinite(loss); };
   if (!std::all_of(record.left_out.begin(), record.left_out.end(), is_known)) {
     record.left_out.clear();

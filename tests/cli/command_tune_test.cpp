@@ -90,8 +90,9 @@ TEST_F(Tune, SeveralMatricesAreADomain) {
   EXPECT_EQ(json["domain"]["name"], "grids");
   expect_plan(json["domain"]["plan"]);
   EXPECT_GE(json["domain"]["regret"], 0);
-  EXPECT_EQ(json["domain"]["left_out"].size(), 2U);
-  EXPECT_GE(json["domain"]["mean_left_out"], 0);
+  // Of two matrices one by itself would say what suits the other.
+  EXPECT_TRUE(json["domain"]["left_out"].empty());
+  EXPECT_TRUE(json["domain"]["mean_left_out"].is_null());
   const auto profile = json_of("p.json");
   EXPECT_EQ(profile["records"].size(), 2U);
   EXPECT_EQ(profile["domains"].size(), 1U);

@@ -146,6 +146,8 @@ TEST(TuneTable, ShowsWhatOfADomainsPlanIsForOthers) {
   EXPECT_NE(domain_text(domain).find("order=rcm,columns=sorted,inner=aosoa16,vector=soa, the rest"),
             std::string::npos)
       << domain_text(domain);
+  domain.use = DomainUse::order;
+  EXPECT_NE(domain_text(domain).find("order=rcm,columns=sorted, the rest"), std::string::npos);
   domain.use = DomainUse::predicted;
   EXPECT_EQ(domain_text(domain).find("order="), std::string::npos);
 }

@@ -112,6 +112,12 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_TRUE(choice.tuned);
   EXPECT_EQ(choice.plan, parse_plan("inner=soa", predicted));
   EXPECT_EQ(choice.reason, "storage best of domain surfaces (profile " + path + ")");
+  profile.domains[0].plan = parse_plan("C=4,inner=soa,columns=given");
+  profile.domains[0].use = DomainUse::order;
+  profile.save(path);
+  choice = choose(path);
+  EXPECT_EQ(choice.plan, parse_plan("columns=given", predicted));
+  EXPECT_EQ(choice.reason, "order best of domain surfaces (profile " + path + ")");
   profile.domains[0].use = DomainUse::predicted;
   profile.save(path);
   choice = choose(path);

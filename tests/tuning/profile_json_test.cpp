@@ -39,6 +39,7 @@ Profile full_profile() {
   profile.domains = {some_domain("surfaces", "C=4", {"a", "b"}), some_domain("none", "CSR", {})};
   profile.domains.front().use = DomainUse::storage;
   profile.domains.front().left_out = {0.01, 0.07};
+  profile.domains.back().use = DomainUse::order;
   return profile;
 }
 

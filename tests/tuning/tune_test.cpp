@@ -337,6 +337,19 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
     gains.kind = {0, 1};
     EXPECT_EQ(best_of_domain(gains)->plan, everywhere ? 1u : 0u);
   }
+  // The first that is not clearly worse than the best one, which need not be the best.
+  DomainScores three = scores_of({{1.20, 1.0, 1.02}, {1.22, 1.03, 1.0}, {1.21, 1.02, 1.0}});
+  three.kind = {0, 1, 2};
+  EXPECT_EQ(best_of_domain(three)->plan, 1u);
+  three.scores[0][1] = 1.2;
+  three.scores[1][1] = 1.19;
+  three.scores[2][1] = 1.21;
+  EXPECT_EQ(best_of_domain(three)->plan, 2u);
+  // A plan that fails on one matrix costs what the prediction takes there.
+  DomainScores fails = scores_of({{1.3, 1.0, 9.0}, {1.3, 1.0, 9.0}, {1.3, 9.0, 1.0}});
+  fails.scores[2][1] = infinity;
+  fails.kind = {0, 1, 1};
+  EXPECT_EQ(best_of_domain(fails)->plan, 0u);
   // One matrix says nothing of others.
   DomainScores one = scores_of({{1.1, 1.0}});
   one.kind = {0, 2};
@@ -349,17 +362,21 @@ TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
       scores_of({{1.0, 2.0, 9.0, 1.1}, {6.0, 3.0, 9.0, 3.3}, {9.0, 9.0, 5.0, 6.0}});
   known.proposed = {
       {true, false, false, true}, {false, true, false, false}, {false, false, true, false}};
-  const auto losses = losses_left_out(known, 3);
+  known.otherwise = 3;
+  const auto losses = losses_left_out(known);
   ASSERT_EQ(losses.size(), 3u);
   // Without the first nobody proposes the compromise.
   EXPECT_NEAR(losses[0], 1, 1e-12);
   EXPECT_NEAR(losses[1], 0.1, 1e-12);
   EXPECT_NEAR(losses[2], 0.2, 1e-12);
   // What does not run on a matrix is left for the prediction, as long as that runs.
-  DomainScores some_run = scores_of({{1.0, infinity}, {infinity, 1.0}});
-  some_run.proposed = {{true, false}, {false, true}};
-  EXPECT_EQ(losses_left_out(some_run, 0), (std::vector<double>{0, infinity}));
-  EXPECT_TRUE(losses_left_out(scores_of({{1.0}}), 0).empty());
+  DomainScores some_run =
+      scores_of({{1.0, infinity, 2.0}, {infinity, 1.0, 1.0}, {infinity, 1.0, infinity}});
+  some_run.proposed = {{true, false, false}, {false, true, false}, {false, true, false}};
+  some_run.otherwise = 2;
+  EXPECT_EQ(losses_left_out(some_run), (std::vector<double>{1, 0, infinity}));
+  EXPECT_TRUE(losses_left_out(scores_of({{1.0}})).empty());
+  EXPECT_TRUE(losses_left_out(scores_of({{1.0}, {1.0}})).empty());
 }
 
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
@@ -384,8 +401,20 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   options.objective = Objective::product;
   options.search = Search::full;
   const std::vector<NamedMatrix> matrices = {{"a", &a}, {"b", &b}, {"c", &c}};
+  int searched = 0;
+  std::vector<int> searched_when_told, compared_when_told;
+  options.on_matrix = [&](const std::string&) { ++searched; };
+  options.observer = [&](const TuneProgress& progress) {
+    (progress.compares ? compared_when_told : searched_when_told).push_back(searched);
+    return true;
+  };
   const Profile profile =
       detail::tune_domain("grids", matrices, cpu_with(one_good_compromise), options);
+  EXPECT_EQ(std::set<int>(searched_when_told.begin(), searched_when_told.end()),
+            (std::set<int>{1, 2, 3}));
+  EXPECT_EQ(std::set<int>(compared_when_told.begin(), compared_when_told.end()), std::set<int>{3});
+  options.on_matrix = {};
+  options.observer = {};
   ASSERT_EQ(profile.records.size(), 3u);
   EXPECT_EQ(profile.records[0].plan.lanes, 32);
   EXPECT_EQ(profile.records[1].plan.lanes, 1);
