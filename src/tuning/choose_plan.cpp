@@ -113,13 +113,13 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
   const double multiprocessors = matrix.memory.multiprocessors;
   if (matrix.large_entry) {
     // Beside what iterations keep there; lanes far apart cost nothing in shared memory.
-    constexpr double share_for_matrix = 2.0 / 3, rows_to_share = 5000;
+    constexpr double share_for_matrix = 2.0 / 3;
     const double shared_memory = multiprocessors * matrix.memory.shared_memory_of_block;
-    const bool is_far_longer =
-        plan.threshold != 0 || matrix.lengths.longest > 3 * matrix.lengths.mean;
     if (matrix.matrix_bytes <= share_for_matrix * shared_memory) plan.inner = InnerLayout::aos;
+    constexpr double rows_to_share = 5000, alike = 3;  // the longest row over the mean
     if (matrix.rows < rows_to_share) {
-      if (!is_far_longer) plan.sort_window = 1;
+      const bool are_alike = matrix.lengths.longest <= alike * matrix.lengths.mean;
+      if (are_alike && plan.threshold == 0) plan.sort_window = 1;
       return plan;
     }
     // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
