@@ -78,8 +78,8 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Whether `logs` are less than `others` on average, by more than the standard error of the
-/// differences.
+/// Whether `logs` are less than `others` on average, by more than times are told apart, and than
+/// the standard error of the differences.
 bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
   std::vector<double> gains;
   for (std::size_t i = 0; i < logs.size(); ++i) gains.push_back(others[i] - logs[i]);
@@ -88,7 +88,8 @@ bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>&
   double squares = 0;
   for (const double of_one : gains) squares += (of_one - gain) * (of_one - gain);
   const auto count = static_cast<double>(gains.size());
-  return gain > 0 && gain > std::sqrt(squares / (count * (count - 1)));
+  constexpr double tie = 0.01;  // as at the end of a search
+  return gain > tie && gain > std::sqrt(squares / (count * (count - 1)));
 }
 
 std::optional<std::size_t> best_for(const DomainScores& logs, const Matrices& matrices) {

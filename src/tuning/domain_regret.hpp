@@ -29,8 +29,8 @@ struct DomainBest {
 /// the first of equals, of one kind: plans that are chosen of many suit the matrices that they are
 /// chosen on better than others, so that what counts for a kind is what its plans lose on each
 /// matrix in turn where the others choose. It is the first kind that loses no more than the best
-/// one, or more by less than the standard error of the differences (after Breiman et al. 1984,
-/// section 3.4.3). Of one matrix of any kind. None where no plan runs on every matrix.
+/// one, or more by less than 1% or the standard error of the differences (after Breiman et al.
+/// 1984, section 3.4.3). Of one matrix of any kind. None where no plan runs on every matrix.
 std::optional<DomainBest> best_of_domain(const DomainScores& known);
 
 /// What each matrix would lose, of score / least score - 1, under the plan that is best of the

@@ -345,6 +345,10 @@ TEST(BestOfDomain, IsOfTheKindThatLosesLeastElsewhere) {
   three.scores[1][1] = 1.19;
   three.scores[2][1] = 1.21;
   EXPECT_EQ(best_of_domain(three)->plan, 2u);
+  // Less than times are told apart is no gain, however even.
+  DomainScores alike = scores_of({{1.005, 1.0}, {1.005, 1.0}, {1.006, 1.0}});
+  alike.kind = {0, 1};
+  EXPECT_EQ(best_of_domain(alike)->plan, 0u);
   // A plan that fails on one matrix costs what the prediction takes there.
   DomainScores fails = scores_of({{1.3, 1.0, 9.0}, {1.3, 1.0, 9.0}, {1.3, 9.0, 1.0}});
   fails.scores[2][1] = infinity;
