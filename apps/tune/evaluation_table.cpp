@@ -29,6 +29,7 @@ nlohmann::ordered_json to_json(const Trial& trial) {
 
 std::optional<double> mean_loss(const std::vector<EvaluatedMatrix>& matrices) {
   std::vector<double> losses;
+  losses.reserve(matrices.size());
   for (const EvaluatedMatrix& matrix : matrices) losses.push_back(matrix.evaluation.loss);
   return mean_of_losses(losses);
 }

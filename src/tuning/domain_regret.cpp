@@ -82,6 +82,7 @@ double mean_of(const std::vector<double>& values) {
 /// the standard error of the differences.
 bool is_clearly_less(const std::vector<double>& logs, const std::vector<double>& others) {
   std::vector<double> gains;
+  gains.reserve(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) gains.push_back(others[i] - logs[i]);
   const double gain = mean_of(gains);
   if (!std::isfinite(gain)) return gain > 0;  // the others fail; not a number where both do
