@@ -120,10 +120,9 @@ struct PlanQuery {
   Objective objective = Objective::cg;
   std::string fingerprint;  // empty: the same pattern is not looked for
   PatternFeatures features;
-  /// What it would be without profiles. A record of another matrix whose loop is one kernel for all
-  /// iterations, and this one is not, or the other way round, is of another size: only within a
-  /// distance of half a doubling it knows better. Domains of whose plan only a part is for other
-  /// matrices answer only where this is known.
+  /// What it would be without profiles: where that is known, records of other matrices answer only
+  /// within a distance of half a doubling, since plans go by the size. Domains of whose plan only a
+  /// part is for other matrices answer only where it is known.
   std::optional<Plan> predicted = {};
 };
 
@@ -142,7 +141,8 @@ struct ProfileMatch {
 inline constexpr double farthest_record = 2.0;
 
 /// The record of the same pattern; else the plan of a domain that has a record within
-/// `farthest_record`; else the nearest record within that; else none. Of several of a kind, those
+/// `farthest_record`; else the nearest record within that, or within half a doubling where a
+/// prediction is known; else none. Of several of a kind, those
 /// of the query's own objective come first, then the nearest.
 std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
 /// The first half of that, for which the query needs no features, and the second.

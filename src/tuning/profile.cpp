@@ -40,13 +40,11 @@ bool is_for(const PlanQuery& query, const std::string& entry, const std::string&
   return entry == query.entry && precision == query.precision;
 }
 
-/// A product has no loop.
-bool is_of_another_size(const ProfileRecord& record, double away, const PlanQuery& query) {
+/// Loops, threads of a row and what stays in a cache go by the size: beyond half a doubling a
+/// prediction knows better.
+bool is_of_another_size(double away, const PlanQuery& query) {
   constexpr double half_a_doubling = 0.5;
-  const auto is_one_kernel = [](const Plan& plan) { return plan.loop == LoopForm::persistent; };
-  return query.predicted && away > half_a_doubling && query.objective != Objective::product &&
-         record.objective != Objective::product &&
-         is_one_kernel(record.plan) != is_one_kernel(*query.predicted);
+  return query.predicted && away > half_a_doubling;
 }
 
 void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
@@ -146,7 +144,7 @@ std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery
     if (!is_for(query, record.entry, record.precision)) continue;
     const double away = distance(record.features, query.features);
     if (!(away <= farthest_record)) continue;
-    if (!is_of_another_size(record, away, query)) {
+    if (!is_of_another_size(away, query)) {
       keep_better(best,
                   {ProfileMatch::Kind::nearest, record.plan, record.matrix, record.objective, away},
                   query);

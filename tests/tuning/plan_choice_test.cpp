@@ -92,9 +92,11 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_EQ(choice.reason, "tuned for this pattern (profile " + path + ", for cg)");
 
   save(path, {record_near_it("C=16", 1.5)});
+  EXPECT_EQ(choose(path).reason, "predicted");
+  save(path, {record_near_it("C=16", 1.3)});
   choice = choose(path);
   EXPECT_EQ(choice.plan, parse_plan("C=16"));
-  EXPECT_EQ(choice.reason, "tuned for a neighbour, 0.6 away (profile " + path + ")");
+  EXPECT_EQ(choice.reason, "tuned for a neighbour, 0.4 away (profile " + path + ")");
   EXPECT_EQ(choose_plan(matrix, device, Profiles::for_device(device, path)), parse_plan("C=16"));
 
   Profile profile = Profile::load(path);
@@ -131,7 +133,7 @@ TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
   EXPECT_EQ(choose().plan, parse_plan("C=2"));
   setenv("HEDDLE_PROFILE", save(folder / "e.json", {record_near_it("C=4", 1)}).c_str(), 1);
   EXPECT_EQ(choose().plan, parse_plan("C=4"));
-  const std::string named = save(folder / "n.json", {record_near_it("C=8", 1.5)});
+  const std::string named = save(folder / "n.json", {record_near_it("C=8", 1.3)});
   EXPECT_EQ(choose(named).plan, parse_plan("C=8"));
   EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, Objective::cg).plan,
             parse_plan("C=8"));

@@ -137,7 +137,7 @@ TEST(Find, LooksNoFartherThanItShould) {
   EXPECT_FALSE(find(profile, query_for("b", 1000)).has_value());
 }
 
-TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
+TEST(Find, PrefersPredictionsToRecordsOfAnotherSize) {
   Profile profile = some_profile();
   profile.records = {some_record("close", "b", "loop=graph", 13000),
                      some_record("larger", "c", "loop=graph", 20000),
@@ -148,17 +148,12 @@ TEST(Find, FollowsAnotherLoopOnlyWhereTheSizeIsTheSame) {
   query.predicted = parse_plan("loop=persistent");
   EXPECT_EQ(nearest(), "close");
   profile.records.erase(profile.records.begin());
-  EXPECT_EQ(nearest(), "smaller");
-  query.predicted = parse_plan("loop=stepped");
-  EXPECT_EQ(nearest(), "larger");
-  // A product has no loop, a domain is of all sizes, and what was measured was measured.
-  query.predicted = parse_plan("loop=persistent");
-  profile.records[0].objective = Objective::product;
-  query.objective = Objective::product;
-  EXPECT_EQ(nearest(), "larger");
-  query.objective = Objective::cg;
-  profile.records = {some_record("larger", "c", "loop=graph", 20000)};
   EXPECT_FALSE(find(profile, query).has_value());
+  query.objective = Objective::product;
+  EXPECT_FALSE(find(profile, query).has_value());
+  query.objective = Objective::cg;
+  // A domain is of all sizes, and what was measured was measured.
+  profile.records = {some_record("larger", "c", "loop=graph", 20000)};
   profile.domains = {some_domain("domain", "loop=graph", {"c"})};
   EXPECT_EQ(nearest(), "domain");
   // Or what of its plan goes by no size.
