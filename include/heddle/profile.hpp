@@ -38,12 +38,12 @@ struct ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// What of a domain's plan is for its other matrices.
+/// What of a domain's plan is for its other matrices, the least first.
 enum class DomainUse {
-  plan,      // all of it
-  storage,   // order of rows and columns, layout of values and vectors; the rest is predicted
-  order,     // that of rows and columns alone
-  predicted  // nothing: what is predicted for each matrix is better than any plan for all
+  predicted,  // nothing: what is predicted for each matrix is better than any plan for all
+  order,      // of rows and columns; the rest is predicted
+  storage,    // that, and the layout of values and vectors
+  plan        // all of it
 };
 
 std::string_view name(DomainUse use);

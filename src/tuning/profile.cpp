@@ -52,7 +52,7 @@ void keep_better(std::optional<ProfileMatch>& best, const ProfileMatch& match,
   if (!best || is_better(match, *best, query)) best = match;
 }
 
-constexpr std::array<std::string_view, 4> names_of_uses = {"plan", "storage", "order", "predicted"};
+constexpr std::array<std::string_view, 4> names_of_uses = {"predicted", "order", "storage", "plan"};
 
 }  // namespace
 

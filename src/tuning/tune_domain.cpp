@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "domain_regret.hpp"
@@ -41,8 +40,7 @@ struct Candidate {
 
 /// Whether they are the same plan for every matrix.
 bool is_same(const Candidate& a, const Candidate& b) {
-  const Plan any;
-  return a.use == b.use && plan_of_domain(a.plan, a.use, any) == plan_of_domain(b.plan, b.use, any);
+  return a.use == b.use && plan_for_others(a.plan, a.use) == plan_for_others(b.plan, b.use);
 }
 
 void add(const Candidate& candidate, std::vector<Candidate>& candidates) {
@@ -60,22 +58,13 @@ std::vector<Candidate> proposed_by(const std::vector<Plan>& near_best, const Pla
 }
 
 /// What takes least from one matrix to another comes first, since of equals the first is taken.
-constexpr std::array kinds = {DomainUse::predicted, DomainUse::order, DomainUse::storage,
-                              DomainUse::plan};
-
-int place_of_kind(DomainUse use) {
-  return static_cast<int>(std::find(kinds.begin(), kinds.end(), use) - kinds.begin());
-}
-
 std::vector<Candidate> all_of(const std::vector<std::vector<Candidate>>& proposed) {
   std::vector<Candidate> all;
-  for (const DomainUse use : kinds) {
-    for (const std::vector<Candidate>& of_matrix : proposed) {
-      for (const Candidate& candidate : of_matrix) {
-        if (candidate.use == use) add(candidate, all);
-      }
-    }
+  for (const std::vector<Candidate>& of_matrix : proposed) {
+    for (const Candidate& candidate : of_matrix) add(candidate, all);
   }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.use < b.use; });
   return all;
 }
 
@@ -124,7 +113,8 @@ Profile detail::tune_domain(const std::string& domain, const std::vector<NamedMa
   if (options.search == Search::predict) return profile;
   const std::vector<Candidate> candidates = all_of(candidates_of);
   DomainScores known;  // the first candidate are the predictions
-  for (const Candidate& candidate : candidates) known.kind.push_back(place_of_kind(candidate.use));
+  for (const Candidate& candidate : candidates)
+    known.kind.push_back(static_cast<int>(candidate.use));
   for (std::size_t matrix = 0; matrix < matrices.size(); ++matrix) {
     TunedMatrix tuned(matrices[matrix], on, watched);
     // Of this matrix several may be the same plan.

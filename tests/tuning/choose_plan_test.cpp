@@ -11,15 +11,31 @@ namespace {
 
 using namespace heddle;
 
+/// Rows of which each `period`-th has another length than the others.
+struct Rows {
+  Rows(Index rows, Index length, Index period = 1, Index other = 0)
+      : offsets(static_cast<std::size_t>(rows) + 1) {
+    for (std::size_t row = 1; row < offsets.size(); ++row) {
+      const bool is_other = period > 1 && row % static_cast<std::size_t>(period) == 0;
+      offsets[row] = offsets[row - 1] + (is_other ? other : length);
+    }
+  }
+  PatternView view() const {
+    PatternView pattern;
+    pattern.rows = pattern.columns = static_cast<Index>(offsets.size() - 1);
+    pattern.offsets = offsets.data();
+    return pattern;
+  }
+
+  std::vector<Offset> offsets;
+};
+
 /// For quaternions of double precision, as many rows of seven entries each.
 Plan plan_for(Index rows, Index columns, Index length = 7,
               StoredScalar stored = StoredScalar::own) {
-  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * length;
-  PatternView pattern;
-  pattern.rows = rows;
+  const Rows all(rows, length);
+  PatternView pattern = all.view();
   pattern.columns = columns;
-  pattern.offsets = offsets.data();
   return choose_plan_for_gpu(pattern, 32, stored);
 }
 
@@ -63,14 +79,7 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
   // Real entries on quaternions, all rows alike or a sixth of them short: those come together where
   // all are sorted.
   const auto plan_of = [](Index rows, Index shorter) {
-    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-    for (std::size_t row = 1; row < offsets.size(); ++row) {
-      offsets[row] = offsets[row - 1] + (row % 6 == 0 ? shorter : 7);
-    }
-    PatternView pattern;
-    pattern.rows = pattern.columns = rows;
-    pattern.offsets = offsets.data();
-    return choose_plan_for_gpu(pattern, {8, 32});
+    return choose_plan_for_gpu(Rows(rows, 7, 6, shorter).view(), {8, 32});
   };
   EXPECT_EQ(plan_of(90000, 7).sort_window, Plan::all_rows);
   EXPECT_EQ(plan_of(90000, 7).loop, LoopForm::persistent);
@@ -81,12 +90,8 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
 
 TEST(ChosenPlan, CountsVectorsThatAreWiderThanTheirEntries) {
   // A real matrix that acts on quaternions, say.
-  constexpr Index rows = 100000;
-  std::vector<Offset> offsets(rows + 1);
-  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 7;
-  PatternView pattern;
-  pattern.rows = pattern.columns = rows;
-  pattern.offsets = offsets.data();
+  const Rows rows(100000, 7);
+  const PatternView pattern = rows.view();
   EXPECT_EQ(choose_plan_for_gpu(pattern, 8).loop, LoopForm::persistent);
   EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 8}).loop, LoopForm::persistent);
   EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 64}).loop, LoopForm::graph);
@@ -110,22 +115,14 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   const Plan even = plan_for(34834, 34834);
   EXPECT_EQ(even.threads_per_row, 1);
   EXPECT_EQ(even.threshold, 0);
-  std::vector<Offset> offsets(34834 + 1);
-  for (std::size_t row = 1; row < offsets.size(); ++row) {
-    offsets[row] = offsets[row - 1] + (row % 100 == 0 ? 25 : 7);
-  }
-  PatternView pattern;
-  pattern.rows = pattern.columns = 34834;
-  pattern.offsets = offsets.data();
-  const Plan uneven = choose_plan_for_gpu(pattern, 32);
+  const Plan uneven = choose_plan_for_gpu(Rows(34834, 7, 100, 25).view(), 32);
   EXPECT_EQ(uneven.threads_per_row, 1);
   EXPECT_EQ(uneven.threshold, 8);
   EXPECT_EQ(uneven.loop, LoopForm::persistent);
   EXPECT_EQ(plan_for(172974, 172974).threads_per_row, 1);
   // A block that is given the shortest rows is given more of them than its vectors have room for.
-  for (std::size_t row = 1; row < offsets.size(); ++row) {
-    offsets[row] = offsets[row - 1] + (row % 16 == 0 ? 100 : 1);
-  }
+  const Rows far_apart(34834, 1, 16, 100);
+  const PatternView pattern = far_apart.view();
   const Plan far_uneven = choose_plan_for_gpu(pattern, 32);
   EXPECT_GT(far_uneven.threshold, 0);
   EXPECT_EQ(far_uneven.sort_window, 256);
@@ -136,12 +133,7 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
 
 /// Blocks of 3 x 3, thirteen a row.
 Plan plan_for_blocks(Index rows, Objective objective) {
-  std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 13;
-  PatternView pattern;
-  pattern.rows = pattern.columns = rows;
-  pattern.offsets = offsets.data();
-  return choose_plan_for_gpu(pattern, 72, StoredScalar::own, objective);
+  return choose_plan_for_gpu(Rows(rows, 13).view(), 72, StoredScalar::own, objective);
 }
 
 TEST(ChosenPlan, IsForWhatIsTimed) {
@@ -169,14 +161,7 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
 
 TEST(ChosenPlan, SortsSmallSystemsWithAFewLongRows) {
   for (const Index longest : {26, 45, 200}) {
-    std::vector<Offset> offsets(3000 + 1);
-    for (std::size_t row = 1; row < offsets.size(); ++row) {
-      offsets[row] = offsets[row - 1] + (row % 30 == 0 ? longest : 10);
-    }
-    PatternView pattern;
-    pattern.rows = pattern.columns = 3000;
-    pattern.offsets = offsets.data();
-    const Plan plan = choose_plan_for_gpu(pattern, 72);
+    const Plan plan = choose_plan_for_gpu(Rows(3000, 10, 30, longest).view(), 72);
     EXPECT_EQ(plan.loop, LoopForm::persistent);
     EXPECT_EQ(plan.sort_window == 1, longest == 26) << longest;
   }
@@ -184,14 +169,8 @@ TEST(ChosenPlan, SortsSmallSystemsWithAFewLongRows) {
 
 TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
   const auto plan_of = [](Index rows, Index longest, Objective objective) {
-    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-    for (std::size_t row = 1; row < offsets.size(); ++row) {
-      offsets[row] = offsets[row - 1] + (row % 100 == 0 ? longest : 7);
-    }
-    PatternView pattern;
-    pattern.rows = pattern.columns = rows;
-    pattern.offsets = offsets.data();
-    return choose_plan_for_gpu(pattern, 32, StoredScalar::own, objective);
+    return choose_plan_for_gpu(Rows(rows, 7, 100, longest).view(), 32, StoredScalar::own,
+                               objective);
   };
   EXPECT_EQ(plan_of(65000, 8, Objective::cg).sort_window, 1);
   EXPECT_EQ(plan_of(65000, 9, Objective::cg).sort_window, Plan::all_rows);
@@ -204,11 +183,8 @@ TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
 }
 
 TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
-  std::vector<Offset> offsets(34834 + 1);
-  for (std::size_t row = 0; row < offsets.size(); ++row) offsets[row] = Offset(row) * 7;
-  PatternView pattern;
-  pattern.rows = pattern.columns = 34834;
-  pattern.offsets = offsets.data();
+  const Rows rows(34834, 7);
+  const PatternView pattern = rows.view();
   const auto plan_with = [&](const NearMemory& memory) {
     return choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::cg, memory);
   };
