@@ -13,4 +13,5 @@ target_link_libraries(heddle_command PUBLIC heddle CLI11::CLI11 nlohmann_json::n
 add_dependencies(heddle_command heddle_commit)
 target_include_directories(heddle_command PRIVATE ${PROJECT_BINARY_DIR}/commit)
 heddle_compiler_options(heddle_command)
-heddle_precompile(heddle_command <CLI/CLI.hpp> <heddle/heddle.hpp>)
+heddle_compile_quickly(heddle_command)
+heddle_precompile(heddle_command <CLI/CLI.hpp> <nlohmann/json.hpp> <heddle/heddle.hpp>)

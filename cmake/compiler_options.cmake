@@ -31,3 +31,14 @@ function(heddle_compiler_options target)
     endif()
   endif()
 endfunction()
+
+# heddle_compile_quickly(target [source...]): for a target, or these sources of it, where nothing of a
+# release takes the time that -O2 and -O3 could save: a third less to compile.
+function(heddle_compile_quickly target)
+  set(quickly $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  if(ARGN)
+    set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${quickly})
+  else()
+    target_compile_options(${target} PRIVATE ${quickly})
+  endif()
+endfunction()

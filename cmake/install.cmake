@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS heddle EXPORT heddle_targets)
-foreach(program heddle_cli heddle_spin_program heddle_elastic_program heddle_petsc_peer)
+foreach(program heddle_cli heddle_tune_program heddle_bench_program
+    heddle_spin_program heddle_elastic_program heddle_petsc_peer)
   if(TARGET ${program})
     install(TARGETS ${program})
   endif()

@@ -12,6 +12,14 @@ function(heddle_precompile target)
   endif()
 endfunction()
 
+# heddle_precompile_as(target other): with the headers that `other` has compiled.
+function(heddle_precompile_as target other)
+  if(HEDDLE_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${other})
+    heddle_precompiled_options(${target})
+  endif()
+endfunction()
+
 # Of copies within std::string, from precompiled headers, g++ 12 says that they overflow where none do.
 function(heddle_precompiled_options target)
   target_compile_options(${target} PRIVATE

@@ -1,10 +1,11 @@
-# Each tests/<folder>/<name>_test.cpp is one executable; its tests carry the folder as their label.
+# The files tests/<folder>/*_test.cpp are one executable, <folder>_test; its tests carry the folder as
+# their label.
 include(GoogleTest)
 
 # Idle threads sleep instead of spinning: several tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
 # What takes longest begins first, so that something short is left to run beside the last of it.
-set(long_tests kernel_variants_test command_bench_test peers_test suites_test)
+set(long_tests spmv bench cli)
 
 # A test waits for the library, not for itself: half the time to compile it, or a third of it where
 # all is checked while it runs.
@@ -31,6 +32,13 @@ if(HEDDLE_PRECOMPILE_HEADERS)
     <gtest/gtest.h> <Eigen/Dense> <Eigen/Sparse> <nlohmann/json.hpp> <heddle/heddle.hpp>)
 endif()
 
+# What several folders' tests share.
+add_library(heddle_test_support STATIC tests/support/systems.cpp)
+target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(heddle_test_support
+  PUBLIC heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
+heddle_test_options(heddle_test_support)
+
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
 # Those of a GPU are one program that travels to where one is; here each of its tests skips.
 file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp)
@@ -40,8 +48,7 @@ if(NOT TARGET heddle_elastic)
 endif()
 if(HEDDLE_HAS_CUDA AND gpu_sources)
   add_executable(gpu_test ${gpu_sources})
-  target_include_directories(gpu_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(gpu_test PRIVATE heddle GTest::gtest_main CUDA::cudart_static
+  target_link_libraries(gpu_test PRIVATE heddle_test_support GTest::gtest_main CUDA::cudart_static
     $<TARGET_NAME_IF_EXISTS:heddle_elastic> $<TARGET_NAME_IF_EXISTS:heddle_spin> Eigen3::Eigen)
   # What is asked of the other machine: the C library, OpenMP, the driver, and libzip with what that
   # needs, which can travel along.
@@ -53,25 +60,28 @@ endif()
 if(NOT TARGET heddle_bench)
   list(FILTER test_sources EXCLUDE REGEX "/tests/(bench|report|mesh|spin|elastic)/")
 endif()
+set(test_labels "")
 foreach(source ${test_sources})
-  cmake_path(GET source STEM name)
   cmake_path(GET source PARENT_PATH folder)
   cmake_path(GET folder FILENAME label)
-  add_executable(${name} ${source})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  list(APPEND test_labels ${label})
+  list(APPEND ${label}_sources ${source})
+endforeach()
+list(REMOVE_DUPLICATES test_labels)
+foreach(label ${test_labels})
+  set(name ${label}_test)
+  add_executable(${name} ${${label}_sources})
+  target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE
-    heddle GTest::gtest_main Eigen3::Eigen nlohmann_json::nlohmann_json ZLIB::ZLIB)
-  if(label MATCHES "^(io|entries|matrix|tuning|cli|bench|mesh|spin|elastic)$")
-    target_compile_definitions(${name} PRIVATE HEDDLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  endif()
+    heddle_test_support GTest::gtest_main ZLIB::ZLIB)
   if(label MATCHES "^(cli|spin|elastic)$" AND TARGET heddle_cli)
     target_compile_definitions(${name} PRIVATE HEDDLE_PROGRAM="$<TARGET_FILE:heddle_cli>")
-    add_dependencies(${name} heddle_cli)
+    add_dependencies(${name} heddle_cli heddle_tune_program heddle_bench_program)
   endif()
   if(label STREQUAL bench)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/apps/bench)
     target_link_libraries(${name} PRIVATE heddle_bench)
-    if(name STREQUAL peers_test AND TARGET heddle_petsc_peer)
+    if(TARGET heddle_petsc_peer)
       add_dependencies(${name} heddle_petsc_peer)
     endif()
   endif()
@@ -90,7 +100,7 @@ foreach(source ${test_sources})
   endif()
   heddle_test_options(${name})
   set(cost 0)
-  if(name IN_LIST long_tests)
+  if(label IN_LIST long_tests)
     set(cost 100)
   endif()
   # What compiles hundreds of kernels takes minutes, more beside other work.
@@ -100,7 +110,7 @@ foreach(source ${test_sources})
 endforeach()
 
 # Entries that GPUs get as text.
-heddle_embed_entry(user_entry_text_test tests/entries/dual_complex.hpp)
+heddle_embed_entry(spmv_test tests/entries/dual_complex.hpp)
 if(TARGET gpu_test)
   heddle_embed_entry(gpu_test tests/entries/dual_complex.hpp)
 endif()

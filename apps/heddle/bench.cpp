@@ -13,6 +13,7 @@
 #include "../bench/suite.hpp"
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
+#include "companion.hpp"
 #include "heddle/version.hpp"
 #include "matrix_options.hpp"
 #include "on_interrupt.hpp"
@@ -451,8 +452,7 @@ int run(const Options& options) {
 
 void add_bench(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("bench", "Products, solves and set-up beside other libraries");
+  CLI::App* command = app.add_subcommand(bench_companion.name, bench_companion.description);
   const auto repeatable = [&](const char* option, std::vector<std::string>& into, const char* help,
                               const char* type) {
     command->add_option(option, into, help)

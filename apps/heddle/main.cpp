@@ -1,5 +1,6 @@
 // The `heddle` command line.
 #include "commands.hpp"
+#include "companion.hpp"
 #include "run_program.hpp"
 
 int main(int argc, char** argv) {
@@ -12,8 +13,8 @@ int main(int argc, char** argv) {
   heddle::cli::add_spmv(app, status);
   heddle::cli::add_info(app, status);
   heddle::cli::add_generate(app, status);
-  heddle::cli::add_tune(app, status);
-  heddle::cli::add_bench(app, status);
+  heddle::cli::add_companion(app, heddle::cli::tune_companion, argv);
+  heddle::cli::add_companion(app, heddle::cli::bench_companion, argv);
   heddle::cli::add_cache(app, status);
   return heddle::cli::run_program("heddle", app, argc, argv, status);
 }

@@ -13,6 +13,7 @@
 #include "../tune/space_listing.hpp"
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
+#include "companion.hpp"
 #include "heddle/version.hpp"
 #include "matrix_options.hpp"
 #include "on_interrupt.hpp"
@@ -325,8 +326,7 @@ int run(const Options& options) {
 
 void add_tune(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "tune", "Find the best plan for a matrix, or a set of them, on this device");
+  CLI::App* command = app.add_subcommand(tune_companion.name, tune_companion.description);
   command
       ->add_option("matrix", options->paths,
                    "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, of the same entry")

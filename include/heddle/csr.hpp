@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "heddle/array.hpp"
@@ -77,6 +78,13 @@ struct CsrView {
   Offset entries() const { return pattern().entries(); }
 };
 
+namespace detail {
+/// Throws `Error` (size_mismatch) unless the arrays of a matrix are as long as its rows and its
+/// last offset say.
+void check_sizes(Index rows, Index columns, std::span<const Offset> offsets, std::size_t column,
+                 std::size_t values, int components);
+}  // namespace detail
+
 /// An assembled matrix that owns its arrays.
 template <class E>
 class CsrMatrix {
@@ -96,20 +104,8 @@ class CsrMatrix {
         offsets_(std::move(offsets)),
         column_(std::move(column)),
         values_(std::move(values)) {
-    if (rows < 0 || columns < 0) throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
-    if (offsets_.size() != static_cast<std::size_t>(rows) + 1) {
-      throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows) +
-                                                " rows needs one offset more, not " +
-                                                std::to_string(offsets_.size()));
-    }
-    const auto entries = static_cast<std::size_t>(offsets_[offsets_.size() - 1]);
-    if (column_.size() < entries || values_.size() != entries * E::components) {
-      throw Error(ErrorKind::size_mismatch, "the offsets promise " + std::to_string(entries) +
-                                                " entries of " + std::to_string(E::components) +
-                                                " components, there are " +
-                                                std::to_string(column_.size()) + " columns and " +
-                                                std::to_string(values_.size()) + " scalars");
-    }
+    detail::check_sizes(rows, columns, offsets_.span(), column_.size(), values_.size(),
+                        E::components);
     check_pattern(view().pattern(), Device::cpu().stream());
   }
 

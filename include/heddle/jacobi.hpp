@@ -181,4 +181,9 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   long long generation_ = -1;
 };
 
+#define HEDDLE_EXTERN_JACOBI(...) extern template class Jacobi<__VA_ARGS__>;
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_JACOBI, float)
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_JACOBI, double)
+#undef HEDDLE_EXTERN_JACOBI
+
 }  // namespace heddle

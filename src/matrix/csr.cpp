@@ -38,6 +38,23 @@ Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& se
 
 }  // namespace
 
+void detail::check_sizes(Index rows, Index columns, std::span<const Offset> offsets,
+                         std::size_t column, std::size_t values, int components) {
+  if (rows < 0 || columns < 0) throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
+  if (offsets.size() != static_cast<std::size_t>(rows) + 1) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows) +
+                                              " rows needs one offset more, not " +
+                                              std::to_string(offsets.size()));
+  }
+  const auto entries = static_cast<std::size_t>(offsets.back());
+  if (column < entries || values != entries * static_cast<std::size_t>(components)) {
+    throw Error(ErrorKind::size_mismatch,
+                "the offsets promise " + std::to_string(entries) + " entries of " +
+                    std::to_string(components) + " components, there are " +
+                    std::to_string(column) + " columns and " + std::to_string(values) + " scalars");
+  }
+}
+
 void check_pattern(const PatternView& pattern, const Stream& stream) {
   if (pattern.rows < 0 || pattern.columns < 0) {
     throw Error(ErrorKind::size_mismatch, "a matrix of negative size");

@@ -56,39 +56,43 @@ E entry_of(const Eigen::MatrixXd& tile) {
   return entry;
 }
 
-/// A square matrix under assembly, as tiles: rows of column -> tile.
-template <class E>
-struct Tiles {
-  static constexpr int size = vector_entry_t<E>::components;
+/// A square matrix under assembly, as tiles: rows of column -> tile of `size` x `size` numbers.
+struct TileRows {
+  int size;
   std::vector<std::map<Index, Eigen::MatrixXd>> rows;
 
-  explicit Tiles(Index n) : rows(static_cast<std::size_t>(n)) {
+  TileRows(int size, Index n) : size(size), rows(static_cast<std::size_t>(n)) {
     for (Index i = 0; i < n; ++i) at(i, i);  // every row has its diagonal entry
   }
   Index count() const { return static_cast<Index>(rows.size()); }
-  Eigen::MatrixXd& at(Index i, Index j) {
-    auto& tile = rows[static_cast<std::size_t>(i)][j];
-    if (tile.size() == 0) tile = Eigen::MatrixXd::Zero(size, size);
-    return tile;
-  }
+  Eigen::MatrixXd& at(Index i, Index j);
+};
 
-  CsrMatrix<E> assemble() const {
-    std::vector<Offset> offsets{0};
-    std::vector<Index> columns;
-    std::vector<stored_scalar_t<E>> values;
-    for (const auto& row : rows) {
-      for (const auto& [column, tile] : row) {
-        columns.push_back(column);
-        const E entry = entry_of<E>(tile);
-        values.insert(values.end(), entry.component, entry.component + E::components);
-      }
-      offsets.push_back(static_cast<Offset>(columns.size()));
+template <class E>
+CsrMatrix<E> assemble(const TileRows& tiles) {
+  std::vector<Offset> offsets{0};
+  std::vector<Index> columns;
+  std::vector<stored_scalar_t<E>> values;
+  for (const auto& row : tiles.rows) {
+    for (const auto& [column, tile] : row) {
+      columns.push_back(column);
+      const E entry = entry_of<E>(tile);
+      values.insert(values.end(), entry.component, entry.component + E::components);
     }
-    using Offsets = std::span<const Offset>;
-    return CsrMatrix<E>(count(), count(), Array<Offset>(Offsets(offsets)),
-                        Array<Index>(std::span<const Index>(columns)),
-                        Array<stored_scalar_t<E>>(std::span<const stored_scalar_t<E>>(values)));
+    offsets.push_back(static_cast<Offset>(columns.size()));
   }
+  using Offsets = std::span<const Offset>;
+  return CsrMatrix<E>(tiles.count(), tiles.count(), Array<Offset>(Offsets(offsets)),
+                      Array<Index>(std::span<const Index>(columns)),
+                      Array<stored_scalar_t<E>>(std::span<const stored_scalar_t<E>>(values)));
+}
+
+/// The same of entries E.
+template <class E>
+struct Tiles : TileRows {
+  static constexpr int size = vector_entry_t<E>::components;
+  explicit Tiles(Index n) : TileRows(size, n) {}
+  CsrMatrix<E> assemble() const { return test::assemble<E>(*this); }
 };
 
 /// Components uniform in [-1, 1], scaled to the given Frobenius norm of the tile per column.
@@ -108,63 +112,31 @@ struct System {
   double inverse_norm;
 };
 
+/// `random_tile` of some entry, by norm.
+using TileMaker = Eigen::MatrixXd (*)(Generator& generator, double norm);
+
 /// S (B* B + shift) S, where each row of B joins two rows of a random graph, [1, -u], and the real
 /// diagonal S >= 1 makes Jacobi worth its while: Hermitian, positive definite. `skew` > 0 adds
 /// random skew-Hermitian entries of up to that norm, which leave |A^-1| <= 1 / shift.
+TileRows random_tiles(int size, TileMaker tile, Index n, int edges_per_row, double shift,
+                      double skew, Generator& generator);
 template <class E>
 System<E> random_system(Index n, int edges_per_row, double shift, double skew,
                         Generator& generator) {
-  Tiles<E> tiles(n);
-  constexpr int size = Tiles<E>::size;
-  std::vector<double> scale(static_cast<std::size_t>(n));
-  for (double& s : scale) s = uniform(generator, 1, 2);
-  const auto add = [&](Index i, Index j, const Eigen::MatrixXd& tile) {
-    tiles.at(i, j) +=
-        tile * (scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)]);
-  };
-  const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(size, size);
-  for (Index i = 0; i < n; ++i) {
-    add(i, i, shift * one);
-    for (int e = 0; e < edges_per_row && n > 1; ++e) {
-      // Near rows mostly, so that orders and windows have something to find.
-      const Index reach = e % 4 == 3 ? n - 1 : std::min<Index>(n - 1, 12);
-      const auto step = 1 + static_cast<Index>(generator() % static_cast<std::uint64_t>(reach));
-      const Index j = (i + step) % n;
-      const Eigen::MatrixXd u = random_tile<E>(generator, uniform(generator, 0.5, 1));
-      add(i, i, one);
-      add(j, j, (u.transpose() * u + (u.transpose() * u).transpose()) / 2);
-      add(i, j, -u);
-      add(j, i, -u.transpose());
-      if (skew > 0) {
-        const Eigen::MatrixXd w = random_tile<E>(generator, uniform(generator, 0, skew));
-        add(i, j, w);
-        add(j, i, -w.transpose());
-      }
-    }
-  }
-  return {tiles.assemble(), 1 / shift};
+  return {assemble<E>(random_tiles(Tiles<E>::size, random_tile<E>, n, edges_per_row, shift, skew,
+                                   generator)),
+          1 / shift};
 }
 
 /// Random off-diagonal entries under a diagonal that outweighs rows and columns by `shift`: for
 /// entries without adjoint as well.
+TileRows dominant_tiles(int size, TileMaker tile, Index n, int entries_per_row, double shift,
+                        Generator& generator);
 template <class E>
 System<E> dominant_system(Index n, int entries_per_row, double shift, Generator& generator) {
-  Tiles<E> tiles(n);
-  std::vector<double> weight(static_cast<std::size_t>(n), shift);
-  for (Index i = 0; i < n; ++i) {
-    for (int e = 0; e < entries_per_row; ++e) {
-      const auto j = static_cast<Index>(generator() % static_cast<std::uint64_t>(n));
-      const Eigen::MatrixXd tile = random_tile<E>(generator, uniform(generator, 0.2, 1));
-      tiles.at(i, j) += tile;
-      weight[static_cast<std::size_t>(i)] += tile.norm() / 2;
-      weight[static_cast<std::size_t>(j)] += tile.norm() / 2;
-    }
-  }
-  for (Index i = 0; i < n; ++i) {
-    tiles.at(i, i) += weight[static_cast<std::size_t>(i)] *
-                      Eigen::MatrixXd::Identity(Tiles<E>::size, Tiles<E>::size);
-  }
-  return {tiles.assemble(), 1 / shift};
+  return {assemble<E>(
+              dominant_tiles(Tiles<E>::size, random_tile<E>, n, entries_per_row, shift, generator)),
+          1 / shift};
 }
 
 /// Not Hermitian, any entry.
@@ -180,13 +152,13 @@ System<E> general_system(Index n, Generator& generator) {
 /// The sparse matrix of the real numbers of `dense` that are not zero, and of its diagonal.
 template <class S = double>
 CsrMatrix<real<S>> from_dense(const Eigen::MatrixXd& dense) {
-  Tiles<real<S>> tiles(static_cast<Index>(dense.rows()));
+  TileRows tiles(1, static_cast<Index>(dense.rows()));
   for (Index i = 0; i < dense.rows(); ++i) {
     for (Index j = 0; j < dense.cols(); ++j) {
       if (dense(i, j) != 0) tiles.at(i, j)(0, 0) = dense(i, j);
     }
   }
-  return tiles.assemble();
+  return assemble<real<S>>(tiles);
 }
 inline Eigen::MatrixXd random_dense(Index n, Generator& generator) {
   Eigen::MatrixXd dense(n, n);
@@ -196,10 +168,11 @@ inline Eigen::MatrixXd random_dense(Index n, Generator& generator) {
 
 /// Of a connected random graph: sum over edges (i, j) of B* B with B = [1 at i, -u at j], where
 /// u = q_i q_j^-1 makes the entries q_i a null vector. Returned with q, one unit entry a row.
+TileRows laplacian_tiles(const std::vector<Eigen::MatrixXd>& q, int edges_per_row,
+                         Generator& generator);
 template <class E>
 std::pair<CsrMatrix<E>, Field<E>> random_laplacian(Index n, int edges_per_row,
                                                    Generator& generator) {
-  Tiles<E> tiles(n);
   Field<E> null_vector(n);
   std::vector<Eigen::MatrixXd> q;
   for (Index i = 0; i < n; ++i) {
@@ -207,24 +180,7 @@ std::pair<CsrMatrix<E>, Field<E>> random_laplacian(Index n, int edges_per_row,
     const E entry = entry_of<E>(q.back());
     for (int k = 0; k < E::components; ++k) null_vector.view().at(i, k) = entry.component[k];
   }
-  const auto join = [&](Index i, Index j) {
-    const double weight = uniform(generator, 0.2, 1);
-    const Eigen::MatrixXd u =
-        q[static_cast<std::size_t>(i)] * q[static_cast<std::size_t>(j)].transpose();
-    const auto one = Eigen::MatrixXd::Identity(u.rows(), u.cols());
-    tiles.at(i, i) += weight * one;
-    tiles.at(j, j) += weight * one;
-    tiles.at(i, j) -= weight * u;
-    tiles.at(j, i) -= weight * u.transpose();
-  };
-  for (Index i = 1; i < n; ++i) {
-    join(i, static_cast<Index>(generator() % static_cast<std::uint64_t>(i)));
-    for (int e = 1; e < edges_per_row; ++e) {
-      const auto j = static_cast<Index>(generator() % static_cast<std::uint64_t>(n));
-      if (j != i) join(i, j);
-    }
-  }
-  return {tiles.assemble(), std::move(null_vector)};
+  return {assemble<E>(laplacian_tiles(q, edges_per_row, generator)), std::move(null_vector)};
 }
 
 /// The real expansion of what is stored, in T.

@@ -1,0 +1,44 @@
+#include "companion.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "heddle/error.hpp"
+#include "run_program.hpp"
+
+namespace heddle::cli {
+
+void add_companion(CLI::App& app, const Companion& companion, char** argv) {
+  CLI::App* command = app.add_subcommand(companion.name, companion.description);
+  // Whatever follows is the companion's, --help too.
+  command->set_help_flag();
+  command->prefix_command();
+  command->callback([companion, argv] {
+    std::error_code ignored;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() /
+                         (std::string("heddle-") + companion.name);
+    execv(program.c_str(), argv);
+    throw Error(ErrorKind::usage, "`heddle " + std::string(companion.name) + "` is the program " +
+                                      program.string() +
+                                      ", which does not start: " + std::strerror(errno));
+  });
+}
+
+int run_companion(const Companion& companion, void (*add)(CLI::App& app, int& status), int argc,
+                  char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  std::string name = companion.name;
+  if (argc < 2 || name != argv[1]) words.insert(words.begin() + (argc > 0 ? 1 : 0), name.data());
+  CLI::App app(companion.description, "heddle");
+  app.require_subcommand(1);
+  int status = 0;
+  add(app, status);
+  return run_program("heddle", app, static_cast<int>(words.size()), words.data(), status);
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,28 @@
+// Commands that are programs of their own beside `heddle`, as git's are: who only solves builds
+// neither. `heddle bench ...` becomes `heddle-bench bench ...`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+namespace heddle::cli {
+
+struct Companion {
+  const char* name;
+  const char* description;
+};
+
+inline constexpr Companion tune_companion{
+    "tune", "Find the best plan for a matrix, or a set of them, on this device"};
+inline constexpr Companion bench_companion{"bench",
+                                           "Products, solves and set-up beside other libraries"};
+
+/// Lists the command under `app`; when chosen, the process becomes the companion, with `argv`.
+/// Throws `Error` (usage) where that program is missing.
+void add_companion(CLI::App& app, const Companion& companion, char** argv);
+
+/// The whole main function of a companion: `heddle-tune x.mtx` is `heddle tune x.mtx`.
+int run_companion(const Companion& companion, void (*add)(CLI::App& app, int& status), int argc,
+                  char** argv);
+
+}  // namespace heddle::cli

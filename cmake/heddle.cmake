@@ -1,0 +1,31 @@
+# `heddle`, and beside it the commands that are programs of their own.
+file(GLOB app_sources CONFIGURE_DEPENDS apps/heddle/*.cpp)
+# heddle_program(target name sources...): a program of the command line.
+function(heddle_program target name)
+  add_executable(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(${target} PRIVATE heddle_options)
+  heddle_compiler_options(${target})
+  heddle_compile_quickly(${target})
+  heddle_precompile_as(${target} heddle_command)
+endfunction()
+
+# What several commands share.
+set(shared_sources ${app_sources})
+list(FILTER shared_sources INCLUDE REGEX "/(matrix_options|on_interrupt|companion)\\.cpp$")
+add_library(heddle_options STATIC ${shared_sources})
+target_link_libraries(heddle_options PUBLIC heddle_command heddle CLI11::CLI11 nlohmann_json::nlohmann_json)
+heddle_compiler_options(heddle_options)
+heddle_compile_quickly(heddle_options)
+heddle_precompile_as(heddle_options heddle_command)
+
+set(tune_sources ${app_sources})
+list(FILTER tune_sources INCLUDE REGEX "/(tune[a-z_]*|profile_destination)\\.cpp$")
+set(bench_sources ${app_sources})
+list(FILTER bench_sources INCLUDE REGEX "/bench[a-z_]*\\.cpp$")
+list(REMOVE_ITEM app_sources ${shared_sources} ${tune_sources} ${bench_sources})
+heddle_program(heddle_cli heddle ${app_sources})
+heddle_program(heddle_tune_program heddle-tune ${tune_sources})
+target_link_libraries(heddle_tune_program PRIVATE heddle_tune)
+heddle_program(heddle_bench_program heddle-bench ${bench_sources})
+target_link_libraries(heddle_bench_program PRIVATE heddle_bench heddle_tune)
