@@ -91,7 +91,12 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments,
   }
   // In a group of its own: an interrupt from the terminal is for this process to deal with.
   SpawnAttributes attributes;
-  posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(attributes.get(), POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  // Ignored here, as the program does.
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigdefault(attributes.get(), &defaults);
   posix_spawnattr_setpgroup(attributes.get(), 0);
 
   std::vector<std::string> words = arguments, variables = environment;

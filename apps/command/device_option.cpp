@@ -3,13 +3,24 @@
 #include <omp.h>
 
 #include <charconv>
-#include <cstdio>
 #include <string_view>
 
+#include "../../src/spmv/kernel_cache.hpp"
 #include "heddle/error.hpp"
-#include "run_program.hpp"
+#include "message.hpp"
 
 namespace heddle::cli {
+
+namespace {
+
+/// Kernels that are compiled in each run are worth a word.
+Device with_cache(Device gpu, bool quiet) {
+  const std::string why = cuda::KernelCache(cuda::kernel_cache_folder()).why_unsafe();
+  if (!quiet && !why.empty()) warn(why);
+  return gpu;
+}
+
+}  // namespace
 
 void DeviceOption::add_to(CLI::App& command) {
   command
@@ -27,15 +38,14 @@ Device DeviceOption::on(bool quiet) const {
   // Also of loops that are given no device.
   if (threads > 0) omp_set_num_threads(threads);
   if (device == "cpu") return Device::cpu(threads);
-  if (device == "cuda") return Device::cuda(0);
+  if (device == "cuda") return with_cache(Device::cuda(0), quiet);
   if (device == "auto") {
     const std::string why = Device::why_no_gpu();
     if (!quiet) {
-      std::fprintf(stderr, "%s: --device auto takes %s\n", program_name,
-                   why.empty() ? ("the first GPU: " + Device::cuda(0).description()).c_str()
-                               : ("the CPU: " + why).c_str());
+      say("--device auto takes " +
+          (why.empty() ? "the first GPU: " + Device::cuda(0).description() : "the CPU: " + why));
     }
-    return why.empty() ? Device::cuda(0) : Device::cpu(threads);
+    return why.empty() ? with_cache(Device::cuda(0), quiet) : Device::cpu(threads);
   }
   constexpr std::string_view prefix = "cuda:";
   if (device.starts_with(prefix)) {
@@ -43,7 +53,9 @@ Device DeviceOption::on(bool quiet) const {
     const char* end = device.data() + device.size();
     int ordinal = 0;
     const auto [stop, failed] = std::from_chars(begin, end, ordinal);
-    if (failed == std::errc() && stop == end && ordinal >= 0) return Device::cuda(ordinal);
+    if (failed == std::errc() && stop == end && ordinal >= 0) {
+      return with_cache(Device::cuda(ordinal), quiet);
+    }
   }
   throw Error(ErrorKind::usage,
               "no device is named '" + device + "'; there are: cpu, cuda, cuda:N, auto");

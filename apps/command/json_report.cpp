@@ -21,8 +21,8 @@ ordered_json number_or_null(double value) {
   return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
-std::string text_of(const ordered_json& report) {
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+std::string text_of(const ordered_json& report, int indent) {
+  return report.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace heddle::cli

@@ -12,7 +12,7 @@ nlohmann::ordered_json begin_report();
 /// JSON has no word for what is not finite: null.
 nlohmann::ordered_json number_or_null(double value);
 
-/// Indented; bytes of a path that are not UTF-8 are replaced.
-std::string text_of(const nlohmann::ordered_json& report);
+/// Indented, and JSON whatever is in it: bytes of a name that are not UTF-8 are replaced.
+std::string text_of(const nlohmann::ordered_json& report, int indent = 2);
 
 }  // namespace heddle::cli

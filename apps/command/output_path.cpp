@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -21,40 +23,21 @@ void check_output(const std::string& option, const std::string& path) {
   if (fs::is_directory(path, ignored)) {
     throw Error(ErrorKind::io, path + " is a folder; name a file to write in it");
   }
+  const fs::path target = written_path(path);
+  const bool exists = fs::exists(target, ignored);
+  if (exists && access(target.c_str(), W_OK) != 0) {
+    throw Error(ErrorKind::io, "cannot write " + path + ": " + std::strerror(errno));
+  }
   // Pipes and devices are written to in place, files beside their target.
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;
-  const std::string folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  if (exists && !fs::is_regular_file(target, ignored)) return;
+  const fs::path folder = target.parent_path();
+  const fs::path named = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  const std::string shown = fs::is_symlink(path, ignored) ? folder.string() : named.string();
   if (!fs::is_directory(folder, ignored)) {
-    throw Error(ErrorKind::io, "cannot write " + path + ": there is no folder " + folder);
+    throw Error(ErrorKind::io, "cannot write " + path + ": there is no folder " + shown);
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw Error(ErrorKind::io, "cannot write " + path + ": no permission to write in " + folder);
-  }
-}
-
-namespace {
-
-bool are_same(const std::string& a, const std::string& b) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  if (fs::equivalent(a, b, failed)) return fs::is_regular_file(a, failed);
-  return fs::weakly_canonical(fs::absolute(a, failed), failed) ==
-         fs::weakly_canonical(fs::absolute(b, failed), failed);
-}
-
-}  // namespace
-
-void check_distinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const NamedFile& output = outputs[i];
-    const auto check = [&](const NamedFile& other, const char* is) {
-      if (are_same(output.path, other.path)) {
-        throw Error(ErrorKind::usage,
-                    output.option + " " + output.path + " is the file that " + other.option + is);
-      }
-    };
-    for (const NamedFile& input : inputs) check(input, " reads");
-    for (std::size_t j = 0; j < i; ++j) check(outputs[j], " writes");
+    throw Error(ErrorKind::io, "cannot write " + path + ": no permission to write in " + shown);
   }
 }
 

@@ -1,12 +1,19 @@
 #include "profile_option.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 
-#include "run_program.hpp"
+#include "../../src/base/environment.hpp"
+#include "message.hpp"
 
 namespace heddle::cli {
+
+void add_known_profiles(RunFiles& files) {
+  const std::string named = environment("HEDDLE_PROFILE");
+  if (named == "none") return;
+  files.reads("HEDDLE_PROFILE", named);
+  files.reads("the choice of a plan", profiles_in_folders());
+}
 
 void ProfileOption::add_to(CLI::App& command, const bool& quiet) {
   quiet_ = &quiet;
@@ -23,34 +30,38 @@ void ProfileOption::check_use(const std::vector<std::string>& plans) const {
   throw Error(ErrorKind::usage, "--profile chooses a plan, and --plan names one: give one of them");
 }
 
+void ProfileOption::add_inputs(RunFiles& files) const {
+  if (path_ == "none") return;
+  files.reads("--profile", path_);
+  add_known_profiles(files);
+}
+
 Profiles ProfileOption::profiles_for(const std::vector<std::string>& plans,
                                      const Device& device) const {
   if (!std::ranges::any_of(plans, is_chosen)) return {};
   Profiles profiles =
       Profiles::for_device(device, path_.empty() ? std::nullopt : std::optional(path_));
-  for (const std::string& warning : profiles.warnings()) warn(warning);
+  for (const std::string& warning : profiles.warnings()) warn_of(warning);
   return profiles;
 }
 
 void ProfileOption::build(PlanChoice& choice, const std::function<void(const Plan&)>& act,
                           const std::function<PlanChoice()>& predict) const {
-  if (!choice.warning.empty()) warn(choice.warning);
+  if (!choice.warning.empty()) warn_of(choice.warning);
   try {
     return act(choice.plan);
   } catch (const Error& error) {
     const bool is_of_the_plan =
         error.kind() == ErrorKind::bad_plan || error.kind() == ErrorKind::memory;
     if (!choice.tuned || !is_of_the_plan) throw;
-    warn("a plan is not used, " + choice.reason + ": " + error.what());
+    warn_of("a plan is not used, " + choice.reason + ": " + error.what());
   }
   choice = predict();
   act(choice.plan);
 }
 
-void ProfileOption::warn(const std::string& text) const {
-  if (quiet_ == nullptr || !*quiet_) {
-    std::fprintf(stderr, "%s: warning: %s\n", program_name, text.c_str());
-  }
+void ProfileOption::warn_of(const std::string& text) const {
+  if (quiet_ == nullptr || !*quiet_) warn(text);
 }
 
 }  // namespace heddle::cli

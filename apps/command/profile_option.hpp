@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "plan_text.hpp"
+#include "run_files.hpp"
 
 namespace heddle::cli {
+
+/// The profiles that a run reads without being told of them.
+void add_known_profiles(RunFiles& files);
 
 class ProfileOption {
  public:
@@ -17,6 +21,8 @@ class ProfileOption {
 
   /// Throws `Error` (usage) where a profile is named and no plan of these texts asks for it.
   void check_use(const std::vector<std::string>& plans) const;
+  /// Every profile that the choice of a plan may read.
+  void add_inputs(RunFiles& files) const;
   /// Those that the plans of these texts are chosen from; none where each is named. Warnings go to
   /// standard error.
   Profiles profiles_for(const std::vector<std::string>& plans, const Device& device) const;
@@ -28,7 +34,7 @@ class ProfileOption {
 
  private:
   /// On standard error, unless it is to be quiet.
-  void warn(const std::string& text) const;
+  void warn_of(const std::string& text) const;
 
   std::string path_;
   const bool* quiet_ = nullptr;

@@ -1,8 +1,11 @@
 #include "run_program.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -11,6 +14,7 @@
 #include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
 #include "heddle/version.hpp"
+#include "message.hpp"
 
 namespace heddle::cli {
 
@@ -32,27 +36,51 @@ int status_of(ErrorKind kind) {
   }
 }
 
-int fail(int status, const char* what) {
-  std::cerr << program_name << ": " << what << "\n";
+int fail(int status, const std::string& what) {
+  say(what);
   return status;
+}
+
+/// A file must not come to stand where a message is written.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The wrong way round: using it still is an error. It gets the lowest number that is free.
+    [[maybe_unused]] const int opened =
+        open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void set_signals() {
+  // What a parent ignores (nohup, jobs in the background of a script) stays ignored.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  // Writing fails instead, and what is half written goes.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+}
+
+/// What was printed has arrived.
+int finish(int status) {
+  std::cout.flush();
+  const bool is_written = std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return is_written ? status : fail(no_resources, "standard output cannot be written");
 }
 
 }  // namespace
 
 int run_program(const char* name, CLI::App& app, int argc, char** argv, int& status) {
   program_name = name;
-  // What a parent ignores (nohup, jobs in the background of a script) stays ignored.
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (std::signal(signal, interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
-  }
+  open_standard_streams();
+  set_signals();
   app.set_version_flag("--version", std::string(name) + " " + version);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string(program_name) + ": " + error.what() + " (--help shows what there is)\n";
-  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : bad_input;
+    if (error.get_exit_code() == 0) return finish(app.exit(error));
+    return fail(bad_input, std::string(error.what()) + " (--help shows what there is)");
+  } catch (const WriteFailed& error) {
+    return fail(no_resources, error.what());
   } catch (const Error& error) {
     return fail(status_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
@@ -60,9 +88,7 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   } catch (const std::exception& error) {
     return fail(no_resources, error.what());
   }
-  std::cout.flush();
-  if (!std::cout) return fail(no_resources, "standard output cannot be written");
-  return status;
+  return finish(status);
 }
 
 }  // namespace heddle::cli

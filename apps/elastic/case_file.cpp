@@ -3,9 +3,9 @@
 #include <set>
 #include <utility>
 
+#include "../../src/matrix/strict_json.hpp"
 #include "case_object.hpp"
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
 #include "message_text.hpp"
 
 namespace heddle::elastic {
@@ -257,6 +257,6 @@ Case parse_case(const std::string& text, const std::string& path) {
   return read;
 }
 
-Case read_case(const std::string& path) { return parse_case(io::read_file(path), path); }
+Case read_case(const std::string& path) { return parse_case(detail::text_of_file(path), path); }
 
 }  // namespace heddle::elastic

@@ -7,6 +7,8 @@
 
 #include "../command/output_path.hpp"
 #include "../mesh/vtu_file.hpp"
+#include "heddle/error.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::elastic {
 
@@ -15,6 +17,36 @@ FrameWriter::FrameWriter(const std::string& path, const Model& model, const Elas
     : path_(path), model_(model), buffer_(system, with_velocity) {
   if (cli::ends_with(path, ".pvd")) series_.emplace(path);
   thread_ = std::thread([this] { work(); });
+}
+
+std::vector<std::string> FrameWriter::names_of(const std::string& path,
+                                               const std::optional<std::string>& other) {
+  if (!cli::ends_with(path, ".pvd")) return {};
+  const std::filesystem::path series(path);
+  const std::string stem = series.stem().string() + "-", end = ".vtu";
+  if (io::printable(stem) != stem) {
+    throw Error(ErrorKind::usage, "--output " + path +
+                                      ": the name stands in a text of XML, and must be UTF-8 "
+                                      "without control characters");
+  }
+  const auto is_of_series = [&](const std::string& name) {
+    constexpr std::size_t least_digits = 6;
+    return name.size() >= stem.size() + least_digits + end.size() && name.starts_with(stem) &&
+           name.ends_with(end) &&
+           name.find_first_not_of("0123456789", stem.size()) == name.size() - end.size();
+  };
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = series.has_parent_path() ? series.parent_path() : ".";
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    if (is_of_series(at->path().filename().string())) names.push_back(at->path().string());
+  }
+  if (!other) return names;
+  const std::string name = std::filesystem::path(*other).filename().string();
+  const std::string beside = (folder / name).string();
+  if (is_of_series(name) && !std::filesystem::exists(beside, error)) names.push_back(beside);
+  return names;
 }
 
 FrameWriter::~FrameWriter() {

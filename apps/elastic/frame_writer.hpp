@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "../mesh/pvd_file.hpp"
 #include "frame_buffer.hpp"
@@ -22,6 +23,12 @@ class FrameWriter {
   FrameWriter(const std::string& path, const Model& model, const ElasticSystem& system,
               bool with_velocity);
   ~FrameWriter();
+
+  /// Files beside a series of this path (.pvd) that have names of its states: those that are there,
+  /// and `other`, which may not be yet, where it is called so. None where `path` is one state.
+  /// Throws `Error` (usage) where ParaView could not be told the names.
+  static std::vector<std::string> names_of(const std::string& path,
+                                           const std::optional<std::string>& other);
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "../command/message.hpp"
 #include "../command/output_path.hpp"
+#include "../command/run_files.hpp"
 #include "dump.hpp"
 #include "elastic_system.hpp"
 #include "frame_writer.hpp"
@@ -26,18 +28,25 @@ void check_outputs(const RunOptions& options) {
                                         ": one state is written as .vtu, a series as .pvd");
     }
   }
-  std::vector<cli::NamedFile> outputs;
-  if (options.output) outputs.push_back({"--output", *options.output});
-  if (options.history) outputs.push_back({"--history", *options.history});
+  cli::RunFiles files;
+  files.reads("the command", mesh::files_of_solid_mesh(options.mesh));
+  files.reads("--case", options.case_path);
+  options.profile.add_inputs(files);
+  files.writes("--output", options.output);
+  if (options.output) {
+    for (const std::string& frame : FrameWriter::names_of(*options.output, options.history)) {
+      files.writes("--output", frame);
+    }
+  }
+  files.writes("--history", options.history);
   if (options.dump) {
     if (options.dump->empty()) {
       throw Error(ErrorKind::usage, "--dump is empty; give what the names begin with");
     }
-    outputs.push_back({"--dump", dumped_matrix(*options.dump)});
-    outputs.push_back({"--dump", dumped_right_hand_side(*options.dump)});
+    files.writes("--dump", dumped_matrix(*options.dump));
+    files.writes("--dump", dumped_right_hand_side(*options.dump));
   }
-  for (const cli::NamedFile& file : outputs) cli::check_output(file.option, file.path);
-  cli::check_distinct(outputs, {{"the command", options.mesh}, {"--case", options.case_path}});
+  files.check();
 }
 
 void check_output_fits(const RunOptions& options, const Case& given) {
@@ -113,7 +122,7 @@ class Run {
       try {
         if (!outcome_.steps.empty()) keep_history();
       } catch (const Error& error) {
-        std::fprintf(stderr, "heddle-elastic: warning: %s\n", error.what());
+        cli::warn(error.what());
       }
       throw;
     }

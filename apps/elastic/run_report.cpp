@@ -5,12 +5,14 @@
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
 #include "dump.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::elastic {
 
 using cli::number_or_null;
 using cli::readable_count;
 using cli::readable_seconds;
+using io::printable;
 using nlohmann::ordered_json;
 
 namespace {
@@ -111,13 +113,13 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
 void print(const RunOptions& options, const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
   const Energies& energies = outcome.steps.back().energies;
-  std::printf("mesh       %s: %s vertices, %s tetrahedra\n", options.mesh.c_str(),
+  std::printf("mesh       %s: %s vertices, %s tetrahedra\n", printable(options.mesh).c_str(),
               readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
   std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
               readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", outcome.device.c_str());
   std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
-  std::printf("reason     %s\n", outcome.choice.reason.c_str());
+  std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("analysis   %s\n", analysis_text(outcome).c_str());
   std::printf("status     %s\n", status_text(outcome).c_str());
@@ -135,13 +137,13 @@ void print(const RunOptions& options, const Outcome& outcome) {
               100 * outcome.share_of_kernels(),
               readable_seconds(outcome.seconds_after_setup()).c_str());
   if (options.output && outcome.frames > 0) {
-    std::printf("written    %s, %s states\n", options.output->c_str(),
+    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
                 readable_count(outcome.frames).c_str());
   }
-  if (options.history) std::printf("written    %s\n", options.history->c_str());
+  if (options.history) std::printf("written    %s\n", printable(*options.history).c_str());
   if (outcome.is_dumped) {
-    std::printf("written    %s, %s\n", dumped_matrix(*options.dump).c_str(),
-                dumped_right_hand_side(*options.dump).c_str());
+    std::printf("written    %s, %s\n", printable(dumped_matrix(*options.dump)).c_str(),
+                printable(dumped_right_hand_side(*options.dump)).c_str());
   }
 }
 

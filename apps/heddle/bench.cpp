@@ -4,21 +4,24 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "../bench/output.hpp"
-#include "../bench/simulations_section.hpp"
 #include "../bench/suite.hpp"
-#include "../tune/tune_output.hpp"
+#include "bench_options.hpp"
+#include "bench_results.hpp"
 #include "commands.hpp"
 #include "companion.hpp"
+#include "heddle/text.hpp"
 #include "heddle/version.hpp"
+#include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "message.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
 #include "provenance.hpp"
+#include "run_files.hpp"
 
 namespace heddle::cli {
 
@@ -28,28 +31,7 @@ using bench::ProblemName;
 using bench::Run;
 using bench::Session;
 
-struct Options {
-  std::vector<std::string> suites;
-  std::vector<std::string> problems;
-  std::vector<std::string> plans;
-  std::string profile;
-  DeviceOption processor;
-  bool quick = false;
-  bool list = false;
-  std::string matrices;
-  std::string entry;
-  std::optional<int> repetitions;
-  double tolerance = 1e-8;
-  std::string output;
-  std::string html;
-  bool json = false;
-  std::string name;
-  bool quiet = false;
-  std::vector<std::string> compare;
-  double threshold = 0.05;
-  std::string results;
-  std::string write_problems;
-};
+using Options = BenchOptions;
 
 /// One problem and the suites that take it.
 struct Step {
@@ -123,6 +105,8 @@ std::vector<Step> steps_of_folder(const Options& options) {
     if (!ends_with(path, ".mtx") && !ends_with(path, ".mtx.gz") && !ends_with(path, ".npz")) {
       continue;
     }
+    std::error_code gone;
+    if (!file.is_regular_file(gone)) continue;  // a pipe would be waited for
     Step step{file.path().filename().string(), {}, path, {}, 20};
     for (const std::string& suite : chosen_suites(options)) {
       if (suite != "scaling") step.suites.push_back(suite);
@@ -183,14 +167,14 @@ Run new_run(const Options& options, const Device& device, int repetitions) {
 }
 
 void write_run(const std::string& path, const Run& run) {
-  write_file(path, bench::to_json(run).dump(1) + "\n");
+  write_file(path, text_of(bench::to_json(run), 1));
 }
 
 void put_out(const Options& options, const Run& run) {
   if (!options.output.empty()) write_run(options.output, run);
   if (!options.html.empty()) write_file(options.html, bench::html_page(run));
   if (options.json) {
-    std::cout << bench::to_json(run).dump(1) << "\n";
+    std::cout << text_of(bench::to_json(run), 1);
   } else if (!options.quiet) {
     bench::print_table(run, std::cout);
   }
@@ -290,16 +274,13 @@ Profiles profiles_of(const Options& options, const Device& device) {
   if (options.profile.empty()) return {};
   Profiles profiles = Profiles::of_file(device, options.profile);
   for (const std::string& warning : profiles.warnings()) {
-    if (!options.quiet) std::fprintf(stderr, "heddle: warning: %s\n", warning.c_str());
+    if (!options.quiet) warn(warning);
   }
   return profiles;
 }
 
 int write_problems(const Options& options, const Device& device, TerminalProgress* progress) {
   namespace fs = std::filesystem;
-  if (!options.matrices.empty()) {
-    throw Error(ErrorKind::usage, "--write-problems writes generated problems, not --matrices");
-  }
   std::error_code error;
   if (!fs::is_directory(options.write_problems, error)) {
     throw Error(ErrorKind::io, "--write-problems " + options.write_problems + " is no folder");
@@ -308,19 +289,29 @@ int write_problems(const Options& options, const Device& device, TerminalProgres
   if (steps.empty()) {
     throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
   }
+  const auto path_of = [&](const Step& step) {
+    return (fs::path(options.write_problems) / (step.name + ".npz")).string();
+  };
+  RunFiles files;
+  for (const Step& step : steps) files.writes("--write-problems", path_of(step));
+  files.check();
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const std::string path = (fs::path(options.write_problems) / (steps[i].name + ".npz")).string();
+    const std::string path = path_of(steps[i]);
     if (progress) {
       progress->report(static_cast<double>(i) / static_cast<double>(steps.size()), path);
     }
     bench::write_problem(bench::make_problem(*steps[i].generated), path);
     if (progress) progress->erase();
     if (!options.quiet) {
-      std::printf("%s (--entry %s)\n", path.c_str(),
+      std::printf("%s (--entry %s)\n", io::printable(path).c_str(),
                   std::string(name(steps[i].generated->entry)).c_str());
     }
   }
   return 0;
+}
+
+std::optional<std::string> if_given(const std::string& path) {
+  return path.empty() ? std::nullopt : std::optional<std::string>(path);
 }
 
 int measure_all(const Options& options) {
@@ -340,9 +331,13 @@ int measure_all(const Options& options) {
     throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
   }
   if (!options.entry.empty()) parse_entry_kind(options.entry);
-  if (!options.output.empty()) check_output("--output", options.output);
-  if (!options.html.empty()) check_output("--html", options.html);
   const std::vector<Step> steps = steps_of(options, device);
+  RunFiles files;
+  files.reads("--profile", options.profile);
+  for (const Step& step : steps) files.reads("--matrices", step.path);
+  files.writes("--output", if_given(options.output));
+  files.writes("--html", if_given(options.html));
+  files.check();
 
   constexpr int usual = 25, in_a_hurry = 5;
   bench::Settings settings;
@@ -379,72 +374,14 @@ int measure_all(const Options& options) {
   return 0;
 }
 
-int compare(const Options& options) {
-  const Run old_run = bench::read_run(options.compare[0]);
-  const Run new_run = bench::read_run(options.compare[1]);
-  const bench::Comparison comparison =
-      bench::compare_runs(old_run, new_run, options.threshold, std::cout);
-  return comparison.slower > 0 ? 1 : 0;
-}
-
-/// The .json files of a folder, by their names.
-std::vector<std::string> json_files(const std::string& folder) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error)) {
-    if (file.path().extension() == ".json") paths.push_back(file.path().string());
-  }
-  if (error) throw Error(ErrorKind::io, "--results " + folder + ": " + error.message());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
-/// The reports that lie in a folder of the results' folder; none where there is no such folder.
-std::vector<bench::NamedReport> reports_in(const std::string& results, const char* name) {
-  const std::string folder = (std::filesystem::path(results) / name).string();
-  std::vector<bench::NamedReport> reports;
-  std::error_code none;
-  if (!std::filesystem::is_directory(folder, none)) return reports;
-  for (const std::string& path : json_files(folder)) {
-    std::ifstream file(path);
-    try {
-      reports.push_back({path, nlohmann::json::parse(file)});
-    } catch (const nlohmann::json::exception& error) {
-      throw Error(ErrorKind::usage, path + ": " + error.what());
-    }
-  }
-  return reports;
-}
-
-int write_results(const Options& options) {
-  const std::vector<std::string> paths = json_files(options.results);
-  if (paths.empty()) {
-    throw Error(ErrorKind::usage, "--results " + options.results + " holds no .json file");
-  }
-  if (!options.output.empty()) check_output("--output", options.output);
-  std::vector<Run> runs;
-  runs.reserve(paths.size());
-  for (const std::string& path : paths) runs.push_back(bench::read_run(path));
-  std::string page = bench::results_page(runs);
-  const auto simulations = reports_in(options.results, "simulations");
-  if (!simulations.empty()) page += bench::simulations_section(simulations);
-  std::vector<nlohmann::json> tunings;
-  for (auto& tuning : reports_in(options.results, "tuning")) {
-    tunings.push_back(std::move(tuning.report));
-  }
-  if (!tunings.empty()) page += tuning::results_section(tunings);
-  if (options.output.empty()) {
-    std::cout << page;
-  } else {
-    write_file(options.output, page);
-  }
-  return 0;
-}
-
 int run(const Options& options) {
-  if (!options.compare.empty()) return compare(options);
-  if (!options.results.empty()) return write_results(options);
+  if (!options.compare.empty()) {
+    return compare_files(options.compare[0], options.compare[1], options.threshold);
+  }
+  if (!options.results.empty()) {
+    write_results(options.results, if_given(options.output));
+    return 0;
+  }
   return measure_all(options);
 }
 
@@ -453,77 +390,11 @@ int run(const Options& options) {
 void add_bench(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(bench_companion.name, bench_companion.description);
-  const auto repeatable = [&](const char* option, std::vector<std::string>& into, const char* help,
-                              const char* type) {
-    command->add_option(option, into, help)
-        ->type_name(type)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  repeatable("--suite", options->suites,
-             "product, solver, layouts, setup or scaling; all without it; may be repeated", "NAME");
-  repeatable("--problem", options->problems,
-             "only this of the problems that --list shows; may be repeated", "NAME");
-  repeatable("--plan", options->plans,
-             "a further plan for Heddle, as in `heddle spmv`; may be repeated", "TEXT");
-  command
-      ->add_option("--profile", options->profile,
-                   "a tuning profile, whose plan for each problem is a further one for Heddle")
-      ->type_name("FILE");
-  options->processor.add_to(*command);
-  command->add_flag("--quick", options->quick, "few problems and repetitions: a minute or two");
-  command->add_flag("--list", options->list, "show the problems that would be measured, and end");
-  command
-      ->add_option(
-          "--write-problems", options->write_problems,
-          "measure nothing: write the problems that --list shows into this folder, as .npz")
-      ->type_name("DIR");
-  command
-      ->add_option("--matrices", options->matrices,
-                   "measure the .mtx, .mtx.gz and .npz files of this folder instead")
-      ->type_name("DIR");
-  command
-      ->add_option("--entry", options->entry,
-                   "what the files of --matrices are folded into; found out without it")
-      ->type_name("KIND");
-  command
-      ->add_option("--repetitions", options->repetitions,
-                   "of each, interleaved, at most [25, with --quick 5]")
-      ->check(CLI::Range(3, 100000))
-      ->type_name("N");
-  command
-      ->add_option("--tolerance", options->tolerance,
-                   "on |b - A x| / |b| of complete solves in double precision")
-      ->capture_default_str()
-      ->type_name("T");
-  command->add_option("-o,--output", options->output, "where to write the run as JSON")
-      ->type_name("FILE");
-  command->add_option("--html", options->html, "where to write the run as one page of HTML")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "the run as JSON on standard output, not as a table");
-  command->add_option("--name", options->name, "of the run [date and device]")->type_name("TEXT");
-  command->add_flag("-q,--quiet", options->quiet, "no progress, and no table");
-  command
-      ->add_option("--compare", options->compare,
-                   "measure nothing: hold two runs against each other; status 1 if one is slower")
-      ->type_name("OLD NEW")
-      ->expected(2);
-  command
-      ->add_option("--threshold", options->threshold,
-                   "relative difference from which --compare counts a time as changed")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("T");
-  command
-      ->add_option(
-          "--results", options->results,
-          "measure nothing: the page of results of the runs in this folder, and of those of "
-          "`heddle tune --json` in its folder tuning, to --output")
-      ->type_name("DIR");
-  command->footer(
-      "Example: heddle bench --quick --problem surface-2562 -o run.json --html run.html\n"
-      "Ctrl-C keeps what was measured.");
-  command->callback([options, &status] { status = run(*options); });
+  add_bench_options(*command, *options);
+  command->callback([command, options, &status] {
+    check_bench_options(*command);
+    status = run(*options);
+  });
 }
 
 }  // namespace heddle::cli

@@ -9,6 +9,7 @@
 #include "../../src/spmv/kernel_cache.hpp"
 #include "commands.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 #include "matrix_options.hpp"
 
 namespace heddle::cli {
@@ -45,9 +46,15 @@ std::string total(std::size_t files, std::uintmax_t bytes) {
 
 int list() {
   const cuda::KernelCache cache = open_cache();
-  const std::vector<cuda::CachedKernel> kernels = cache.list();
+  if (const std::string why = cache.why_unsafe(); !why.empty()) throw Error(ErrorKind::io, why);
+  std::vector<cuda::CachedKernel> kernels = cache.list();
+  constexpr std::size_t widest = 160;
   std::size_t width = 6;
-  for (const cuda::CachedKernel& kernel : kernels) width = std::max(width, kernel.kernel.size());
+  for (cuda::CachedKernel& kernel : kernels) {
+    kernel.kernel = io::printable(kernel.kernel).substr(0, widest);
+    kernel.architecture = io::printable(kernel.architecture).substr(0, widest);
+    width = std::max(width, kernel.kernel.size());
+  }
   const int w = static_cast<int>(width);
   std::uintmax_t bytes = 0;
   if (!kernels.empty()) {
@@ -60,7 +67,8 @@ int list() {
         kernel.architecture.c_str(), readable_bytes(static_cast<double>(kernel.bytes)).c_str(),
         age(kernel.last_used).c_str());
   }
-  std::printf("%s in %s\n", total(kernels.size(), bytes).c_str(), cache.folder().c_str());
+  std::printf("%s in %s\n", total(kernels.size(), bytes).c_str(),
+              io::printable(cache.folder().string()).c_str());
   return 0;
 }
 
@@ -68,7 +76,7 @@ int clear() {
   cuda::KernelCache cache = open_cache();
   const cuda::ClearedCache cleared = cache.clear();
   std::printf("removed %s from %s\n", total(cleared.files, cleared.bytes).c_str(),
-              cache.folder().c_str());
+              io::printable(cache.folder().string()).c_str());
   return 0;
 }
 

@@ -16,7 +16,10 @@
 #include "heddle/npz.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/progress.hpp"
+#include "heddle/text.hpp"
 #include "output_path.hpp"
+#include "run_files.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -135,8 +138,9 @@ void write_problem(const Arguments& arguments, const char* description, const ch
   std::cout << description << ": " << text << '\n';
   std::snprintf(text, sizeof text, "%s (generated in %.2f s, written in %.2f s)",
                 file_size(arguments.output).c_str(), made.count(), (all - made).count());
-  std::cout << arguments.output << ": " << text << '\n';
-  std::cout << "next: heddle solve " << quoted(arguments.output) << ' ' << solve_options << '\n';
+  std::cout << io::printable(arguments.output) << ": " << text << '\n';
+  std::cout << "next: heddle solve " << io::printable(quoted(arguments.output)) << ' '
+            << solve_options << '\n';
 }
 
 void generate(const Arguments& arguments) {
@@ -172,11 +176,9 @@ void generate(const Arguments& arguments) {
     }
     *choice.into = *choice.given;
   }
-  if (arguments.size < 1 || arguments.size > largest_problem) {
-    throw Error(ErrorKind::usage, "--size is 1 to " + std::to_string(largest_problem) + ", not " +
-                                      std::to_string(arguments.size));
-  }
-  check_output("--output", arguments.output);
+  RunFiles files;
+  files.writes("--output", arguments.output);
+  files.check();
 
   const auto size = static_cast<Index>(arguments.size);
   const std::uint64_t seed = arguments.seed;
@@ -208,13 +210,13 @@ void add_generate(CLI::App& app, int& status) {
                    "(quaternion)")
       ->required()
       ->type_name("PROBLEM");
-  command
-      ->add_option("--size", a.size,
-                   "Rows wished for, 1 to 500000000; the nearest possible are made")
+  command->add_option("--size", a.size, "Rows wished for; the nearest possible are made")
       ->capture_default_str()
+      ->transform(whole_number(1, largest_problem))
       ->type_name("N");
   command->add_option("--seed", a.seed, "Same seed and size, same file")
       ->capture_default_str()
+      ->transform(whole_number())
       ->type_name("S");
   command
       ->add_option("-o,--output", a.output,

@@ -5,6 +5,8 @@
 
 #include "commands.hpp"
 #include "heddle/features.hpp"
+#include "heddle/text.hpp"
+#include "json_report.hpp"
 #include "matrix_options.hpp"
 
 namespace heddle::cli {
@@ -43,12 +45,12 @@ void print_json(const AnyMatrix& matrix, const Features& f,
     json["layouts"].push_back(
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
   }
-  std::cout << json.dump(2) << "\n";
+  std::cout << text_of(json);
 }
 
 void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
            const std::vector<LayoutMemory>& layouts) {
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", path.c_str(),
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", io::printable(path).c_str(),
               readable_count(f.rows).c_str(), readable_count(f.columns).c_str(),
               std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(), readable_count(f.entries).c_str());
@@ -80,6 +82,9 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
 }
 
 int run(const Options& options) {
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  files.check();
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
   const Device device = options.matrix.on();

@@ -29,6 +29,11 @@ void MatrixOptions::add_settings_to(CLI::App& command) {
   command.add_flag("-q,--quiet", quiet, "no progress, and no report but --json");
 }
 
+void MatrixOptions::add_inputs(RunFiles& files) const {
+  files.reads("the command", path);
+  files.reads("--entry-definition", entry_definition);
+}
+
 AnyEntry MatrixOptions::chosen_entry() const {
   if (entry_definition.empty()) return parse_entry_kind(entry);
   return std::make_shared<const EntryDefinition>(read_entry_definition(entry_definition));

@@ -10,6 +10,7 @@
 #include "heddle/progress.hpp"
 #include "plan_text.hpp"
 #include "readable.hpp"
+#include "run_files.hpp"
 #include "stopwatch.hpp"
 
 namespace heddle::cli {
@@ -26,6 +27,8 @@ struct MatrixOptions {
   /// All but the path, where a command takes several.
   void add_settings_to(CLI::App& command);
 
+  /// The matrix and the definition, as far as they are named.
+  void add_inputs(RunFiles& files) const;
   /// Reads the definition where there is one.
   AnyEntry chosen_entry() const;
   Precision scalar() const { return parse_precision(precision); }

@@ -11,6 +11,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
+#include "message.hpp"
 
 namespace heddle::cli {
 
@@ -69,7 +70,7 @@ void OnInterrupt::wait() {
   try {
     act_();
   } catch (const std::exception& error) {
-    std::cerr << "heddle: " << error.what() << "\n";
+    say(error.what());
   }
   std::cout.flush();
   remove_unfinished_files();

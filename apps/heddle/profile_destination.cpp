@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "../../src/base/environment.hpp"
 #include "heddle/plan_choice.hpp"
 #include "output_path.hpp"
 
@@ -36,9 +37,7 @@ std::string path_in_cache(const DeviceProperties& here) {
   if (folder.empty()) {
     throw Error(ErrorKind::io, "there is no home folder for profiles; name a file with --output");
   }
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) {
+  if (const std::error_code failed = make_private_folder(folder)) {
     throw Error(ErrorKind::io, "cannot make the folder of profiles " + folder + ": " +
                                    failed.message() + "; name a file with --output");
   }
@@ -48,27 +47,24 @@ std::string path_in_cache(const DeviceProperties& here) {
 }  // namespace
 
 ProfileDestination::ProfileDestination(const std::optional<std::string>& output, bool append,
-                                       const Device& device) {
+                                       const Device& device)
+    : merges_(append || !output) {
   const DeviceProperties here = properties_of(device);
   path_ = output ? *output : path_in_cache(here);
   check_output("--output", path_);
-  const bool merges = append || !output;
-  if (!merges || !fs::exists(path_)) return;
-  before_ = Profile::load(path_);
-  const std::string difference = why_another_class(before_->device, here);
+  if (!merges_ || !fs::exists(path_)) return;
+  const std::string difference = why_another_class(Profile::load(path_).device, here);
   if (!difference.empty()) {
     throw Error(ErrorKind::bad_plan, path_ + " is a profile of another device: " + difference);
   }
 }
 
 void ProfileDestination::write(const Profile& found) const {
-  if (!before_) {
+  if (merges_) {
+    found.merge_into(path_);
+  } else {
     found.save(path_);
-    return;
   }
-  Profile merged = *before_;
-  merged.merge(found);
-  merged.save(path_);
 }
 
 }  // namespace heddle::cli

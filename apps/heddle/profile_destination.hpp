@@ -16,11 +16,12 @@ class ProfileDestination {
   ProfileDestination(const std::optional<std::string>& output, bool append, const Device& device);
 
   const std::string& path() const { return path_; }
+  /// Merges with what is there by now: other runs may have written meanwhile.
   void write(const Profile& found) const;
 
  private:
   std::string path_;
-  std::optional<Profile> before_;  // what is there already
+  bool merges_;
 };
 
 }  // namespace heddle::cli

@@ -9,10 +9,12 @@
 
 #include "commands.hpp"
 #include "heddle/output_file.hpp"
+#include "heddle/text.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "output_path.hpp"
 #include "profile_option.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -132,17 +134,17 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
 
 void print(const Options& options, const Outcome& outcome, const Device& device) {
   const Report& report = outcome.report;
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
-              readable_count(outcome.rows).c_str(), readable_count(outcome.rows).c_str(),
-              std::string(outcome.entry.name()).c_str(),
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
+              io::printable(options.matrix.path).c_str(), readable_count(outcome.rows).c_str(),
+              readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
               std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
-  std::printf("reason     %s\n", outcome.choice.reason.c_str());
+  std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
-              outcome.right_hand_side.c_str(), options.method.c_str(),
+              io::printable(outcome.right_hand_side).c_str(), options.method.c_str(),
               options.preconditioner.c_str(), std::string(report.loop).c_str(),
               std::string(report.stored).c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
@@ -167,7 +169,7 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   }
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  if (options.output) std::printf("written    %s\n", options.output->c_str());
+  if (options.output) std::printf("written    %s\n", io::printable(*options.output).c_str());
 }
 
 Objective objective_of(Method method) {
@@ -184,18 +186,17 @@ void check(const Options& options, const Device& device) {
   }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
-  std::vector<NamedFile> outputs;
-  if (options.output) outputs.push_back({"--output", *options.output});
-  if (options.history) outputs.push_back({"--history", *options.history});
-  for (const NamedFile& file : outputs) check_output(file.option, file.path);
-  std::vector<NamedFile> inputs = {{"the command", options.matrix.path}};
-  if (!options.rhs.empty() && options.rhs != "ones") inputs.push_back({"--rhs", options.rhs});
-  const std::string& definition = options.matrix.entry_definition;
-  if (!definition.empty()) inputs.push_back({"--entry-definition", definition});
-  check_distinct(outputs, inputs);  // a guess may give way to the solution
-  if (options.history && !options.guess.empty()) {
-    check_distinct({{"--history", *options.history}}, {{"--guess", options.guess}});
-  }
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  if (options.rhs != "ones") files.reads("--rhs", options.rhs);
+  options.profile.add_inputs(files);
+  files.writes("--output", options.output);
+  files.writes("--history", options.history);
+  files.check();
+  RunFiles kept;  // a guess may give way to the solution, to nothing else
+  kept.reads("--guess", options.guess);
+  kept.writes("--history", options.history);
+  kept.check();
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
                 "--output " + *options.output + ": x is written as .mtx or .mtx.gz, not as .npz");
@@ -297,7 +298,7 @@ int run(const Options& options) {
   if (progress) progress->erase();
 
   if (options.json) {
-    std::cout << to_json(outcome).dump(2) << "\n";
+    std::cout << text_of(to_json(outcome));
   } else if (!options.matrix.quiet) {
     print(options, outcome, device);
   }
@@ -334,13 +335,13 @@ void add_solve(CLI::App& app, int& status) {
       ->type_name("T");
   command->add_option("--max-iterations", options->max_iterations, "0 or more")
       ->capture_default_str()
-      ->check(CLI::Range(0LL, std::numeric_limits<long long>::max(), "INT"))
+      ->transform(whole_number(0, std::numeric_limits<long long>::max()))
       ->type_name("N");
   command
       ->add_option("--repetitions", options->repetitions,
                    "solve so often, each time from the guess; the report has the median time")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(1, 100000))
       ->type_name("N");
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");
@@ -353,7 +354,9 @@ void add_solve(CLI::App& app, int& status) {
   options->profile.add_to(*command, options->matrix.quiet);
   command->add_option("--history", options->history, "where to write the residuals as CSV")
       ->type_name("FILE");
-  command->add_option("--seed", options->seed, "of the random solution")->capture_default_str();
+  command->add_option("--seed", options->seed, "of the random solution")
+      ->capture_default_str()
+      ->transform(whole_number());
   command->add_flag("--json", options->json, "the report as one JSON object");
   command->footer(
       "Example: heddle solve dirac.mtx.gz --entry quaternion --tolerance 1e-8 --output x.mtx\n"

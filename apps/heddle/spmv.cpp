@@ -6,8 +6,11 @@
 
 #include "commands.hpp"
 #include "heddle/measure.hpp"
+#include "heddle/text.hpp"
+#include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -58,6 +61,10 @@ int run(const Options& options) {
   if (plans.empty()) plans.emplace_back();
   for (const std::string& text : plans) check_plan_text(text, device);
   options.profile.check_use(plans);
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  options.profile.add_inputs(files);
+  files.check();
   const Profiles profiles = options.profile.profiles_for(plans, device);
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
@@ -155,13 +162,13 @@ int run(const Options& options) {
       }
       json["products"].push_back(std::move(product));
     }
-    std::cout << json.dump(2) << "\n";
+    std::cout << text_of(json);
     return 0;
   }
   if (options.matrix.quiet) return 0;
-  std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n", options.matrix.path.c_str(),
-              readable_count(matrix.rows()).c_str(), readable_count(matrix.columns()).c_str(),
-              std::string(matrix.entry().name()).c_str(),
+  std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n",
+              io::printable(options.matrix.path).c_str(), readable_count(matrix.rows()).c_str(),
+              readable_count(matrix.columns()).c_str(), std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(),
               readable_count(matrix.entries()).c_str());
   std::printf("device  %s\n", device.description().c_str());
@@ -175,7 +182,7 @@ int run(const Options& options) {
   };
   for (const Measured& m : measured) {
     std::printf("\nplan        %s\n", to_string(m.plan).c_str());
-    std::printf("reason      %s\n", m.reason.c_str());
+    std::printf("reason      %s\n", io::printable(m.reason).c_str());
     print_timing("time", m.timing);
     print_bandwidth("compulsory", m.compulsory, m.timing);
     print_bandwidth("moved", m.moved, m.timing);
@@ -213,9 +220,11 @@ void add_spmv(CLI::App& app, int& status) {
                     "also measure products that find nothing in the caches");
   command->add_option("--repetitions", options->repetitions, "of each, interleaved")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(1, 100000))
       ->type_name("N");
-  command->add_option("--seed", options->seed, "of the random x")->capture_default_str();
+  command->add_option("--seed", options->seed, "of the random x")
+      ->capture_default_str()
+      ->transform(whole_number());
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle spmv dirac.mtx.gz --entry quaternion --plan CSR --plan K1rs");
   command->callback([options, &status] { status = run(*options); });

@@ -1,12 +1,10 @@
 // `heddle tune`: the best plan for a matrix, or for a set of them, on this device.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <future>
 #include <iostream>
-#include <map>
 #include <optional>
 
 #include "../tune/evaluation_table.hpp"
@@ -14,13 +12,19 @@
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
 #include "companion.hpp"
+#include "heddle/text.hpp"
 #include "heddle/version.hpp"
+#include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "message.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
 #include "profile_destination.hpp"
+#include "profile_option.hpp"
 #include "provenance.hpp"
+#include "run_files.hpp"
 #include "tune_watch.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -65,22 +69,22 @@ void check_numbers(const Options& options) {
   if (options.seconds && !(*options.seconds > 0)) refuse("--seconds is more than 0");
 }
 
-void check_outputs(const Options& options) {
-  std::map<std::string, std::string> taken;
-  const auto check = [&](const std::string& option, const std::optional<std::string>& path) {
-    if (!path) return;
-    check_output(option, *path);
-    std::error_code ignored;
-    const auto [other, is_new] =
-        taken.emplace(fs::weakly_canonical(fs::absolute(*path), ignored).string(), option);
-    if (!is_new) refuse(other->second + " and " + option + " both name " + *path);
-  };
+/// `profile` is what the run writes if not `--output`. One profile may replace another that is
+/// asked for known plans; nothing else may.
+void check_files(const Options& options, const std::optional<std::string>& profile) {
   const auto given = [](const std::string& path) {
     return path.empty() ? std::nullopt : std::optional<std::string>(path);
   };
-  check("--output", options.output);
-  check("--html", given(options.html));
-  check("--trials", given(options.trials));
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  files.reads("the command", options.paths);
+  files.writes("--html", given(options.html));
+  files.writes("--trials", given(options.trials));
+  RunFiles others = files;
+  files.writes("--output", profile);
+  files.check();
+  add_known_profiles(others);
+  others.check();
 }
 
 void check_paths(const Options& options) {
@@ -108,7 +112,7 @@ void check(const Options& options) {
     }
     if (!options.trials.empty()) refuse("--search predict has no trials to write to --trials");
   }
-  check_outputs(options);
+  check_files(options, options.output);
 }
 
 // ---- the matrices ----
@@ -205,7 +209,7 @@ int list(const Options& options, const Device& device) {
            std::string(name(precision)) + ")";
   const DeviceProperties here = properties_of(device);
   if (options.json) {
-    std::cout << tuning::spaces_json(subject, here, words).dump(2) << "\n";
+    std::cout << text_of(tuning::spaces_json(subject, here, words));
   } else {
     tuning::print_spaces(subject, here, words, std::cout);
   }
@@ -233,7 +237,7 @@ int evaluate_all(const Options& options, const Device& device) {
     }
     if (progress) progress->erase();
     if (options.json) {
-      std::cout << tuning::evaluations_json(evaluated).dump(2) << "\n";
+      std::cout << text_of(tuning::evaluations_json(evaluated));
     } else if (!options.matrix.quiet) {
       tuning::print_evaluations(evaluated, std::cout);
     }
@@ -272,27 +276,28 @@ void take_over(const Profile& found, TuneReport& report) {
 
 void put_out(const Options& options, const TuneReport& report, const std::string& written) {
   if (!options.trials.empty()) {
-    write_file(options.trials, tuning::trials_json(report).dump(1) + "\n");
+    write_file(options.trials, text_of(tuning::trials_json(report), 1));
   }
   if (!options.html.empty()) write_file(options.html, tuning::html_page(report));
   if (options.json) {
     auto json = tuning::summary_json(report);
     json["profile"] = written.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(written);
-    std::cout << json.dump(2) << "\n";
+    std::cout << text_of(json);
   } else if (!options.matrix.quiet) {
     tuning::print_table(report, std::cout);
-    if (!written.empty()) std::cout << "\nwritten    " << written << "\n";
+    if (!written.empty()) std::cout << "\nwritten    " << io::printable(written) << "\n";
   }
 }
 
 int tune_all(const Options& options, const Device& device) {
   const ProfileDestination destination(options.output, options.append, device);
+  check_files(options, destination.path());
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
   TuneOptions settings = settings_of(options, device);
   settings.known = Profiles::for_device(device);
   for (const std::string& warning : settings.known.warnings()) {
-    if (!options.matrix.quiet) std::fprintf(stderr, "heddle: warning: %s\n", warning.c_str());
+    if (!options.matrix.quiet) warn(warning);
   }
   TuneReport report = new_report(options, settings, device);
   for (const NamedMatrix& matrix : matrices.named) {
@@ -309,8 +314,14 @@ int tune_all(const Options& options, const Device& device) {
     take_over(found, report);
     if (progress) progress->erase();
     const bool any = !found.records.empty();
-    if (any) destination.write(found);
-    put_out(options, report, any ? destination.path() : "");
+    std::exception_ptr failure;  // what was measured is shown all the same
+    try {
+      if (any) destination.write(found);
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+    put_out(options, report, any && !failure ? destination.path() : "");
+    if (failure) std::rethrow_exception(failure);
   });
 }
 
@@ -365,7 +376,7 @@ void add_tune(CLI::App& app, int& status) {
       ->type_name("T");
   command->add_option("--max-runs", limits.most_runs, "of a plan, at most")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(1, 100000))
       ->type_name("N");
   command
       ->add_option(

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
@@ -48,6 +49,19 @@ SolidMesh read_tetgen_files(const std::string& path, const std::string& stem,
 }
 
 }  // namespace
+
+std::vector<std::string> files_of_solid_mesh(const std::string& path) {
+  std::vector<std::string> files = {path};
+  std::string stem = path;
+  std::string ending = take_ending(stem);
+  if (ending == ".gz") ending = take_ending(stem);
+  if (ending != ".node" && ending != ".ele") return files;
+  for (const char* const part : {".node", ".ele", ".face"}) {
+    const auto beside = neighbour(stem, part);
+    if (ending != part && beside) files.push_back(*beside);
+  }
+  return files;
+}
 
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress) {
   std::string stem = path;

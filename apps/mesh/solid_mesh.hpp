@@ -35,4 +35,7 @@ struct SolidMesh {
 /// is not looked at.
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress = nullptr);
 
+/// The files that it reads under that name: itself, and those beside it that belong to it.
+std::vector<std::string> files_of_solid_mesh(const std::string& path);
+
 }  // namespace heddle::mesh

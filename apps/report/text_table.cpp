@@ -10,18 +10,6 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; 
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto c = static_cast<unsigned char>(shown[i]);
-    // U+0080 to U+009F are controls as well: C2 80 to C2 9F.
-    const bool second = c >= 0x80 && c <= 0x9F && i > 0 && shown[i - 1] == '\xC2';
-    if (second) shown[i - 1] = shown[i] = '?';
-    if (c < ' ' || c == 0x7F) shown[i] = '?';
-  }
-  return shown;
-}
-
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));

@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/text.hpp"
+
 namespace heddle::report {
 
 inline constexpr std::size_t terminal_width = 120;
 
-/// With "?" for what a terminal would obey.
-std::string printable(std::string_view text);
+using io::printable;
 /// Columns of UTF-8 that it takes, each character one.
 std::size_t width(std::string_view text);
 /// Its first characters and two points, where it is wider than `most`, which is at least 2.

@@ -13,10 +13,12 @@
 #include "output_path.hpp"
 #include "picture.hpp"
 #include "profile_option.hpp"
+#include "run_files.hpp"
 #include "run_program.hpp"
 #include "spin_report.hpp"
 #include "stopwatch.hpp"
 #include "surface_size.hpp"
+#include "whole_number.hpp"
 
 namespace heddle::spin {
 
@@ -71,29 +73,29 @@ void check(const Options& options, const Device& device) {
   if (!(options.shift >= 0 && options.shift <= 1e6)) {
     throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
   }
-  std::vector<cli::NamedFile> outputs;
+  cli::RunFiles files;
   if (!options.output.empty()) {
-    outputs.push_back({"--output", options.output});
+    files.writes("--output", options.output);
     if (!cli::ends_with(options.output, ".obj")) {
       throw Error(ErrorKind::usage,
                   "--output " + options.output + ": surfaces are written as .obj");
     }
   }
   if (!options.picture.empty()) {
-    outputs.push_back({"--picture", options.picture});
+    files.writes("--picture", options.picture);
     if (!cli::ends_with(options.picture, ".png")) {
       throw Error(ErrorKind::usage,
                   "--picture " + options.picture + ": pictures are written as .png");
     }
   }
   if (!options.dump.empty()) {
-    for (const char* const end : dumped) outputs.push_back({"--dump", options.dump + end});
+    for (const char* const end : dumped) files.writes("--dump", options.dump + end);
   }
-  for (const cli::NamedFile& file : outputs) cli::check_output(file.option, file.path);
-  std::vector<cli::NamedFile> inputs = {{"the command", options.mesh}};
-  if (!options.rho.empty()) inputs.push_back({"--rho", options.rho});
-  if (!options.image.empty()) inputs.push_back({"--image", options.image});
-  cli::check_distinct(outputs, inputs);
+  files.reads("the command", options.mesh);
+  files.reads("--rho", options.rho);
+  files.reads("--image", options.image);
+  options.profile.add_inputs(files);
+  files.check();
   cli::check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
 }
@@ -287,7 +289,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("T");
   app.add_option("--max-iterations", options->max_iterations, "of each solve")
       ->capture_default_str()
-      ->check(CLI::Range(0LL, std::numeric_limits<long long>::max(), "INT"))
+      ->transform(cli::whole_number(0, std::numeric_limits<long long>::max()))
       ->type_name("N");
   app.add_option("--angle", options->angle,
                  "inverse iteration ends when the sine of the angle by which a step turns the "
@@ -296,7 +298,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("SINE");
   app.add_option("--max-steps", options->max_steps, "of inverse iteration")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000))
+      ->transform(cli::whole_number(1, 100000))
       ->type_name("N");
   app.add_flag("--json", options->json, "the report as one JSON object");
   app.add_flag("-q,--quiet", options->quiet, "no progress, and no report but --json");

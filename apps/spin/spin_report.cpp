@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "heddle/text.hpp"
 #include "json_report.hpp"
 #include "readable.hpp"
 
@@ -87,14 +88,14 @@ void print(const SpinReport& report) {
   using cli::readable_count, cli::readable_seconds;
   const SpinTransformation& spin = report.spin;
   std::printf("surface    %s: %s vertices, %s triangles, genus %d, radius %.4g by area\n",
-              text(report.mesh), text(readable_count(report.vertices)),
+              text(io::printable(report.mesh)), text(readable_count(report.vertices)),
               text(readable_count(report.triangles)), report.genus, report.radius);
-  std::printf("rho        %s: %.4g to %.4g\n", text(report.rho), report.least_rho,
+  std::printf("rho        %s: %.4g to %.4g\n", text(io::printable(report.rho)), report.least_rho,
               report.largest_rho);
   std::printf("device     %s\n", text(report.device));
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
               text(readable_count(spin.dirac_entries)), spin.shift,
-              text(to_string(spin.dirac_plan.plan)), text(spin.dirac_plan.reason));
+              text(to_string(spin.dirac_plan.plan)), text(io::printable(spin.dirac_plan.reason)));
   int number = 0;
   for (const InverseStep& step : spin.iteration.steps) {
     std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,
@@ -112,7 +113,8 @@ void print(const SpinReport& report) {
   std::printf("positions  %s after %lld iterations in %s, residual %.1e; plan %s (%s)\n",
               std::string(name(spin.integration.status)).c_str(), spin.integration.iterations,
               text(readable_seconds(spin.integration.iterate_seconds)), spin.integration.residual,
-              text(to_string(spin.poisson_plan.plan)), text(spin.poisson_plan.reason));
+              text(to_string(spin.poisson_plan.plan)),
+              text(io::printable(spin.poisson_plan.reason)));
   const Distribution& d = report.distortion;
   std::printf(
       "angles     quasi-conformal distortion %.3f median, %.3f mean, %.3f for 95%%, %.3f "
@@ -127,7 +129,7 @@ void print(const SpinReport& report) {
       text(readable_seconds(spin.seconds.build)), text(readable_seconds(spin.seconds.eigenvector)),
       text(readable_seconds(spin.seconds.integrate)), text(readable_seconds(report.write_seconds)),
       text(readable_seconds(report.seconds)));
-  if (!report.output.empty()) std::printf("written    %s\n", text(report.output));
+  if (!report.output.empty()) std::printf("written    %s\n", text(io::printable(report.output)));
 }
 
 }  // namespace heddle::spin

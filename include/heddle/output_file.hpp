@@ -4,14 +4,31 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/error.hpp"
+
 namespace heddle {
 
-/// Writes to a temporary name in the folder of `path`; `commit` puts it in place of `path`, and
-/// destruction without it leaves nothing. Something at `path` that is no regular file (a pipe, a
-/// terminal, /dev/null) is written to directly. Every failure is an `Error` of kind io.
+/// What an `OutputFile` throws where the system takes no more of it: a full disk, a limit on the
+/// size of files, a pipe that nobody reads. The command line maps it to exit status 3.
+class WriteFailed : public Error {
+ public:
+  explicit WriteFailed(const std::string& message) : Error(ErrorKind::io, message) {}
+};
+
+/// The file that an `OutputFile` of this path replaces or makes: absolute, and behind all links,
+/// also behind one that leads to nothing yet. Throws `Error` (io) for a path that is empty and for
+/// links that end nowhere.
+std::string written_path(const std::string& path);
+
+/// Writes to a temporary name in the folder of `path`, which nobody can guess; `commit` puts it in
+/// place of `path`, and destruction without it leaves nothing. A file that is replaced keeps its
+/// permissions, which the new one has from the start, and is only replaced where it may be written.
+/// Links are followed, and stay. Something at `path` that is no regular file (a pipe, a terminal,
+/// /dev/null) is written to directly. Every failure is an `Error` of kind io.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path);
+  /// `new_mode` are the permissions of a file that is not there yet, less those of the umask.
+  explicit OutputFile(const std::string& path, unsigned new_mode = 0666);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -22,9 +39,13 @@ class OutputFile {
   void seek(long long position);
   long long position() const { return flushed_ + static_cast<long long>(buffer_.size()); }
 
-  void commit();
+  /// What a loss of power may leave: the old file or the new one; or, which is faster and for what
+  /// can be made again, also a damaged one.
+  enum class Durability { on_disk, as_it_comes };
+  void commit(Durability durability = Durability::on_disk);
 
  private:
+  void open_temporary(unsigned mode);
   void flush();
   [[noreturn]] void fail(int error) const;
 

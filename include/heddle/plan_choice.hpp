@@ -123,4 +123,8 @@ inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Pro
 /// being named; empty where neither is set.
 std::string profile_folder();
 
+/// The files of that folder and those that come with the library, which `Profiles::for_device`
+/// reads without being told of them.
+std::vector<std::string> profiles_in_folders();
+
 }  // namespace heddle

@@ -96,7 +96,7 @@ struct Profile {
 
   /// Throws `Error` (bad_plan) that names the file and the path of the first fault, such as
   /// records[3].plan; `OtherVersion` where that is the whole fault; (io) where there is none to
-  /// read. `from_json` names `source`.
+  /// read; (malformed_file) for more than 16 MiB. `from_json` names `source`.
   static Profile load(const std::string& path);
   static Profile from_json(std::string_view json, const std::string& source);
   /// Records in the order of entry, precision, objective and matrix, whatever their order here; a
@@ -104,6 +104,10 @@ struct Profile {
   std::string to_json() const;
   /// Written under another name and renamed.
   void save(const std::string& path) const;
+  /// Adds this one, as `merge` does, to what the file holds now, if it is there. Any number of
+  /// processes may do so at once: each finds what those before it have added. Throws as `load`,
+  /// `merge` and `save` do.
+  void merge_into(const std::string& path) const;
 
   /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
   /// structure and objective that both have, and of a domain, the other's. What is said of device,

@@ -17,6 +17,10 @@ std::string read_file(const std::string& path, Progress* progress = nullptr);
 /// A word as a message may show it: in quotation marks, short, without control bytes.
 std::string quoted(std::string_view word);
 
+/// As a terminal may be given it, on one line: with "?" in place of control characters, among them
+/// line ends, of marks that turn the direction of writing, and of bytes that are no UTF-8.
+std::string printable(std::string_view text);
+
 /// The shortest decimal that reads back as the same double, or the digits of an integer.
 void append_number(std::string& text, double value);
 void append_number(std::string& text, long long value);

@@ -8,12 +8,14 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
-#include "heddle/error.hpp"
-
 namespace heddle {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -43,48 +45,101 @@ void release_slot(int slot) {
   if (slot >= 0) slots[static_cast<std::size_t>(slot)].state.store(vacant);
 }
 
-std::string temporary_name(const std::filesystem::path& target) {
-  static std::atomic<int> count{0};
-  const std::string name = "." + target.filename().string() + "." + std::to_string(getpid()) + "-" +
-                           std::to_string(count++) + ".part";
+constexpr std::size_t buffer_bytes = std::size_t(1) << 18;
+
+[[noreturn]] void fail_at(const std::string& path, int error) {
+  const std::string message = path + ": cannot write: " + std::strerror(error);
+  for (const int full : {ENOSPC, EDQUOT, EFBIG, EIO, EPIPE}) {
+    if (error == full) throw WriteFailed(message);
+  }
+  throw Error(ErrorKind::io, message);
+}
+
+/// Process ids repeat, in containers at every start: what a killed run has left must not stand in
+/// the way of later ones.
+std::string temporary_name(const fs::path& target) {
+  std::uint64_t number = 0;
+  if (getentropy(&number, sizeof number) != 0) fail_at(target.string(), errno);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  // A name may have 255 bytes, and the longest target leaves no room for more.
+  constexpr std::size_t most = 200;
+  const std::string name =
+      "." + target.filename().string().substr(0, most) + "." + digits + ".part";
   return (target.parent_path() / name).string();
 }
 
-constexpr std::size_t buffer_bytes = std::size_t(1) << 18;
+/// As far as that is allowed. Permissions of a group that could not be kept go.
+void keep_owner_and_mode(int descriptor, const struct stat& old) {
+  struct stat made{};
+  mode_t mode = old.st_mode & 0777;
+  if (fstat(descriptor, &made) != 0) return;
+  const bool is_foreign = made.st_uid != old.st_uid || made.st_gid != old.st_gid;
+  if (is_foreign && fchown(descriptor, old.st_uid, old.st_gid) != 0 && made.st_gid != old.st_gid &&
+      fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0) {
+    mode &= ~static_cast<mode_t>(S_IRWXG);
+  }
+  [[maybe_unused]] const int kept = fchmod(descriptor, mode);
+}
+
+/// What has no disk below it has nothing to wait for.
+bool reaches_disk(int descriptor) {
+  return fsync(descriptor) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+}
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
-  namespace fs = std::filesystem;
+std::string written_path(const std::string& path) {
   std::error_code error;
+  if (path.empty()) fail_at(path, ENOENT);
   fs::path target = fs::absolute(path, error);
-  if (path.empty() || error) fail(ENOENT);
+  if (error) fail_at(path, error.value());
   struct stat existing{};
-  const bool exists = stat(target.c_str(), &existing) == 0;
-  // Renaming onto a link would replace the link and leave what it points to as it was. A pipe may
-  // have no name behind its link (/dev/stdout), and needs none.
-  if (exists && S_ISREG(existing.st_mode)) target = fs::canonical(target, error);
-  if (error) fail(error.value());
-  target_ = target.string();
+  if (stat(target.c_str(), &existing) == 0) {
+    // Renaming onto a link would replace the link and leave what it points to as it was. A pipe may
+    // have no name behind its link (/dev/stdout), and needs none.
+    if (S_ISREG(existing.st_mode)) target = fs::canonical(target, error);
+    if (error) fail_at(path, error.value());
+    return target.string();
+  }
+  constexpr int most_links = 40;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == most_links) fail_at(path, ELOOP);
+    const fs::path behind = fs::read_symlink(target, error);
+    if (error) fail_at(path, error.value());
+    target = target.parent_path() / behind;
+  }
+  return target.string();
+}
+
+OutputFile::OutputFile(const std::string& path, unsigned new_mode) : path_(path) {
+  target_ = written_path(path);
+  struct stat existing{};
+  const bool exists = stat(target_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
   if (exists && !S_ISREG(existing.st_mode)) {
     descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail(errno);
     return;
   }
-  temporary_ = temporary_name(target);
-  // Before the file exists: a signal in between then finds nothing to remove, never the reverse.
-  slot_ = claim_slot(temporary_);
-  if (slot_ < 0) fail(temporary_.size() >= PATH_MAX ? ENAMETOOLONG : EMFILE);
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+  if (exists && access(target_.c_str(), W_OK) != 0) fail(errno);
+  open_temporary(exists ? existing.st_mode & 0777U : new_mode);
+  if (exists) keep_owner_and_mode(descriptor_, existing);
+}
+
+void OutputFile::open_temporary(unsigned mode) {
+  constexpr int most_attempts = 100;
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    temporary_ = temporary_name(target_);
+    // Before the file exists: a signal in between then finds nothing to remove, never the reverse.
+    slot_ = claim_slot(temporary_);
+    if (slot_ < 0) fail(temporary_.size() >= PATH_MAX ? ENAMETOOLONG : EMFILE);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor_ >= 0) return;
     const int reason = errno;
     release_slot(slot_);
-    fail(reason);
-  }
-  // A replaced file keeps its permissions; where that is not allowed, the usual ones are right.
-  if (exists) {
-    [[maybe_unused]] const int kept = fchmod(descriptor_, existing.st_mode & 07777);
+    slot_ = -1;
+    if (reason != EEXIST || attempt == most_attempts) fail(reason);
   }
 }
 
@@ -118,8 +173,10 @@ void OutputFile::flush() {
   buffer_.clear();
 }
 
-void OutputFile::commit() {
+void OutputFile::commit(Durability durability) {
   flush();
+  const bool waits = !temporary_.empty() && durability == Durability::on_disk;
+  if (waits && !reaches_disk(descriptor_)) fail(errno);
   const int closed = close(descriptor_);
   const int reason = errno;
   descriptor_ = -1;
@@ -128,11 +185,16 @@ void OutputFile::commit() {
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   release_slot(slot_);
   slot_ = -1;
+  if (!waits) return;
+  // The new name is there for all who look: that it may not survive is no failure.
+  const int folder =
+      open(fs::path(target_).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  reaches_disk(folder);
+  close(folder);
 }
 
-void OutputFile::fail(int error) const {
-  throw Error(ErrorKind::io, path_ + ": cannot write: " + std::strerror(error));
-}
+void OutputFile::fail(int error) const { fail_at(path_, error); }
 
 void remove_unfinished_files() noexcept {
   const int kept = errno;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "heddle/text.hpp"
+
 namespace heddle {
 
 namespace {
@@ -38,7 +40,7 @@ void TerminalProgress::report(double fraction, std::string_view what) {
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + options_.interval;
-  std::string line(what);
+  std::string line = io::printable(what);
   if (fraction >= 0) {
     line += ' ' + std::to_string(std::lround(100 * std::min(fraction, 1.0))) + '%';
   }

@@ -1,11 +1,7 @@
 #include "heddle/entry_definition.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "entry_definition_checks.hpp"
 #include "expression.hpp"
@@ -209,20 +205,8 @@ EntryDefinition parse_entry_definition(std::string_view json, const std::string&
 }
 
 EntryDefinition read_entry_definition(const std::string& path) {
-  constexpr std::size_t largest = 1 << 20;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
-  std::string text(largest + 1, '\0');
-  errno = 0;
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || errno != 0) {
-    throw Error(ErrorKind::io, path + ": cannot be read: " + std::strerror(errno));
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > largest) {
-    throw Error(ErrorKind::malformed_file, path + ": over 1 MiB; this is no entry definition");
-  }
-  return parse_entry_definition(text, path);
+  constexpr std::size_t most_bytes = 1 << 20;
+  return parse_entry_definition(detail::text_of_file(path, most_bytes), path);
 }
 
 std::vector<double> real_representation(const EntryDefinition& definition, const double* entry) {

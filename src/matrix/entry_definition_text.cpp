@@ -15,10 +15,13 @@ std::string identifier(const EntryDefinition& definition) {
   return text;
 }
 
-/// The shortest that reads back as the same double.
+/// The shortest that reads back as the same double, and that is no integer too large for C++.
 std::string number(double value) {
   char text[32];
-  const char* const end = std::to_chars(text, text + sizeof text, value).ptr;
+  const bool is_large = std::abs(value) >= 0x1p63;
+  const char* const end =
+      is_large ? std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr
+               : std::to_chars(text, text + sizeof text, value).ptr;
   return "S(" + std::string(text, static_cast<std::size_t>(end - text)) + ")";
 }
 

@@ -60,15 +60,20 @@ json parse_strict_json(std::string_view text, int most_levels) {
   }
 }
 
-std::string text_of_file(const std::string& path) {
+std::string text_of_file(const std::string& path, std::size_t most) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
   std::string bytes, piece(1 << 16, '\0');
   do {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
     bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-  } while (file);
+  } while (file && bytes.size() <= most);
   if (file.bad()) throw Error(ErrorKind::io, path + ": " + std::strerror(errno));
+  if (bytes.size() > most) {
+    throw Error(ErrorKind::malformed_file, path + ": over " + std::to_string(most >> 20) +
+                                               " MiB, the most that is read of JSON");
+  }
   return bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +41,13 @@ std::string text_of(const KernelKey& key) {
 
 std::string_view view(std::span<const char> bytes) { return {bytes.data(), bytes.size()}; }
 
+constexpr mode_t by_others = S_IWGRP | S_IWOTH;
+
+/// Of this user, or of root, who may do anything anyway.
+bool is_own(const struct stat& status) {
+  return (status.st_uid == geteuid() || status.st_uid == 0) && (status.st_mode & by_others) == 0;
+}
+
 /// A file of ours, read front to back.
 class Reader {
  public:
@@ -57,7 +65,8 @@ class Reader {
     struct stat status{};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return {};
     Header header;
-    if (!S_ISREG(status.st_mode) || !read(&header, sizeof header)) return {};
+    if (!S_ISREG(status.st_mode) || !is_own(status)) return {};
+    if (!read(&header, sizeof header)) return {};
     const auto rest = static_cast<std::uint64_t>(status.st_size) - sizeof header;
     if (header.magic != magic || header.version != version) return {};
     if (header.key_bytes > rest || header.image_bytes != rest - header.key_bytes) return {};
@@ -131,14 +140,29 @@ fs::path KernelCache::file_of(const std::string& key_text) const {
   return folder_ / (to_string(hash(key_text)) + std::string(suffix));
 }
 
+std::string KernelCache::why_unsafe() const {
+  struct stat status{};
+  if (folder_.empty() || stat(folder_.c_str(), &status) != 0) return "";
+  if (!S_ISDIR(status.st_mode) || is_own(status)) return "";
+  const std::string own = "name a folder of your own by HEDDLE_CACHE_DIR";
+  const std::string begin = "the kernels in " + folder_.string() + " are not used: the folder ";
+  if (status.st_uid != geteuid()) {
+    return begin + "belongs to another user (" + std::to_string(status.st_uid) + "); " + own;
+  }
+  char mode[8];
+  std::snprintf(mode, sizeof mode, "%04o", status.st_mode & 07777U);
+  return begin + "can be written by others (mode " + mode + "); chmod go-w it, or " + own;
+}
+
 std::optional<std::vector<char>> KernelCache::load(const KernelKey& key) const {
-  if (folder_.empty()) return {};
+  if (!is_usable()) return {};
   const std::string wanted = text_of(key);
   const Reader file(file_of(wanted));
   const auto header = file.header();
   if (!header || header->key_bytes != wanted.size()) return {};
   std::string found(wanted.size(), '\0');
   if (!file.read(found.data(), found.size()) || found != wanted) return {};
+  if (header->image_bytes > bound_) return {};
   std::vector<char> image(header->image_bytes);
   if (!file.read(image.data(), image.size()) || hash(view(image)) != header->image_hash) return {};
   file.touch();
@@ -146,19 +170,21 @@ std::optional<std::vector<char>> KernelCache::load(const KernelKey& key) const {
 }
 
 void KernelCache::store(const KernelKey& key, std::span<const char> image) {
-  if (folder_.empty()) return;
+  if (!is_usable()) return;
   const std::string text = text_of(key);
   const Header header{magic, version, text.size(), image.size(), hash(view(image))};
-  std::error_code ignored;
-  fs::create_directories(folder_.parent_path(), ignored);
-  mkdir(folder_.c_str(), 0700);
+  make_private_folder(folder_);
   try {
     make_room(sizeof header + text.size() + image.size());
-    OutputFile file(file_of(text).string());
+    // One that others may write would keep its permissions.
+    const fs::path path = file_of(text);
+    unlink(path.c_str());
+    constexpr unsigned owner_alone = 0600;
+    OutputFile file(path.string(), owner_alone);
     file.write({reinterpret_cast<const char*>(&header), sizeof header});
     file.write(text);
     file.write(view(image));
-    file.commit();
+    file.commit(OutputFile::Durability::as_it_comes);
   } catch (const Error&) {
     return;  // not writable, or full
   }
@@ -193,7 +219,9 @@ std::vector<CachedKernel> KernelCache::list() const {
     kernel.last_used = file.last_used;
     const Reader reader(file.path);
     const auto header = reader.header();
-    std::string key(header ? header->key_bytes : 0, '\0');
+    // The first two lines of the key say all; how long it is, the file may only claim.
+    constexpr std::uint64_t enough = 4096;
+    std::string key(header ? std::min(header->key_bytes, enough) : 0, '\0');
     if (!header || !reader.read(key.data(), key.size())) continue;
     const std::size_t first = std::min(key.find('\n'), key.size());
     const std::size_t second = std::min(key.find('\n', first + 1), key.size());

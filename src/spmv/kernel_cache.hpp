@@ -35,8 +35,8 @@ struct ClearedCache {
 std::filesystem::path kernel_cache_folder();
 
 /// A folder of images. Any number of threads and processes may use one folder at once: files appear
-/// whole, and one that is damaged or belongs to another key counts as absent. Other files in the
-/// folder are left alone.
+/// whole, and one that is damaged, belongs to another key or was written by another user (but root)
+/// counts as absent. Other files in the folder are left alone.
 class KernelCache {
  public:
   static constexpr std::uintmax_t default_bound = std::uintmax_t(256) << 20;
@@ -46,6 +46,10 @@ class KernelCache {
   explicit KernelCache(std::filesystem::path folder, std::uintmax_t bound = default_bound);
 
   const std::filesystem::path& folder() const { return folder_; }
+
+  /// Why no image of the folder is run and none stored there: others could put theirs there. One
+  /// line that says what to do; empty where there is nothing to fear.
+  std::string why_unsafe() const;
 
   /// The image stored under `key`, now the last used one.
   std::optional<std::vector<char>> load(const KernelKey& key) const;
@@ -61,6 +65,7 @@ class KernelCache {
   ClearedCache clear();
 
  private:
+  bool is_usable() const { return !folder_.empty() && why_unsafe().empty(); }
   std::filesystem::path file_of(const std::string& key_text) const;
   void make_room(std::uintmax_t bytes);
 

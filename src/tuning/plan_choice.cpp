@@ -211,4 +211,13 @@ std::string profile_folder() {
   return caches.empty() ? std::string() : (caches / "profiles").string();
 }
 
+std::vector<std::string> profiles_in_folders() {
+  std::vector<std::string> files;
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path(profile_folder()), shipped_profiles()}) {
+    for (const auto& file : profiles_in(folder)) files.push_back(file.string());
+  }
+  return files;
+}
+
 }  // namespace heddle

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 #include <tuple>
 
+#include "../io/file_lock.hpp"
 #include "../matrix/strict_json.hpp"
 #include "../spmv/kernel_compiler.hpp"
 #include "heddle/error.hpp"
@@ -103,6 +106,16 @@ void Profile::save(const std::string& path) const {
   OutputFile file(path);
   file.write(text);
   file.commit();
+}
+
+void Profile::merge_into(const std::string& path) const {
+  const std::string target = written_path(path);
+  const io::FileLock alone(target);
+  std::error_code ignored;
+  if (!std::filesystem::exists(target, ignored)) return save(path);
+  Profile merged = load(path);
+  merged.merge(*this);
+  merged.save(path);
 }
 
 void Profile::merge(const Profile& other) {

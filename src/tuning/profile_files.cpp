@@ -15,8 +15,11 @@ std::vector<fs::path> profiles_in(const fs::path& folder) {
   fs::directory_iterator at(folder, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
-    // What begins with a dot is being written.
-    if (name.front() != '.' && name.ends_with(".json")) files.push_back(at->path());
+    // What begins with a dot is being written; a pipe would never end.
+    std::error_code gone;
+    if (name.front() != '.' && name.ends_with(".json") && at->is_regular_file(gone)) {
+      files.push_back(at->path());
+    }
   }
   std::ranges::sort(files);
   return files;

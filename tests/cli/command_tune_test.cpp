@@ -195,7 +195,7 @@ TEST_F(Tune, RefusesWhatHasNoMeaning) {
       {{"a.mtx", "--device", "tpu"}, "tpu"},
       {{"a.mtx", "--append"}, "--output"},
       {{"a.mtx", "a.mtx"}, "twice"},
-      {{"a.mtx", "-o", "x", "--html", "./x"}, "both name"},
+      {{"a.mtx", "-o", "x", "--html", "./x"}, "--html writes"},
       {{"a.mtx", "-o", "no-folder/p.json"}, "no-folder"},
       {{"a.mtx", "--html", "no-folder/p.html", "-o", "p.json"}, "no-folder"},
       {{"a.mtx", "--trials", ".", "-o", "p.json"}, "folder"},

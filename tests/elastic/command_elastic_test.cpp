@@ -232,6 +232,55 @@ TEST_F(CommandElastic, RefusesOptions) {
   EXPECT_EQ(elastic({data + "cantilever.msh"}).status, 2);
 }
 
+/// Whatever a run reads, files beside the named one included, is not written over. A new case is
+/// one more line.
+TEST_F(CommandElastic, WritesOverNoInput) {
+  folder.write("t.node", "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n");
+  folder.write("t.ele", "1 4 0\n1 1 2 3 4\n");
+  folder.write("t.face", "0 0\n");
+  folder.write("case.json", case_of("dynamic").dump());
+  folder.write("p.json", "{}");
+  folder.write("swing-000003.vtu", case_of("dynamic").dump());
+  folder.write("b-rhs.mtx", case_of("dynamic").dump());
+  std::filesystem::create_symlink("t.ele", folder / "ele");
+  std::filesystem::create_symlink("case.json", folder / "bent-0000001.vtu");
+  const std::vector<std::string> lines[] = {
+      {"t.ele", "--history", "t.ele"},
+      {"t.ele", "--history", "t.node"},
+      {"t.ele", "--history", "./t.face"},
+      {"t.node", "--history", "ele"},
+      {"t.node", "--output", "s.pvd", "--history", "t.face"},
+      {"t.ele", "--profile", "p.json", "--history", "p.json"},
+      {"t.ele", "--case", "swing-000003.vtu", "--output", "swing.pvd"},
+      {"t.ele", "--output", "bent.pvd"},
+      {"t.ele", "--output", "s.pvd", "--history", "s-000000.vtu"},
+      {"t.ele", "--output", "s.pvd", "--history", "s.pvd"},
+      {"t.ele", "--output", "s\n.pvd"},
+      {"t.ele", "--output", "s\xff.pvd"},
+      {"t.ele", "--case", "b-rhs.mtx", "--dump", "b"}};
+  const Names before = files();
+  for (std::vector<std::string> arguments : lines) {
+    if (std::find(arguments.begin(), arguments.end(), "--case") == arguments.end()) {
+      arguments.insert(arguments.end(), {"--case", "case.json"});
+    }
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    const std::string ele = text_of("t.ele"), node = text_of("t.node");
+    const Result result = elastic(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error_lines(), 1U) << result.error;
+    EXPECT_TRUE(result.error.find("is the file that") != std::string::npos ||
+                result.error.find("control character") != std::string::npos)
+        << result.error;
+    EXPECT_EQ(files(), before);
+    EXPECT_EQ(text_of("t.ele") + text_of("t.node"), ele + node);
+  }
+}
+
+TEST_F(CommandElastic, ReadsNoCaseWithoutAnEnd) {
+  expect_refusal(elastic({data + "cantilever.msh", "--case", "/dev/zero"}),
+                 "/dev/zero: over 16 MiB, the most that is read of JSON");
+}
+
 /// What overflows has not converged, and is not written.
 TEST_F(CommandElastic, TellsWhatIsNotFinite) {
   auto heavy = case_of("static");

@@ -109,6 +109,12 @@ TEST(EntryDefinition, IsTheEntryOfTheSameAlgebra) {
   compare<heddle::quaternion<double>>(heddle::parse_entry_definition(hamilton, "h"));
 }
 
+/// x -> x with `expression` for its one member.
+std::string one_member(const std::string& expression) {
+  return R"json({"name": "n", "members": ["x"], "multiply": {"x": ")json" + expression +
+         R"json("}})json";
+}
+
 TEST(EntryDefinition, PrintsWhatCompilesToTheSame) {
   compare<heddle_user::dual_complex_entry<double>>(shipped("dual-complex"));
   compare<heddle_user::split_complex_entry<double>>(shipped("split-complex"));
@@ -128,6 +134,18 @@ TEST(EntryDefinition, PrintsTheFilesThatThisTestIncludes) {
   }
 }
 
+/// No integer of C++ is so large.
+TEST(EntryDefinition, PrintsLargeNumbersAsNumbersWithAnExponent) {
+  for (const std::string number : {"9223372036854775808", "18446744073709551616", "1e19"}) {
+    const EntryDefinition definition =
+        heddle::parse_entry_definition(one_member(number + " * a.x * x.x"), "f");
+    const std::string text = heddle::cuda_text(definition);
+    EXPECT_NE(text.find("e+1"), std::string::npos) << text;
+  }
+  const EntryDefinition small = heddle::parse_entry_definition(one_member("2 * a.x * x.x"), "f");
+  EXPECT_NE(heddle::cuda_text(small).find("S(2)"), std::string::npos);
+}
+
 TEST(EntryDefinition, PrintedTypesAreEntries) {
   static_assert(heddle::check_entry<heddle_user::split_complex_entry<float>>());
   static_assert(heddle::check_entry<heddle_user::symmetric_block_entry<double>>());
@@ -145,12 +163,6 @@ TEST(EntryDefinition, SplitComplexNumbersSquareToOne) {
   std::vector<double> registers;
   heddle::invert(split, singular, inverse, registers);
   EXPECT_FALSE(std::isfinite(inverse[0]) && std::isfinite(inverse[1]));
-}
-
-/// x -> x with `expression` for its one member.
-std::string one_member(const std::string& expression) {
-  return R"json({"name": "n", "members": ["x"], "multiply": {"x": ")json" + expression +
-         R"json("}})json";
 }
 
 double coefficient_of(const std::string& expression) {

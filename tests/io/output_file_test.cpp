@@ -2,11 +2,13 @@
 #include "heddle/output_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <set>
 
 #include "heddle/error.hpp"
 #include "heddle/matrix_market.hpp"
@@ -71,6 +73,122 @@ TEST(OutputFile, FollowsLinksAndKeepsPermissions) {
   EXPECT_EQ(status.st_mode & 07777, 0640u);
 }
 
+/// A link to nothing yet leads to where the file appears; one in a circle, to an error.
+TEST(OutputFile, FollowsLinksToNothing) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink("sub/second", folder / "first");
+  std::filesystem::create_symlink("../target", folder / "sub/second");
+  OutputFile file(folder / "first");
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(contents(folder / "target"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "first"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "sub/second"));
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status{};
+  EXPECT_EQ(stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777;
+}
+
+/// Of the only file whose name ends so.
+std::string unfinished_in(const TemporaryFolder& folder) {
+  for (const auto& file : std::filesystem::directory_iterator(folder / "")) {
+    if (file.path().string().ends_with(".part")) return file.path().string();
+  }
+  return "";
+}
+
+TEST(OutputFile, HasItsPermissionsFromTheStart) {
+  const TemporaryFolder folder;
+  const std::string old = folder.write("old", "secret");
+  const mode_t before = umask(0027);
+  for (const mode_t mode : {0600U, 0644U, 0666U}) {
+    chmod(old.c_str(), mode);
+    OutputFile file(old);
+    EXPECT_EQ(mode_of(unfinished_in(folder)), mode);
+    file.commit();
+    EXPECT_EQ(mode_of(old), mode);
+  }
+  {
+    OutputFile usual(folder / "new");
+    EXPECT_EQ(mode_of(unfinished_in(folder)), 0640U);
+  }
+  OutputFile own(folder / "own", 0600);
+  EXPECT_EQ(mode_of(unfinished_in(folder)), 0600U);
+  umask(before);
+}
+
+/// Process ids repeat where a container starts anew.
+TEST(OutputFile, WhatAKilledRunLeftIsNotInTheWay) {
+  const TemporaryFolder folder;
+  for (int i = 0; i < 1000; ++i) {
+    folder.write(".a." + std::to_string(getpid()) + "-" + std::to_string(i) + ".part", "left");
+  }
+  OutputFile file(folder / "a");
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(contents(folder / "a"), "new");
+}
+
+TEST(OutputFile, NamesAreNotGuessed) {
+  const TemporaryFolder folder;
+  std::set<std::string> names;
+  for (int i = 0; i < 100; ++i) {
+    const OutputFile file(folder / "a");
+    names.insert(unfinished_in(folder));
+  }
+  EXPECT_EQ(names.size(), 100U);
+  const std::string longest(255, 'x');
+  OutputFile file(folder / longest);
+  file.commit();
+  EXPECT_TRUE(std::filesystem::exists(folder / longest));
+}
+
+/// Runs `write` in a process of its own and gives its exit status.
+template <class F>
+int status_of_child(F&& write) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    try {
+      write();
+      _exit(0);
+    } catch (const WriteFailed&) {
+      _exit(3);
+    } catch (...) {
+      _exit(2);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(OutputFile, LimitsAndClosedPipesAreErrors) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(status_of_child([&] {
+              const rlimit limit{4096, 4096};
+              setrlimit(RLIMIT_FSIZE, &limit);
+              OutputFile file(folder / "a");
+              file.write(std::string(1000000, 'x'));
+              file.commit();
+            }),
+            3);
+  EXPECT_EQ(folder.files(), 0U);
+  EXPECT_EQ(status_of_child([&] {
+              int ends[2];
+              if (pipe(ends) != 0) _exit(1);
+              OutputFile file("/dev/fd/" + std::to_string(ends[1]));
+              close(ends[0]);
+              file.write(std::string(1000000, 'x'));
+              file.commit();
+            }),
+            3);
+}
+
 TEST(OutputFile, WritesToDevices) {
   OutputFile file("/dev/null");
   file.write("nothing");
@@ -96,6 +214,8 @@ TEST(OutputFile, SaysWhyItFails) {
   expect_failure("", "No such file or directory");
   expect_failure(folder / ".", "Is a directory");
   expect_failure(folder / std::string(300, 'x'), "File name too long");
+  std::filesystem::create_symlink("circle", folder / "circle");
+  expect_failure(folder / "circle", "Too many levels of symbolic links");
   if (std::filesystem::exists("/dev/full")) {
     expect_failure("/dev/full", "No space left on device");
     try {  // through a writer, from within its team

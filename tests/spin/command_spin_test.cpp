@@ -139,6 +139,15 @@ TEST_F(CommandSpin, RefusesBadInput) {
   expect_refused({"blob.obj", "--image", "grey.png", "--json"},
                  "--image grey.png needs a surface with texture coordinates at every corner (vt in "
                  "an OBJ file)");
+  write("b-dirac.npz", "1 2");
+  expect_refused({"blob.obj", "--rho", "b-dirac.npz", "--dump", "b"},
+                 "--dump b-dirac.npz is the file that --rho reads");
+  write("p.obj", "{}");
+  expect_refused({"blob.obj", "--function", "x", "--profile", "p.obj", "-o", "p.obj"},
+                 "--output p.obj is the file that --profile reads");
+  expect_refused({"blob.obj", "--function", "x", "--json", "--max-steps", "4294967297"},
+                 "--max-steps: '4294967297' is no whole number from 1 to 100000 (--help shows what "
+                 "there is)");
   write("rho.txt", "1 2");
   expect_refused({"blob.obj", "--rho", "rho.txt", "--output", "o.obj"},
                  "rho.txt: 2 numbers; the surface has 162 vertices and 320 triangles");

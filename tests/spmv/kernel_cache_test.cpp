@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <random>
 #include <set>
@@ -233,6 +234,56 @@ TEST_F(KernelCacheTest, RemovesWhatAKilledProcessLeft) {
   KernelCache(path).store(key_of(1), random_image(1, 10));
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(fresh));
+}
+
+/// What a file claims of its own length is not taken into memory.
+TEST_F(KernelCacheTest, ClaimsOfFilesAreNotBelieved) {
+  KernelCache cache(path);
+  const Image image = random_image(1, 1000);
+  cache.store(key_of(1), image);
+  const fs::path file = only_file();
+  const std::string good = contents(file);
+  constexpr std::uint64_t huge = std::uint64_t(1) << 42;
+  // The lengths of key and image are the third and fourth number.
+  for (const std::size_t at : {16U, 24U}) {
+    std::string bad = good;
+    std::uint64_t length = 0;
+    std::memcpy(&length, bad.data() + at, sizeof length);
+    length += huge;
+    std::memcpy(bad.data() + at, &length, sizeof length);
+    std::ofstream(file, std::ios::binary) << bad;
+    std::error_code too_large;
+    fs::resize_file(file, good.size() + huge, too_large);
+    if (too_large) GTEST_SKIP() << too_large.message();
+    EXPECT_FALSE(cache.load(key_of(1)));
+    EXPECT_EQ(cache.list().size(), 1U);
+  }
+}
+
+/// Kernels are machine code, which runs as this user.
+TEST_F(KernelCacheTest, FoldersThatOthersMayWriteAreNotUsed) {
+  KernelCache cache(path);
+  const Image image = random_image(1, 100);
+  cache.store(key_of(1), image);
+  EXPECT_EQ(cache.why_unsafe(), "");
+  for (const auto mode : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(path, mode, fs::perm_options::add);
+    EXPECT_NE(cache.why_unsafe().find("chmod go-w"), std::string::npos) << cache.why_unsafe();
+    EXPECT_FALSE(cache.load(key_of(1)));
+    cache.store(key_of(2), image);
+    EXPECT_EQ(cache.list().size(), 1U);
+    fs::permissions(path, mode, fs::perm_options::remove);
+  }
+  EXPECT_EQ(cache.load(key_of(1)), image);
+  // Nor a file that others may write to; it is replaced by one that they may not.
+  fs::permissions(only_file(), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_FALSE(cache.load(key_of(1)));
+  cache.store(key_of(1), image);
+  EXPECT_EQ(cache.load(key_of(1)), image);
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
+  EXPECT_NE(cache.why_unsafe().find("another user (12345)"), std::string::npos);
+  EXPECT_FALSE(cache.load(key_of(1)));
 }
 
 TEST_F(KernelCacheTest, ARelativeFolderStaysWhereItWas) {

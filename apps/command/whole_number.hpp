@@ -1,0 +1,15 @@
+// Options that are whole numbers.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+
+namespace heddle::cli {
+
+/// For `transform`: takes decimal digits only, and refuses in one line what is not from `least` to
+/// `most`. Without it numbers that are negative or too large become others, and 010 is 8.
+CLI::Validator whole_number(std::uint64_t least = 0,
+                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+
+}  // namespace heddle::cli
