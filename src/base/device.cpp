@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,12 +9,12 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <sstream>
 
 #include "device_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "memory_limits.hpp"
 #include "proc_value.hpp"
 #include "readable.hpp"
 
@@ -108,10 +107,7 @@ long long Device::available_memory() const {
       return own ? cuda::available_memory(stream_) : std::numeric_limits<long long>::max();
     }
   }
-  std::istringstream kibibytes(proc_value("/proc/meminfo", "MemAvailable"));
-  long long amount = 0;
-  if (kibibytes >> amount) return amount * 1024;
-  return static_cast<long long>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return available_host_memory();
 }
 
 std::string Device::description() const {
@@ -126,20 +122,31 @@ std::string Device::description() const {
 
 namespace detail {
 
-void* allocate_bytes(std::size_t bytes, std::size_t alignment, const Device& device) {
-  try {
-    return device.memory()->allocate(bytes, alignment);
-  } catch (const std::bad_alloc&) {
-    const long long available = device.available_memory();
-    throw Error(ErrorKind::memory,
-                std::string("the memory of ") +
-                    (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
-                    " does not suffice: " + readable_bytes(static_cast<long long>(bytes)) +
-                    " more were asked for" +
-                    (available < std::numeric_limits<long long>::max()
-                         ? ", available are " + readable_bytes(available)
-                         : " of the caller's memory resource"));
+void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
+                      const Device& device) {
+  constexpr std::size_t worth_a_look = std::size_t(64) << 20;
+  constexpr long long most = std::numeric_limits<long long>::max();
+  std::size_t bytes = 0;
+  const bool is_possible = !__builtin_mul_overflow(count, value_bytes, &bytes) && bytes < most;
+  // Linux promises more than it has, and ends the process that takes it at its word.
+  const bool is_looked_at = bytes >= worth_a_look && device.memory() == default_memory();
+  const auto fits = [&] { return static_cast<long long>(bytes) <= device.available_memory(); };
+  if (is_possible && (!is_looked_at || fits())) {
+    try {
+      return device.memory()->allocate(bytes, alignment);
+    } catch (const std::bad_alloc&) {  // said below
+    }
   }
+  const std::string asked =
+      is_possible ? readable_bytes(static_cast<long long>(bytes))
+                  : std::to_string(count) + " values of " + std::to_string(value_bytes) + " bytes";
+  const long long available = device.available_memory();
+  throw Error(ErrorKind::memory,
+              std::string("the memory of ") +
+                  (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
+                  " does not suffice: " + asked + " more were asked for" +
+                  (available < most ? ", available are " + readable_bytes(available)
+                                    : " of the caller's memory resource"));
 }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {

@@ -38,8 +38,8 @@ Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& se
 
 }  // namespace
 
-void detail::check_sizes(Index rows, Index columns, std::span<const Offset> offsets,
-                         std::size_t column, std::size_t values, int components) {
+void detail::check_lengths(Index rows, Index columns, std::span<const Offset> offsets,
+                           std::size_t column, std::size_t values, int components) {
   if (rows < 0 || columns < 0) throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
   if (offsets.size() != static_cast<std::size_t>(rows) + 1) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows) +
@@ -55,10 +55,17 @@ void detail::check_sizes(Index rows, Index columns, std::span<const Offset> offs
   }
 }
 
-void check_pattern(const PatternView& pattern, const Stream& stream) {
+void check_sizes(const PatternView& pattern) {
   if (pattern.rows < 0 || pattern.columns < 0) {
     throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
   }
+  if (pattern.rows > 0 && !pattern.offsets) {
+    throw Error(ErrorKind::usage, "a null pointer to the row offsets of a matrix");
+  }
+}
+
+void check_pattern(const PatternView& pattern, const Stream& stream) {
+  check_sizes(pattern);
   if (pattern.rows == 0) return;
   if (pattern.offsets[0] != 0) {
     throw Error(ErrorKind::malformed_file,
@@ -69,6 +76,9 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
     if (pattern.offsets[row + 1] < pattern.offsets[row]) {
       throw Error(ErrorKind::malformed_file, "row offsets decrease at row " + std::to_string(row));
     }
+  }
+  if (pattern.column == nullptr && pattern.entries() > 0) {
+    throw Error(ErrorKind::usage, "a null pointer to the columns of a matrix");
   }
   std::atomic<Index> first_bad{pattern.rows};
 #pragma omp parallel num_threads(team_size(stream, pattern.entries() + pattern.rows))
@@ -99,6 +109,7 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
 }
 
 void check_pattern(const PatternView& pattern, const Device& device) {
+  check_sizes(pattern);
   if constexpr (has_cuda) {
     // Arrays of the host are looked at where they are.
     if (device.on_gpu() && pattern.rows > 0 && pattern.columns >= 0 && cuda::is_on_gpu(pattern)) {
