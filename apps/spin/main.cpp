@@ -254,7 +254,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                      list_of_functions())
       ->type_name("NAME");
   app.add_option("--image", options->image,
-                 "the same from a grey image (TGA, PNG) at texture coordinates: black is minus "
+                 "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
                  "--scale, white is --scale")
       ->type_name("FILE");
   app.add_option("--scale", options->scale, "of --function and --image; 5 without it")
