@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -102,7 +103,7 @@ std::vector<double> curvature_change(const Options& options, const mesh::Surface
                                      std::string& from) {
   if (!options.rho.empty()) {
     from = options.rho;
-    return curvature_change_from_file(options.rho, mesh.triangles);
+    return curvature_change_from_file(options.rho, mesh);
   }
   const double scale = options.scale.value_or(usual_scale);
   if (!options.image.empty()) {
@@ -199,6 +200,8 @@ int run(const Options& options) {
   report.vertices = static_cast<Index>(mesh.position.size());
   report.triangles = static_cast<Offset>(mesh.triangle.size());
   report.genus = mesh::genus(mesh);
+  report.box = mesh::box_of(std::span<const Point>(mesh.position));
+  report.left_out = static_cast<long long>(before.left_out.size());
   const auto [least, largest] = std::ranges::minmax(rho);
   report.least_rho = least;
   report.largest_rho = largest;
@@ -208,7 +211,8 @@ int run(const Options& options) {
   if (report.spin.iteration.converged) {
     const mesh::SurfaceMesh after{
         {Array<Point>(std::span<const Point>(report.spin.position)), mesh.triangle},
-        before.texture};
+        before.texture,
+        {}};
     measure_quality(before, after.triangles, rho, report);
     const cli::Stopwatch writing;
     if (!options.output.empty()) mesh::write_obj(options.output, after);
@@ -223,6 +227,10 @@ int run(const Options& options) {
   }
   report.seconds = watch.seconds();
   if (progress) progress->erase();
+  const std::string warning = warning_of(report);
+  if (!warning.empty() && !options.quiet) {
+    std::fprintf(stderr, "heddle-spin: warning: %s\n", warning.c_str());
+  }
   if (options.json) {
     std::cout << cli::text_of(to_json(report));
   } else if (!options.quiet) {
