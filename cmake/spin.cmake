@@ -4,12 +4,8 @@ list(REMOVE_ITEM spin_sources ${PROJECT_SOURCE_DIR}/apps/spin/main.cpp)
 add_library(heddle_spin STATIC ${spin_sources})
 target_include_directories(heddle_spin PUBLIC apps/spin)
 target_link_libraries(heddle_spin
-  PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json PRIVATE Eigen3::Eigen)
-find_path(HEDDLE_STB_INCLUDE_DIR stb/stb_image_write.h REQUIRED)
-mark_as_advanced(HEDDLE_STB_INCLUDE_DIR)
-target_include_directories(heddle_spin SYSTEM PRIVATE ${HEDDLE_STB_INCLUDE_DIR})
+  PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json PRIVATE Eigen3::Eigen PNG::PNG ZLIB::ZLIB)
 heddle_compiler_options(heddle_spin)
-set_source_files_properties(apps/spin/stb_bodies.cpp PROPERTIES COMPILE_OPTIONS -w)
 
 add_executable(heddle_spin_program apps/spin/main.cpp)
 set_target_properties(heddle_spin_program PROPERTIES OUTPUT_NAME heddle-spin)

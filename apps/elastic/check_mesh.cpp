@@ -35,18 +35,38 @@ double longest_edge(const mesh::SolidMesh& mesh, std::size_t t) {
   return longest;
 }
 
+/// The first, and how many others there are beside it.
+std::string first_of(std::size_t first, long long count) {
+  std::string text = "tetrahedron " + std::to_string(first + 1) + " of the mesh";
+  if (count > 1) text += ", with " + std::to_string(count - 1) + " more,";
+  return text;
+}
+
 void check_volumes(const mesh::SolidMesh& mesh) {
   // Rounding of the volume is a few units in the last place of a cube of the edge.
-  constexpr double flat = 1e-13;
+  constexpr double rounding = 1e-13;
+  const std::size_t none = mesh.tetrahedron.size();
+  std::size_t first_flat = none, first_inverted = none;
+  long long flat = 0, inverted = 0;
   for (std::size_t t = 0; t < mesh.tetrahedron.size(); ++t) {
     const double v6 = volume6_of(mesh, t);
     const double longest = longest_edge(mesh, t);
-    if (v6 > flat * longest * longest * longest) continue;
-    const bool inverted = v6 < -flat * longest * longest * longest;
-    throw Error(ErrorKind::singular, "tetrahedron " + std::to_string(t + 1) + " of the mesh is " +
-                                         (inverted ? "inverted: its volume is " + shortest(v6 / 6)
-                                                   : "flat: its corners lie in one plane"));
+    if (v6 > rounding * longest * longest * longest) continue;
+    const bool is_inverted = v6 < -rounding * longest * longest * longest;
+    std::size_t& first = is_inverted ? first_inverted : first_flat;
+    first = std::min(first, t);
+    ++(is_inverted ? inverted : flat);
   }
+  std::string fault;
+  if (inverted > 0) {
+    fault = first_of(first_inverted, inverted) + " is inverted: its volume is " +
+            shortest(volume6_of(mesh, first_inverted) / 6);
+  }
+  if (flat > 0) {
+    fault += (fault.empty() ? "" : "; ") + first_of(first_flat, flat) +
+             " is flat: its corners lie in one plane";
+  }
+  if (!fault.empty()) throw Error(ErrorKind::singular, fault);
 }
 
 /// One that is there twice would be twice as stiff and as heavy.

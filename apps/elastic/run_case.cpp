@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "../command/message.hpp"
 #include "../command/output_path.hpp"
@@ -268,7 +269,11 @@ Outcome run_case(const RunOptions& options) {
   if (!options.quiet) progress.emplace();
   Progress* const shown = progress ? &*progress : nullptr;
 
-  const Model model = make_model(mesh::read_solid_mesh(options.mesh, shown), outcome.given);
+  mesh::SolidMesh mesh = mesh::read_solid_mesh(options.mesh, shown);
+  outcome.box = mesh::box_of(mesh.position);
+  outcome.groups = mesh::group_sizes(mesh);
+  outcome.left_out = static_cast<long long>(mesh.left_out.size());
+  const Model model = make_model(std::move(mesh), outcome.given);
   outcome.vertices = model.vertices();
   outcome.tetrahedra = model.elements();
   outcome.unknowns = model.unknowns();

@@ -7,6 +7,7 @@
 
 #include "../command/device_option.hpp"
 #include "../command/profile_option.hpp"
+#include "../mesh/mesh_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
 #include "heddle/report.hpp"
@@ -41,6 +42,9 @@ struct Outcome {
   std::string device;
   long long vertices = 0;
   long long tetrahedra = 0;
+  mesh::Box box;
+  std::vector<mesh::GroupSize> groups;
+  long long left_out = 0;  // vertices of no element
   long long unknowns = 0;
   Offset entries = 0;
   bool is_projected = false;  // rigid motions were

@@ -6,6 +6,7 @@
 #include "../command/readable.hpp"
 #include "dump.hpp"
 #include "heddle/text.hpp"
+#include "message_text.hpp"
 
 namespace heddle::elastic {
 
@@ -58,6 +59,28 @@ std::string analysis_text(const Outcome& outcome) {
   return text + steps;
 }
 
+ordered_json to_json(const mesh::GroupSize& size) {
+  ordered_json json = {{"number", size.group.number},
+                       {"of", size.group.dimension == 3 ? "tetrahedra" : "triangles"},
+                       {"elements", size.elements}};
+  if (!size.group.name.empty()) json["name"] = printable(size.group.name);
+  return json;
+}
+
+std::string groups_text(const Outcome& outcome, int dimension) {
+  constexpr int most = 8;
+  std::string list;
+  int listed = 0;
+  for (const auto& [group, elements] : outcome.groups) {
+    if (group.dimension != dimension) continue;
+    if (++listed > most) return list + ", ...";
+    list += (list.empty() ? "" : ", ") +
+            (group.name.empty() ? std::to_string(group.number) : printable(group.name)) + " (" +
+            readable_count(elements) + ")";
+  }
+  return list.empty() ? "none" : list;
+}
+
 std::string status_text(const Outcome& outcome) {
   const Report& report = outcome.last_report();
   std::string text(name(report.status));
@@ -87,6 +110,10 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["mesh"] = options.mesh;
   json["vertices"] = outcome.vertices;
   json["tetrahedra"] = outcome.tetrahedra;
+  json["left_out"] = outcome.left_out;
+  json["box"] = {{"least", outcome.box.least}, {"most", outcome.box.most}};
+  json["groups"] = ordered_json::array();
+  for (const mesh::GroupSize& size : outcome.groups) json["groups"].push_back(to_json(size));
   json["unknowns"] = outcome.unknowns;
   json["entries"] = outcome.entries;
   json["device"] = outcome.device;
@@ -115,6 +142,17 @@ void print(const RunOptions& options, const Outcome& outcome) {
   const Energies& energies = outcome.steps.back().energies;
   std::printf("mesh       %s: %s vertices, %s tetrahedra\n", printable(options.mesh).c_str(),
               readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
+  if (outcome.left_out > 0) {
+    std::printf(
+        "note       %s more vertices belong to no element: they are left out, and the "
+        "others are counted without them\n",
+        readable_count(outcome.left_out).c_str());
+  }
+  const auto& [least, greatest] = outcome.box;
+  std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g\n", least[0], greatest[0],
+              least[1], greatest[1], least[2], greatest[2]);
+  std::printf("groups     of tetrahedra: %s; of triangles: %s\n", groups_text(outcome, 3).c_str(),
+              groups_text(outcome, 2).c_str());
   std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
               readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", outcome.device.c_str());

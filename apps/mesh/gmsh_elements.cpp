@@ -1,42 +1,47 @@
 #include "gmsh_elements.hpp"
 
+#include <string_view>
+
 namespace heddle::mesh {
 
 namespace {
 
+/// By Gmsh's numbers; nullptr for those of lines and points, and beyond what Gmsh itself makes.
 const char* name_of(int type) {
-  switch (type) {
-    case 3:
-      return "a quadrangle";
-    case 5:
-      return "a hexahedron";
-    case 6:
-      return "a prism";
-    case 7:
-      return "a pyramid";
-    case 9:
-      return "a quadratic triangle";
-    case 10:
-    case 16:
-      return "a quadratic quadrangle";
-    case 11:
-      return "a quadratic tetrahedron";
-    case 12:
-    case 17:
-      return "a quadratic hexahedron";
-    case 13:
-    case 18:
-      return "a quadratic prism";
-    case 14:
-    case 19:
-      return "a quadratic pyramid";
-    case 21:
-      return "a cubic triangle";
-    case 29:
-      return "a cubic tetrahedron";
-    default:
-      return nullptr;
+  struct Kind {
+    const char* name;
+    std::string_view types;  // by their codes
+  };
+  static constexpr Kind kinds[] = {
+      {"a quadrangle", "\x03"},
+      {"a hexahedron", "\x05"},
+      {"a prism", "\x06"},
+      {"a pyramid", "\x07"},
+      {"a quadratic triangle", "\x09"},
+      {"a quadratic quadrangle", "\x0a\x10"},
+      {"a quadratic tetrahedron", "\x0b"},
+      {"a quadratic hexahedron", "\x0c\x11"},
+      {"a quadratic prism", "\x0d\x12"},
+      {"a quadratic pyramid", "\x0e\x13"},
+      {"a cubic triangle", "\x14\x15"},
+      {"a triangle of order 4", "\x16\x17"},
+      {"a triangle of order 5", "\x18\x19"},
+      {"a cubic tetrahedron", "\x1d"},
+      {"a tetrahedron of order 4", "\x1e"},
+      {"a tetrahedron of order 5", "\x1f"},
+      {"a polygon", "\x22"},
+      {"a polyhedron", "\x23"},
+      {"a cubic quadrangle", "\x24\x27"},
+      {"a quadrangle of order 4", "\x25\x28"},
+      {"a cubic hexahedron", "\x5c"},
+      {"a hexahedron of order 4", "\x5d"},
+  };
+  for (const Kind& kind : kinds) {
+    if (type > 0 && type < 128 && kind.types.find(static_cast<char>(type)) != kind.types.npos) {
+      return kind.name;
+    }
   }
+  return nullptr;
 }
 
 }  // namespace

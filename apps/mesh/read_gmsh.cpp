@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "gmsh_elements.hpp"
+#include "gmsh_format.hpp"
 #include "gmsh_numbers.hpp"
 #include "heddle/text.hpp"
 #include "mesh_readers.hpp"
@@ -24,51 +24,12 @@ constexpr auto malformed = ErrorKind::malformed_file;
 // In text and as bytes a number takes two bytes or more.
 constexpr std::size_t least_number = 2;
 
-enum class Version { msh_2_2, msh_4_1 };
-
-struct Format {
-  Version version = Version::msh_2_2;
-  bool is_binary = false;
-  bool is_swapped = false;
-};
+using Version = GmshFormat::Version;
 
 void expect(TextScanner& scan, std::string_view keyword) {
   const std::string_view word = scan.word();
   if (word == keyword) return;
   scan.fail(malformed, quoted(word) + " where " + std::string(keyword) + " is needed");
-}
-
-Format read_format(TextScanner& scan) {
-  if (scan.at_end() || scan.word() != "$MeshFormat") {
-    scan.fail(malformed, "no Gmsh mesh: it must begin with $MeshFormat");
-  }
-  Format format;
-  const std::string_view version = scan.word();
-  if (version != "2.2" && version != "4.1") {
-    scan.fail(malformed, "format " + quoted(version) + " is not read; 2.2 and 4.1 are");
-  }
-  if (version == "4.1") format.version = Version::msh_4_1;
-  const long long type = scan.integer();
-  if (type != 0 && type != 1) {
-    scan.fail(malformed, std::to_string(type) + " is neither 0 (text) nor 1 (binary)");
-  }
-  format.is_binary = type == 1;
-  const long long size = scan.integer();
-  if (size != 8) {
-    scan.fail(malformed, "numbers of " + std::to_string(size) + " bytes are not read; of 8 are");
-  }
-  if (format.is_binary) {
-    scan.skip_line_end();
-    scan.set_binary();
-    const std::string_view one(scan.bytes(4), 4);
-    const bool is_little = one == std::string_view("\1\0\0\0", 4);
-    if (!is_little && one != std::string_view("\0\0\0\1", 4)) {
-      scan.fail(malformed, "the byte order cannot be told: no number 1 behind the format");
-    }
-    format.is_swapped = is_little != (std::endian::native == std::endian::little);
-  }
-  expect(scan, "$EndMeshFormat");
-  return format;
 }
 
 template <class Numbers>
@@ -82,7 +43,8 @@ class GmshReader {
       read_section(scan_.word());
       scan_.end_records();
     }
-    if (!has_nodes_) scan_.fail_at(scan_.offset(), malformed, "the file has no $Nodes");
+    if (!has_nodes_)
+      scan_.fail_at(scan_.offset(), malformed, std::string("the file has no ") + nodes_keyword());
     if (mesh_.tetrahedron.empty()) {
       scan_.fail_at(scan_.offset(), malformed, "the file has no tetrahedra");
     }
@@ -95,15 +57,18 @@ class GmshReader {
       scan_.fail(malformed, quoted(keyword) + " where a section, $..., is needed");
     }
     const bool is_new = version_ == Version::msh_4_1;
+    const std::string end = end_of(keyword);
     if (keyword == "$PhysicalNames") {
       read_names();
-    } else if (keyword == "$Nodes") {
-      if (has_nodes_) scan_.fail(malformed, "$Nodes for the second time");
+    } else if (keyword == nodes_keyword()) {
+      if (has_nodes_) scan_.fail(malformed, std::string(keyword) + " for the second time");
       is_new ? read_node_blocks() : read_nodes();
       finish_nodes();
-    } else if (keyword == "$Elements") {
-      if (has_elements_) scan_.fail(malformed, "$Elements for the second time");
-      if (!has_nodes_) scan_.fail(malformed, "$Elements in front of $Nodes");
+    } else if (keyword == (version_ == Version::msh_1 ? "$ELM" : "$Elements")) {
+      if (has_elements_) scan_.fail(malformed, std::string(keyword) + " for the second time");
+      if (!has_nodes_) {
+        scan_.fail(malformed, std::string(keyword) + " in front of " + nodes_keyword());
+      }
       has_elements_ = true;
       is_new ? read_element_blocks() : read_elements();
     } else if (keyword == "$Entities" && is_new) {
@@ -111,15 +76,20 @@ class GmshReader {
     } else if (keyword == "$PartitionedEntities") {
       scan_.fail(malformed, "a mesh in partitions is not read; save it whole");
     } else {
-      const std::string end = "$End" + std::string(keyword.substr(1));
-      if (!scan_.skip_to_line(end)) {
+      // Some writers end bytes without a line end.
+      if (!scan_.skip_behind(end, !Numbers::is_binary)) {
         scan_.fail(malformed, "section " + quoted(keyword) + " does not end");
       }
       return;
     }
     scan_.end_records();
-    expect(scan_, "$End" + std::string(keyword.substr(1)));
+    expect(scan_, end);
   }
+
+  std::string end_of(std::string_view keyword) const {
+    return (version_ == Version::msh_1 ? "$END" : "$End") + std::string(keyword.substr(1));
+  }
+  const char* nodes_keyword() const { return version_ == Version::msh_1 ? "$NOD" : "$Nodes"; }
 
   // Of both formats, as text in any file.
   void read_names() {
@@ -153,7 +123,7 @@ class GmshReader {
     }
   }
 
-  // 2.2: number, x, y, z.
+  // 1 and 2.2: number, x, y, z.
   void read_nodes() {
     const long long count = scan_.count("nodes", 4 * least_number);
     numbers_.begin_data();
@@ -239,7 +209,8 @@ class GmshReader {
   }
 
   // 2.2: number, type, tags of which the first is the group, nodes. As bytes type and number of
-  // tags stand in front of elements that share them.
+  // tags stand in front of elements that share them. 1 has two tags, and the number of nodes behind
+  // them.
   void read_elements() {
     const long long count = scan_.count("elements", 4 * least_number);
     numbers_.begin_data();
@@ -260,7 +231,7 @@ class GmshReader {
       } else {
         const long long number = numbers_.integer();
         const int type = numbers_.integer();
-        const int tags = numbers_.integer();
+        const int tags = version_ == Version::msh_1 ? 2 : numbers_.integer();
         read_tagged_element(number, type, tags);
         ++i;
       }
@@ -275,7 +246,14 @@ class GmshReader {
       const int tag = numbers_.integer();
       if (k == 0) group = tag;
     }
+    if (version_ == Version::msh_1) check_nodes(element, numbers_.integer());
     read_corners(number, element, group, [&]() -> long long { return numbers_.integer(); });
+  }
+
+  void check_nodes(const GmshElement& element, int nodes) const {
+    if (nodes == element.nodes) return;
+    scan_.fail(malformed, std::to_string(nodes) + " nodes where " + std::to_string(element.nodes) +
+                              " are needed");
   }
 
   // 4.1: blocks of the elements of one type on one entity, which has their group.
@@ -350,11 +328,11 @@ class GmshReader {
     }
   }
 
-  /// In format 2.2 an element of several groups follows once for each: the first one counts.
+  /// In formats 1 and 2.2 an element of several groups follows once for each: the first one counts.
   template <std::size_t corners>
   void add_element(const std::array<Index, corners>& corner, int group,
                    std::vector<std::array<Index, corners>>& elements, std::vector<int>& groups) {
-    if (version_ == Version::msh_2_2 && !elements.empty() && elements.back() == corner) return;
+    if (version_ != Version::msh_4_1 && !elements.empty() && elements.back() == corner) return;
     elements.push_back(corner);
     groups.push_back(group);
   }
@@ -373,7 +351,7 @@ class GmshReader {
 
 SolidMesh read_gmsh(const NamedBytes& file) {
   TextScanner scan(file.path, file.bytes);
-  const Format format = read_format(scan);
+  const GmshFormat format = read_gmsh_format(scan);
   if (format.is_binary) {
     return GmshReader(scan, GmshBinaryNumbers(scan, format.is_swapped), format.version).read();
   }

@@ -62,14 +62,13 @@ class ObjReader {
     while (!scan_.at_end()) read_line();
     vertices_.check(scan_, mesh_.position.size());
     coordinates_.check(scan_, coordinate_.size());
-    SurfaceMesh mesh = std::move(mesh_).finish(path_);
     if (is_textured_) {
-      mesh.texture.reserve(texture_.size());
-      for (const auto& [a, b, c] : texture_) {
-        mesh.texture.push_back({coordinate_[a], coordinate_[b], coordinate_[c]});
+      mesh_.texture.reserve(texture_corner_.size());
+      for (const Index coordinate : texture_corner_) {
+        mesh_.texture.push_back(coordinate_[static_cast<std::size_t>(coordinate)]);
       }
     }
-    return mesh;
+    return std::move(mesh_).finish(path_);
   }
 
  private:
@@ -111,7 +110,7 @@ class ObjReader {
     ++faces_;
     const std::size_t keyword = scan_.word_offset();
     corner_.clear();
-    texture_corner_.clear();
+    const std::size_t textured_before = texture_corner_.size();
     while (!scan_.at_line_end()) read_corner(scan_.word());
     if (corner_.size() < 3) {
       scan_.fail_at(keyword, malformed,
@@ -119,11 +118,7 @@ class ObjReader {
                         (corner_.size() == 1 ? " corner" : " corners") + "; 3 or more are needed");
     }
     mesh_.add_polygon(corner_);
-    is_textured_ = is_textured_ && texture_corner_.size() == corner_.size();
-    if (!is_textured_) return;
-    for (std::size_t i = 1; i + 1 < texture_corner_.size(); ++i) {
-      texture_.push_back({texture_corner_[0], texture_corner_[i], texture_corner_[i + 1]});
-    }
+    is_textured_ = is_textured_ && texture_corner_.size() - textured_before == corner_.size();
   }
 
   /// v, v/vt, v//vn or v/vt/vn.
@@ -165,12 +160,11 @@ class ObjReader {
   TextScanner scan_;
   SurfaceBuilder mesh_;
   std::vector<TextureCoordinate> coordinate_;
-  std::vector<std::array<Index, 3>> texture_;  // coordinates at the corners of each triangle
-  bool is_textured_ = true;                    // every corner so far
+  std::vector<Index> texture_corner_;  // coordinates at the corners of the faces
+  bool is_textured_ = true;            // every corner so far
   References vertices_{"vertex"}, coordinates_{"texture coordinate"};
   long long faces_ = 0;
-  // Of the face at hand.
-  std::vector<Index> corner_, texture_corner_;
+  std::vector<Index> corner_;  // of the face at hand
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
 #include "heddle/text.hpp"
+#include "lonely_vertices.hpp"
 #include "mesh_readers.hpp"
 
 namespace heddle::mesh {
@@ -48,6 +49,31 @@ SolidMesh read_tetgen_files(const std::string& path, const std::string& stem,
   return read_tetgen(node.bytes(), ele.bytes(), &face_bytes);
 }
 
+SolidMesh read_by_ending(const std::string& path, Progress* progress) {
+  std::string stem = path;
+  std::string ending = take_ending(stem);
+  if (ending == ".gz") ending = take_ending(stem);
+  if (ending == ".mesh") return read_medit(load(path, progress).bytes());
+  if (ending == ".msh") return read_gmsh(load(path, progress).bytes());
+  if (ending == ".node" || ending == ".ele") {
+    return read_tetgen_files(path, stem, ending, progress);
+  }
+  throw Error(ErrorKind::usage, path +
+                                    ": meshes of tetrahedra are read from .mesh, .msh, .node and "
+                                    ".ele files, also with .gz behind");
+}
+
+void leave_lonely_vertices_out(SolidMesh& mesh) {
+  LonelyVertices vertices(mesh.position.size());
+  vertices.take_out_corners_of(mesh.tetrahedron);
+  vertices.take_out_corners_of(mesh.triangle);
+  mesh.left_out = vertices.list();
+  if (mesh.left_out.empty()) return;
+  mesh.position = vertices.without(mesh.position);
+  vertices.renumber(mesh.tetrahedron);
+  vertices.renumber(mesh.triangle);
+}
+
 }  // namespace
 
 std::vector<std::string> files_of_solid_mesh(const std::string& path) {
@@ -64,17 +90,9 @@ std::vector<std::string> files_of_solid_mesh(const std::string& path) {
 }
 
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress) {
-  std::string stem = path;
-  std::string ending = take_ending(stem);
-  if (ending == ".gz") ending = take_ending(stem);
-  if (ending == ".mesh") return read_medit(load(path, progress).bytes());
-  if (ending == ".msh") return read_gmsh(load(path, progress).bytes());
-  if (ending == ".node" || ending == ".ele") {
-    return read_tetgen_files(path, stem, ending, progress);
-  }
-  throw Error(ErrorKind::usage, path +
-                                    ": meshes of tetrahedra are read from .mesh, .msh, .node and "
-                                    ".ele files, also with .gz behind");
+  SolidMesh mesh = read_by_ending(path, progress);
+  leave_lonely_vertices_out(mesh);
+  return mesh;
 }
 
 }  // namespace heddle::mesh

@@ -41,7 +41,7 @@ class Weld {
       if (is_new) mesh_.position.push_back(corner[k]);
       triangle[k] = at->second;
     }
-    mesh_.triangle.push_back(triangle);
+    mesh_.add_polygon(triangle);
   }
 
   SurfaceMesh finish() && { return std::move(mesh_).finish(path_); }

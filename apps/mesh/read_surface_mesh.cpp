@@ -1,11 +1,28 @@
+#include <span>
 #include <string>
 
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
 #include "heddle/text.hpp"
+#include "lonely_vertices.hpp"
 #include "surface_readers.hpp"
 
 namespace heddle::mesh {
+
+namespace {
+
+void leave_lonely_vertices_out(SurfaceMesh& mesh) {
+  auto& [position, triangle] = mesh.triangles;
+  LonelyVertices vertices(position.size());
+  vertices.take_out_corners_of(triangle);
+  mesh.left_out = vertices.list();
+  if (mesh.left_out.empty()) return;
+  const std::vector<Point> left = vertices.without(std::span<const Point>(position));
+  position = Array<Point>(std::span<const Point>(left));
+  vertices.renumber(triangle);
+}
+
+}  // namespace
 
 SurfaceMesh read_surface_mesh(const std::string& path) {
   std::string stem = path;
@@ -13,7 +30,9 @@ SurfaceMesh read_surface_mesh(const std::string& path) {
   if (ending == ".gz") ending = take_ending(stem);
   const auto read_by = [&](SurfaceMesh (*read)(const NamedBytes&)) {
     const std::string bytes = io::read_file(path);
-    return read({path, bytes});
+    SurfaceMesh mesh = read({path, bytes});
+    leave_lonely_vertices_out(mesh);
+    return mesh;
   };
   if (ending == ".obj") return read_by(read_obj);
   if (ending == ".off") return read_by(read_off);

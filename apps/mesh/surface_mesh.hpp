@@ -14,12 +14,15 @@ using TextureCoordinate = std::array<double, 2>;
 struct SurfaceMesh {
   TriangleMesh triangles;
   /// Of the three corners of each triangle; empty where the file has none.
-  std::vector<std::array<TextureCoordinate, 3>> texture;
+  std::vector<std::array<TextureCoordinate, 3>> texture = {};
+  /// Vertices of the file, counted from 0, that belong to no face and are not among `triangles`.
+  std::vector<Index> left_out = {};
 };
 
 /// Reads Wavefront OBJ, OFF, PLY and STL files, also compressed (.gz), by the end of the name.
-/// Faces of more than three corners are cut into triangles. Vertices keep the order of the file;
-/// STL has none, there corners of one position are one vertex. Corners are in range and coordinates
+/// Faces of more than three corners are cut into triangles. Vertices keep the order of the file,
+/// but for those of no face, which are left out; STL has none, there corners of one position are
+/// one vertex. Corners are in range and coordinates
 /// finite. Throws `Error`: io for a file that cannot be read, usage for another kind of file;
 /// malformed_file, out_of_range and not_finite with "path:line: " (in a binary file "path: ") in
 /// front, which name faces and vertices as the file counts them, in OBJ from 1, else from 0. What

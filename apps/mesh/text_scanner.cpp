@@ -150,10 +150,10 @@ const char* TextScanner::bytes(std::size_t size) {
   return text_.data() + word_;
 }
 
-bool TextScanner::skip_to_line(std::string_view mark) {
+bool TextScanner::skip_behind(std::string_view mark, bool begins_line) {
   for (std::size_t found = text_.find(mark, at_); found != text_.npos;
        found = text_.find(mark, found + 1)) {
-    if (found > 0 && !is_line_end(text_[found - 1])) continue;
+    if (begins_line && found > 0 && !is_line_end(text_[found - 1])) continue;
     const std::size_t behind = found + mark.size();
     if (behind < text_.size() && !is_blank(text_[behind])) continue;
     at_ = behind;

@@ -57,8 +57,8 @@ class TextScanner {
   void skip_line_end();
   /// The next `size` bytes as they are.
   const char* bytes(std::size_t size);
-  /// Behind the next line that begins with `mark`; false where there is none.
-  bool skip_to_line(std::string_view mark);
+  /// Behind the next `mark` that a blank or the end follows; false where there is none.
+  bool skip_behind(std::string_view mark, bool begins_line);
 
   /// Where the last word begins, from the start of the text; `seek` takes where a word is to be
   /// looked for.

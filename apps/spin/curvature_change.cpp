@@ -42,6 +42,12 @@ std::vector<double> read_numbers(const std::string& path) {
   }
 }
 
+/// Numbers of vertices that the file of the surface has, and the surface has not.
+void leave_out(const std::vector<Index>& places, std::vector<double>& numbers) {
+  for (const Index place : places) numbers[static_cast<std::size_t>(place)] = NAN;
+  std::erase_if(numbers, [](double number) { return std::isnan(number); });
+}
+
 /// Of a point of a surface of radius 1 about the origin, or near one.
 double value_of(const std::string& name, const Point& p) {
   constexpr double pi = std::numbers::pi;
@@ -71,9 +77,15 @@ const std::vector<NamedFunction>& named_functions() {
   return functions;
 }
 
-std::vector<double> curvature_change_from_file(const std::string& path, const TriangleMesh& mesh) {
+std::vector<double> curvature_change_from_file(const std::string& path,
+                                               const mesh::SurfaceMesh& surface) {
   std::vector<double> numbers = read_numbers(path);
+  const TriangleMesh& mesh = surface.triangles;
   if (numbers.size() == mesh.triangle.size()) return numbers;
+  const std::vector<Index>& left_out = surface.left_out;
+  if (!left_out.empty() && numbers.size() == mesh.position.size() + left_out.size()) {
+    leave_out(left_out, numbers);
+  }
   if (numbers.size() != mesh.position.size()) {
     throw Error(ErrorKind::size_mismatch,
                 path + ": " + std::to_string(numbers.size()) + " numbers; the surface has " +

@@ -10,9 +10,10 @@
 namespace heddle::spin {
 
 /// From a text of numbers separated by white space, also compressed: one a triangle, or one a
-/// vertex, whose mean over the three corners is taken. Throws `Error` (io, malformed_file,
-/// not_finite, size_mismatch) with the path in front.
-std::vector<double> curvature_change_from_file(const std::string& path, const TriangleMesh& mesh);
+/// vertex of the surface or of its file, whose mean over the three corners is taken. Throws `Error`
+/// (io, malformed_file, not_finite, size_mismatch) with the path in front.
+std::vector<double> curvature_change_from_file(const std::string& path,
+                                               const mesh::SurfaceMesh& surface);
 
 /// The functions that `named_curvature_change` knows, with what each is.
 struct NamedFunction {

@@ -2,44 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <memory>
 
+#include "file_ending.hpp"
 #include "heddle/error.hpp"
 #include "heddle/text.hpp"
-#include "stb_headers.hpp"
 
 namespace heddle::spin {
 
-GreyImage::GreyImage(const std::string& path) {
+namespace {
+
+GreyPixels read_image(const std::string& path) {
   const std::string bytes = io::read_file(path);
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error(ErrorKind::unsupported, path + ": an image of more than 2 GiB");
-  }
-  int channels = 0;
-  constexpr int grey_only = 1;
-  const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const unsigned char*>(bytes.data()),
-                            static_cast<int>(bytes.size()), &width_, &height_, &channels,
-                            grey_only),
-      stbi_image_free);
-  if (!pixels) {
-    throw Error(ErrorKind::malformed_file,
-                path + ": no TGA, PNG, JPEG or BMP image (" + stbi_failure_reason() + ")");
-  }
-  grey_.assign(pixels.get(), pixels.get() + std::size_t(width_) * std::size_t(height_));
+  if (is_png(bytes)) return read_png({path, bytes});
+  std::string stem = path;
+  std::string ending = mesh::take_ending(stem);
+  if (ending == ".gz") ending = mesh::take_ending(stem);
+  if (ending == ".tga") return read_tga({path, bytes});
+  throw Error(ErrorKind::unsupported,
+              path +
+                  ": no PNG image, which first bytes tell, and no TGA image, which the ending "
+                  ".tga tells; no others are read");
 }
 
+}  // namespace
+
+GreyImage::GreyImage(const std::string& path) : pixels_(read_image(path)) {}
+
 double GreyImage::pixel(int x, int y) const {
-  const int column = std::clamp(x, 0, width_ - 1);
-  const int row = height_ - 1 - std::clamp(y, 0, height_ - 1);
-  return grey_[std::size_t(row) * std::size_t(width_) + std::size_t(column)] / 255.0;
+  const int column = std::clamp(x, 0, width() - 1);
+  const int row = height() - 1 - std::clamp(y, 0, height() - 1);
+  return pixels_.grey[std::size_t(row) * std::size_t(width()) + std::size_t(column)] / 255.0;
 }
 
 double GreyImage::operator()(double u, double v) const {
   // Far outside there is nothing but the border, which integers must not overflow on.
-  const double x = std::clamp(u * width_, -1.0, width_ + 1.0);
-  const double y = std::clamp(v * height_, -1.0, height_ + 1.0);
+  const double x = std::clamp(u * width(), -1.0, width() + 1.0);
+  const double y = std::clamp(v * height(), -1.0, height() + 1.0);
   const int i = static_cast<int>(std::floor(x)), j = static_cast<int>(std::floor(y));
   const double a = x - i, b = y - j;
   return (1 - b) * ((1 - a) * pixel(i, j) + a * pixel(i + 1, j)) +

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "image_files.hpp"
 
 namespace heddle::spin {
 
 class GreyImage {
  public:
-  /// Reads TGA, PNG, JPEG or BMP; colours become their luma. Throws `Error` (io, malformed_file).
+  /// Reads PNG, which first bytes tell, and TGA (.tga), also compressed with gzip. Throws `Error`
+  /// (io; malformed_file and unsupported as `read_png` and `read_tga` do).
   explicit GreyImage(const std::string& path);
 
-  int width() const { return width_; }
-  int height() const { return height_; }
+  int width() const { return pixels_.width; }
+  int height() const { return pixels_.height; }
 
   /// From 0 (black) to 1 (white), bilinear between pixels; (0, 0) is the lower left corner, pixel
   /// (i, j) from there lies at (i / width, j / height), and beyond the border the last pixel
@@ -22,9 +24,7 @@ class GreyImage {
  private:
   double pixel(int x, int y) const;
 
-  int width_ = 0;
-  int height_ = 0;
-  std::vector<unsigned char> grey_;  // rows from the top
+  GreyPixels pixels_;
 };
 
 }  // namespace heddle::spin

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -104,7 +105,7 @@ std::vector<double> curvature_change(const Options& options, const mesh::Surface
                                      std::string& from) {
   if (!options.rho.empty()) {
     from = options.rho;
-    return curvature_change_from_file(options.rho, mesh.triangles);
+    return curvature_change_from_file(options.rho, mesh);
   }
   const double scale = options.scale.value_or(usual_scale);
   if (!options.image.empty()) {
@@ -201,6 +202,8 @@ int run(const Options& options) {
   report.vertices = static_cast<Index>(mesh.position.size());
   report.triangles = static_cast<Offset>(mesh.triangle.size());
   report.genus = mesh::genus(mesh);
+  report.box = mesh::box_of(std::span<const Point>(mesh.position));
+  report.left_out = static_cast<long long>(before.left_out.size());
   const auto [least, largest] = std::ranges::minmax(rho);
   report.least_rho = least;
   report.largest_rho = largest;
@@ -210,7 +213,8 @@ int run(const Options& options) {
   if (report.spin.iteration.converged) {
     const mesh::SurfaceMesh after{
         {Array<Point>(std::span<const Point>(report.spin.position)), mesh.triangle},
-        before.texture};
+        before.texture,
+        {}};
     measure_quality(before, after.triangles, rho, report);
     const cli::Stopwatch writing;
     if (!options.output.empty()) mesh::write_obj(options.output, after);
@@ -225,6 +229,10 @@ int run(const Options& options) {
   }
   report.seconds = watch.seconds();
   if (progress) progress->erase();
+  const std::string warning = warning_of(report);
+  if (!warning.empty() && !options.quiet) {
+    std::fprintf(stderr, "heddle-spin: warning: %s\n", warning.c_str());
+  }
   if (options.json) {
     std::cout << cli::text_of(to_json(report));
   } else if (!options.quiet) {
@@ -256,7 +264,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                      list_of_functions())
       ->type_name("NAME");
   app.add_option("--image", options->image,
-                 "the same from a grey image (TGA, PNG) at texture coordinates: black is minus "
+                 "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
                  "--scale, white is --scale")
       ->type_name("FILE");
   app.add_option("--scale", options->scale, "of --function and --image; 5 without it")

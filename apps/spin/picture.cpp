@@ -6,7 +6,7 @@
 
 #include "heddle/output_file.hpp"
 #include "heddle/points.hpp"
-#include "stb_headers.hpp"
+#include "image_files.hpp"
 
 namespace heddle::spin {
 
@@ -117,11 +117,6 @@ class View {
   std::vector<Colour> colour_;
 };
 
-void append_bytes(void* to, void* data, int bytes) {
-  static_cast<std::string*>(to)->append(static_cast<const char*>(data),
-                                        static_cast<std::size_t>(bytes));
-}
-
 }  // namespace
 
 Colour colour_of(double value, double largest) {
@@ -152,13 +147,8 @@ void write_picture(const std::string& path, const TriangleMesh& before, const Tr
       }
     }
   }
-  std::string bytes;
-  if (stbi_write_png_to_func(append_bytes, &bytes, 2 * side, side, channels, pixels.data(),
-                             2 * side * channels) == 0) {
-    throw Error(ErrorKind::memory, "the picture " + path + " could not be made");
-  }
   OutputFile file(path);
-  file.write(bytes);
+  file.write(png_of(2 * side, side, pixels));
   file.commit();
 }
 

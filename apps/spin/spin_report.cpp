@@ -35,6 +35,28 @@ const char* text(const std::string& t) { return t.c_str(); }
 
 }  // namespace
 
+std::string warning_of(const SpinReport& report) {
+  // A circle in a twentieth of the surface becomes an ellipse that is longer than this many times
+  // its width: nobody would call that conformal.
+  constexpr double beyond_use = 3;
+  if (!report.spin.iteration.converged) return {};
+  if (report.distortion.most_of_95_percent <= beyond_use) return {};
+  char text[256];
+  const double most = report.distortion.most_of_95_percent;
+  std::snprintf(
+      text, sizeof text,
+      "angles are not kept: 5%% of the surface has a quasi-conformal distortion above %.3g", most);
+  std::string warning = text;
+  if (report.genus > 0) {
+    std::snprintf(text, sizeof text,
+                  "; edges need not close around the handles of a surface of genus %d "
+                  "(docs/spin.md)",
+                  report.genus);
+    warning += text;
+  }
+  return warning;
+}
+
 nlohmann::ordered_json to_json(const SpinReport& report) {
   const SpinTransformation& spin = report.spin;
   Json json = cli::begin_report();
@@ -43,6 +65,8 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
   json["triangles"] = report.triangles;
   json["genus"] = report.genus;
   json["radius"] = report.radius;
+  json["left_out"] = report.left_out;
+  json["box"] = {{"least", report.box.least}, {"most", report.box.most}};
   json["device"] = report.device;
   json["rho"] = {
       {"from", report.rho}, {"least", report.least_rho}, {"largest", report.largest_rho}};
@@ -76,6 +100,8 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
     json["dirac_eigenvalue"] = cli::number_or_null(report.dirac_eigenvalue);
     json["curvature_error"] = cli::number_or_null(report.curvature_error);
     json["scale"] = spin.scale;
+    const std::string warning = warning_of(report);
+    if (!warning.empty()) json["warning"] = warning;
   }
   json["times"] = {{"read", report.read_seconds},         {"assemble", spin.seconds.assemble},
                    {"build", spin.seconds.build},         {"eigenvector", spin.seconds.eigenvector},
@@ -90,6 +116,13 @@ void print(const SpinReport& report) {
   std::printf("surface    %s: %s vertices, %s triangles, genus %d, radius %.4g by area\n",
               text(io::printable(report.mesh)), text(readable_count(report.vertices)),
               text(readable_count(report.triangles)), report.genus, report.radius);
+  if (report.left_out > 0) {
+    std::printf("note       %s more vertices belong to no face and are left out\n",
+                text(readable_count(report.left_out)));
+  }
+  const auto& [least, most] = report.box;
+  std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g\n", least[0], most[0], least[1],
+              most[1], least[2], most[2]);
   std::printf("rho        %s: %.4g to %.4g\n", text(io::printable(report.rho)), report.least_rho,
               report.largest_rho);
   std::printf("device     %s\n", text(report.device));

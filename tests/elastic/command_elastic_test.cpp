@@ -349,19 +349,45 @@ TEST_F(CommandElastic, TakesAMeshThatIsTurnedAsAWhole) {
   EXPECT_EQ(text_of("history.csv"), expected);
 }
 
+TEST_F(CommandElastic, LeavesLonelyVerticesOut) {
+  ASSERT_EQ(solid(medit(cube, 6), cube_case()).status, 0);
+  const std::string expected = text_of("out.vtu");
+  const Result result = solid(medit(cube, 6, "", 0, "2 2 2 0\n3 3 3 0\n", 2), cube_case());
+  EXPECT_EQ(result.status, 0) << result.error;
+  EXPECT_NE(result.out.find("2 more vertices belong to no element: they are left out"),
+            std::string::npos);
+  EXPECT_EQ(text_of("out.vtu"), expected);
+}
+
+TEST_F(CommandElastic, TellsBoxAndGroups) {
+  const Result result = beam(case_of("static"), {"--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json report = result.json();
+  EXPECT_EQ(report["left_out"], 0);
+  EXPECT_EQ(report["box"]["least"], (std::vector<double>{0, 0, 0}));
+  long long tetrahedra = 0;
+  for (const json& group : report["groups"]) {
+    if (group["of"] == "tetrahedra") tetrahedra += group["elements"].get<long long>();
+  }
+  EXPECT_EQ(tetrahedra, report["tetrahedra"]);
+}
+
 TEST_F(CommandElastic, RefusesMeshes) {
   std::string inverted = cube;
   inverted.replace(inverted.find("1 7 5 8"), 7, "1 5 7 8");
   expect_refusal(solid(medit(inverted, 6), cube_case()),
                  "tetrahedron 4 of the mesh is inverted: its volume is -0.16666666666666666");
+  inverted.replace(inverted.find("1 6 2 8"), 7, "1 2 6 8");
+  expect_refusal(solid(medit(inverted + "1 2 3 4 1\n", 7), cube_case()),
+                 "tetrahedron 4 of the mesh, with 1 more, is inverted: its volume is "
+                 "-0.16666666666666666; tetrahedron 7 of the mesh is flat: its corners lie in one "
+                 "plane");
   expect_refusal(solid(medit(cube + "1 2 3 4 1\n", 7), cube_case()),
                  "tetrahedron 7 of the mesh is flat: its corners lie in one plane");
   expect_refusal(solid(medit(cube + cube, 12), cube_case()),
                  "tetrahedra 1 and 7 of the mesh have the same corners");
-  expect_refusal(solid(medit(cube, 6, "", 0, "2 2 2 0\n", 1), cube_case()),
+  expect_refusal(solid(medit(cube, 6, "1 2 9 3\n", 1, "2 2 2 0\n", 1), cube_case()),
                  "vertex 9 of the mesh belongs to no tetrahedron");
-  expect_refusal(solid(medit(cube, 6, "", 0, "2 2 2 0\n3 3 3 0\n", 2), cube_case()),
-                 "vertex 9 of the mesh, with 1 more, belongs to no tetrahedron");
   const std::string apart = "5 0 0 0\n6 0 0 0\n5 1 0 0\n5 0 1 0\n";
   json held = cube_case();
   expect_refusal(solid(medit(cube + "9 10 11 12 1\n", 7, "", 0, apart, 4), held),

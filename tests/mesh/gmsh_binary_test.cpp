@@ -118,6 +118,17 @@ TEST(GmshBinary, ReadsFormat4InEitherByteOrder) {
   }
 }
 
+/// As some writers leave it out behind bytes, also of sections that are skipped.
+TEST(GmshBinary, NeedsNoLineEndInFrontOfAnEnd) {
+  for (std::string bytes : {format_2(false), format_4(false)}) {
+    for (const std::string end : {"$EndMeshFormat", "$EndNodes", "$EndElements"}) {
+      bytes.erase(bytes.find("\n" + end), 1);
+    }
+    bytes += "$NodeData\n1\n\"u\"\nbytes$EndNodeData\n$Periodic\nbytes$EndPeriodic";
+    EXPECT_EQ(read(bytes).tetrahedron[0], (std::array<Index, 4>{0, 1, 2, 3}));
+  }
+}
+
 TEST(GmshBinary, CutAnywhereIsRefused) {
   for (const std::string& bytes : {format_2(false), format_4(false)}) {
     for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {

@@ -50,6 +50,30 @@ TEST(Gmsh, ReadsFormat2) {
   EXPECT_EQ(mesh.names[1].dimension, 3);
 }
 
+/// Number, type, physical and elementary group, number of nodes, nodes.
+TEST(Gmsh, ReadsFormat1) {
+  const std::string nodes = "$NOD\n4\n10 0 0 0\n20 1 0 0\n5 0 1 0\n7 0 0 1\n$ENDNOD\n";
+  const SolidMesh mesh = read(nodes +
+                              "$ELM\n3\n1 15 2 0 1 10\n2 2 7 1 3 10 20 5\n"
+                              "3 4 3 1 4 10 20 5 7\n$ENDELM\n$POST\nanything\n$ENDPOST\n");
+  EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
+  EXPECT_EQ(mesh.region, (std::vector<int>{3}));
+  EXPECT_EQ(mesh.triangle, (Triangles{{0, 1, 2}}));
+  EXPECT_EQ(mesh.surface, (std::vector<int>{7}));
+  expect_refused(
+      {{"$NOD\n9999999999\n", "m.msh:2: 9999999999 nodes do not fit in the 1 bytes that follow"},
+       {nodes, "m.msh:8: the file has no tetrahedra"},
+       {nodes + "$ELM\n1\n1 4 3 1 3 10 20 5\n$ENDELM\n",
+        "m.msh:10: element 1 of 1: 3 nodes where 4 are needed"},
+       {nodes + "$ELM\n1\n1 5 3 1 8 1 2 3 4 5 6 7 8\n$ENDELM\n",
+        "m.msh:10: element 1 is a hexahedron (type 5); only linear tetrahedra and "
+        "triangles are read"},
+       {"$ELM\n",
+        "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format "
+        "1 with $NOD"}},
+      read);
+}
+
 TEST(Gmsh, ReadsFormat4) {
   const SolidMesh mesh = read(
       head_4 +
@@ -93,9 +117,10 @@ TEST(Gmsh, ReadsFormat4WithoutEntities) {
 
 TEST(Gmsh, RefusesOtherFormats) {
   expect_refused(
-      {{"", "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat"},
-       {"$NOD\n", "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat"},
-       {"$MeshFormat\n4 0 8\n", "m.msh:2: format '4' is not read; 2.2 and 4.1 are"},
+      {{"", "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
+       {"$Nodes\n",
+        "m.msh:1: no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD"},
+       {"$MeshFormat\n4 0 8\n", "m.msh:2: format '4' is not read; 1, 2.2 and 4.1 are"},
        {"$MeshFormat\n2.2 2 8\n", "m.msh:2: 2 is neither 0 (text) nor 1 (binary)"},
        {"$MeshFormat\n4.1 0 4\n", "m.msh:2: numbers of 4 bytes are not read; of 8 are"},
        {"$MeshFormat\n4.1 0 8\n$Nodes\n", "m.msh:3: '$Nodes' where $EndMeshFormat is needed"},

@@ -112,6 +112,21 @@ TEST(SolidMesh, RefusesDamagedCompression) {
   }
 }
 
+/// As viewers do; a triangle keeps its vertices.
+TEST(SolidMesh, LeavesVerticesOfNoElementOut) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "a.mesh",
+      "MeshVersionFormatted 1\nDimension 3\nVertices\n7\n9 9 9 0\n0 0 0 0\n1 0 0 0\n8 8 8 0\n"
+      "0 1 0 0\n0 0 1 0\n5 5 5 0\nTetrahedra\n1\n2 3 5 6 5\nTriangles\n1\n2 3 7 4\n");
+  const SolidMesh mesh = read_solid_mesh(path);
+  EXPECT_EQ(mesh.left_out, (std::vector<Index>{0, 3}));
+  ASSERT_EQ(mesh.position.size(), 5U);
+  EXPECT_EQ(mesh.position[4], (Point{5, 5, 5}));
+  EXPECT_EQ(mesh.tetrahedron[0], (std::array<Index, 4>{0, 1, 2, 3}));
+  EXPECT_EQ(mesh.triangle[0], (std::array<Index, 3>{0, 1, 4}));
+}
+
 TEST(SolidMesh, TellsItsProgress) {
   struct Heard final : Progress {
     void report(double fraction, std::string_view what) override {

@@ -38,25 +38,34 @@ class CurvatureChange : public testing::Test {
 };
 
 TEST_F(CurvatureChange, OfTrianglesAndOfVertices) {
-  const TriangleMesh mesh = two_triangles();
+  const mesh::SurfaceMesh mesh{two_triangles()};
   EXPECT_EQ(curvature_change_from_file(file("1.5\n\t-2e1 "), mesh),
             (std::vector<double>{1.5, -20}));
   EXPECT_EQ(curvature_change_from_file(file("0 3\n+6 12"), mesh), (std::vector<double>{3, 7}));
 }
 
+/// A file may count vertices that belong to no face.
+TEST_F(CurvatureChange, OfVerticesOfTheFile) {
+  mesh::SurfaceMesh mesh{two_triangles()};
+  mesh.left_out = {0, 3};
+  EXPECT_EQ(curvature_change_from_file(file("9 0 3 9 6 12"), mesh), (std::vector<double>{3, 7}));
+  EXPECT_EQ(curvature_change_from_file(file("0 3 6 12"), mesh), (std::vector<double>{3, 7}));
+}
+
 TEST_F(CurvatureChange, RefusesWhatItCannotRead) {
-  const TriangleMesh mesh = two_triangles();
+  const mesh::SurfaceMesh surface{two_triangles()};
+  const TriangleMesh& mesh = surface.triangles;
   const std::string path = folder / "rho.txt";
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 2 3"), mesh); }),
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 2 3"), surface); }),
             path + ": 3 numbers; the surface has 4 vertices and 2 triangles");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\ntwo"), mesh); }),
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\ntwo"), surface); }),
             path + ":2: no number");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\n\nnan"), mesh); }),
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\n\nnan"), surface); }),
             path + ":3: no finite number");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 1e999"), mesh); }),
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 1e999"), surface); }),
             path + ":1: no finite number");
   const std::string none = folder / "none";
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(none, mesh); }),
+  EXPECT_EQ(refusal([&] { curvature_change_from_file(none, surface); }),
             none + ": No such file or directory");
   EXPECT_EQ(refusal([&] { named_curvature_change("wave", 1, mesh); }),
             "no function is named 'wave'; there are: zero, x, y, z, bump, stripes, waves");
@@ -99,7 +108,7 @@ TEST_F(CurvatureChange, OfAnImage) {
   EXPECT_DOUBLE_EQ(rho[0], (2 * (0 + 1 + 0.2) / 3 - 1) * 5);
   EXPECT_DOUBLE_EQ(rho[1], 5);
   folder.write("no.png", "no image");
-  EXPECT_NE(refusal([&] { GreyImage{folder / "no.png"}; }).find("no TGA, PNG, JPEG or BMP image"),
+  EXPECT_NE(refusal([&] { GreyImage{folder / "no.png"}; }).find("no PNG image, which"),
             std::string::npos);
 }
 

@@ -1,0 +1,55 @@
+// Faces of any number of corners as triangles.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::mesh {
+
+/// Knows all edges of a surface, so that no diagonal runs along another edge.
+class FaceCutter {
+ public:
+  /// All of them, in front of the first `cut`.
+  void add_edges(std::span<const Index> face);
+
+  /// Calls `take` with three places in `face` for each of its triangles. The fan around the first
+  /// corner, as far as its diagonals are new.
+  template <class Take>
+  void cut(std::span<const Index> face, const Take& take);
+
+ private:
+  /// False for an edge that is there, or that leads nowhere.
+  bool add_edge(Index a, Index b);
+
+  std::unordered_set<std::uint64_t> edges_;  // of the lesser and the greater vertex
+  std::vector<std::size_t> next_;            // of the face at hand: the corner behind each
+};
+
+template <class Take>
+void FaceCutter::cut(std::span<const Index> face, const Take& take) {
+  next_.resize(face.size());
+  for (std::size_t i = 0; i < face.size(); ++i) next_[i] = (i + 1) % face.size();
+  std::size_t before = 0, refused = 0;
+  for (std::size_t left = face.size(); left > 3;) {
+    const std::size_t ear = next_[before], behind = next_[ear];
+    // Where all diagonals are there already, it makes no difference which one is twice.
+    if (!add_edge(face[before], face[behind]) && refused < left) {
+      before = ear;
+      ++refused;
+      continue;
+    }
+    take(std::array{before, ear, behind});
+    next_[before] = behind;
+    refused = 0;
+    --left;
+  }
+  take(std::array{before, next_[before], next_[next_[before]]});
+}
+
+}  // namespace heddle::mesh

@@ -1,0 +1,55 @@
+#include "gmsh_format.hpp"
+
+#include <bit>
+#include <string>
+
+#include "heddle/text.hpp"
+
+namespace heddle::mesh {
+
+using io::quoted;
+constexpr auto malformed = ErrorKind::malformed_file;
+
+GmshFormat read_gmsh_format(TextScanner& scan) {
+  const std::size_t begin = scan.offset();
+  const std::string_view keyword = scan.at_end() ? "" : scan.word();
+  if (keyword == "$NOD") {
+    scan.seek(begin);
+    return {.version = GmshFormat::Version::msh_1};
+  }
+  if (keyword != "$MeshFormat") {
+    scan.fail(malformed, "no Gmsh mesh: it must begin with $MeshFormat, or in format 1 with $NOD");
+  }
+  GmshFormat format;
+  const std::string_view version = scan.word();
+  if (version != "2.2" && version != "4.1") {
+    scan.fail(malformed, "format " + quoted(version) + " is not read; 1, 2.2 and 4.1 are");
+  }
+  if (version == "4.1") format.version = GmshFormat::Version::msh_4_1;
+  const long long type = scan.integer();
+  if (type != 0 && type != 1) {
+    scan.fail(malformed, std::to_string(type) + " is neither 0 (text) nor 1 (binary)");
+  }
+  format.is_binary = type == 1;
+  const long long size = scan.integer();
+  if (size != 8) {
+    scan.fail(malformed, "numbers of " + std::to_string(size) + " bytes are not read; of 8 are");
+  }
+  if (format.is_binary) {
+    scan.skip_line_end();
+    scan.set_binary();
+    const std::string_view one(scan.bytes(4), 4);
+    const bool is_little = one == std::string_view("\1\0\0\0", 4);
+    if (!is_little && one != std::string_view("\0\0\0\1", 4)) {
+      scan.fail(malformed, "the byte order cannot be told: no number 1 behind the format");
+    }
+    format.is_swapped = is_little != (std::endian::native == std::endian::little);
+  }
+  const std::string_view end = scan.word();
+  if (end != "$EndMeshFormat") {
+    scan.fail(malformed, quoted(end) + " where $EndMeshFormat is needed");
+  }
+  return format;
+}
+
+}  // namespace heddle::mesh

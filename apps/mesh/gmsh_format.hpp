@@ -1,0 +1,20 @@
+// How a Gmsh file says what it holds, by what it begins with.
+#pragma once
+
+#include "text_scanner.hpp"
+
+namespace heddle::mesh {
+
+struct GmshFormat {
+  enum class Version { msh_1, msh_2_2, msh_4_1 };
+
+  Version version = Version::msh_2_2;
+  bool is_binary = false;
+  bool is_swapped = false;  // bytes are in the other order than this machine's
+};
+
+/// To the end of $MeshFormat, which format 1 has not: there to the start of $NOD. Throws `Error`
+/// (malformed_file).
+GmshFormat read_gmsh_format(TextScanner& scan);
+
+}  // namespace heddle::mesh
