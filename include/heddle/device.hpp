@@ -23,12 +23,12 @@ struct Stream {
 /// A handle, cheap to copy: a backend, its stream and the memory its arrays come from.
 class Device {
  public:
-  /// The first GPU that works here, or else the CPU with every core that OpenMP may use.
+  /// The first GPU that works here, or else the CPU with `default_threads()`.
   /// `description()` says which it became, `why_no_gpu()` why not a GPU.
   static Device automatic();
 
-  /// `threads` = 0 takes OpenMP's number; `memory` = nullptr takes `default_memory()`. The resource
-  /// must outlive every array made on the device.
+  /// `threads` = 0 takes `default_threads()`, more than `most_threads` are refused; `memory` =
+  /// nullptr takes `default_memory()`. The resource must outlive every array made on the device.
   static Device cpu(int threads = 0, std::pmr::memory_resource* memory = nullptr);
 
   /// A GPU by CUDA's number. All work goes to `stream`, or to one stream of the library's own per

@@ -12,6 +12,7 @@
 
 #include "heddle/expansion.hpp"
 #include "heddle/std_complex.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -114,14 +115,13 @@ auto csr_from_eigen(const Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex>&
   const int team = team_size(device.stream(), offsets[rows] + rows);
   Array<Index> column(entries, device);
   Array<stored_scalar_t<X>> values(entries * X::components, device);
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Index r = 0; r < rows; ++r) {
+  parallel_for(team, rows, [&](Index r) {
     auto from = m.outerIndexPtr()[r];
     for (Offset to = offsets[r]; to < offsets[r + 1]; ++to, ++from) {
       column[to] = static_cast<Index>(m.innerIndexPtr()[from]);
       eigen_scalar<T>::store(m.valuePtr()[from], &values[to * X::components]);
     }
-  }
+  });
   return CsrMatrix<X>(rows, checked_index(m.cols()), std::move(offsets), std::move(column),
                       std::move(values));
 }

@@ -198,8 +198,7 @@ CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
   Array<Offset> offsets(static_cast<std::size_t>(scalar_rows) + 1, device);
   Array<Index> column(scalars, device);
   Array<S> values(scalars * parts, device);
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Index r = 0; r < matrix.rows; ++r) {
+  parallel_for(team, matrix.rows, [&](Index r) {
     const Offset begin = matrix.offsets[r];
     const Offset length = matrix.offsets[r + 1] - begin;
     const Offset first = begin * rows * columns;
@@ -218,7 +217,7 @@ CsrMatrix<X> expand_into(const CsrView<E>& matrix) {
         }
       }
     }
-  }
+  });
   return {scalar_rows, scalar_columns, std::move(offsets), std::move(column), std::move(values)};
 }
 

@@ -165,19 +165,16 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
       if (on_gpu_) return on_gpu_->invert(matrix_.device().stream());
     }
     matrix_.diagonal(inverses_.data());
-    Index first_singular = matrix_.rows();
-#pragma omp parallel for schedule(static)                             \
-    num_threads(team_size(matrix_.device().stream(), matrix_.rows())) \
-    reduction(min : first_singular)
-    for (Index row = 0; row < matrix_.rows(); ++row) {
+    const auto invert_row = [&](Index row, Index& first_singular) {
       A& entry = inverses_[static_cast<std::size_t>(row)];
       const A inverted = inverse(entry);
       if (detail::is_singular(entry, inverted)) {
         first_singular = std::min(first_singular, matrix_.row_basis()->user_row(row));
       }
       entry = inverted;
-    }
-    return first_singular;
+    };
+    return parallel_least(team_size(matrix_.device().stream(), matrix_.rows()), matrix_.rows(),
+                          matrix_.rows(), invert_row);
   }
 
   void invert() {

@@ -52,15 +52,14 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
     }
   }
   const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
-#pragma omp parallel for schedule(static) num_threads(team_size(stream, pattern.entries))
-  for (Offset slot = 0; slot < pattern.slots; ++slot) {
+  parallel_for(team_size(stream, pattern.entries), pattern.slots, [&](Offset slot) {
     const Offset entry = pattern.entry_of_slot[slot];
-    if (entry == EntryMap::padding) continue;
+    if (entry == EntryMap::padding) return;
     const int lane = static_cast<int>(slot % pattern.C);
     for (int k = 0; k < K; ++k) {
       to.data()[formula(slot - lane, lane, k)] = from.data()[entry * K + component_in<E>(order, k)];
     }
-  }
+  });
 }
 
 /// Entries that a GPU can run: their text is known, and it has their scalars.
@@ -195,13 +194,12 @@ template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
   const detail::DiagonalSearch search = detail::diagonal_search(pattern());
   const StridedValues<E> values{state().values.data(), formula()};
-#pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), rows()))
-  for (Index stored = 0; stored < rows(); ++stored) {
+  parallel_for(team_size(device().stream(), rows()), rows(), [&](Index stored) {
     const Offset slot = search.slot_among(stored, 0, 1);
     const int lane = static_cast<int>(slot % pattern().C);
     entries[search.row_of(stored)] =
         slot < 0 ? arithmetic_t<E>::zero() : load(values(slot - lane, lane));
-  }
+  });
 }
 
 template <class E>

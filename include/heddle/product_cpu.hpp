@@ -1,4 +1,4 @@
-// The product on the CPU: groups of 256 rows shared out over OpenMP threads, AVX2 where the machine
+// The product on the CPU: groups of 256 rows shared out over threads, AVX2 where the machine
 // has it, and software prefetch of x and of the matrix ahead of their use.
 #pragma once
 
@@ -121,16 +121,8 @@ inline bool has_avx2() {
 template <class Body>
 void for_each_product_group(Index groups, Offset work, const Plan& plan, const Stream& stream,
                             const Body& body) {
-  const int team = team_size(stream, work);
-  if (team == 1 || groups == 1) {
-    for (Index group = 0; group < groups; ++group) body(group);
-  } else if (plan.schedule == ScheduleKind::fixed) {
-#pragma omp parallel for schedule(static) num_threads(team)
-    for (Index group = 0; group < groups; ++group) body(group);
-  } else {
-#pragma omp parallel for schedule(dynamic, plan.chunk) num_threads(team)
-    for (Index group = 0; group < groups; ++group) body(group);
-  }
+  parallel_for(team_size(stream, work), groups,
+               plan.schedule == ScheduleKind::fixed ? 0 : plan.chunk, body);
 }
 
 // What is done with a row's sum; each returns nothing and keeps its partial sum, if it has one.

@@ -103,8 +103,7 @@ class ValueMap {
   void sum(const Value& value, std::span<scalar> csr_values, const Stream& stream) const {
     const auto count = static_cast<Offset>(entries());
     const int team = team_size(stream, static_cast<Offset>(triplets()));
-#pragma omp parallel for schedule(static) num_threads(team)
-    for (Offset i = 0; i < count; ++i) {
+    parallel_for(team, count, [&](Offset i) {
       E total = value(triplet_[first_[i]]);
       // An encoded entry has no duplicates: see `assemble`.
       if constexpr (std::is_same_v<E, arithmetic_t<E>>) {
@@ -115,7 +114,7 @@ class ValueMap {
       for (int k = 0; k < E::components; ++k) {
         csr_values[static_cast<std::size_t>(i) * E::components + k] = total.component[k];
       }
-    }
+    });
   }
 
   Array<std::uint32_t> first_;

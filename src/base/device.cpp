@@ -1,6 +1,5 @@
 #include "heddle/device.hpp"
 
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "heddle/team.hpp"
 #include "memory_limits.hpp"
 #include "proc_value.hpp"
 #include "readable.hpp"
@@ -64,9 +64,12 @@ std::pmr::memory_resource* default_memory() {
 }
 
 Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
-  if (threads < 0) throw Error(ErrorKind::usage, "a device needs at least one thread");
+  if (threads < 0 || threads > most_threads) {
+    throw Error(ErrorKind::usage, "a device has 1 to " + std::to_string(most_threads) +
+                                      " threads, not " + std::to_string(threads));
+  }
   Device device;
-  device.stream_.threads = threads > 0 ? threads : omp_get_max_threads();
+  device.stream_.threads = threads > 0 ? threads : default_threads();
   device.memory_ = memory != nullptr ? memory : default_memory();
   return device;
 }
@@ -74,7 +77,7 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
 Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource* memory) {
   if constexpr (has_cuda) {
     Device device;
-    device.stream_ = {omp_get_max_threads(), ordinal, cuda::open_stream(ordinal, stream), nullptr};
+    device.stream_ = {default_threads(), ordinal, cuda::open_stream(ordinal, stream), nullptr};
     device.memory_ = memory != nullptr ? memory : cuda::stream_memory(device.stream_);
     device.stream_.memory = device.memory_;
     return device;
@@ -167,11 +170,10 @@ void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream) {
     return;
   }
   const std::size_t pages = (bytes + huge_page - 1) / huge_page;
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
-  for (std::size_t page = 0; page < pages; ++page) {
+  parallel_for(stream.threads, pages, [&](std::size_t page) {
     const std::size_t from = page * huge_page;
     std::memset(static_cast<char*>(data) + from, byte, std::min(huge_page, bytes - from));
-  }
+  });
 }
 
 }  // namespace detail

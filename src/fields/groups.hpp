@@ -2,8 +2,6 @@
 // elements of a coefficient ring that lie evenly.
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 
@@ -51,9 +49,8 @@ void for_each_group(Index groups, const Stream& stream, const Body& body) {
     throw Error(ErrorKind::unsupported,
                 "fields on a GPU are of float or double, in a heddle that was built with CUDA");
   }
-#pragma omp parallel for schedule(static) \
-    num_threads(team_size(stream, Offset(groups) * rows_of_group))
-  for (Index group = 0; group < groups; ++group) body(group);
+  parallel_for(team_size(stream, Offset(groups) * rows_of_group), groups,
+               [&](Index group) { body(group); });
 }
 
 /// Asks for the lines of every array that hold the elements some way behind place i: a core follows

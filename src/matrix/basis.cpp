@@ -1,7 +1,5 @@
 #include "heddle/basis.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/cuthill_mckee_ordering.hpp>
@@ -121,13 +119,12 @@ void sort_by_length(const PatternView& pattern, Index window, const Stream& stre
   const Index n = pattern.rows;
   if (window == Plan::all_rows || window > n) window = n;
   const auto windows = static_cast<Index>((Offset(n) + window - 1) / window);
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team_size(stream, n))
-  for (Index w = 0; w < windows; ++w) {
+  parallel_for(team_size(stream, n), windows, 16, [&](Index w) {
     Index* begin = order.data() + static_cast<Offset>(w) * window;
     Index* end = order.data() + std::min<Offset>(n, (w + 1LL) * window);
     std::stable_sort(begin, end,
                      [&](Index a, Index b) { return pattern.length(a) > pattern.length(b); });
-  }
+  });
 }
 
 }  // namespace

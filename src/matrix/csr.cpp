@@ -1,7 +1,5 @@
 #include "heddle/csr.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -81,19 +79,15 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
     throw Error(ErrorKind::usage, "a null pointer to the columns of a matrix");
   }
   std::atomic<Index> first_bad{pattern.rows};
-#pragma omp parallel num_threads(team_size(stream, pattern.entries() + pattern.rows))
-  {
+  const int team = team_size(stream, pattern.entries() + pattern.rows);
+  parallel_shares(team, pattern.rows, 0, [&](auto&& for_each) {
     std::vector<Index> seen;
     Index column = 0;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < pattern.rows; ++row) {
-      if (row > first_bad.load(std::memory_order_relaxed)) continue;
-      if (fault_of_row(pattern, row, seen, column) == Fault::none) continue;
-      Index known = first_bad.load();
-      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
-      }
-    }
-  }
+    for_each([&](Index row) {
+      if (row > first_bad.load(std::memory_order_relaxed)) return;
+      if (fault_of_row(pattern, row, seen, column) != Fault::none) lower(first_bad, row);
+    });
+  });
   const Index row = first_bad.load();
   if (row == pattern.rows) return;
   std::vector<Index> seen;

@@ -1,7 +1,5 @@
 #include "heddle/diagonal_search.hpp"
 
-#include <omp.h>
-
 #include <string>
 
 #include "gpu_pattern.hpp"
@@ -36,10 +34,9 @@ Array<Offset> diagonal_slots(const SlicedPattern& A) {
       return slots;
     }
   }
-#pragma omp parallel for schedule(static) num_threads(team_size(device.stream(), A.entries))
-  for (Index stored = 0; stored < A.rows; ++stored) {
+  parallel_for(team_size(device.stream(), A.entries), A.rows, [&](Index stored) {
     slots[static_cast<std::size_t>(search.row_of(stored))] = search.slot_among(stored, 0, 1);
-  }
+  });
   return slots;
 }
 

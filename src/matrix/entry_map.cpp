@@ -1,5 +1,3 @@
-#include <omp.h>
-
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
 #include "heddle/sliced.hpp"
@@ -27,11 +25,10 @@ Array<Offset> slots_of_entries(const SlicedPattern& A) {
       return slots;
     }
   }
-#pragma omp parallel for schedule(static) num_threads(team_size(device.stream(), A.entries))
-  for (Offset slot = 0; slot < A.slots; ++slot) {
+  parallel_for(team_size(device.stream(), A.entries), A.slots, [&](Offset slot) {
     const Offset entry = A.entry_of_slot[slot];
     if (entry != EntryMap::padding) slots[static_cast<std::size_t>(entry)] = slot;
-  }
+  });
   return slots;
 }
 

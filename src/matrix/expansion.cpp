@@ -183,16 +183,16 @@ template <class T>
   throw Error(ErrorKind::malformed_file, text.str());
 }
 
+/// What a thread takes at a time: rows differ in length.
+constexpr Offset rows_at_once = 256;
+
 template <class T>
 bool has_sorted_columns(const NumbersView<T>& matrix, int team) {
   const PatternView& pattern = matrix.pattern;
-  bool sorted = true;
-#pragma omp parallel for schedule(static) num_threads(team) reduction(&& : sorted)
-  for (Index row = 0; row < pattern.rows; ++row) {
-    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
-                                      pattern.column + pattern.offsets[row + 1]);
-  }
-  return sorted;
+  return parallel_all(team, pattern.rows, [&](Index row) {
+    return std::is_sorted(pattern.column + pattern.offsets[row],
+                          pattern.column + pattern.offsets[row + 1]);
+  });
 }
 
 }  // namespace
@@ -205,11 +205,9 @@ Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device
   Folded<T> sorted{pattern.rows, pattern.columns,
                    Array<Offset>(static_cast<std::size_t>(pattern.rows) + 1, device),
                    Array<Index>(values, device), Array<T>(values * matrix.parts, device)};
-#pragma omp parallel num_threads(team)
-  {
+  parallel_shares(team, pattern.rows, rows_at_once, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> order;
-#pragma omp for schedule(dynamic, 256)
-    for (Index row = 0; row < pattern.rows; ++row) {
+    for_each([&](Index row) {
       const Offset begin = pattern.offsets[row], end = pattern.offsets[row + 1];
       sorted.offsets[row + 1] = end;
       order.clear();
@@ -222,8 +220,8 @@ Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device
           sorted.values[i * matrix.parts + p] = matrix.values[from * matrix.parts + p];
         }
       }
-    }
-  }
+    });
+  });
   return sorted;
 }
 
@@ -247,15 +245,13 @@ Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, 
   folded.columns = pattern.columns / tile.columns;
   folded.offsets = Array<Offset>(static_cast<std::size_t>(folded.rows) + 1, device);
 
-#pragma omp parallel num_threads(team)
-  {
+  parallel_shares(team, folded.rows, rows_at_once, [&](auto&& for_each) {
     TileRow walk(pattern, tile);
-#pragma omp for schedule(dynamic, 256)
-    for (Index row = 0; row < folded.rows; ++row) {
+    for_each([&](Index row) {
       walk.begin(row);
       while (walk.next([](int, Index, Offset) {}) >= 0) ++folded.offsets[row + 1];
-    }
-  }
+    });
+  });
   for (Index row = 0; row < folded.rows; ++row) folded.offsets[row + 1] += folded.offsets[row];
 
   const auto entries = static_cast<std::size_t>(folded.offsets[folded.rows]);
@@ -286,20 +282,14 @@ Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, 
       }
     }
   };
-#pragma omp parallel num_threads(team)
-  {
+  parallel_shares(team, folded.rows, rows_at_once, [&](auto&& for_each) {
     TileRow walk(pattern, tile);
     std::vector<T> numbers(tile.numbers());
-#pragma omp for schedule(dynamic, 256)
-    for (Index row = 0; row < folded.rows; ++row) {
-      if (row > first_bad.load(std::memory_order_relaxed)) continue;
-      read_row(walk, numbers, row, [&](Index, int) {
-        Index known = first_bad.load();
-        while (row < known && !first_bad.compare_exchange_weak(known, row)) {
-        }
-      });
-    }
-  }
+    for_each([&](Index row) {
+      if (row > first_bad.load(std::memory_order_relaxed)) return;
+      read_row(walk, numbers, row, [&](Index, int) { lower(first_bad, row); });
+    });
+  });
   if (const Index row = first_bad.load(); row < folded.rows) {
     TileRow walk(pattern, tile);
     std::vector<T> numbers(tile.numbers());

@@ -39,14 +39,10 @@ bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const I
   if (plan.lanes != 1 || !order.empty()) return false;
   if (plan.columns == ColumnOrder::given) return true;
   if (!natural_columns) return false;
-  bool sorted = true;
-#pragma omp parallel for schedule(static) reduction(&& : sorted) \
-    num_threads(team_size(stream, pattern.entries()))
-  for (Index row = 0; row < pattern.rows; ++row) {
-    sorted = sorted && std::is_sorted(pattern.column + pattern.offsets[row],
-                                      pattern.column + pattern.offsets[row + 1]);
-  }
-  return sorted;
+  return parallel_all(team_size(stream, pattern.entries()), pattern.rows, [&](Index row) {
+    return std::is_sorted(pattern.column + pattern.offsets[row],
+                          pattern.column + pattern.offsets[row + 1]);
+  });
 }
 
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,

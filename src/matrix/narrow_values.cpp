@@ -16,17 +16,20 @@ using detail::Narrowing;
 
 template <class T>
 Narrowed narrow_on_host(const Narrowing<T>& narrowing, Offset scalars, const Stream& stream) {
-  Offset overflow = Narrowed::none, underflow = Narrowed::none;
-  bool normal = false;
-#pragma omp parallel for schedule(static) num_threads(team_size(stream, scalars)) \
-    reduction(min : overflow, underflow) reduction(|| : normal)
-  for (Offset i = 0; i < scalars; ++i) {
+  const auto narrow = [&](Offset i, Narrowed& narrowed) {
     const auto outcome = narrowing.narrow(i);
-    if (outcome == Narrowing<T>::normal) normal = true;
-    if (outcome == Narrowing<T>::overflow) overflow = std::min(overflow, i);
-    if (outcome == Narrowing<T>::underflow) underflow = std::min(underflow, i);
-  }
-  return {overflow, underflow, normal};
+    if (outcome == Narrowing<T>::normal) narrowed.any_normal = true;
+    if (outcome == Narrowing<T>::overflow)
+      narrowed.first_overflow = std::min(narrowed.first_overflow, i);
+    if (outcome == Narrowing<T>::underflow)
+      narrowed.first_underflow = std::min(narrowed.first_underflow, i);
+  };
+  const auto join = [](Narrowed& narrowed, const Narrowed& other) {
+    narrowed = {std::min(narrowed.first_overflow, other.first_overflow),
+                std::min(narrowed.first_underflow, other.first_underflow),
+                narrowed.any_normal || other.any_normal};
+  };
+  return parallel_reduce(team_size(stream, scalars), scalars, Narrowed{}, narrow, join);
 }
 
 /// One element, from wherever the array lies.

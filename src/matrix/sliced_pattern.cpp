@@ -1,5 +1,3 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -105,11 +103,10 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   if (!identity) sliced.entry_of_slot = EntryMap(sliced.entries, sliced.slots, device);
 
   const Basis& columns_in = *sliced.column_basis;
-#pragma omp parallel num_threads(team_size(stream, pattern.entries()))
-  {
+  const int team = team_size(stream, pattern.entries());
+  parallel_shares(team, shapes.size(), 0, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
-#pragma omp for schedule(static)
-    for (std::size_t s = 0; s < shapes.size(); ++s) {
+    for_each([&](std::size_t s) {
       const detail::SliceShape& shape = shapes[s];
       const int T = shape.threads;
       for (Index r = 0; r < shape.rows; ++r) {
@@ -136,8 +133,8 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
           sliced.target[static_cast<std::size_t>(stored)] = sliced.row_basis->position(user);
         }
       }
-    }
-  }
+    });
+  });
   return built;
 }
 

@@ -1,7 +1,10 @@
 #include "heddle/triplets.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+
+#include "heddle/team.hpp"
 
 namespace heddle::detail {
 
@@ -20,13 +23,10 @@ bool in_range(Index index, Index size) { return index >= 0 && index < size; }
 
 void check_range(Index rows, Index columns, Offset count, const StridedIndices& row,
                  const StridedIndices& column, int team) {
-  Offset first_bad = count;
-#pragma omp parallel for schedule(static) num_threads(team) reduction(min : first_bad)
-  for (Offset i = 0; i < count; ++i) {
-    if (!in_range(row[i], rows) || !in_range(column[i], columns)) {
-      first_bad = std::min(first_bad, i);
-    }
-  }
+  const auto check = [&](Offset i, Offset& least) {
+    if (!in_range(row[i], rows) || !in_range(column[i], columns)) least = std::min(least, i);
+  };
+  const Offset first_bad = parallel_least(team, count, count, check);
   if (first_bad == count) return;
   const bool row_is_bad = !in_range(row[first_bad], rows);
   const std::string what = row_is_bad ? "row" : "column";
@@ -41,22 +41,16 @@ void check_range(Index rows, Index columns, Offset count, const StridedIndices& 
 /// sort; the order within a row is left to the sort that follows.
 void group_by_row(Index rows, Offset count, const StridedIndices& row, const StridedIndices& column,
                   Array<std::uint32_t>& begin, Array<Key>& keys, int team) {
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Offset i = 0; i < count; ++i) {
-    std::uint32_t& length = begin[row[i]];
-#pragma omp atomic
-    ++length;
-  }
+  parallel_for(team, count, [&](Offset i) {
+    std::atomic_ref(begin[row[i]]).fetch_add(1, std::memory_order_relaxed);
+  });
   for (Index r = 0; r < rows; ++r) begin[r + 1] += begin[r];
   // begin[r] is now the end of row r; each key taken moves it towards the beginning.
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Offset i = 0; i < count; ++i) {
-    std::uint32_t& last = begin[row[i]];
-    std::uint32_t slot;
-#pragma omp atomic capture
-    slot = --last;
+  parallel_for(team, count, [&](Offset i) {
+    const std::uint32_t slot =
+        std::atomic_ref(begin[row[i]]).fetch_sub(1, std::memory_order_relaxed) - 1;
     keys[slot] = key_of(column[i], i);
-  }
+  });
 }
 
 }  // namespace
@@ -80,8 +74,7 @@ OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, Str
   OrderedTriplets ordered;
   ordered.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1, device);
   Array<Offset>& offsets = ordered.offsets;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(team)
-  for (Index r = 0; r < rows; ++r) {
+  parallel_for(team, rows, 256, [&](Index r) {
     Key* const from = keys.data() + begin[r];
     Key* const to = keys.data() + begin[r + 1];
     std::sort(from, to);
@@ -89,15 +82,14 @@ OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, Str
     for (const Key* key = from; key != to && key + 1 != to; ++key)
       distinct += column_of(key[0]) != column_of(key[1]);
     offsets[r + 1] = distinct;
-  }
+  });
   for (Index r = 0; r < rows; ++r) offsets[r + 1] += offsets[r];
 
   const auto entries = static_cast<std::size_t>(offsets[rows]);
   ordered.column = Array<Index>(entries, device);
   ordered.first = Array<std::uint32_t>(entries + 1, device);
   ordered.triplet = Array<std::uint32_t>(count, device);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(team)
-  for (Index r = 0; r < rows; ++r) {
+  parallel_for(team, rows, 256, [&](Index r) {
     Offset entry = offsets[r] - 1;
     for (std::uint32_t k = begin[r]; k < begin[r + 1]; ++k) {
       if (k == begin[r] || column_of(keys[k]) != column_of(keys[k - 1])) {
@@ -107,7 +99,7 @@ OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, Str
       }
       ordered.triplet[k] = position_of(keys[k]);
     }
-  }
+  });
   ordered.first[entries] = static_cast<std::uint32_t>(count);
   return ordered;
 }

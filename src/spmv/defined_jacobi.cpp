@@ -1,6 +1,7 @@
 #include "heddle/defined_jacobi.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -63,21 +64,19 @@ Index DefinedJacobi<S>::invert_entries() {
   inverses_ = Array<S>(
       static_cast<std::size_t>(matrix_.rows()) * static_cast<std::size_t>(definition.size()),
       matrix_.device());
-  Index first_singular = matrix_.rows();
-#pragma omp parallel num_threads(team_size(matrix_.device().stream(), matrix_.rows())) \
-    reduction(min : first_singular)
-  {
+  std::atomic<Index> first_singular = matrix_.rows();
+  const int team = team_size(matrix_.device().stream(), matrix_.rows());
+  parallel_shares(team, matrix_.rows(), 0, [&](auto&& for_each) {
     std::vector<S> registers;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < matrix_.rows(); ++row) {
+    for_each([&](Index row) {
       const S* const entry = matrix_.diagonal(row);
       S* const inverse = inverses_.data() + Offset(row) * definition.size();
       if (entry != nullptr) invert(definition, entry, inverse, registers);
       if (entry == nullptr || is_singular(definition, entry, inverse)) {
-        first_singular = std::min(first_singular, row);
+        lower(first_singular, row);
       }
-    }
-  }
+    });
+  });
   return first_singular;
 }
 

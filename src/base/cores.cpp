@@ -1,0 +1,90 @@
+#include "cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "environment.hpp"
+#include "heddle/error.hpp"
+#include "heddle/team.hpp"
+
+namespace heddle {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+int cores_of_affinity() {
+  for (int most = 1024; most <= 1 << 16; most *= 2) {
+    cpu_set_t* cores = CPU_ALLOC(most);
+    if (cores == nullptr) break;
+    const std::size_t bytes = CPU_ALLOC_SIZE(most);
+    const int count = sched_getaffinity(0, bytes, cores) == 0 ? CPU_COUNT_S(bytes, cores) : 0;
+    CPU_FREE(cores);
+    if (count > 0) return count;
+  }
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// The least quota of the process's cgroup (version 2) and those around it, in cores.
+double cores_of_cgroup() {
+  std::ifstream groups("/proc/self/cgroup");
+  double least = std::numeric_limits<double>::infinity();
+  for (std::string line; std::getline(groups, line);) {
+    if (line.rfind("0::/", 0) != 0) continue;
+    const fs::path root = "/sys/fs/cgroup";
+    for (fs::path folder = root / line.substr(4);; folder = folder.parent_path()) {
+      std::ifstream file(folder / "cpu.max");
+      double quota = 0, period = 0;
+      if (file >> quota >> period && period > 0) least = std::min(least, quota / period);
+      if (folder == root || !folder.has_relative_path() || folder == folder.parent_path()) break;
+    }
+  }
+  return least;
+}
+
+/// The whole number that a variable begins with; 0 where it begins with none above 0.
+int threads_of(const char* variable) {
+  const std::string text = environment(variable);
+  long long number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = end == text.data() + text.size() || *end == ',';
+  if (error != std::errc() || !whole || number < 1) return 0;
+  return static_cast<int>(std::min<long long>(number, most_threads));
+}
+
+std::atomic<int> threads_set{0};
+
+}  // namespace
+
+int usable_cores() {
+  static const int cores = static_cast<int>(
+      std::max(1.0, std::min<double>(cores_of_affinity(), std::ceil(cores_of_cgroup()))));
+  return cores;
+}
+
+int default_threads() {
+  if (const int set = threads_set.load(std::memory_order_relaxed); set > 0) return set;
+  for (const char* variable : {"HEDDLE_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    if (const int threads = threads_of(variable); threads > 0) return threads;
+  }
+  return std::min(usable_cores(), most_threads);
+}
+
+void set_default_threads(int threads) {
+  if (threads < 0 || threads > most_threads) {
+    throw Error(ErrorKind::usage, "a loop runs on 1 to " + std::to_string(most_threads) +
+                                      " threads, not on " + std::to_string(threads));
+  }
+  threads_set.store(threads, std::memory_order_relaxed);
+}
+
+}  // namespace heddle
