@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heddle/basis.hpp"
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/reduction.hpp"
@@ -18,7 +19,7 @@ class Product;
 /// A linear map between fields of scalar S. Only `rows` and `apply` have to be written; the fused
 /// forms exist for operators that save a pass over memory with them.
 template <class S>
-class LinearOperator {
+class HEDDLE_EXPORT LinearOperator {
  public:
   virtual ~LinearOperator() = default;
 

@@ -9,6 +9,7 @@
 #include "heddle/config.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/entry_kind.hpp"
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/narrow_values.hpp"
@@ -52,15 +53,16 @@ inline constexpr bool can_narrow = !std::is_void_v<narrowed_t<E>>;
 
 /// Scatters the user's values to their slots.
 template <class E>
-void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
-                  const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream);
+HEDDLE_EXPORT void place_values(const SlicedPattern& pattern, InnerLayout inner,
+                                ComponentOrder order, const stored_scalar_t<E>* from,
+                                stored_scalar_t<E>* to, const Stream& stream);
 
 }  // namespace detail
 
 /// A handle: copies share the matrix. May be used from several threads at once, but for
 /// `update_values`, which nothing else may overlap.
 template <class E>
-class Operator final : public LinearOperator<vector_scalar_t<E>> {
+class HEDDLE_EXPORT Operator final : public LinearOperator<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
 
  public:

@@ -4,12 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 /// Writes to a temporary name in the folder of `path`; `commit` puts it in place of `path`, and
 /// destruction without it leaves nothing. Something at `path` that is no regular file (a pipe, a
 /// terminal, /dev/null) is written to directly. Every failure is an `Error` of kind io.
-class OutputFile {
+class HEDDLE_EXPORT OutputFile {
  public:
   explicit OutputFile(const std::string& path);
   ~OutputFile();
@@ -39,6 +41,6 @@ class OutputFile {
 
 /// Removes the temporary names of every `OutputFile` that is not committed. Async-signal-safe: for
 /// the handler of SIGINT and SIGTERM, which must then end the process.
-void remove_unfinished_files() noexcept;
+HEDDLE_EXPORT void remove_unfinished_files() noexcept;
 
 }  // namespace heddle

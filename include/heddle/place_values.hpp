@@ -1,12 +1,13 @@
 // Values from a user's array into sliced storage on a GPU, by a kernel that knows no entries.
 #pragma once
 
+#include "heddle/export.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle {
 
 /// What the kernel knows of an entry: K scalars, which the user's array may hold by columns.
-struct EntryShape {
+struct HEDDLE_EXPORT EntryShape {
   int components;    // K
   int scalar_bytes;  // 4 or 8
   // Only for blocks that are stored by columns; else one element.
@@ -28,8 +29,8 @@ HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, i
 /// without allocation; memory of the host passes through a buffer on the GPU, or of pinned memory
 /// where the GPU's is short, and may be written again when this returns. `buffer_entries`: how many
 /// that holds at most; 0: as many as are worth it.
-void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
-                         const void* from, void* to, const Stream& stream,
-                         Offset buffer_entries = 0);
+HEDDLE_EXPORT void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner,
+                                       const EntryShape& shape, const void* from, void* to,
+                                       const Stream& stream, Offset buffer_entries = 0);
 
 }  // namespace heddle

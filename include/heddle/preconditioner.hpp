@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/reduction.hpp"
 #include "heddle/vector_operations.hpp"
@@ -15,7 +16,7 @@ class Diagonal;
 }
 
 template <class S>
-class Preconditioner {
+class HEDDLE_EXPORT Preconditioner {
  public:
   virtual ~Preconditioner() = default;
 
