@@ -1,22 +1,42 @@
 // Fields: one vector entry a row, owned or seen through a view.
 #pragma once
 
+#include <complex>
+#include <concepts>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "heddle/array.hpp"
 #include "heddle/basis.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
+#include "heddle/index.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
 
+namespace detail {
+
+/// How the arrays of others are fields: `view<S>(array)` is a FieldView<S>. Eigen's, in
+/// heddle/eigen.hpp, and what std::span takes, here.
+template <class A>
+struct array_as_field;
+
+/// What std::span would see of it, but for classes that say how they evaluate (Eigen's).
+template <class A>
+concept spannable = requires(A& array) { std::span(array); } &&
+                    !requires { typename std::remove_cvref_t<A>::PlainObject; };
+
+}  // namespace detail
+
 /// A field as solvers see it: scalars of type S (const S for one that is only read), `components` a
 /// row. Component k of row i is data[i * entry_stride + k * component_stride].
 template <class S>
-struct FieldView {
+struct HEDDLE_EXPORT FieldView {
   S* data = nullptr;
   Index size = 0;  // rows
   int components = 1;
@@ -26,15 +46,32 @@ struct FieldView {
   std::shared_ptr<const void> keep_alive;  // what must live as long as the view
 
   /// The rows of one AoS or SoA array in the user's order: `{b, n}` is n single numbers.
+  /// Any integral type counts the rows; `Error` (size_mismatch) for more than an Index does.
   FieldView() = default;
-  FieldView(S* data, Index size, int components = 1, VectorLayout layout = VectorLayout::aos,
+  template <std::integral N>
+  FieldView(S* data, N rows, int components = 1, VectorLayout layout = VectorLayout::aos,
             std::shared_ptr<const Basis> basis = nullptr)
       : data(data),
-        size(size),
+        size(checked_index(rows)),
         components(components),
         entry_stride(layout == VectorLayout::aos ? components : 1),
         component_stride(layout == VectorLayout::aos ? 1 : size),
         basis(std::move(basis)) {}
+
+  /// Complex numbers, of two components each.
+  template <class T, std::integral N>
+    requires std::same_as<std::remove_const_t<T>, std::complex<std::remove_const_t<S>>> &&
+             (std::is_const_v<S> || !std::is_const_v<T>)
+  FieldView(T* numbers, N rows) : FieldView(reinterpret_cast<S*>(numbers), rows, 2) {}
+
+  /// A contiguous array of numbers or of std::complex (a vector, an array, a span), or with
+  /// heddle/eigen.hpp a vector of Eigen's: a row each. `field_view<E>` is for rows of E.
+  template <class A>
+    requires requires(A& array) {
+      detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array);
+    }
+  FieldView(A&& array)
+      : FieldView(detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array)) {}
 
   /// A field that may be written is one that may be read.
   template <class U>
@@ -57,6 +94,18 @@ struct FieldView {
   bool is_soa() const { return entry_stride == 1 && (component_stride == size || components == 1); }
 };
 
+template <class A>
+  requires detail::spannable<A>
+struct detail::array_as_field<A> {
+  template <class S, class Array>
+    requires std::constructible_from<
+        FieldView<S>, typename decltype(std::span(std::declval<Array&>()))::pointer, std::size_t>
+  static FieldView<S> view(Array& array) {
+    const std::span numbers(array);
+    return {numbers.data(), numbers.size()};
+  }
+};
+
 /// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree.
 template <class S, class U>
 void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
@@ -70,7 +119,7 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
 
 /// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made.
 template <class E>
-class Field {
+class HEDDLE_EXPORT Field {
   static_assert(check_entry<E>());
 
  public:
@@ -78,14 +127,15 @@ class Field {
   using scalar = typename entry::scalar;
 
   Field() = default;
-  explicit Field(Index rows, const Device& device = Device::cpu(),
+  template <std::integral N>
+  explicit Field(N rows, const Device& device = Device::cpu(),
                  VectorLayout layout = VectorLayout::aos,
                  std::shared_ptr<const Basis> basis = nullptr)
-      : scalars_(static_cast<std::size_t>(rows) * entry::components, device),
-        rows_(rows),
+      : scalars_(static_cast<std::size_t>(checked_index(rows)) * entry::components, device),
+        rows_(static_cast<Index>(rows)),
         layout_(layout),
         basis_(std::move(basis)) {
-    if (basis_ && basis_->size() != rows) {
+    if (basis_ && basis_->size() != rows_) {
       throw Error(ErrorKind::size_mismatch, "a field of " + std::to_string(rows) +
                                                 " rows in a basis of " +
                                                 std::to_string(basis_->size()));
@@ -145,5 +195,33 @@ class Field {
   VectorLayout layout_ = VectorLayout::aos;
   std::shared_ptr<const Basis> basis_;
 };
+
+/// The scalars of an array that FieldView takes as rows of E's vector entries, one after the other:
+/// `field_view<block<double, 3, 3>>(b)` of 3n numbers has n rows. Throws `Error` (size_mismatch)
+/// for a number of scalars that no whole rows have.
+template <class E, class A>
+auto field_view(A&& array) {
+  using S = typename vector_entry_t<E>::scalar;
+  constexpr int components = vector_entry_t<E>::components;
+  const auto rows_of = [](auto flat) {
+    if (flat.components == components) return flat;
+    if (!flat.is_aos() || flat.scalars() % components != 0) {
+      throw Error(ErrorKind::size_mismatch, "an array of " + std::to_string(flat.scalars()) +
+                                                " scalars is no field of rows of " +
+                                                std::to_string(components) +
+                                                ", one after the other");
+    }
+    flat.size = static_cast<Index>(flat.scalars() / components);
+    flat.components = components;
+    flat.entry_stride = components;
+    flat.component_stride = 1;
+    return flat;
+  };
+  if constexpr (std::constructible_from<FieldView<S>, A&>) {
+    return rows_of(FieldView<S>(array));
+  } else {
+    return rows_of(FieldView<const S>(array));
+  }
+}
 
 }  // namespace heddle
