@@ -1,9 +1,9 @@
-# `cmake --install` and `find_package(heddle)`.
+# `cmake --install`, `find_package(heddle)` and `pkg-config heddle`.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
-install(TARGETS heddle EXPORT heddle_targets)
+install(TARGETS ${heddle_package_library} EXPORT heddle_targets)
 foreach(program heddle_cli heddle_tune_program heddle_bench_program
     heddle_spin_program heddle_elastic_program heddle_petsc_peer)
   if(TARGET ${program})
@@ -17,7 +17,7 @@ install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
 install(EXPORT heddle_targets FILE heddle-targets.cmake NAMESPACE heddle::
   DESTINATION ${package_folder})
 
-get_target_property(library_type heddle TYPE)
+get_target_property(library_type ${heddle_package_library} TYPE)
 configure_package_config_file(cmake/heddle-config.cmake.in cmake/heddle-config.cmake
   INSTALL_DESTINATION ${package_folder} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(cmake/heddle-config-version.cmake
@@ -27,3 +27,22 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cmake/heddle-config.cmake
   ${PROJECT_BINARY_DIR}/cmake/heddle-config-version.cmake
   DESTINATION ${package_folder})
+
+# Whoever links a static libheddle also links the libraries that it hides. Paths are relative to the
+# file, so that an installation may move.
+set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_prefix /prefix/${pc_folder} /prefix)
+set(pc_private .private)
+set(pc_definitions "")
+set(pc_libraries "")
+if(library_type STREQUAL STATIC_LIBRARY)
+  set(pc_private "")
+  set(pc_definitions " -DHEDDLE_STATIC")
+  set(pc_libraries " -ldl")
+  if(HEDDLE_HAS_CUDA)
+    get_target_property(cudart CUDA::cudart_static IMPORTED_LOCATION)
+    set(pc_libraries " ${cudart} -lrt -ldl")
+  endif()
+endif()
+configure_file(cmake/heddle.pc.in cmake/heddle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/heddle.pc DESTINATION ${pc_folder})

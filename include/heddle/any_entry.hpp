@@ -7,10 +7,11 @@
 
 #include "heddle/entry_definition.hpp"
 #include "heddle/entry_kind.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
-class AnyEntry {
+class HEDDLE_EXPORT AnyEntry {
  public:
   AnyEntry(EntryKind kind) : kind_(kind) {}
   AnyEntry(std::shared_ptr<const EntryDefinition> definition)

@@ -9,11 +9,12 @@
 #include "heddle/any_entry.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/defined_matrix.hpp"
+#include "heddle/export.hpp"
 #include "heddle/progress.hpp"
 
 namespace heddle {
 
-class AnyMatrix {
+class HEDDLE_EXPORT AnyMatrix {
  public:
   /// Of a type that `EntryKind` names.
   template <class E>

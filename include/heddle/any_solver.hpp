@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "heddle/any_matrix.hpp"
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/plan.hpp"
@@ -19,7 +20,7 @@ namespace heddle {
 
 /// An AoS field in the user's order and the host's memory, in single or double precision; `device`
 /// says how many threads make it. Without rows when moved from.
-class AnyField {
+class HEDDLE_EXPORT AnyField {
  public:
   /// Throws `Error` (size_mismatch) for sizes that no field has.
   AnyField(Index rows, int components, Precision precision, const Device& device);
@@ -54,13 +55,13 @@ class AnyField {
 
 enum class Method { conjugate_gradient, bicgstab };
 enum class PreconditionerKind { none, jacobi };
-Method parse_method(std::string_view text);                      // cg, bicgstab
-PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
+HEDDLE_EXPORT Method parse_method(std::string_view text);                      // cg, bicgstab
+HEDDLE_EXPORT PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
 class AnySolver;
 
 /// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
-class AnyOperator {
+class HEDDLE_EXPORT AnyOperator {
  public:
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
 
@@ -129,7 +130,7 @@ class AnyOperator {
   std::shared_ptr<const Implementation> implementation_;
 };
 
-class AnySolver {
+class HEDDLE_EXPORT AnySolver {
  public:
   AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
             const SolverOptions& options);

@@ -9,20 +9,21 @@
 
 #include "heddle/assert.hpp"
 #include "heddle/device.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 namespace detail {
 /// On a GPU's stream from or to host or device; the host's side is free when this returns.
-void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream);
+HEDDLE_EXPORT void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream);
 /// memset by the team that will use the pages, so that each is placed near its thread.
-void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
+HEDDLE_EXPORT void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
 /// Elements can be read and written one by one only where the memory is the host's. An array that
 /// was moved from is empty.
 template <class T>
-class Array {
+class HEDDLE_EXPORT Array {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:

@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "heddle/csr.hpp"
+#include "heddle/export.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
 
 /// Immutable and shared by every matrix and field that lives in it.
-class Basis {
+class HEDDLE_EXPORT Basis {
  public:
   /// The user's own order of `size` rows.
   static std::shared_ptr<const Basis> natural(Index size);
@@ -62,10 +63,11 @@ class Basis {
 };
 
 /// True where both number rows alike.
-bool same_basis(const Basis& a, const Basis& b);
+HEDDLE_EXPORT bool same_basis(const Basis& a, const Basis& b);
 
 /// The user's rows in the order in which `plan` stores them, in the memory of `device`: what
 /// `Basis::make` and a scattering matrix share. Empty for the natural order.
-Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const Device& device);
+HEDDLE_EXPORT Array<Index> storage_order(const PatternView& pattern, const Plan& plan,
+                                         const Device& device);
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 // BiCGStab, preconditioned from the right, for systems that are not Hermitian.
 #pragma once
 
+#include "heddle/export.hpp"
 #include "heddle/krylov_solver.hpp"
 
 namespace heddle {
@@ -14,7 +15,7 @@ class BiCGStabLoop;
 /// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
 /// stays real, since v -> v - A v omega is linear over quaternions from the right only then.
 template <class S>
-class BiCGStab final : public KrylovSolver<S> {
+class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
  public:
   explicit BiCGStab(OperatorReference<S> matrix, SolverOptions options = {})
       : BiCGStab(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}

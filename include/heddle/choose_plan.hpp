@@ -4,6 +4,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/device_properties.hpp"
 #include "heddle/entry_size.hpp"
+#include "heddle/export.hpp"
 #include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
@@ -12,11 +13,12 @@ namespace heddle {
 /// A rule of thumb from what was measured, see docs/performance-notes.md; no measurement of its
 /// own. `stored=float` is for entries in double precision. What suits the loops of solvers may not
 /// be the fastest for products alone.
-Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Device& device,
-                 StoredScalar stored = StoredScalar::own, Objective objective = Objective::cg);
+HEDDLE_EXPORT Plan choose_plan(const PatternView& pattern, const EntrySize& entry,
+                               const Device& device, StoredScalar stored = StoredScalar::own,
+                               Objective objective = Objective::cg);
 
 /// What a GPU has near its processors, in bytes; that of the one that the rule was measured on.
-struct NearMemory {
+struct HEDDLE_EXPORT NearMemory {
   double last_cache = 62914560;
   int multiprocessors = 132;
   int shared_memory_of_block = 232448;
@@ -26,13 +28,14 @@ struct NearMemory {
 };
 
 /// The same for a GPU that need not be there.
-Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry,
-                         StoredScalar stored = StoredScalar::own,
-                         Objective objective = Objective::cg, const NearMemory& memory = {});
+HEDDLE_EXPORT Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry,
+                                       StoredScalar stored = StoredScalar::own,
+                                       Objective objective = Objective::cg,
+                                       const NearMemory& memory = {});
 
 /// The same for a team of so many threads of a CPU.
-Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
-                         StoredScalar stored = StoredScalar::own);
+HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
+                                       StoredScalar stored = StoredScalar::own);
 
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu(),

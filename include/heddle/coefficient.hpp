@@ -5,12 +5,13 @@
 
 #include "heddle/entries/complex.hpp"
 #include "heddle/entries/quaternion.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// A coefficient of ring R over S; real coefficients are kept like the others, in one component.
 template <Ring R, class S>
-struct Coefficient {
+struct HEDDLE_EXPORT Coefficient {
   static constexpr int size = ring_size(R);
   S component[size];
 

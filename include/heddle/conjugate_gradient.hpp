@@ -1,6 +1,7 @@
 // The preconditioned conjugate gradient method for Hermitian positive definite systems.
 #pragma once
 
+#include "heddle/export.hpp"
 #include "heddle/krylov_solver.hpp"
 
 namespace heddle {
@@ -12,7 +13,7 @@ class ConjugateGradientLoop;
 
 /// Its coefficients are real for every entry. Refuses operators whose entries have no adjoint.
 template <class S>
-class ConjugateGradient final : public KrylovSolver<S> {
+class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
  public:
   explicit ConjugateGradient(OperatorReference<S> matrix, SolverOptions options = {})
       : ConjugateGradient(std::move(matrix), std::shared_ptr<Preconditioner<S>>(),

@@ -10,12 +10,13 @@
 #include "heddle/assert.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// Row offsets of 32 or 64 bits, read alike: by the host where they lie in its memory, by kernels
 /// where they lie in a GPU's.
-class OffsetsView {
+class HEDDLE_EXPORT OffsetsView {
  public:
   OffsetsView() = default;
   OffsetsView(const std::int32_t* narrow) : narrow_(narrow) {}
@@ -39,7 +40,7 @@ class OffsetsView {
 
 /// Where the entries are, without what they are: `rows + 1` offsets from 0, and one column each.
 /// The members below read the offsets where they lie.
-struct PatternView {
+struct HEDDLE_EXPORT PatternView {
   Index rows = 0;
   Index columns = 0;
   OffsetsView offsets;
@@ -57,9 +58,9 @@ void check_sizes(const PatternView& pattern);
 
 /// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
 /// Columns need not be sorted.
-void check_pattern(const PatternView& pattern, const Stream& stream);
+HEDDLE_EXPORT void check_pattern(const PatternView& pattern, const Stream& stream);
 /// The same where the arrays may lie in the memory of a GPU, which then does the work.
-void check_pattern(const PatternView& pattern, const Device& device);
+HEDDLE_EXPORT void check_pattern(const PatternView& pattern, const Device& device);
 
 /// The order of a block's components in the caller's array; other entries have only one order.
 enum class ComponentOrder { row_major, column_major };
@@ -68,7 +69,7 @@ inline constexpr ComponentOrder column_major = ComponentOrder::column_major;
 
 /// A user's arrays, not owned: E::components scalars a value, in the order of the columns.
 template <class E>
-struct CsrView {
+struct HEDDLE_EXPORT CsrView {
   static_assert(check_entry<E>());
 
   Index rows = 0;
@@ -92,7 +93,7 @@ void check_lengths(Index rows, Index columns, std::span<const Offset> offsets, s
 
 /// An assembled matrix that owns its arrays, of which it has none when moved from.
 template <class E>
-class CsrMatrix {
+class HEDDLE_EXPORT CsrMatrix {
   static_assert(check_entry<E>());
 
  public:

@@ -3,17 +3,18 @@
 
 #include "heddle/defined_operator.hpp"
 #include "heddle/diagonal_cuda.hpp"
+#include "heddle/export.hpp"
 #include "heddle/preconditioner.hpp"
 
 namespace heddle {
 
 /// True unless `inverse` is that of `entry` to some digit, as `detail::is_singular` for types.
 template <class S>
-bool is_singular(const EntryDefinition& definition, const S* entry, const S* inverse);
+HEDDLE_EXPORT bool is_singular(const EntryDefinition& definition, const S* entry, const S* inverse);
 
 /// S is float or double.
 template <class S>
-class DefinedJacobi final : public Preconditioner<S> {
+class HEDDLE_EXPORT DefinedJacobi final : public Preconditioner<S> {
  public:
   /// Throws `Error`: unsupported where the definition has no inverse; size_mismatch for a matrix
   /// that is not square; singular with the first row, counted from 0, whose diagonal entry is

@@ -7,13 +7,14 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/entry_definition.hpp"
+#include "heddle/export.hpp"
 #include "heddle/matrix_market.hpp"
 
 namespace heddle {
 
 /// S is float or double.
 template <class S>
-class DefinedMatrix {
+class HEDDLE_EXPORT DefinedMatrix {
  public:
   /// Takes the arrays: rows + 1 offsets, a column and definition->size() scalars an entry. Checks
   /// them as `check_pattern` does.
@@ -75,15 +76,16 @@ class DefinedMatrix {
 /// The entries behind what a file holds, by the rules of `fold<E>`: tiles of the real
 /// representation or columns of components. Throws `Error`.
 template <class S>
-DefinedMatrix<S> fold(const ScalarMatrix& file, std::shared_ptr<const EntryDefinition> definition,
-                      Tiling tiling = Tiling::automatic, const Device& device = Device::cpu());
+HEDDLE_EXPORT DefinedMatrix<S> fold(const ScalarMatrix& file,
+                                    std::shared_ptr<const EntryDefinition> definition,
+                                    Tiling tiling = Tiling::automatic,
+                                    const Device& device = Device::cpu());
 
 /// As `read_matrix<E>`.
 template <class S>
-DefinedMatrix<S> read_defined_matrix(const std::string& path,
-                                     std::shared_ptr<const EntryDefinition> definition,
-                                     const Device& device = Device::cpu(),
-                                     Progress* progress = nullptr);
+HEDDLE_EXPORT DefinedMatrix<S> read_defined_matrix(
+    const std::string& path, std::shared_ptr<const EntryDefinition> definition,
+    const Device& device = Device::cpu(), Progress* progress = nullptr);
 
 extern template class DefinedMatrix<float>;
 extern template class DefinedMatrix<double>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heddle/defined_matrix.hpp"
+#include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/product_cuda.hpp"
 #include "heddle/sliced.hpp"
@@ -16,7 +17,7 @@ namespace heddle {
 /// A handle: copies share the matrix. May be used from several threads at once. One that was moved
 /// from throws `Error` (usage) whatever is asked of it. S is float or double.
 template <class S>
-class DefinedOperator final : public LinearOperator<S> {
+class HEDDLE_EXPORT DefinedOperator final : public LinearOperator<S> {
  public:
   /// The matrix's arrays are copied. Throws `Error`: on the CPU bad_plan for a plan that asks for
   /// more than CSR in the user's order with all components together; else as `Operator<E>`.

@@ -5,13 +5,15 @@
 #include <memory_resource>
 #include <string>
 
+#include "heddle/export.hpp"
+
 struct CUstream_st;  // what a cudaStream_t points to
 
 namespace heddle {
 
 /// The queue that work is ordered on. On the CPU that is the calling thread and the team it leads,
 /// on a GPU a CUDA stream: calls return before their work is done unless they return a number.
-struct Stream {
+struct HEDDLE_EXPORT Stream {
   int threads = 1;                              // of the team, for work on the CPU
   int gpu = -1;                                 // CUDA's number of the GPU; -1 for the CPU
   CUstream_st* queue = nullptr;                 // the stream on that GPU
@@ -21,7 +23,7 @@ struct Stream {
 };
 
 /// A handle, cheap to copy: a backend, its stream and the memory its arrays come from.
-class Device {
+class HEDDLE_EXPORT Device {
  public:
   /// The first GPU that works here, or else the CPU with `default_threads()`.
   /// `description()` says which it became, `why_no_gpu()` why not a GPU.
@@ -65,15 +67,15 @@ class Device {
 
 /// 64-byte aligned; blocks of 2 MiB and more are aligned to and advised for huge pages, since a
 /// product touches all of its arrays and address translation would cost a tenth of its time.
-std::pmr::memory_resource* default_memory();
+HEDDLE_EXPORT std::pmr::memory_resource* default_memory();
 
 namespace detail {
 /// `count` values of `value_bytes` each, of the device's resource. Throws `Error` (memory) that
 /// says how much was asked for: where that is no number of bytes, where the resource refuses, and,
 /// before the host promises what it does not have, where much is asked of `default_memory` and not
 /// available.
-void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
-                      const Device& device);
+HEDDLE_EXPORT void* allocate_values(std::size_t count, std::size_t value_bytes,
+                                    std::size_t alignment, const Device& device);
 }  // namespace detail
 
 }  // namespace heddle

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "heddle/device.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
-struct DeviceProperties {
+struct HEDDLE_EXPORT DeviceProperties {
   bool gpu = false;
   std::string name;          // of the processor or GPU: "NVIDIA H200"
   long long memory = 0;      // bytes, in all
@@ -32,11 +33,12 @@ struct DeviceProperties {
   bool operator==(const DeviceProperties&) const = default;
 };
 
-DeviceProperties properties_of(const Device& device);
+HEDDLE_EXPORT DeviceProperties properties_of(const Device& device);
 
 /// Empty where plans measured on `measured` tell of `here`: devices of the same kind; GPUs of the
 /// same name and architecture; CPUs with the same instructions. Otherwise the difference in a few
 /// words.
-std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here);
+HEDDLE_EXPORT std::string why_another_class(const DeviceProperties& measured,
+                                            const DeviceProperties& here);
 
 }  // namespace heddle

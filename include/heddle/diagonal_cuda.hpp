@@ -4,11 +4,12 @@
 #include <memory>
 
 #include "heddle/array.hpp"
+#include "heddle/export.hpp"
 #include "heddle/product_cuda.hpp"
 
 namespace heddle::cuda {
 
-class Diagonal {
+class HEDDLE_EXPORT Diagonal {
  public:
   /// `components` and `scalar_bytes` of the entry in the form in which it computes.
   Diagonal(const Product& product, int components, int scalar_bytes, const Device& device);

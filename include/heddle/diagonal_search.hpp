@@ -1,12 +1,13 @@
 // The search for a row's diagonal entry, as the CPU and a GPU's kernel do it.
 #pragma once
 
+#include "heddle/export.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle::detail {
 
 /// What the search reads of a pattern, where the pattern lies.
-struct DiagonalSearch {
+struct HEDDLE_EXPORT DiagonalSearch {
   SlicesView slices;
   const Index* row_length;       // null for C = 1
   const Index* column;           // of each slot
@@ -42,6 +43,6 @@ struct DiagonalSearch {
 };
 
 /// The search through a pattern, where the pattern lies. Throws where it is not square.
-DiagonalSearch diagonal_search(const SlicedPattern& A);
+HEDDLE_EXPORT DiagonalSearch diagonal_search(const SlicedPattern& A);
 
 }  // namespace heddle::detail

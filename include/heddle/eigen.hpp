@@ -6,11 +6,16 @@
 #include <Eigen/Geometry>
 #include <Eigen/SparseCore>
 #include <complex>
+#include <concepts>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/expansion.hpp"
+#include "heddle/field.hpp"
 #include "heddle/std_complex.hpp"
 #include "heddle/team.hpp"
 
@@ -89,15 +94,6 @@ struct eigen_scalar<std::complex<S>> {
   }
   static std::complex<S> load(const S* from) { return {from[0], from[1]}; }
 };
-
-inline Index checked_index(long long size) {
-  if (size > std::numeric_limits<Index>::max()) {
-    throw Error(ErrorKind::size_mismatch, std::to_string(size) +
-                                              " rows or columns do not fit one matrix, which "
-                                              "takes 2147483647");
-  }
-  return static_cast<Index>(size);
-}
 
 /// The entries as they are: a real or complex number each.
 template <class T, class StorageIndex>
@@ -178,6 +174,130 @@ Eigen::SparseMatrix<std::complex<vector_scalar_t<E>>, Eigen::RowMajor, StorageIn
 to_eigen_complex(const CsrMatrix<E>& matrix) {
   return detail::csr_to_eigen<std::complex<vector_scalar_t<E>>, StorageIndex>(
       expand_complex(matrix));
+}
+
+namespace detail {
+template <class A>
+concept dense_of_eigen =
+    requires(const A& array) { []<class Derived>(const Eigen::DenseBase<Derived>&) {}(array); };
+}  // namespace detail
+
+/// A dense array of Eigen's as a field, in place where it lies in memory, also as a Map, a Ref or a
+/// block with strides; expressions can only be read, and are evaluated once. A vector has a row for
+/// each number; a matrix of real numbers one for each of its rows, with its columns as components.
+template <class A>
+  requires detail::dense_of_eigen<A>
+struct detail::array_as_field<A> {
+  using Number = typename A::Scalar;
+  static constexpr bool is_complex = Eigen::NumTraits<Number>::IsComplex;
+  static constexpr bool is_vector = A::IsVectorAtCompileTime != 0;
+  static constexpr bool is_stored = (A::Flags & Eigen::DirectAccessBit) != 0;
+
+  template <class S, class Array>
+    requires std::same_as<std::remove_const_t<S>, typename Eigen::NumTraits<Number>::Real> &&
+             (is_vector || !is_complex) &&
+             (std::is_const_v<S> ||
+              (is_stored &&
+               !std::is_const_v<std::remove_pointer_t<decltype(std::declval<Array&>().data())>>))
+  static FieldView<S> view(Array& array) {
+    if constexpr (is_stored) {
+      constexpr bool lies = A::RowsAtCompileTime == 1 && A::ColsAtCompileTime != 1;
+      constexpr int width = is_complex ? 2 : 1;
+      FieldView<S> field(reinterpret_cast<S*>(array.data()), lies ? array.cols() : array.rows(),
+                         lies ? width : width * static_cast<int>(array.cols()));
+      field.entry_stride = width * (lies ? array.colStride() : array.rowStride());
+      field.component_stride = is_complex || field.components == 1 ? 1 : array.colStride();
+      return field;
+    } else {
+      using Stored = typename A::PlainObject;
+      const auto evaluated = std::make_shared<const Stored>(array);
+      FieldView<S> field = array_as_field<Stored>::template view<S>(*evaluated);
+      field.keep_alive = evaluated;
+      return field;
+    }
+  }
+};
+
+/// Where each number of a sparse matrix of Eigen's goes in the matrix that `assemble` made of it.
+template <class E>
+class EigenValueMap {
+ public:
+  using scalar = stored_scalar_t<E>;
+
+  EigenValueMap() = default;
+  /// Numbers counted from 1; 0 where a scalar of the entries has none. `parts` scalars a number.
+  EigenValueMap(std::size_t numbers, int parts, Array<Offset> number_of_scalar)
+      : numbers_(numbers), parts_(parts), number_(std::move(number_of_scalar)) {}
+
+  /// Writes the values of a compressed matrix of the same pattern, which is not looked at again,
+  /// to those of the entries. Allocates nothing. Throws `Error` if a size does not fit.
+  template <class T, int Options, class StorageIndex>
+  void apply(const Eigen::SparseMatrix<T, Options, StorageIndex>& m, std::span<scalar> csr_values,
+             const Stream& stream = Device::cpu().stream()) const {
+    if (!m.isCompressed()) {
+      throw Error(ErrorKind::usage, "new values come from a compressed matrix: makeCompressed()");
+    }
+    if (static_cast<std::size_t>(m.nonZeros()) != numbers_ || csr_values.size() != number_.size() ||
+        parts_ != detail::eigen_scalar<T>::entry::components) {
+      throw Error(ErrorKind::size_mismatch,
+                  "the value map takes " + std::to_string(numbers_) + " numbers to " +
+                      std::to_string(number_.size()) + " scalars, but was given " +
+                      std::to_string(m.nonZeros()) + " and " + std::to_string(csr_values.size()));
+    }
+    using Real = typename Eigen::NumTraits<T>::Real;
+    const auto* values = reinterpret_cast<const Real*>(m.valuePtr());
+    const auto count = static_cast<Offset>(number_.size());
+#pragma omp parallel for schedule(static) num_threads(team_size(stream, count))
+    for (Offset i = 0; i < count; ++i) {
+      const Offset number = number_[i];
+      csr_values[i] =
+          number == 0 ? scalar(0) : static_cast<scalar>(values[(number - 1) * parts_ + i % parts_]);
+    }
+  }
+
+ private:
+  std::size_t numbers_ = 0;
+  int parts_ = 1;
+  Array<Offset> number_;
+};
+
+template <class E>
+struct EigenAssembled {
+  CsrMatrix<E> matrix;
+  EigenValueMap<E> map;
+};
+
+/// As `from_eigen`, with a map by which new values of the same pattern take their places:
+/// `map.apply(m, matrix.values().span())`. For entries each scalar of which is one of the matrix:
+/// real and complex numbers and blocks of them, or any under `Tiling::components`; others, whose
+/// scalars stand in several places, throw `Error`, as does a matrix that is not compressed.
+template <class E, class T, int Options, class StorageIndex>
+EigenAssembled<E> assemble(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
+                           Tiling tiling = Tiling::automatic,
+                           const Device& device = Device::cpu()) {
+  constexpr int parts = detail::eigen_scalar<T>::entry::components;
+  // The matrix of the numbers' own numbers, folded, tells where each of them goes.
+  using Number = std::conditional_t<parts == 2, std::complex<double>, double>;
+  using Numbered = typename arithmetic_t<E>::template with_scalar<double>;
+  if (!m.isCompressed()) {
+    throw Error(ErrorKind::usage, "assemble takes a compressed matrix: makeCompressed()");
+  }
+  Eigen::SparseMatrix<Number, Options, StorageIndex> numbered = m.template cast<Number>();
+  for (Eigen::Index i = 0; i < numbered.nonZeros(); ++i) {
+    numbered.valuePtr()[i] = static_cast<double>(i + 1);
+  }
+  const auto folded = from_eigen<Numbered>(numbered, tiling, device);
+  Array<Offset> number(folded.values().size(), device);
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    number[i] = static_cast<Offset>(folded.values()[i - i % parts]);
+  }
+  EigenAssembled<E> made{
+      {}, EigenValueMap<E>(static_cast<std::size_t>(m.nonZeros()), parts, std::move(number))};
+  made.matrix = CsrMatrix<E>(folded.rows(), folded.columns(), Array<Offset>(folded.offsets()),
+                             Array<Index>(folded.column()),
+                             Array<stored_scalar_t<E>>(folded.values().size(), device));
+  made.map.apply(m, made.matrix.values().span(), device.stream());
+  return made;
 }
 
 }  // namespace heddle

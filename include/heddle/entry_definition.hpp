@@ -9,12 +9,13 @@
 
 #include "heddle/entries/entry.hpp"
 #include "heddle/expansion.hpp"
+#include "heddle/export.hpp"
 #include "heddle/formula.hpp"
 
 namespace heddle {
 
 /// One term of a product y += a x: y_result += coefficient * a_left * x_right, in components.
-struct ProductTerm {
+struct HEDDLE_EXPORT ProductTerm {
   int result = 0;
   int left = 0;
   int right = 0;
@@ -22,7 +23,7 @@ struct ProductTerm {
 };
 
 /// What a definition states, in real components; a complex member is two of them, re and im.
-struct EntryDefinition {
+struct HEDDLE_EXPORT EntryDefinition {
   /// What a file may ask for: products are tables of their cube.
   static constexpr int most_components = 36;
 
@@ -44,29 +45,31 @@ struct EntryDefinition {
 /// component, that the inverse inverts, that the adjoint is the transpose of the real
 /// representation and that the ring commutes, each on random numbers. Throws `Error`
 /// (malformed_file) "source: key path: what is wrong".
-EntryDefinition parse_entry_definition(std::string_view json, const std::string& source);
+HEDDLE_EXPORT EntryDefinition parse_entry_definition(std::string_view json,
+                                                     const std::string& source);
 
 /// The same of a file; also throws `Error` (io).
-EntryDefinition read_entry_definition(const std::string& path);
+HEDDLE_EXPORT EntryDefinition read_entry_definition(const std::string& path);
 
 /// The V x V matrix by which `entry` (K components) acts, row by row.
-std::vector<double> real_representation(const EntryDefinition& definition, const double* entry);
+HEDDLE_EXPORT std::vector<double> real_representation(const EntryDefinition& definition,
+                                                      const double* entry);
 
 /// Where the components stand in that matrix. Throws `Error` (unsupported) if some number of it is
 /// not one component, its negative, or zero.
-detail::Arrangement arrangement(const EntryDefinition& definition);
+HEDDLE_EXPORT detail::Arrangement arrangement(const EntryDefinition& definition);
 
 /// The inverse of an entry (K components each), scaled so that no intermediate overflows. Of a
 /// singular entry it is not finite, or so large that |a| |a^-1| exceeds 1 / epsilon.
 template <class S>
-void invert(const EntryDefinition& definition, const S* entry, S* inverse,
-            std::vector<S>& registers);
+HEDDLE_EXPORT void invert(const EntryDefinition& definition, const S* entry, S* inverse,
+                          std::vector<S>& registers);
 
 /// A C++ header that host compiler, nvcc and NVRTC take, given heddle's own `entries/` headers: a
 /// template over the scalar that states what entries/entry.hpp asks for.
-std::string cuda_text(const EntryDefinition& definition);
+HEDDLE_EXPORT std::string cuda_text(const EntryDefinition& definition);
 
 /// The template of that text, e.g. "heddle_user::split_complex_entry".
-std::string cuda_type_name(const EntryDefinition& definition);
+HEDDLE_EXPORT std::string cuda_type_name(const EntryDefinition& definition);
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include "heddle/entries.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -36,8 +37,8 @@ inline std::string_view name(Precision precision) {
 }
 
 /// Throws `Error` with the names that there are.
-EntryKind parse_entry_kind(std::string_view text);
-Precision parse_precision(std::string_view text);
+HEDDLE_EXPORT EntryKind parse_entry_kind(std::string_view text);
+HEDDLE_EXPORT Precision parse_precision(std::string_view text);
 
 /// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name.
 template <class S, class F>

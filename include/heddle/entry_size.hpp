@@ -3,10 +3,11 @@
 #pragma once
 
 #include "heddle/entries/entry.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
-struct EntrySize {
+struct HEDDLE_EXPORT EntrySize {
   int bytes;              // as it is given
   int vector_bytes;       // of a row of x
   int most_vector_bytes;  // the same, no less where that is a guess

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "heddle/entries.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// The C++ name of a type, and the headers that a program has to include to use it: those of
 /// heddle/entries/, the texts given here by name (of a type that was printed), or registered ones.
-struct EntryText {
+struct HEDDLE_EXPORT EntryText {
   std::string type;
   std::vector<std::string> headers;
   std::map<std::string, std::string> texts = {};
@@ -22,10 +23,10 @@ struct EntryText {
 /// The text of a header of the user's own, by the name that `HEDDLE_ENTRY` gives it. CMake's
 /// `heddle_embed_entry(target file.hpp)` writes the calls. `text` must stay where it is. May be
 /// called from several threads at once.
-bool register_entry_header(const char* name, std::string_view text);
+HEDDLE_EXPORT bool register_entry_header(const char* name, std::string_view text);
 
 /// Throws `Error` (unsupported) if no such header was registered, or two of that name that differ.
-std::string_view entry_header(const std::string& name);
+HEDDLE_EXPORT std::string_view entry_header(const std::string& name);
 
 namespace detail {
 

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 /// What a caller may want to tell apart; the command line maps `memory` and `internal` to exit
@@ -23,7 +25,7 @@ enum class ErrorKind {
   internal         // a broken invariant of ours
 };
 
-class Error : public std::runtime_error {
+class HEDDLE_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   ErrorKind kind() const noexcept { return kind_; }

@@ -14,6 +14,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/entries.hpp"
+#include "heddle/export.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -75,13 +76,13 @@ E entry_of(const CsrView<E>& view, Offset i) {
 }
 
 /// A signed component, or zero: what stands at one position of a representation.
-struct Position {
+struct HEDDLE_EXPORT Position {
   int component = -1;
   int sign = 0;
 };
 
 /// How the components of an entry are arranged in `rows` x `columns` real numbers.
-struct Arrangement {
+struct HEDDLE_EXPORT Arrangement {
   int rows = 0;
   int columns = 0;
   int components = 0;
@@ -123,14 +124,14 @@ Arrangement arrangement() {
 
 /// A matrix of 1 or 2 numbers (`parts`) a value.
 template <class T>
-struct NumbersView {
+struct HEDDLE_EXPORT NumbersView {
   PatternView pattern;
   const T* values;
   int parts;
 };
 
 template <class S>
-struct Folded {
+struct HEDDLE_EXPORT Folded {
   Index rows = 0;
   Index columns = 0;
   Array<Offset> offsets;
@@ -140,12 +141,12 @@ struct Folded {
 
 /// Row r of the copy holds what row r of `matrix` does, by increasing columns.
 template <class T>
-Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
+HEDDLE_EXPORT Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
 
 /// Finds the tiles of `matrix` and the entries they hold. Throws `Error` as `fold` says.
 template <class S, class T>
-Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
-                     const Device& device);
+HEDDLE_EXPORT Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged,
+                                   Tiling tiling, const Device& device);
 
 template <class X>
 struct numbers_of {};

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "heddle/any_matrix.hpp"
+#include "heddle/export.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle {
 
-struct Features {
+struct HEDDLE_EXPORT Features {
   Index rows = 0;
   Index columns = 0;
   Offset entries = 0;
@@ -30,17 +31,18 @@ struct Features {
   Index singular_diagonal = 0;  // rows whose diagonal entry has no inverse, beside those
 };
 
-Features features(const AnyMatrix& matrix, const Device& device);
+HEDDLE_EXPORT Features features(const AnyMatrix& matrix, const Device& device);
 
 /// One layout's account, and its total over that of CSR (Mueller-Roemer et al. 2020, table 9;
 /// theirs counts offsets of 4 bytes, ours have 8).
-struct LayoutMemory {
+struct HEDDLE_EXPORT LayoutMemory {
   std::string plan;
   MemoryUse use;
   double of_csr = 1;
 };
 
 /// Product memory of CSR, ELL, Sl-16, Sl-32, pJDS and K2, and of the real expansion in CSR.
-std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& device);
+HEDDLE_EXPORT std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix,
+                                                      const Device& device);
 
 }  // namespace heddle

@@ -1,16 +1,22 @@
 // Fields: one vector entry a row, owned or seen through a view.
 #pragma once
 
+#include <complex>
+#include <concepts>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "heddle/array.hpp"
 #include "heddle/assert.hpp"
 #include "heddle/basis.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
+#include "heddle/index.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
@@ -18,8 +24,8 @@ namespace heddle {
 namespace detail {
 
 /// Throws `Error` (size_mismatch) for sizes that no field has, or that are not the basis's.
-void check_sizes(Index size, int components, const Basis* basis);
-[[noreturn]] void refuse_null(Index size, int components);
+HEDDLE_EXPORT void check_sizes(Index size, int components, const Basis* basis);
+[[noreturn]] HEDDLE_EXPORT void refuse_null(Index size, int components);
 
 /// Where the scalars of a view lie, in bytes.
 struct Footprint {
@@ -30,15 +36,25 @@ struct Footprint {
   Offset entry_stride;
   Offset component_stride;
 };
-bool overlap(const Footprint& a, const Footprint& b);
-[[noreturn]] void refuse_overlap(const char* a, const char* b);
+HEDDLE_EXPORT bool overlap(const Footprint& a, const Footprint& b);
+[[noreturn]] HEDDLE_EXPORT void refuse_overlap(const char* a, const char* b);
+
+/// How the arrays of others are fields: `view<S>(array)` is a FieldView<S>. Eigen's, in
+/// heddle/eigen.hpp, and what std::span takes, here.
+template <class A>
+struct array_as_field;
+
+/// What std::span would see of it, but for classes that say how they evaluate (Eigen's).
+template <class A>
+concept spannable = requires(A& array) { std::span(array); } &&
+                    !requires { typename std::remove_cvref_t<A>::PlainObject; };
 
 }  // namespace detail
 
 /// A field as solvers see it: scalars of type S (const S for one that is only read), `components` a
 /// row. Component k of row i is data[i * entry_stride + k * component_stride].
 template <class S>
-struct FieldView {
+struct HEDDLE_EXPORT FieldView {
   S* data = nullptr;
   Index size = 0;  // rows
   int components = 1;
@@ -47,14 +63,15 @@ struct FieldView {
   std::shared_ptr<const Basis> basis;      // null: the user's order
   std::shared_ptr<const void> keep_alive;  // what must live as long as the view
 
-  /// The rows of one AoS or SoA array: `{b, n}` is n single numbers. Without a basis they are in
-  /// the user's order. Throws `Error`: size_mismatch for sizes below 0 or other than the basis's,
-  /// usage for a null pointer to any scalars.
+  /// The rows of one AoS or SoA array: `{b, n}` is n single numbers, counted by any integral type.
+  /// Without a basis they are in the user's order. Throws `Error`: size_mismatch for sizes below 0,
+  /// beyond an Index or other than the basis's, usage for a null pointer to any scalars.
   FieldView() = default;
-  FieldView(S* data, Index size, int components = 1, VectorLayout layout = VectorLayout::aos,
+  template <std::integral N>
+  FieldView(S* data, N rows, int components = 1, VectorLayout layout = VectorLayout::aos,
             std::shared_ptr<const Basis> basis = nullptr)
       : data(data),
-        size(size),
+        size(checked_index(rows)),
         components(components),
         entry_stride(layout == VectorLayout::aos ? components : 1),
         component_stride(layout == VectorLayout::aos ? 1 : size),
@@ -71,6 +88,21 @@ struct FieldView {
     shape.component_stride = layout == VectorLayout::aos ? 1 : size;
     return shape;
   }
+
+  /// Complex numbers, of two components each.
+  template <class T, std::integral N>
+    requires std::same_as<std::remove_const_t<T>, std::complex<std::remove_const_t<S>>> &&
+             (std::is_const_v<S> || !std::is_const_v<T>)
+  FieldView(T* numbers, N rows) : FieldView(reinterpret_cast<S*>(numbers), rows, 2) {}
+
+  /// A contiguous array of numbers or of std::complex (a vector, an array, a span), or with
+  /// heddle/eigen.hpp a vector of Eigen's: a row each. `field_view<E>` is for rows of E.
+  template <class A>
+    requires requires(A& array) {
+      detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array);
+    }
+  FieldView(A&& array)
+      : FieldView(detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array)) {}
 
   /// A field that may be written is one that may be read.
   template <class U>
@@ -110,6 +142,18 @@ struct FieldView {
   }
 };
 
+template <class A>
+  requires detail::spannable<A>
+struct detail::array_as_field<A> {
+  template <class S, class Array>
+    requires std::constructible_from<
+        FieldView<S>, typename decltype(std::span(std::declval<Array&>()))::pointer, std::size_t>
+  static FieldView<S> view(Array& array) {
+    const std::span numbers(array);
+    return {numbers.data(), numbers.size()};
+  }
+};
+
 /// Whether two views have memory in common; those with different strides count as overlapping where
 /// the ranges that they span do.
 template <class S, class U>
@@ -141,7 +185,7 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
 /// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made,
 /// without rows when moved from.
 template <class E>
-class Field {
+class HEDDLE_EXPORT Field {
   static_assert(check_entry<E>());
 
  public:
@@ -149,12 +193,14 @@ class Field {
   using scalar = typename entry::scalar;
 
   Field() = default;
-  explicit Field(Index rows, const Device& device = Device::cpu(),
+  template <std::integral N>
+  explicit Field(N rows, const Device& device = Device::cpu(),
                  VectorLayout layout = VectorLayout::aos,
                  std::shared_ptr<const Basis> basis = nullptr)
       : layout_(layout), basis_(std::move(basis)) {
-    detail::check_sizes(rows, entry::components, basis_.get());
-    scalars_ = Array<scalar>(static_cast<std::size_t>(rows) * entry::components, device);
+    const Index size = checked_index(rows);
+    detail::check_sizes(size, entry::components, basis_.get());
+    scalars_ = Array<scalar>(static_cast<std::size_t>(size) * entry::components, device);
   }
 
   Index size() const { return static_cast<Index>(scalars_.size() / entry::components); }
@@ -209,5 +255,33 @@ class Field {
   VectorLayout layout_ = VectorLayout::aos;
   std::shared_ptr<const Basis> basis_;
 };
+
+/// The scalars of an array that FieldView takes as rows of E's vector entries, one after the other:
+/// `field_view<block<double, 3, 3>>(b)` of 3n numbers has n rows. Throws `Error` (size_mismatch)
+/// for a number of scalars that no whole rows have.
+template <class E, class A>
+auto field_view(A&& array) {
+  using S = typename vector_entry_t<E>::scalar;
+  constexpr int components = vector_entry_t<E>::components;
+  const auto rows_of = [](auto flat) {
+    if (flat.components == components) return flat;
+    if (!flat.is_aos() || flat.scalars() % components != 0) {
+      throw Error(ErrorKind::size_mismatch, "an array of " + std::to_string(flat.scalars()) +
+                                                " scalars is no field of rows of " +
+                                                std::to_string(components) +
+                                                ", one after the other");
+    }
+    flat.size = static_cast<Index>(flat.scalars() / components);
+    flat.components = components;
+    flat.entry_stride = components;
+    flat.component_stride = 1;
+    return flat;
+  };
+  if constexpr (std::constructible_from<FieldView<S>, A&>) {
+    return rows_of(FieldView<S>(array));
+  } else {
+    return rows_of(FieldView<const S>(array));
+  }
+}
 
 }  // namespace heddle

@@ -5,13 +5,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 enum class Operation { number, first, second, negate, add, subtract, multiply, divide };
 
 /// `left` and `right` are earlier instructions; of a `first` or `second` operand, `left` is the
 /// component.
-struct Instruction {
+struct HEDDLE_EXPORT Instruction {
   Operation operation = Operation::number;
   int left = 0;
   int right = 0;
@@ -21,7 +23,7 @@ struct Instruction {
 };
 
 /// Every instruction has a register of its own; `results` names that of each component.
-struct Formula {
+struct HEDDLE_EXPORT Formula {
   std::vector<Instruction> instructions;
   std::vector<int> results;
 

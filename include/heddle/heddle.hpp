@@ -1,4 +1,4 @@
-// Everything but the conversions to and from Eigen, which are in heddle/eigen.hpp.
+// Everything but what needs Eigen: heddle/eigen.hpp and heddle/eigen_solvers.hpp.
 #pragma once
 
 #include "heddle/any_entry.hpp"
@@ -21,9 +21,11 @@
 #include "heddle/features.hpp"
 #include "heddle/field.hpp"
 #include "heddle/formula.hpp"
+#include "heddle/index.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/measure.hpp"
+#include "heddle/multiply.hpp"
 #include "heddle/npz.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/pattern_features.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/diagonal_cuda.hpp"
+#include "heddle/export.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/preconditioner.hpp"
 
@@ -33,7 +34,7 @@ bool is_singular(const A& a, const A& inverse) {
 }  // namespace detail
 
 template <class E>
-class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
+class HEDDLE_EXPORT Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   static_assert(has_inverse<E>, "Jacobi: 'inverse(a)' of the entry is missing");
 
  public:

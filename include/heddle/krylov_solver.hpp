@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
@@ -37,7 +38,7 @@ class Projection;
 /// A solver object serves one thread at a time. It keeps a handle of an `Operator<E>`, what it was
 /// given to own, and a reference to any other operator, which must outlive it.
 template <class S>
-class KrylovSolver {
+class HEDDLE_EXPORT KrylovSolver {
  public:
   virtual ~KrylovSolver() = default;
 

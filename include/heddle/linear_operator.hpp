@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/basis.hpp"
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/reduction.hpp"
@@ -27,7 +28,7 @@ namespace detail {
 /// forms exist for operators that save a pass over memory with them. x does not overlap with what
 /// is written; b and r may be one field.
 template <class S>
-class LinearOperator {
+class HEDDLE_EXPORT LinearOperator {
  public:
   virtual ~LinearOperator() = default;
 

@@ -10,13 +10,14 @@
 #include "heddle/csr.hpp"
 #include "heddle/entries/complex.hpp"
 #include "heddle/entries/real.hpp"
+#include "heddle/export.hpp"
 #include "heddle/progress.hpp"
 
 namespace heddle {
 
 /// What a file holds before entries are made of it: real or complex numbers, the columns of each
 /// row sorted and without duplicates. Zeros that the file stores are kept.
-struct ScalarMatrix {
+struct HEDDLE_EXPORT ScalarMatrix {
   std::variant<CsrMatrix<real<double>>, CsrMatrix<complex<double>>> matrix;
   /// The blocks in which the file stored the numbers (1 by 1 unless it is a BSR file): the sizes of
   /// the matrix are multiples of them, and every block is full.
@@ -41,22 +42,27 @@ enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 /// Reads Matrix Market coordinate files and SciPy `.npz` files, told apart by how they begin.
 /// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
 /// with "path:line: " or "path: " in front of what is wrong.
-ScalarMatrix read_scalar_matrix(const std::string& path, const Device& device = Device::cpu(),
-                                Progress* progress = nullptr);
+HEDDLE_EXPORT ScalarMatrix read_scalar_matrix(const std::string& path,
+                                              const Device& device = Device::cpu(),
+                                              Progress* progress = nullptr);
 
 /// Writes by the end of the name: `.npz` (then `symmetry` must be general), `.gz` (Matrix Market,
 /// compressed), or anything else (Matrix Market). Numbers are written so that they read back as
 /// the same double. Throws `Error` of kind usage where the matrix does not have the symmetry.
-void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
-                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
-void write_scalar_matrix(const std::string& path, const CsrView<complex<double>>& matrix,
-                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
-void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix,
-                         Symmetry symmetry = Symmetry::general, Progress* progress = nullptr);
+HEDDLE_EXPORT void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
+                                       Symmetry symmetry = Symmetry::general,
+                                       Progress* progress = nullptr);
+HEDDLE_EXPORT void write_scalar_matrix(const std::string& path,
+                                       const CsrView<complex<double>>& matrix,
+                                       Symmetry symmetry = Symmetry::general,
+                                       Progress* progress = nullptr);
+HEDDLE_EXPORT void write_scalar_matrix(const std::string& path, const ScalarMatrix& matrix,
+                                       Symmetry symmetry = Symmetry::general,
+                                       Progress* progress = nullptr);
 
 /// A dense table of numbers, row after row; a complex number is two scalars, real part first. (In a
 /// Matrix Market file the table stands column after column.)
-struct ScalarField {
+struct HEDDLE_EXPORT ScalarField {
   Offset rows = 0;
   Offset columns = 0;
   bool is_complex = false;
@@ -64,7 +70,7 @@ struct ScalarField {
 };
 
 /// The same, not owned.
-struct ScalarFieldView {
+struct HEDDLE_EXPORT ScalarFieldView {
   Offset rows = 0;
   Offset columns = 0;
   bool is_complex = false;
@@ -78,11 +84,12 @@ struct ScalarFieldView {
 
 /// Reads a general Matrix Market array, or a coordinate file, whose absent numbers are zero.
 /// Errors as `read_scalar_matrix`.
-ScalarField read_scalar_field(const std::string& path, const Device& device = Device::cpu(),
-                              Progress* progress = nullptr);
+HEDDLE_EXPORT ScalarField read_scalar_field(const std::string& path,
+                                            const Device& device = Device::cpu(),
+                                            Progress* progress = nullptr);
 
 /// Writes a Matrix Market array, compressed where the name ends in `.gz`.
-void write_scalar_field(const std::string& path, const ScalarFieldView& field,
-                        Progress* progress = nullptr);
+HEDDLE_EXPORT void write_scalar_field(const std::string& path, const ScalarFieldView& field,
+                                      Progress* progress = nullptr);
 
 }  // namespace heddle

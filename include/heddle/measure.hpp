@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "heddle/device.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// Of one kind of work, in seconds.
-struct Timing {
+struct HEDDLE_EXPORT Timing {
   double lower_quartile = 0;
   double median = 0;
   double upper_quartile = 0;
@@ -19,32 +20,35 @@ struct Timing {
 
 /// Runs every work once to warm up, then all of them in turn `repetitions` times, so that a change
 /// of the machine's speed meets all alike.
-std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int repetitions);
+HEDDLE_EXPORT std::vector<Timing> measure(const std::vector<std::function<void()>>& works,
+                                          int repetitions);
 
 /// The same for works that only queue on the stream that they are given, one of `device`. On a GPU
 /// each is replayed from a graph and timed by events there, with warm caches; capturable work only.
-std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
-                            int repetitions, const Device& device);
+HEDDLE_EXPORT std::vector<Timing> measure(
+    const std::vector<std::function<void(const Stream&)>>& works, int repetitions,
+    const Device& device);
 
 /// The same with cold caches: before every run, outside of its time, a buffer of three times the
 /// last cache's size is written and then read. On a GPU a run lies between two events in a graph,
 /// so that its time includes what the GPU takes to begin a kernel that has to wait for others, and
 /// to see its end: `run_nothing` measured beside it says how much.
-std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
-                                 int repetitions, const Device& device);
+HEDDLE_EXPORT std::vector<Timing> measure_cold(
+    const std::vector<std::function<void(const Stream&)>>& works, int repetitions,
+    const Device& device);
 
 /// An empty kernel; on the CPU an empty parallel region of the team.
-void run_nothing(const Stream& stream);
+HEDDLE_EXPORT void run_nothing(const Stream& stream);
 
 namespace detail {
 /// One of each list, which are sorted.
-std::vector<Timing> timings_of(std::vector<std::vector<double>>& seconds);
+HEDDLE_EXPORT std::vector<Timing> timings_of(std::vector<std::vector<double>>& seconds);
 }  // namespace detail
 
 /// What a bandwidth is held against: on the CPU STREAM's triad a = b + s c over arrays of its own,
 /// with ordinary stores (McCalpin 1995); on a GPU a copy, 16 bytes a thread, a grid that covers it
 /// all.
-class Triad {
+class HEDDLE_EXPORT Triad {
  public:
   /// `elements` of double an array; the default is far over any last-level cache.
   explicit Triad(const Device& device, long long elements = 64'000'000);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "heddle/csr.hpp"
+#include "heddle/export.hpp"
 #include "heddle/matrix_market.hpp"
 
 namespace heddle {
@@ -12,7 +13,7 @@ namespace heddle {
 /// Sparse rows of full blocks, as BSR stores them: entry i is block_rows * block_columns numbers,
 /// row by row, from values[i * block_rows * block_columns * (is_complex ? 2 : 1)] on. CSR is the
 /// case of 1 by 1 blocks. Rows and columns are counted in blocks; columns are sorted in each row.
-struct BlockMatrix {
+struct HEDDLE_EXPORT BlockMatrix {
   Index rows = 0;
   Index columns = 0;
   int block_rows = 1;
@@ -24,7 +25,7 @@ struct BlockMatrix {
 };
 
 /// The same, not owned, to be written.
-struct BlockMatrixView {
+struct HEDDLE_EXPORT BlockMatrixView {
   PatternView pattern;
   int block_rows = 1;
   int block_columns = 1;
@@ -53,16 +54,17 @@ BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
 /// Reads a CSR or BSR file as it stands: indices of 32 or 64 bits; numbers in single or double
 /// precision, real or complex, or integers; members stored or deflated. Unsorted columns are
 /// sorted and duplicates summed. Throws `Error` as `read_scalar_matrix` does.
-BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
-                     Progress* progress = nullptr);
+HEDDLE_EXPORT BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
+                                   Progress* progress = nullptr);
 
 /// The blocks taken apart into numbers; keeps the block shape.
-ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device = Device::cpu());
+HEDDLE_EXPORT ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device = Device::cpu());
 
 enum class NpzCompression { stored, deflated };
 
 /// Writes CSR where the blocks are 1 by 1, else BSR, which `scipy.sparse.load_npz` reads.
-void write_npz(const std::string& path, const BlockMatrixView& matrix,
-               NpzCompression compression = NpzCompression::stored, Progress* progress = nullptr);
+HEDDLE_EXPORT void write_npz(const std::string& path, const BlockMatrixView& matrix,
+                             NpzCompression compression = NpzCompression::stored,
+                             Progress* progress = nullptr);
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/entry_values.hpp"
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/narrow_values.hpp"
@@ -54,9 +55,9 @@ inline constexpr bool can_narrow = !std::is_void_v<narrowed_t<E>>;
 /// Scatters the user's values to their slots. Throws `Error` (size_mismatch) unless there are as
 /// many as the pattern has entries, and slots.
 template <class E>
-void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
-                  std::span<const stored_scalar_t<E>> from, std::span<stored_scalar_t<E>> to,
-                  const Stream& stream);
+HEDDLE_EXPORT void place_values(const SlicedPattern& pattern, InnerLayout inner,
+                                ComponentOrder order, std::span<const stored_scalar_t<E>> from,
+                                std::span<stored_scalar_t<E>> to, const Stream& stream);
 
 }  // namespace detail
 
@@ -64,7 +65,7 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
 /// `update_values`, which nothing else may overlap. One that was moved from throws `Error` (usage)
 /// whatever is asked of it.
 template <class E>
-class Operator final : public LinearOperator<vector_scalar_t<E>> {
+class HEDDLE_EXPORT Operator final : public LinearOperator<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
 
  public:

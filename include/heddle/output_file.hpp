@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// What an `OutputFile` throws where the system takes no more of it: a full disk, a limit on the
 /// size of files, a pipe that nobody reads. The command line maps it to exit status 3.
-class WriteFailed : public Error {
+class HEDDLE_EXPORT WriteFailed : public Error {
  public:
   explicit WriteFailed(const std::string& message) : Error(ErrorKind::io, message) {}
 };
@@ -18,14 +19,14 @@ class WriteFailed : public Error {
 /// The file that an `OutputFile` of this path replaces or makes: absolute, and behind all links,
 /// also behind one that leads to nothing yet. Throws `Error` (io) for a path that is empty and for
 /// links that end nowhere.
-std::string written_path(const std::string& path);
+HEDDLE_EXPORT std::string written_path(const std::string& path);
 
 /// Writes to a temporary name in the folder of `path`, which nobody can guess; `commit` puts it in
 /// place of `path`, and destruction without it leaves nothing. A file that is replaced keeps its
 /// permissions, which the new one has from the start, and is only replaced where it may be written.
 /// Links are followed, and stay. Something at `path` that is no regular file (a pipe, a terminal,
 /// /dev/null) is written to directly. Every failure is an `Error` of kind io.
-class OutputFile {
+class HEDDLE_EXPORT OutputFile {
  public:
   /// `new_mode` are the permissions of a file that is not there yet, less those of the umask.
   explicit OutputFile(const std::string& path, unsigned new_mode = 0666);
@@ -60,6 +61,6 @@ class OutputFile {
 
 /// Removes the temporary names of every `OutputFile` that is not committed. Async-signal-safe: for
 /// the handler of SIGINT and SIGTERM, which must then end the process.
-void remove_unfinished_files() noexcept;
+HEDDLE_EXPORT void remove_unfinished_files() noexcept;
 
 }  // namespace heddle

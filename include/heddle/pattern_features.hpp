@@ -5,10 +5,11 @@
 #include <string>
 
 #include "heddle/csr.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
-struct PatternFeatures {
+struct HEDDLE_EXPORT PatternFeatures {
   Index rows = 0;
   Index columns = 0;
   Offset entries = 0;
@@ -22,17 +23,19 @@ struct PatternFeatures {
 
 /// One pass over rows and columns, in parallel; the pattern in the host's memory. The same for any
 /// number of threads.
-PatternFeatures pattern_features(const PatternView& pattern, const Device& device = Device::cpu());
+HEDDLE_EXPORT PatternFeatures pattern_features(const PatternView& pattern,
+                                               const Device& device = Device::cpu());
 
 /// How far apart two matrices are for a plan: the Euclidean distance of the logarithms (base 2) of
 /// rows, columns over rows, mean row, 1 + deviation, longest row over mean row, and at a quarter of
 /// their weight 1 + rows x mean distance. 0 for equal features; matrices of one kind and twice the
 /// size are about 1 apart.
-double distance(const PatternFeatures& a, const PatternFeatures& b);
+HEDDLE_EXPORT double distance(const PatternFeatures& a, const PatternFeatures& b);
 
 /// 32 hexadecimal digits of shape, row lengths and columns as they are stored, of the pattern in
 /// the host's memory: other digits, other pattern. The same for 32- and 64-bit offsets and any
 /// number of threads.
-std::string fingerprint(const PatternView& pattern, const Device& device = Device::cpu());
+HEDDLE_EXPORT std::string fingerprint(const PatternView& pattern,
+                                      const Device& device = Device::cpu());
 
 }  // namespace heddle

@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <span>
 
+#include "heddle/export.hpp"
 #include "heddle/sliced.hpp"
 
 namespace heddle {
 
 /// What the kernel knows of an entry: K scalars, which the user's array may hold by columns.
-struct EntryShape {
+struct HEDDLE_EXPORT EntryShape {
   int components;    // K
   int scalar_bytes;  // 4 or 8
   // Only for blocks that are stored by columns; else one element.
@@ -36,8 +37,9 @@ void check_placed_bytes(const SlicedPattern& pattern, const EntryShape& shape, s
 /// without allocation; memory of the host passes through a buffer on the GPU, or of pinned memory
 /// where the GPU's is short, and may be written again when this returns. `buffer_entries`: how many
 /// that holds at most; 0: as many as are worth it.
-void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
-                         std::span<const std::byte> from, std::span<std::byte> to,
-                         const Stream& stream, Offset buffer_entries = 0);
+HEDDLE_EXPORT void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner,
+                                       const EntryShape& shape, std::span<const std::byte> from,
+                                       std::span<std::byte> to, const Stream& stream,
+                                       Offset buffer_entries = 0);
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "heddle/entries/slots.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -21,7 +22,7 @@ enum class LoopForm { stepped, graph, replay, persistent };
 enum class KernelLaunch { serial, overlapped };
 enum class Recurrence { ring, real };
 
-struct Plan {
+struct HEDDLE_EXPORT Plan {
   /// "as many as the matrix has rows", for `lanes` and `sort_window`.
   static constexpr Index all_rows = 0;
   static constexpr Index furthest_prefetch_x = 256;
@@ -64,22 +65,22 @@ struct Plan {
 /// Parses "NAME", "key=value,..." or "NAME,key=value,...", where NAME is one of the papers': CSR,
 /// ELL, Sl-16, Sl-32, pJDS, K1, K1r, K1rs, K2, K2r, K2rs. What is not said takes its default.
 /// Throws `Error` (bad_plan) that names the key.
-Plan parse_plan(std::string_view text);
+HEDDLE_EXPORT Plan parse_plan(std::string_view text);
 /// Parses "key=value,..."; what is not said is as in `base`, but for `blocks`, which belongs to the
 /// `threads` that it was chosen with: other threads without blocks have no bound.
-Plan parse_plan(std::string_view text, const Plan& base);
+HEDDLE_EXPORT Plan parse_plan(std::string_view text, const Plan& base);
 
 /// The canonical text: every key in a fixed order; `parse_plan` of it gives the plan back.
-std::string to_string(const Plan& plan);
+HEDDLE_EXPORT std::string to_string(const Plan& plan);
 
 /// The same as a JSON object with the same keys, and back.
-std::string to_json(const Plan& plan);
-Plan plan_from_json(std::string_view json);
+HEDDLE_EXPORT std::string to_json(const Plan& plan);
+HEDDLE_EXPORT Plan plan_from_json(std::string_view json);
 
 /// A form of the loop as plans and reports name it.
-std::string_view name(LoopForm loop);
+HEDDLE_EXPORT std::string_view name(LoopForm loop);
 
 /// Throws unless the parameters have a meaning together. `parse_plan` calls it.
-void check_plan(const Plan& plan);
+HEDDLE_EXPORT void check_plan(const Plan& plan);
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include "heddle/any_matrix.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/entry_size.hpp"
+#include "heddle/export.hpp"
 #include "heddle/profile.hpp"
 
 namespace heddle {
@@ -29,7 +30,7 @@ std::string name_of_entry() {
 }  // namespace detail
 
 /// What the choice of a plan depends on, of a matrix.
-struct PlanSubject {
+struct HEDDLE_EXPORT PlanSubject {
   PatternView pattern;    // in the host's memory
   std::string entry;      // as profiles name it; empty for a type that has no name there
   std::string precision;  // of the stored numbers
@@ -39,7 +40,7 @@ struct PlanSubject {
 
   EntrySize size() const { return {entry_bytes, result_bytes}; }
 };
-PlanSubject subject_of(const AnyMatrix& matrix);
+HEDDLE_EXPORT PlanSubject subject_of(const AnyMatrix& matrix);
 template <class E>
 PlanSubject subject_of(const CsrMatrix<E>& matrix) {
   constexpr bool single = sizeof(stored_scalar_t<E>) == sizeof(float);
@@ -51,7 +52,7 @@ PlanSubject subject_of(const CsrMatrix<E>& matrix) {
       .result_bytes = result_entry_t<E>::components * static_cast<int>(sizeof(vector_scalar_t<E>))};
 }
 
-struct PlanChoice {
+struct HEDDLE_EXPORT PlanChoice {
   Plan plan;
   std::string reason;   // "tuned for this pattern (profile gpu.json)", "predicted"
   bool tuned = false;   // from a profile
@@ -62,7 +63,7 @@ struct PlanChoice {
 /// the user's cache folder (`profile_folder`), and those that come with the library. A record of
 /// the same pattern comes before all others, wherever it is; else the first that knows a similar
 /// one is taken. The files of one folder answer together, with the best that any of them has.
-class Profiles {
+class HEDDLE_EXPORT Profiles {
  public:
   /// None at all: every plan is a prediction.
   Profiles() = default;
@@ -121,7 +122,7 @@ inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Pro
 
 /// $XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles, where `tune` writes without a file
 /// being named; empty where neither is set.
-std::string profile_folder();
+HEDDLE_EXPORT std::string profile_folder();
 
 /// The files of that folder and those that come with the library, which `Profiles::for_device`
 /// reads without being told of them.

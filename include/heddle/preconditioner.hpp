@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/reduction.hpp"
 #include "heddle/vector_operations.hpp"
@@ -26,7 +27,7 @@ struct FieldShape {
 };
 
 template <class S>
-class Preconditioner {
+class HEDDLE_EXPORT Preconditioner {
  public:
   virtual ~Preconditioner() = default;
 

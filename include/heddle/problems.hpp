@@ -14,6 +14,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/entries.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -23,20 +24,20 @@ inline constexpr Index largest_problem = 500'000'000;
 using Point = std::array<double, 3>;
 
 /// A closed surface: corners of each triangle counterclockwise seen from outside.
-struct TriangleMesh {
+struct HEDDLE_EXPORT TriangleMesh {
   Array<Point> position;
   Array<std::array<Index, 3>> triangle;
 };
 
 /// A solid: corners a, b, c, d of each tetrahedron with det(b - a, c - a, d - a) > 0. The vertices
 /// from `free_vertices` on are held fixed.
-struct TetrahedronMesh {
+struct HEDDLE_EXPORT TetrahedronMesh {
   Array<Point> position;
   Array<std::array<Index, 4>> tetrahedron;
   Index free_vertices = 0;
 };
 
-struct PoissonOptions {
+struct HEDDLE_EXPORT PoissonOptions {
   /// The coefficient of each cell is uniform in [1 - contrast, 1 + contrast]; 0 <= contrast < 1.
   double contrast = 0.5;
 };
@@ -45,10 +46,10 @@ struct PoissonOptions {
 /// the values one cell outside being 0. Rows lexicographic, x fastest. The coefficient between two
 /// cells is the harmonic mean of theirs; with contrast 0 the stencil is 6, -1. Symmetric positive
 /// definite.
-CsrMatrix<real<double>> poisson(Index size, std::uint64_t seed = 1,
-                                const PoissonOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<real<double>> poisson(Index size, std::uint64_t seed = 1,
+                                              const PoissonOptions& options = {});
 
-struct ElasticityOptions {
+struct HEDDLE_EXPORT ElasticityOptions {
   double young = 1;      // Young's modulus, > 0
   double poisson = 0.3;  // Poisson's ratio, 0 <= ratio < 0.5
   /// Irregularity of the mesh, 0 (every inner vertex has 14 neighbours) to 1 (6 to 26, mean 14).
@@ -61,24 +62,25 @@ struct ElasticityOptions {
 /// conform. Vertices are jittered; every tetrahedron has a mean ratio (1 = regular) of at least
 /// 0.25. They are numbered along Hilbert's curve, the free ones first, then the clamped face z = 0.
 /// `size` counts free vertices, at least 4.
-TetrahedronMesh random_solid(Index size, std::uint64_t seed = 1, double irregularity = 0.5);
+HEDDLE_EXPORT TetrahedronMesh random_solid(Index size, std::uint64_t seed = 1,
+                                           double irregularity = 0.5);
 
 /// Stiffness of a linear tetrahedron, blocks [a][b] of its corners a and b (row-major), for an
 /// isotropic material: V (lambda g_a g_b^T + mu g_b g_a^T + mu (g_a . g_b) I), g the gradients of
 /// the barycentric coordinates. Throws ErrorKind::singular for a volume that is not positive.
-std::array<std::array<block<double, 3, 3>, 4>, 4> tetrahedron_stiffness(
+HEDDLE_EXPORT std::array<std::array<block<double, 3, 3>, 4>, 4> tetrahedron_stiffness(
     const std::array<Point, 4>& corner, double young, double poisson);
 
 /// Linear elasticity on `mesh`: 3 x 3 blocks, one row a free vertex. Symmetric bit by bit, positive
 /// definite where the mesh is connected and has three fixed vertices off a line.
-CsrMatrix<block<double, 3, 3>> elasticity(const TetrahedronMesh& mesh,
-                                          const ElasticityOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<block<double, 3, 3>> elasticity(const TetrahedronMesh& mesh,
+                                                        const ElasticityOptions& options = {});
 
 /// The same on `random_solid(size, seed)`: 14 to 15 blocks a row on average.
-CsrMatrix<block<double, 3, 3>> elasticity(Index size, std::uint64_t seed = 1,
-                                          const ElasticityOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<block<double, 3, 3>> elasticity(Index size, std::uint64_t seed = 1,
+                                                        const ElasticityOptions& options = {});
 
-struct HelmholtzOptions {
+struct HEDDLE_EXPORT HelmholtzOptions {
   double points_per_wavelength = 10;  // >= 4; the wavenumber is 2 pi / this, per grid spacing
   /// k varies smoothly within [1 - contrast, 1 + contrast] times that; 0 <= contrast < 1.
   double contrast = 0.1;
@@ -89,10 +91,10 @@ struct HelmholtzOptions {
 /// -Laplace u - k^2 (1 + i damping) u on a box of nearly equal sides, vertex-centred finite
 /// volumes with 7 points, du/dn = i k u on every face (waves leave; time exp(-i w t)). Spacing 1,
 /// rows lexicographic, at least 8. Complex symmetric, not Hermitian; never singular.
-CsrMatrix<complex<double>> helmholtz(Index size, std::uint64_t seed = 1,
-                                     const HelmholtzOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<complex<double>> helmholtz(Index size, std::uint64_t seed = 1,
+                                                   const HelmholtzOptions& options = {});
 
-struct DiracOptions {
+struct HEDDLE_EXPORT DiracOptions {
   double potential = 1;  // largest |rho|, the curvature potential, >= 0
   double shift = 4;      // multiple of the lumped mass that is added, > 0
 };
@@ -100,7 +102,7 @@ struct DiracOptions {
 /// An icosahedron subdivided f times along each edge, blown up to a sphere and smoothly deformed
 /// (radius 0.7 to 1.3): 10 f^2 + 2 vertices, twelve of degree 5, the others 6. Numbered along
 /// Hilbert's curve.
-TriangleMesh random_surface(Index size, std::uint64_t seed = 1);
+HEDDLE_EXPORT TriangleMesh random_surface(Index size, std::uint64_t seed = 1);
 
 /// The squared Dirac operator (D - rho)*(D - rho) + shift M (Crane, Pinkall, Schroeder 2011, "Spin
 /// transformations of discrete surfaces") at vertices, rho one number a triangle, M the lumped
@@ -109,15 +111,15 @@ TriangleMesh random_surface(Index size, std::uint64_t seed = 1);
 /// bit by bit; positive definite for a positive shift, semidefinite for none. Throws
 /// ErrorKind::singular for a triangle without area, out_of_range for a corner that is no vertex,
 /// size_mismatch, not_finite.
-CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::span<const double> potential,
-                                    double shift);
+HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh,
+                                                  std::span<const double> potential, double shift);
 
 /// The same under a smooth random potential.
-CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::uint64_t seed = 1,
-                                    const DiracOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(const TriangleMesh& mesh, std::uint64_t seed = 1,
+                                                  const DiracOptions& options = {});
 
 /// The same on `random_surface(size, seed)`: 7 entries a row, 6 in twelve of them.
-CsrMatrix<quaternion<double>> dirac(Index size, std::uint64_t seed = 1,
-                                    const DiracOptions& options = {});
+HEDDLE_EXPORT CsrMatrix<quaternion<double>> dirac(Index size, std::uint64_t seed = 1,
+                                                  const DiracOptions& options = {});
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/entry_text.hpp"
+#include "heddle/export.hpp"
 #include "heddle/kernels/arguments.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/reduction.hpp"
@@ -14,7 +15,7 @@
 namespace heddle::cuda {
 
 /// Sizes of an entry, for code that does not know its type.
-struct EntryShape {
+struct HEDDLE_EXPORT EntryShape {
   int components;         // of the matrix entry
   int stored_bytes;       // of a stored scalar
   int vector_components;  // of a row of x
@@ -26,7 +27,7 @@ struct EntryShape {
 struct ProductProgram;
 
 /// One matrix on one GPU as the kernels see it. May be used from several threads at once.
-class Product {
+class HEDDLE_EXPORT Product {
  public:
   /// `text` for products, `exact` for residuals: the same entry computing in double. The pattern's
   /// arrays are on the device.
@@ -95,6 +96,6 @@ class Product {
 };
 
 /// Throws `Error` (bad_plan) for what warps cannot do: T that is no power of two, or beyond 32.
-void check_plan_for_gpu(const Plan& plan);
+HEDDLE_EXPORT void check_plan_for_gpu(const Plan& plan);
 
 }  // namespace heddle::cuda

@@ -28,6 +28,15 @@ void check_on_gpu(const cuda::Product& product, const FieldView<S>& field, const
       name);
 }
 
+/// Member by member: nvcc takes no designated initializer in a template of the host's.
+template <class S>
+cuda::Product::Call call_on(const FieldView<const S>& x, const FieldView<S>& y) {
+  cuda::Product::Call call;
+  call.x = x.data;
+  call.y = y.data;
+  return call;
+}
+
 // As the functions of `LinearOperator`.
 
 template <class S>
@@ -35,11 +44,10 @@ void apply_on_gpu(const cuda::Product& product, S alpha, const FieldView<const S
                   const FieldView<S>& y, const Stream& stream) {
   check_on_gpu(product, x, "x");
   check_on_gpu(product, y, "y");
-  product.launch({.x = x.data,
-                  .y = y.data,
-                  .alpha = static_cast<double>(alpha),
-                  .beta = static_cast<double>(beta)},
-                 stream);
+  auto call = call_on(x, y);
+  call.alpha = static_cast<double>(alpha);
+  call.beta = static_cast<double>(beta);
+  product.launch(call, stream);
 }
 
 template <class S>
@@ -47,9 +55,10 @@ sum_t<S> apply_dot_on_gpu(const cuda::Product& product, const FieldView<const S>
                           const FieldView<S>& y, Reduction<S>& reduction, const Stream& stream) {
   check_on_gpu(product, x, "x");
   check_on_gpu(product, y, "y");
-  return sum_of<S>(product,
-                   {.epilogue = device::store_and_dot, .x = x.data, .y = y.data, .with = x.data},
-                   reduction, stream);
+  auto call = call_on(x, y);
+  call.epilogue = device::store_and_dot;
+  call.with = x.data;
+  return sum_of<S>(product, call, reduction, stream);
 }
 
 template <class S>
@@ -59,9 +68,10 @@ sum_t<S> residual_on_gpu(const cuda::Product& product, const FieldView<const S>&
   check_on_gpu(product, b, "b");
   check_on_gpu(product, x, "x");
   check_on_gpu(product, r, "r");
-  return sum_of<S>(product,
-                   {.epilogue = device::store_residual, .x = x.data, .y = r.data, .with = b.data},
-                   reduction, stream);
+  auto call = call_on(x, r);
+  call.epilogue = device::store_residual;
+  call.with = b.data;
+  return sum_of<S>(product, call, reduction, stream);
 }
 
 /// As `Preconditioner::update_and_apply`.

@@ -9,6 +9,7 @@
 
 #include "heddle/device_properties.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 #include "heddle/pattern_features.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/predict.hpp"
@@ -18,7 +19,7 @@
 namespace heddle {
 
 /// What was found for one matrix.
-struct ProfileRecord {
+struct HEDDLE_EXPORT ProfileRecord {
   std::string matrix;     // what people call it
   std::string entry;      // as `--entry`; the name in a definition
   std::string precision;  // single, double
@@ -46,12 +47,12 @@ enum class DomainUse {
   plan        // all of it
 };
 
-std::string_view name(DomainUse use);
+HEDDLE_EXPORT std::string_view name(DomainUse use);
 /// Throws `Error` (usage) for another name.
-DomainUse parse_domain_use(std::string_view text);
+HEDDLE_EXPORT DomainUse parse_domain_use(std::string_view text);
 
 /// The plan that is best over a set of matrices of one domain, for others of it.
-struct DomainRecord {
+struct HEDDLE_EXPORT DomainRecord {
   std::string domain;
   std::string entry;
   std::string precision;
@@ -69,19 +70,19 @@ struct DomainRecord {
 };
 
 /// The settings that are for others, as `parse_plan` takes them; none where nothing is.
-std::string plan_for_others(const Plan& plan, DomainUse use);
+HEDDLE_EXPORT std::string plan_for_others(const Plan& plan, DomainUse use);
 
 /// A domain's plan for a matrix for which this one is predicted.
-Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted);
+HEDDLE_EXPORT Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted);
 
 /// What a profile throws that is whole, but for another version of Heddle: of another schema, or
 /// with a plan that is unknown here.
-class OtherVersion : public Error {
+class HEDDLE_EXPORT OtherVersion : public Error {
  public:
   explicit OtherVersion(const std::string& message) : Error(ErrorKind::bad_plan, message) {}
 };
 
-struct Profile {
+struct HEDDLE_EXPORT Profile {
   static constexpr int schema = 1;
 
   DeviceProperties device;
@@ -118,7 +119,7 @@ struct Profile {
 };
 
 /// What a plan is wanted for.
-struct PlanQuery {
+struct HEDDLE_EXPORT PlanQuery {
   std::string entry;
   std::string precision;
   Objective objective = Objective::cg;
@@ -131,7 +132,7 @@ struct PlanQuery {
 };
 
 /// How a profile answers.
-struct ProfileMatch {
+struct HEDDLE_EXPORT ProfileMatch {
   enum class Kind { same_pattern, domain, nearest };
   Kind kind = Kind::nearest;
   Plan plan;
@@ -148,11 +149,13 @@ inline constexpr double farthest_record = 2.0;
 /// `farthest_record`; else the nearest record within that, or within half a doubling where a
 /// prediction is known; else none. Of several of a kind, those
 /// of the query's own objective come first, then the nearest.
-std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
+HEDDLE_EXPORT std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
 /// The first half of that, for which the query needs no features, and the second.
-std::optional<ProfileMatch> find_same_pattern(const Profile& profile, const PlanQuery& query);
-std::optional<ProfileMatch> find_similar(const Profile& profile, const PlanQuery& query);
+HEDDLE_EXPORT std::optional<ProfileMatch> find_same_pattern(const Profile& profile,
+                                                            const PlanQuery& query);
+HEDDLE_EXPORT std::optional<ProfileMatch> find_similar(const Profile& profile,
+                                                       const PlanQuery& query);
 /// Whether `find` would take `a` rather than `b`.
-bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query);
+HEDDLE_EXPORT bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query);
 
 }  // namespace heddle

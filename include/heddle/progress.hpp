@@ -5,10 +5,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 /// Passed as a pointer to whatever may take long; nullptr is silence.
-class Progress {
+class HEDDLE_EXPORT Progress {
  public:
   virtual ~Progress() = default;
 
@@ -18,7 +20,7 @@ class Progress {
 };
 
 /// One line on a terminal, redrawn in place and erased at the end. Draws nothing elsewhere.
-class TerminalProgress final : public Progress {
+class HEDDLE_EXPORT TerminalProgress final : public Progress {
  public:
   struct Options {
     int descriptor = 2;                       // standard error

@@ -11,6 +11,7 @@
 #include "heddle/array.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -25,7 +26,7 @@ template <class S>
 using sum_t = std::conditional_t<std::is_same_v<S, long double>, long double, double>;
 
 /// Where kernels leave sums. Two launches may share it on one stream only.
-struct DeviceSums {
+struct HEDDLE_EXPORT DeviceSums {
   double* partials = nullptr;    // on the device: of each group of a launch, all its sums together
   unsigned* finished = nullptr;  // on the device: blocks that are done; zero between launches
   double* results = nullptr;     // on the device, or memory of the host that it can write to
@@ -34,13 +35,13 @@ struct DeviceSums {
 namespace detail {
 /// Pinned memory of the host that every GPU can write to, kept for reuse when it is given back.
 using PinnedSums = std::unique_ptr<double[], void (*)(double*)>;
-PinnedSums take_pinned_sums();
+HEDDLE_EXPORT PinnedSums take_pinned_sums();
 inline constexpr int pinned_sums = 8;
 }  // namespace detail
 
 /// Room for up to `width` sums over a field, kept so that a solve allocates nothing.
 template <class S>
-class Reduction {
+class HEDDLE_EXPORT Reduction {
  public:
   using sum = sum_t<S>;
   static constexpr int width = detail::pinned_sums;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
 
@@ -22,18 +23,18 @@ enum class Status {
   stagnated,   // two restarts in a row did not halve the true residual
   not_finite   // NaN or infinity in b, the guess or the iteration
 };
-std::string_view name(Status status);
+HEDDLE_EXPORT std::string_view name(Status status);
 
 /// What the tolerance is relative to.
 enum class Baseline { right_hand_side, initial_residual };
 
-struct SolveProgress {
+struct HEDDLE_EXPORT SolveProgress {
   long long iteration = 0;
   double relative_residual = 0;  // of the recurrence, against the baseline
   double seconds = 0;
 };
 
-struct SolverOptions {
+struct HEDDLE_EXPORT SolverOptions {
   static constexpr double by_precision = -1;
 
   /// Relative; `by_precision` is 1e-10 in double and long double, 1e-5 in single.
@@ -50,7 +51,7 @@ struct SolverOptions {
 };
 
 /// Of one solve. Norms are 2-norms over all components, of the system as given.
-struct Report {
+struct HEDDLE_EXPORT Report {
   Status status = Status::converged;
   std::string_view detail;            // what was seen, where the status alone does not say it
   std::string_view loop = "stepped";  // the form that ran, as plans name it
@@ -72,11 +73,11 @@ struct Report {
                                : 0;
   }
 };
-std::ostream& operator<<(std::ostream& out, const Report& report);
+HEDDLE_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
 
 /// Of a solve in stream order: written by the device when that solve is over. As `Report`, where
 /// the names are the same.
-struct DeviceReport {
+struct HEDDLE_EXPORT DeviceReport {
   Status status = Status::converged;
   StoredScalar stored = StoredScalar::own;
   int restarts = 0;

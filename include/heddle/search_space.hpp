@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "heddle/device_properties.hpp"
+#include "heddle/export.hpp"
 #include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
 
 /// What the choices depend on, beside the device.
-struct TuningSubject {
+struct HEDDLE_EXPORT TuningSubject {
   Index rows = 0;
   Index columns = 0;
   Offset entries = 0;
@@ -21,19 +22,19 @@ struct TuningSubject {
   Objective objective = Objective::cg;
 };
 
-struct Axis {
+struct HEDDLE_EXPORT Axis {
   std::string name;                  // "outer layout"
   std::vector<std::string> choices;  // "C=32,sigma=n": keys that are set together
   bool ordered = false;              // a quantity, from the least on: neighbours take like times
 };
 
 /// A choice of an axis, by their numbers.
-struct Setting {
+struct HEDDLE_EXPORT Setting {
   std::size_t axis = 0;
   int choice = 0;
 };
 
-class SearchSpace {
+class HEDDLE_EXPORT SearchSpace {
  public:
   /// The space of Mueller-Roemer et al. (2020, section 4.3), every plan of which is measured: outer
   /// layout, inner layout, vector layout, static or dynamic, and on a GPU threads a block and
@@ -83,12 +84,12 @@ class SearchSpace {
 };
 
 /// What `plan` says of how a matrix is stored, all else as plans have it by default.
-Plan layout_of(const Plan& plan);
+HEDDLE_EXPORT Plan layout_of(const Plan& plan);
 /// Whether two plans store a matrix alike, so that one build serves both: the same in all that
 /// docs/plans.md calls layout.
-bool same_layout(const Plan& a, const Plan& b);
+HEDDLE_EXPORT bool same_layout(const Plan& a, const Plan& b);
 /// CSR-AoS-AoS, what is not layout as in `plan`, and `stored` too, which changes what is computed:
 /// what speed-ups are told against.
-Plan natural_layout(const Plan& plan);
+HEDDLE_EXPORT Plan natural_layout(const Plan& plan);
 
 }  // namespace heddle

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heddle/entries/slots.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -46,7 +47,7 @@ HEDDLE_INLINE Index last_not_above(const T* values, Index count, T value) {
 }
 
 /// The slices of a pattern as a kernel reads them: pointers into a SlicedPattern's arrays.
-struct SlicesView {
+struct HEDDLE_EXPORT SlicesView {
   Index C;
   int T;  // where it is the same for all slices
   Index slices;

@@ -11,6 +11,7 @@
 
 #include "heddle/basis.hpp"
 #include "heddle/csr.hpp"
+#include "heddle/export.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/slice_arithmetic.hpp"
 
@@ -18,7 +19,7 @@ namespace heddle {
 
 /// The user's entries in the order of their slots, 32 bits each where that suffices; empty where
 /// slot i holds entry i.
-class EntryMap {
+class HEDDLE_EXPORT EntryMap {
  public:
   static constexpr Offset padding = -1;
 
@@ -59,14 +60,14 @@ class EntryMap {
 };
 
 /// Bytes of a stored entry, and of the narrower copy of it that a plan with stored=float adds.
-struct EntryBytes {
+struct HEDDLE_EXPORT EntryBytes {
   EntryBytes(int bytes, int of_copy = 0) : own(bytes), copy(of_copy) {}
   int own;
   int copy;
 };
 
 /// Bytes of each part of a matrix in some layout, known before it is built.
-struct MemoryUse {
+struct HEDDLE_EXPORT MemoryUse {
   long long values = 0;
   long long copy = 0;  // of the values, in floats
   long long columns = 0;
@@ -91,25 +92,26 @@ struct MemoryUse {
 
 /// Exact, in one pass over the row lengths, on the host; a pattern in a GPU's memory is copied.
 /// For `Operator<E>`, `entry_bytes` is its `entry_bytes(plan)`.
-MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes entry_bytes,
-                     const Device& device);
+HEDDLE_EXPORT MemoryUse memory_use(const PatternView& pattern, const Plan& plan,
+                                   EntryBytes entry_bytes, const Device& device);
 
 /// One line: the parts in readable units.
-std::string to_string(const MemoryUse& use);
+HEDDLE_EXPORT std::string to_string(const MemoryUse& use);
 
 /// Throws (kind memory) where the peak of `use` exceeds `limit` bytes: says what each part needs,
 /// and which of the plans CSR, Sl-32, pJDS would fit.
-void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
-                  EntryBytes entry_bytes, const Device& device);
+HEDDLE_EXPORT void check_memory(const MemoryUse& use, long long limit, const PatternView& pattern,
+                                EntryBytes entry_bytes, const Device& device);
 
 /// On a GPU, where rows are sorted before the exact account is known: throws as `check_memory`
 /// where not even the entries without padding fit, before anything is allocated. `memory_limit` as
 /// for `SlicedPattern::build`.
-void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
-                        const Device& device, const std::optional<long long>& memory_limit);
+HEDDLE_EXPORT void check_least_memory(const PatternView& pattern, const Plan& plan, int entry_bytes,
+                                      const Device& device,
+                                      const std::optional<long long>& memory_limit);
 
 /// The immutable pattern of a matrix in sliced storage; several matrices may share one.
-class SlicedPattern {
+class HEDDLE_EXPORT SlicedPattern {
  public:
   /// Rows and columns are numbered in the given bases. With use=permuted rows are stored in the
   /// order of `row_basis`; with use=scatter they are sorted further and the product stores each
@@ -161,10 +163,10 @@ class SlicedPattern {
 
 /// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis
 /// numbers them, in the memory in which the pattern lies. Throws where the pattern is not square.
-Array<Offset> diagonal_slots(const SlicedPattern& A);
+HEDDLE_EXPORT Array<Offset> diagonal_slots(const SlicedPattern& A);
 
 /// The slot of each of the user's entries, in the memory in which the pattern lies.
-Array<Offset> slots_of_entries(const SlicedPattern& A);
+HEDDLE_EXPORT Array<Offset> slots_of_entries(const SlicedPattern& A);
 
 /// P of the slot formula: components that lie together in one lane.
 inline int components_of_piece(InnerLayout inner, int K, int scalar_bytes) {

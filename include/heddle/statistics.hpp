@@ -3,10 +3,12 @@
 
 #include <span>
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 /// In seconds, of one product or iteration (Mueller-Roemer et al. 2020 give the same six).
-struct Statistics {
+struct HEDDLE_EXPORT Statistics {
   int runs = 0;
   double least = 0;
   double lower_quartile = 0;
@@ -19,15 +21,15 @@ struct Statistics {
 };
 
 /// Of at least one time; all finite. Quantiles are linear between neighbouring order statistics.
-Statistics statistics_of(std::span<const double> seconds);
+HEDDLE_EXPORT Statistics statistics_of(std::span<const double> seconds);
 
 /// Within which the median lies with the probability `confidence`, whatever the distribution: order
 /// statistics by the binomial distribution (David and Nagaraja 2003, section 7.1). The whole range,
 /// if that is not enough.
-struct Interval {
+struct HEDDLE_EXPORT Interval {
   double low = 0;
   double high = 0;
 };
-Interval median_interval(std::span<const double> seconds, double confidence);
+HEDDLE_EXPORT Interval median_interval(std::span<const double> seconds, double confidence);
 
 }  // namespace heddle

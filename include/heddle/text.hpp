@@ -6,24 +6,25 @@
 #include <string>
 #include <string_view>
 
+#include "heddle/export.hpp"
 #include "heddle/progress.hpp"
 
 namespace heddle::io {
 
 /// All that a file holds, inflated where it is compressed with gzip. Throws `Error` (io) with the
 /// path in front.
-std::string read_file(const std::string& path, Progress* progress = nullptr);
+HEDDLE_EXPORT std::string read_file(const std::string& path, Progress* progress = nullptr);
 
 /// A word as a message may show it: in quotation marks, short, without control bytes.
-std::string quoted(std::string_view word);
+HEDDLE_EXPORT std::string quoted(std::string_view word);
 
 /// As a terminal may be given it, on one line: with "?" in place of control characters, among them
 /// line ends, of marks that turn the direction of writing, and of bytes that are no UTF-8.
 std::string printable(std::string_view text);
 
 /// The shortest decimal that reads back as the same double, or the digits of an integer.
-void append_number(std::string& text, double value);
-void append_number(std::string& text, long long value);
+HEDDLE_EXPORT void append_number(std::string& text, double value);
+HEDDLE_EXPORT void append_number(std::string& text, long long value);
 
 // Numbers: doubles correctly rounded, and indices.
 
@@ -38,7 +39,7 @@ inline const char* skip_blanks(const char* p) {
 
 /// What the standard library does not take: Fortran's exponents, and numbers beyond the range of
 /// double, which become infinite or zero.
-const char* read_unusual_double(const char* begin, const char* end, double& value);
+HEDDLE_EXPORT const char* read_unusual_double(const char* begin, const char* end, double& value);
 
 /// A decimal number with optional sign, point and exponent (e, E, d or D). Returns the byte behind
 /// it, or nullptr where there is none. `value` is infinite where the number is too large.

@@ -5,18 +5,19 @@
 #include <vector>
 
 #include "heddle/error.hpp"
+#include "heddle/export.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
 
 /// What a plan computes is not what the reference says.
-class WrongResult final : public Error {
+class HEDDLE_EXPORT WrongResult final : public Error {
  public:
   explicit WrongResult(const std::string& message) : Error(ErrorKind::internal, message) {}
 };
 
 /// A plan that can run. What it holds is given back with it.
-class PreparedPlan {
+class HEDDLE_EXPORT PreparedPlan {
  public:
   virtual ~PreparedPlan() = default;
   /// Runs once, or often enough to be timed; seconds of one product or iteration. Other plans run
@@ -24,7 +25,7 @@ class PreparedPlan {
   virtual double run() = 0;
 };
 
-class Trials {
+class HEDDLE_EXPORT Trials {
  public:
   virtual ~Trials() = default;
 

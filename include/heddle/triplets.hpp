@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "heddle/csr.hpp"
+#include "heddle/export.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
 
 /// `value` at (`row`, `column`), counted from 0.
 template <class E>
-struct Triplet {
+struct HEDDLE_EXPORT Triplet {
   Index row;
   Index column;
   E value;
@@ -25,7 +26,7 @@ struct Triplet {
 namespace detail {
 
 /// One index of every triplet, `stride` bytes apart.
-struct StridedIndices {
+struct HEDDLE_EXPORT StridedIndices {
   const void* data;
   std::size_t stride;
 
@@ -38,7 +39,7 @@ struct StridedIndices {
 
 /// A pattern, and the triplets that meet in each of its entries: entry i is the sum of triplets
 /// triplet[first[i]], ..., triplet[first[i + 1] - 1], which increase.
-struct OrderedTriplets {
+struct HEDDLE_EXPORT OrderedTriplets {
   Array<Offset> offsets;
   Array<Index> column;
   Array<std::uint32_t> first;
@@ -46,11 +47,12 @@ struct OrderedTriplets {
 };
 
 /// Throws `Error` if an index is out of range, the first such triplet named.
-OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count, StridedIndices row,
-                               StridedIndices column, const Device& device);
+HEDDLE_EXPORT OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count,
+                                             StridedIndices row, StridedIndices column,
+                                             const Device& device);
 
 /// Throws `Error` if two triplets meet, naming them: their entries cannot be added.
-void refuse_duplicates(const OrderedTriplets& ordered, Index rows);
+HEDDLE_EXPORT void refuse_duplicates(const OrderedTriplets& ordered, Index rows);
 
 }  // namespace detail
 
@@ -58,7 +60,7 @@ void refuse_duplicates(const OrderedTriplets& ordered, Index rows);
 /// the same place are summed in the order given, so that the same triplets yield the same bits with
 /// any number of threads.
 template <class E>
-class ValueMap {
+class HEDDLE_EXPORT ValueMap {
  public:
   using scalar = stored_scalar_t<E>;
 
@@ -122,7 +124,7 @@ class ValueMap {
 };
 
 template <class E>
-struct Assembled {
+struct HEDDLE_EXPORT Assembled {
   CsrMatrix<E> matrix;
   ValueMap<E> map;
 };

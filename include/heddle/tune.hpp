@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/any_matrix.hpp"
+#include "heddle/export.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/profile.hpp"
 #include "heddle/search_space.hpp"
@@ -19,11 +20,11 @@ namespace heddle {
 /// `full`: every plan of the papers' space. `pruned`: some per cent of that time, over everything
 /// that a plan holds. `predict`: no trial, a model of the device and what profiles know.
 enum class Search { full, pruned, predict };
-std::string_view name(Search search);
-Search parse_search(std::string_view text);
+HEDDLE_EXPORT std::string_view name(Search search);
+HEDDLE_EXPORT Search parse_search(std::string_view text);
 
 /// What became of one plan.
-struct Trial {
+struct HEDDLE_EXPORT Trial {
   enum class Outcome {
     measured,
     too_large,  // over the memory ratio, or than what is free: nothing was allocated
@@ -39,9 +40,9 @@ struct Trial {
   double prepare_seconds = 0;  // to compile, build and check it
   double measure_seconds = 0;  // in all, the reference's turns included
 };
-std::string_view name(Trial::Outcome outcome);
+HEDDLE_EXPORT std::string_view name(Trial::Outcome outcome);
 
-struct TuneProgress {
+struct HEDDLE_EXPORT TuneProgress {
   int tried = 0;                // plans, measured or not
   int expected = 0;             // at most so many in all
   double seconds = 0;           // so far
@@ -50,7 +51,7 @@ struct TuneProgress {
   bool compares = false;        // what searches found, measured side by side after them
 };
 
-struct TuneOptions {
+struct HEDDLE_EXPORT TuneOptions {
   Search search = Search::pruned;
   Objective objective = Objective::cg;
   double max_memory_ratio = 2.0;  // plans that take more than so many times CSR are skipped
@@ -76,7 +77,7 @@ struct TuneOptions {
 };
 
 /// What a search found. `best` is empty where no plan could be measured.
-struct SearchResult {
+struct HEDDLE_EXPORT SearchResult {
   std::optional<Trial> best;     // least score, or the favourite, see `pruned_search`
   std::optional<Trial> natural;  // of the natural layout under its best schedule
   int measured = 0, too_large = 0, refused = 0, wrong = 0;
@@ -85,16 +86,17 @@ struct SearchResult {
 };
 
 /// Every plan of the space. `reference` runs in turn with the candidates, and is a candidate.
-SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& reference,
-                         const TuneOptions& options);
+HEDDLE_EXPORT SearchResult full_search(Trials& trials, const SearchSpace& space,
+                                       const Plan& reference, const TuneOptions& options);
 /// Coordinate search from each of `starts`, which come best guess first and of which the first is
 /// the reference, and the best where nothing is faster by `tightness`, 1% at most; schedules of the
 /// natural layout likewise. docs/tuning.md tells how.
-SearchResult pruned_search(Trials& trials, const SearchSpace& space,
-                           const std::vector<Plan>& starts, const TuneOptions& options);
+HEDDLE_EXPORT SearchResult pruned_search(Trials& trials, const SearchSpace& space,
+                                         const std::vector<Plan>& starts,
+                                         const TuneOptions& options);
 
 /// A matrix and what people call it.
-struct NamedMatrix {
+struct HEDDLE_EXPORT NamedMatrix {
   std::string name;
   const AnyMatrix* matrix = nullptr;
 };
@@ -105,7 +107,8 @@ struct NamedMatrix {
 /// before it measured a plan, none. Throws `Error`: usage for options without meaning, and for
 /// iterations on a rectangular matrix; unsupported for conjugate gradient on entries without an
 /// adjoint, and, with the last refusal, for a matrix that no plan can run.
-Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions& options = {});
+HEDDLE_EXPORT Profile tune(const NamedMatrix& matrix, const Device& device,
+                           const TuneOptions& options = {});
 /// The same over matrices of one domain and entry, a record each, and beside them the one plan that
 /// is best over all: least total regret, sum over matrices of log(score / best score), among the
 /// plans that were the best of one and those that came near it, each of which is measured on every
@@ -113,11 +116,12 @@ Profile tune(const NamedMatrix& matrix, const Device& device, const TuneOptions&
 /// kinds which clearly loses least where each matrix in turn is left out. Without that plan where
 /// it is cancelled before all of them are measured, and under `Search::predict`, which has no times
 /// to compare.
-Profile tune_domain(const std::string& domain, const std::vector<NamedMatrix>& matrices,
-                    const Device& device, const TuneOptions& options = {});
+HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
+                                  const std::vector<NamedMatrix>& matrices, const Device& device,
+                                  const TuneOptions& options = {});
 
 /// What the plan of a domain loses on a matrix, as a rule one that was not of its set.
-struct Evaluation {
+struct HEDDLE_EXPORT Evaluation {
   std::string domain;
   Trial plan;  // the domain's plan on this matrix
   Trial best;  // the best that the matrix's own search found, measured beside it
@@ -129,7 +133,7 @@ struct Evaluation {
 /// Of several domains of that entry, precision and objective it takes the one that has the nearest
 /// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
 /// was cancelled before it measured both plans.
-Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix, const Device& device,
-                    const TuneOptions& options = {});
+HEDDLE_EXPORT Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix,
+                                  const Device& device, const TuneOptions& options = {});
 
 }  // namespace heddle

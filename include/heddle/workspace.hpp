@@ -1,10 +1,12 @@
 // Memory that a solver's method allocates.
 #pragma once
 
+#include "heddle/export.hpp"
+
 namespace heddle {
 
 /// Whole fields of the operator's basis and layout, and bytes beside them.
-struct Workspace {
+struct HEDDLE_EXPORT Workspace {
   int fields = 0;
   long long bytes = 0;
 };

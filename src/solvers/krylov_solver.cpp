@@ -9,6 +9,7 @@
 #include "../base/device_cuda.hpp"
 #include "../base/range.hpp"
 #include "../base/readable.hpp"
+#include "../fields/fits_in_place.hpp"
 #include "../fields/vector_operations_cuda.hpp"
 #include "../matrix/slice_shapes.hpp"
 #include "enqueued_solve_cuda.hpp"
@@ -22,14 +23,6 @@
 namespace heddle {
 
 namespace {
-
-bool in_basis(const std::shared_ptr<const Basis>& of_field,
-              const std::shared_ptr<const Basis>& basis) {
-  const bool natural_field = !of_field || of_field->is_natural();
-  const bool natural_basis = !basis || basis->is_natural();
-  if (natural_field || natural_basis) return natural_field && natural_basis;
-  return same_basis(*of_field, *basis);
-}
 
 /// A power of two that brings the largest component near 1, where squares would leave the range of
 /// a double; 1 otherwise.
@@ -140,7 +133,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                     std::to_string(matrix_.row_components()) + " x " +
                     std::to_string(matrix_.column_components()) + " components");
   }
-  if (!in_basis(matrix_.row_basis(), matrix_.column_basis())) {
+  if (!detail::in_basis(matrix_.row_basis(), matrix_.column_basis())) {
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
   }
@@ -248,14 +241,7 @@ FieldView<S>& KrylovSolver<S>::own(std::optional<FieldView<S>>& field) {
 
 template <class S>
 bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
-  if constexpr (has_cuda) {
-    // Kernels read 16 bytes at a time, of memory that the GPU has.
-    const bool aligned = reinterpret_cast<std::uintptr_t>(field.data) % 16 == 0;
-    if (device_.on_gpu() && (!aligned || !cuda::is_device_memory(field.data, stream_)))
-      return false;
-  }
-  return in_basis(field.basis, basis_) && field.entry_stride == residual_.entry_stride &&
-         field.component_stride == residual_.component_stride;
+  return detail::fits_in_place<S>(field, matrix_.vector_layout(), basis_, stream_);
 }
 
 template <class S>

@@ -143,4 +143,49 @@ TEST(Eigen, ProductOfTheExpansionIsTheProductOfTheEntries) {
   for (int k = 0; k < 4; ++k) EXPECT_EQ(back.entry(0).component[k], matrix.entry(1).component[k]);
 }
 
+/// New values go where `from_eigen` would have put them.
+template <class E, class M>
+void follows_values(M m, Tiling tiling = Tiling::automatic) {
+  m.makeCompressed();
+  auto [matrix, map] = assemble<E>(m, tiling);
+  m *= typename M::Scalar(3);
+  m.coeffRef(1, 1) = 0;
+  map.apply(m, matrix.values().span());
+  const auto again = from_eigen<E>(m, tiling);
+  ASSERT_EQ(matrix.entries(), again.entries());
+  for (std::size_t i = 0; i < again.values().size(); ++i) {
+    EXPECT_EQ(matrix.values()[i], again.values()[i]) << i;
+  }
+  M other = m;
+  other.coeffRef(2, 0) = 1;
+  EXPECT_THROW(map.apply(other, matrix.values().span()), Error);
+  other.makeCompressed();
+  EXPECT_THROW(map.apply(other, matrix.values().span()), Error);
+}
+
+TEST(Eigen, NewValuesTakeTheirPlaces) {
+  std::vector<Eigen::Triplet<double>> triplets;
+  std::vector<Eigen::Triplet<Complex>> complex_triplets;
+  const std::vector<std::pair<int, int>> places = {{0, 0}, {0, 1}, {1, 1}, {2, 2},
+                                                   {3, 3}, {3, 0}, {2, 1}};
+  for (const auto& [row, column] : places) {
+    triplets.emplace_back(row, column, 1 + row + 10 * column);
+    complex_triplets.emplace_back(row, column, Complex(1 + row, column - 2));
+  }
+  Eigen::SparseMatrix<double> by_columns(4, 4);
+  by_columns.setFromTriplets(triplets.begin(), triplets.end());
+  const Eigen::SparseMatrix<double, Eigen::RowMajor> by_rows = by_columns;
+  Eigen::SparseMatrix<Complex> numbers(4, 4);
+  numbers.setFromTriplets(complex_triplets.begin(), complex_triplets.end());
+  follows_values<real<double>>(by_columns);
+  follows_values<real<double>>(by_rows);
+  follows_values<block<double, 2, 2>>(by_columns);
+  follows_values<block<float, 2, 2>>(by_rows);
+  follows_values<complex<double>>(numbers);
+  follows_values<block<complex<double>, 2, 2>>(numbers);
+  follows_values<quaternion<double>>(Eigen::SparseMatrix<double>(by_columns.leftCols(2)),
+                                     Tiling::components);
+  EXPECT_THROW(assemble<quaternion<double>>(by_columns, Tiling::expansion), Error);
+}
+
 }  // namespace

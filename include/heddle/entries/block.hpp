@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heddle/entries/complex.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -29,7 +30,7 @@ struct block_element<complex<S>> {
 
 /// T is a real scalar or complex<scalar>.
 template <class T, int R, int C>
-struct block {
+struct HEDDLE_EXPORT block {
   using element = detail::block_element<T>;
   using scalar = typename element::scalar;
   using stored_scalar = scalar;

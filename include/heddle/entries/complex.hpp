@@ -3,11 +3,12 @@
 
 #include "heddle/entries/entry.hpp"
 #include "heddle/entries/lanes.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 template <class S>
-struct complex {
+struct HEDDLE_EXPORT complex {
   using scalar = S;
   using stored_scalar = S;
   using vector_entry = complex;

@@ -6,11 +6,12 @@
 #pragma once
 
 #include "heddle/entries/quaternion.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 template <class S>
-struct dual_quaternion {
+struct HEDDLE_EXPORT dual_quaternion {
   using scalar = S;
   using stored_scalar = S;
   using vector_entry = dual_quaternion;

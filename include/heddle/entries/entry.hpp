@@ -5,6 +5,7 @@
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
@@ -19,7 +20,7 @@ HEDDLE_HD constexpr int ring_size(Ring ring) {
 
 /// `k` components of a field at one row: what blocks and real entries act on.
 template <class S, int K>
-struct small_vector {
+struct HEDDLE_EXPORT small_vector {
   using scalar = S;
   static constexpr int components = K;
   S component[K];

@@ -4,11 +4,12 @@
 
 #include "heddle/entries/entry.hpp"
 #include "heddle/entries/lanes.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 template <class S>
-struct quaternion {
+struct HEDDLE_EXPORT quaternion {
   using scalar = S;
   using stored_scalar = S;
   using vector_entry = quaternion;

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "heddle/entries/entry.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 template <class S, int K = 1>
-struct real {
+struct HEDDLE_EXPORT real {
   using stored_scalar = S;
   using vector_entry = small_vector<S, K>;
   static constexpr int components = 1;

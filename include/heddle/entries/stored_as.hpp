@@ -3,12 +3,13 @@
 #pragma once
 
 #include "heddle/entries/entry.hpp"
+#include "heddle/export.hpp"
 
 namespace heddle {
 
 /// `stored_as<float, quaternion<double>>` holds floats and acts as a quaternion<double>.
 template <class Stored, class A>
-struct stored_as {
+struct HEDDLE_EXPORT stored_as {
   using stored_scalar = Stored;
   using arithmetic = A;
   static constexpr int components = A::components;

@@ -2,9 +2,9 @@
 
 #include "heddle/heddle.hpp"
 
-int main() {
+int main(int count, char** arguments) try {
   using E = heddle::quaternion<double>;
-  auto matrix = heddle::read_matrix<E>("dirac.mtx");  // CsrMatrix<E>
+  auto matrix = heddle::read_matrix<E>(count > 1 ? arguments[1] : "dirac.npz");  // CsrMatrix<E>
   auto device = heddle::Device::automatic();
   heddle::Operator<E> A(matrix, heddle::choose_plan(matrix, device), device);
   heddle::ConjugateGradient cg(A, heddle::Jacobi(A), {.tolerance = 1e-10});
@@ -13,4 +13,7 @@ int main() {
   heddle::Report report = cg.solve(b, x);  // never throws for what happens while iterating
   std::cout << report << "\n";
   return report.converged() ? 0 : 1;
+} catch (const heddle::Error& error) {  // such as a file that is not there
+  std::cerr << error.what() << "\n";
+  return 2;
 }

@@ -1,0 +1,5 @@
+# What compilers say of the public headers.
+add_test(NAME package.headers_refuse_cxx17
+  COMMAND ${CMAKE_COMMAND} -D compiler=${CMAKE_CXX_COMPILER} -D source_folder=${PROJECT_SOURCE_DIR}
+    -P ${PROJECT_SOURCE_DIR}/tests/package/needs_cxx20.cmake)
+set_tests_properties(package.headers_refuse_cxx17 PROPERTIES LABELS package)

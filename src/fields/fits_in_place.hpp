@@ -1,0 +1,36 @@
+// Whether an operator can take a field as it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "../base/device_cuda.hpp"
+#include "heddle/config.hpp"
+#include "heddle/field.hpp"
+
+namespace heddle::detail {
+
+/// Whether both number rows alike; null is the user's order.
+inline bool in_basis(const std::shared_ptr<const Basis>& of_field,
+                     const std::shared_ptr<const Basis>& basis) {
+  const bool natural_field = !of_field || of_field->is_natural();
+  const bool natural_basis = !basis || basis->is_natural();
+  if (natural_field || natural_basis) return natural_field && natural_basis;
+  return same_basis(*of_field, *basis);
+}
+
+/// Whether `field` lies where, as and in the order in which an operator reads it.
+template <class S>
+bool fits_in_place(const FieldView<const S>& field, VectorLayout layout,
+                   const std::shared_ptr<const Basis>& basis, const Stream& stream) {
+  if constexpr (has_cuda) {
+    // Kernels read 16 bytes at a time, of memory that the GPU has.
+    const bool aligned = reinterpret_cast<std::uintptr_t>(field.data) % 16 == 0;
+    if (stream.on_gpu() && (!aligned || !cuda::is_device_memory(field.data, stream))) return false;
+  }
+  return in_basis(field.basis, basis) &&
+         (layout == VectorLayout::aos ? field.is_aos() : field.is_soa());
+}
+
+}  // namespace heddle::detail

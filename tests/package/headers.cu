@@ -1,0 +1,11 @@
+// nvcc takes every header of the library.
+#include "heddle/heddle.hpp"
+
+__global__ void invert_all(heddle::quaternion<double>* entries) {
+  entries[threadIdx.x] = inverse(entries[threadIdx.x]);
+}
+
+void multiply_by(const heddle::Operator<heddle::complex<double>>& A) {
+  heddle::Field<heddle::complex<double>> x = A.field(), y = A.field();
+  A.apply(1, x, 0, y, A.device().stream());
+}
