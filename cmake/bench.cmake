@@ -26,6 +26,11 @@ list(FILTER quick_bench_sources EXCLUDE REGEX "peer|reference|textbook|problem|p
 heddle_compile_quickly(heddle_bench ${quick_bench_sources})
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
+# Eigen's products and AMGCL run on all cores by OpenMP.
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(OpenMP_CXX_FOUND)
+  target_link_libraries(heddle_bench PRIVATE OpenMP::OpenMP_CXX)
+endif()
 find_package(Eigen3 QUIET NO_MODULE)
 if(Eigen3_FOUND)
   target_link_libraries(heddle_bench PRIVATE Eigen3::Eigen)

@@ -2,7 +2,7 @@
 # their label.
 include(GoogleTest)
 
-# Idle threads sleep instead of spinning: several tests share the cores.
+# Threads of OpenMP, which other libraries use, sleep instead of spinning: tests share the cores.
 set(test_environment OMP_WAIT_POLICY=passive)
 # What takes longest begins first, so that something short is left to run beside the last of it.
 set(long_tests spmv bench cli)
@@ -50,7 +50,7 @@ if(HEDDLE_HAS_CUDA AND gpu_sources)
   add_executable(gpu_test ${gpu_sources})
   target_link_libraries(gpu_test PRIVATE heddle_test_support GTest::gtest_main CUDA::cudart_static
     $<TARGET_NAME_IF_EXISTS:heddle_elastic> $<TARGET_NAME_IF_EXISTS:heddle_spin> Eigen3::Eigen)
-  # What is asked of the other machine: the C library, OpenMP, the driver, and libzip with what that
+  # What is asked of the other machine: the C library, the driver, and libzip with what that
   # needs, which can travel along.
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)
   heddle_test_options(gpu_test)

@@ -7,6 +7,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/random_field.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::bench {
 
@@ -24,8 +25,8 @@ Shuffle shuffle_in_windows(Index rows, std::uint64_t seed) {
   Shuffle shuffle{std::vector<Index>(static_cast<std::size_t>(rows)),
                   std::vector<Index>(static_cast<std::size_t>(rows))};
   std::iota(shuffle.origin.begin(), shuffle.origin.end(), 0);
-#pragma omp parallel for schedule(static)
-  for (Index first = 0; first < rows; first += window) {
+  parallel_for(default_threads(), (rows + window - 1) / window, [&](Index which) {
+    const Index first = which * window;
     const Index last = std::min(rows, first + window);
     // Fisher and Yates.
     for (Index i = last - 1; i > first; --i) {
@@ -37,7 +38,7 @@ Shuffle shuffle_in_windows(Index rows, std::uint64_t seed) {
     for (Index i = first; i < last; ++i) {
       shuffle.moved[static_cast<std::size_t>(shuffle.origin[static_cast<std::size_t>(i)])] = i;
     }
-  }
+  });
   return shuffle;
 }
 

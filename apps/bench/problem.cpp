@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/random_field.hpp"
+#include "heddle/team.hpp"
 #include "known_plans.hpp"
 #include "mesh_patterns.hpp"
 
@@ -125,25 +126,21 @@ CsrMatrix<E> assemble(const Pattern& pattern) {
   const Shuffle numbers = shuffle_in_windows(n, shuffle);
   const auto place = [](Index i) { return static_cast<std::size_t>(i); };
   Array<Offset> offsets(place(n) + 1);
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), n, 0, [&](auto&& for_each) {
     std::vector<Index> columns;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < n; ++row) {
+    for_each([&](Index row) {
       pattern.columns(numbers.origin[place(row)], columns);
       offsets[place(row) + 1] = static_cast<Offset>(columns.size());
-    }
-  }
+    });
+  });
   for (Index row = 0; row < n; ++row) offsets[place(row) + 1] += offsets[place(row)];
   const auto entries = static_cast<std::size_t>(offsets[place(n)]);
   Array<Index> column(entries);
   Array<S> values(entries * E::components);
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), n, 0, [&](auto&& for_each) {
     std::vector<Index> columns;
     std::vector<std::pair<Index, Entry>> filled;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < n; ++row) {
+    for_each([&](Index row) {
       const Index v = numbers.origin[place(row)];
       pattern.columns(v, columns);
       filled.clear();
@@ -165,8 +162,8 @@ CsrMatrix<E> assemble(const Pattern& pattern) {
         }
         ++to;
       }
-    }
-  }
+    });
+  });
   return {n, n, std::move(offsets), std::move(column), std::move(values)};
 }
 

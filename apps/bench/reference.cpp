@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "heddle/random_field.hpp"
+#include "heddle/team.hpp"
 #include "problem.hpp"
 
 namespace heddle::bench {
@@ -81,8 +82,7 @@ std::vector<double> reference_product(const Problem& problem, const std::vector<
     }
     const EntryKind kind = problem.matrix.kind();
     std::vector<double> y(static_cast<std::size_t>(A.rows()) * n);
-#pragma omp parallel for schedule(static)
-    for (Index row = 0; row < A.rows(); ++row) {
+    parallel_for(default_threads(), A.rows(), [&](Index row) {
       std::array<double, n> sum{};
       std::array<double, largest> a{}, tile{};  // what an entry leaves zero stays zero
       const auto r = static_cast<std::size_t>(row);
@@ -98,7 +98,7 @@ std::vector<double> reference_product(const Problem& problem, const std::vector<
         }
       }
       for (std::size_t p = 0; p < n; ++p) y[r * n + p] = sum[p];
-    }
+    });
     return y;
   });
 }

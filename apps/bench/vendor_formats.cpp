@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "heddle/error.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::bench {
 
@@ -103,12 +104,11 @@ std::vector<S> block_values(const EntriesView<S>& matrix, const BlockForm& form,
   }
   const Offset entries = matrix.pattern.entries();
   std::vector<S> values(static_cast<std::size_t>(entries) * static_cast<std::size_t>(numbers));
-#pragma omp parallel for schedule(static)
-  for (Offset k = 0; k < entries; ++k) {
+  parallel_for(default_threads(), entries, [&](Offset k) {
     const S* const from = matrix.values + k * matrix.components;
     S* const to = values.data() + k * numbers;
     for (int i = 0; i < numbers; ++i) to[i] = number_at(at[static_cast<std::size_t>(i)], from);
-  }
+  });
   return values;
 }
 
@@ -135,8 +135,7 @@ NumberRows<S> number_rows(const EntriesView<S>& matrix, const BlockForm& form) {
       rows.offsets[row + 1] = rows.offsets[row] + pattern.length(r) * taken[i];
     }
   }
-#pragma omp parallel for schedule(static)
-  for (Index r = 0; r < pattern.rows; ++r) {
+  parallel_for(default_threads(), pattern.rows, [&](Index r) {
     for (int i = 0; i < form.size; ++i) {
       std::size_t to =
           static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(r) * form.size + i]);
@@ -153,7 +152,7 @@ NumberRows<S> number_rows(const EntriesView<S>& matrix, const BlockForm& form) {
         }
       }
     }
-  }
+  });
   return rows;
 }
 
@@ -178,8 +177,7 @@ SlicedEll<S> sliced_ell(const NumberRows<S>& matrix, int slice) {
   const auto slots = static_cast<std::size_t>(ell.offsets.back());
   ell.column.assign(slots, -1);
   ell.values.assign(slots * matrix.parts, S(0));
-#pragma omp parallel for schedule(static)
-  for (int row = 0; row < rows; ++row) {
+  parallel_for(default_threads(), rows, [&](int row) {
     std::size_t to = static_cast<std::size_t>(ell.offsets[static_cast<std::size_t>(row / slice)]) +
                      static_cast<std::size_t>(row % slice);
     for (int k = matrix.offsets[static_cast<std::size_t>(row)];
@@ -189,7 +187,7 @@ SlicedEll<S> sliced_ell(const NumberRows<S>& matrix, int slice) {
                   ell.values.data() + to * matrix.parts);
       to += static_cast<std::size_t>(slice);
     }
-  }
+  });
   return ell;
 }
 

@@ -1,12 +1,11 @@
 #include "device_option.hpp"
 
-#include <omp.h>
-
 #include <charconv>
 #include <string_view>
 
 #include "../../src/spmv/kernel_cache.hpp"
 #include "heddle/error.hpp"
+#include "heddle/team.hpp"
 #include "message.hpp"
 
 namespace heddle::cli {
@@ -30,13 +29,13 @@ void DeviceOption::add_to(CLI::App& command) {
       ->type_name("DEVICE");
   command.add_option("--threads", threads, "threads to use; 0 takes every core")
       ->capture_default_str()
-      ->check(CLI::Range(0, 4096))
+      ->check(CLI::Range(0, most_threads))
       ->type_name("N");
 }
 
 Device DeviceOption::on(bool quiet) const {
   // Also of loops that are given no device.
-  if (threads > 0) omp_set_num_threads(threads);
+  if (threads > 0) set_default_threads(threads);
   if (device == "cpu") return Device::cpu(threads);
   if (device == "cuda") return with_cache(Device::cuda(0), quiet);
   if (device == "auto") {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "heddle/team.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::elastic {
@@ -111,8 +112,7 @@ void ElasticSystem::place_elements(const Model& model) {
   const auto count = static_cast<std::size_t>(elements_);
   std::vector<Index> corner(4 * count);
   std::vector<double> gradient(12 * count), material(2 * count), volume(count);
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < count; ++e) {
+  parallel_for(default_threads(), count, [&](std::size_t e) {
     const auto p = model.corners(static_cast<Offset>(e));
     const Vector3 b = vector(p[1] - p[0]), c = vector(p[2] - p[0]), d = vector(p[3] - p[0]);
     const double v6 = dot(b, cross(c, d));
@@ -129,7 +129,7 @@ void ElasticSystem::place_elements(const Model& model) {
       corner[4 * e + a] = position_of(model.tetrahedron[e][a]);
       std::copy_n(g[a].at, 3, &gradient[12 * e + 3 * a]);
     }
-  }
+  });
   corner_ = on_device(corner, device_);
   gradient_ = on_device(gradient, device_);
   material_ = on_device(material, device_);

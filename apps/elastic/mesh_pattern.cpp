@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/error.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::elastic {
 
@@ -62,29 +63,25 @@ MeshPattern make_pattern(Index vertices, std::span<const Tetrahedron> tetrahedra
   list_corners(pattern, vertices, tetrahedra);
   const auto rows = static_cast<std::size_t>(vertices);
   pattern.offsets.resize(rows + 1);
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), rows, 0, [&](auto&& for_each) {
     std::vector<Term> terms;
-#pragma omp for schedule(static)
-    for (std::size_t v = 0; v < rows; ++v) {
+    for_each([&](std::size_t v) {
       find_terms(pattern, tetrahedra, v, terms);
       Offset columns = 0;
       for (std::size_t i = 0; i < terms.size(); ++i) {
         columns += i == 0 || terms[i].column != terms[i - 1].column;
       }
       pattern.offsets[v + 1] = columns;
-    }
-  }
+    });
+  });
   for (std::size_t v = 0; v < rows; ++v) pattern.offsets[v + 1] += pattern.offsets[v];
   pattern.column.resize(static_cast<std::size_t>(pattern.offsets[rows]));
   pattern.first_term.resize(pattern.column.size() + 1);
   pattern.term.resize(tetrahedra.size() * 16);
   pattern.first_term.back() = static_cast<unsigned>(pattern.term.size());
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), rows, 0, [&](auto&& for_each) {
     std::vector<Term> terms;
-#pragma omp for schedule(static)
-    for (std::size_t v = 0; v < rows; ++v) {
+    for_each([&](std::size_t v) {
       find_terms(pattern, tetrahedra, v, terms);
       auto entry = static_cast<std::size_t>(pattern.offsets[v]);
       std::size_t to = std::size_t{pattern.first_corner[v]} * 4;
@@ -94,22 +91,21 @@ MeshPattern make_pattern(Index vertices, std::span<const Tetrahedron> tetrahedra
         pattern.column[entry] = terms[i].column;
         pattern.first_term[entry++] = static_cast<unsigned>(to);
       }
-    }
-  }
+    });
+  });
   return pattern;
 }
 
 std::vector<double> consistent_mass(const Model& model, const MeshPattern& pattern) {
   std::vector<double> mass(pattern.column.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < mass.size(); ++i) {
+  parallel_for(default_threads(), mass.size(), [&](std::size_t i) {
     for (unsigned at = pattern.first_term[i]; at < pattern.first_term[i + 1]; ++at) {
       const unsigned code = pattern.term[at];
       const auto e = static_cast<Offset>(code >> 4);
       const double both = model.material_in(e).density * model.volume(e) / 20;
       mass[i] += ((code >> 2) & 3) == (code & 3) ? 2 * both : both;
     }
-  }
+  });
   return mass;
 }
 

@@ -12,8 +12,7 @@ void run_anywhere(const Pass& pass, const Stream& stream) {
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::run(pass, stream);
   }
-#pragma omp parallel for schedule(static) num_threads(team_size(stream, pass.count))
-  for (Offset i = 0; i < pass.count; ++i) pass(i);
+  parallel_for(team_size(stream, pass.count), pass.count, [&](Offset i) { pass(i); });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "heddle/npz.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/progress.hpp"
+#include "heddle/team.hpp"
 #include "heddle/text.hpp"
 #include "output_path.hpp"
 #include "run_files.hpp"
@@ -50,8 +51,7 @@ CsrMatrix<real<double>> components(const CsrMatrix<quaternion<double>>& matrix) 
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
   Array<Index> column(entries * 4);
   Array<double> values(entries * 4);
-#pragma omp parallel for schedule(static)
-  for (Index row = 0; row < matrix.rows(); ++row) {
+  parallel_for(default_threads(), matrix.rows(), [&](Index row) {
     const Offset begin = matrix.offsets()[row];
     const Offset length = matrix.offsets()[row + 1] - begin;
     for (int k = 0; k < 4; ++k) {
@@ -62,7 +62,7 @@ CsrMatrix<real<double>> components(const CsrMatrix<quaternion<double>>& matrix) 
         values[to + j] = matrix.values()[(begin + j) * 4 + k];
       }
     }
-  }
+  });
   return {rows, matrix.columns(), std::move(offsets), std::move(column), std::move(values)};
 }
 

@@ -1,6 +1,7 @@
 #include "matrix_options.hpp"
 
 #include "heddle/random_field.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::cli {
 
@@ -49,10 +50,9 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
 
 void fill_random(AnyField& field, std::uint64_t seed) {
   const Offset scalars = Offset(field.rows()) * field.components();
-#pragma omp parallel for schedule(static)
-  for (Offset i = 0; i < scalars; ++i) {
+  parallel_for(default_threads(), scalars, [&](Offset i) {
     field.set(i, random_component(seed, static_cast<std::uint64_t>(i)));
-  }
+  });
 }
 
 }  // namespace heddle::cli

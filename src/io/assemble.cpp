@@ -58,25 +58,22 @@ Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<doub
   const int threads = team_size(device.stream(), static_cast<Offset>(column.size()) + rows);
   std::vector<std::pair<Index, Index>> shortened;  // rows with duplicates, and what is left
   Index not_finite = rows;
-#pragma omp parallel num_threads(threads)
-  {
+  std::mutex shortening;
+  parallel_shares(threads, rows, 0, [&](auto&& for_each) {
     RowSorter sort(components);
-#pragma omp for schedule(guided)
-    for (Index row = 0; row < rows; ++row) {
+    for_each([&](Index row) {
       Index* const first = column.data() + at(row);
       const auto length = static_cast<Index>(at(row + 1) - at(row));
       const auto not_less = [](Index a, Index b) { return a >= b; };
-      if (std::adjacent_find(first, first + length, not_less) == first + length) continue;
+      if (std::adjacent_find(first, first + length, not_less) == first + length) return;
       const bool was_finite = sort.finite();
       const Index kept = sort(first, values.data() + at(row) * components, length);
-      if (kept == length) continue;
-#pragma omp critical(heddle_shortened_rows)
-      {
-        shortened.emplace_back(row, kept);
-        if (was_finite && !sort.finite()) not_finite = std::min(not_finite, row);
-      }
-    }
-  }
+      if (kept == length) return;
+      const std::lock_guard lock(shortening);
+      shortened.emplace_back(row, kept);
+      if (was_finite && !sort.finite()) not_finite = std::min(not_finite, row);
+    });
+  });
   if (not_finite < rows) return not_finite;
   if (shortened.empty()) return -1;
 
@@ -93,14 +90,13 @@ Index sort_and_sum_rows(Array<Offset>& offsets, Array<Index>& column, Array<doub
   const auto size = static_cast<std::size_t>(total);
   Array<Index> dense_column(size, device);
   Array<double> dense_values(size * static_cast<std::size_t>(components), device);
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (Index row = 0; row < rows; ++row) {
+  parallel_for(threads, rows, [&](Index row) {
     const auto r = static_cast<std::size_t>(row);
     const Offset length = at(row + 1) - at(row);
     std::copy_n(column.data() + old[r], length, dense_column.data() + at(row));
     std::copy_n(values.data() + old[r] * components, length * components,
                 dense_values.data() + at(row) * components);
-  }
+  });
   column = std::move(dense_column);
   values = std::move(dense_values);
   return -1;

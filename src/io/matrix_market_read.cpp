@@ -135,11 +135,10 @@ CsrMatrix<E> assemble(const std::string& name, const MatrixMarketText& text, con
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1, device);
   Array<Index> column(size, device);
   Array<double> values(size * E::components, device);
-#pragma omp parallel num_threads(team_size(device.stream(), bucket_begin[buckets] + rows))
-  {
+  const int team = team_size(device.stream(), bucket_begin[buckets] + rows);
+  parallel_shares(team, buckets, 1, [&](auto&& for_each) {
     std::vector<Offset> next;  // place of each row of the bucket
-#pragma omp for schedule(dynamic)
-    for (std::size_t b = 0; b < buckets; ++b) {
+    for_each([&](std::size_t b) {
       const Offset first_row = Offset(b) << shift;
       const Offset last_row = std::min(Offset(rows), first_row + (Offset(1) << shift));
       next.assign(static_cast<std::size_t>(std::max(last_row - first_row, Offset(0))) + 1, 0);
@@ -163,8 +162,8 @@ CsrMatrix<E> assemble(const std::string& name, const MatrixMarketText& text, con
           }
         }
       }
-    }
-  }
+    });
+  });
   const Index row = sort_and_sum_rows(offsets, column, values, E::components, device);
   if (row >= 0) refuse_sum(name, row);
   return CsrMatrix<E>(rows, static_cast<Index>(header.columns), std::move(offsets),

@@ -8,6 +8,7 @@
 
 #include "../base/readable.hpp"
 #include "heddle/device.hpp"
+#include "heddle/team.hpp"
 #include "heddle/text.hpp"
 
 namespace heddle::io {
@@ -258,15 +259,10 @@ class TextReader {
 
   template <class Reader>
   void read_body(const Reader& read_lines, int threads) {
-#pragma omp parallel num_threads(threads)
-    {
+    parallel_for(threads, threads, 1, [&](int reader) {
       Block block;
-      bool some = false;
-#pragma omp single nowait
-      {
-        some = true;
-        std::swap(block, first_);
-      }
+      bool some = reader == 0;
+      if (some) std::swap(block, first_);
       try {
         if (some && block.begin == block.end) some = false;
         while (some || blocks_.next(block)) {
@@ -287,7 +283,7 @@ class TextReader {
         const std::lock_guard lock(mutex_);
         other_ = std::current_exception();
       }
-    }
+    });
   }
 
   void record(long long sequence, const LineFault& fault) {

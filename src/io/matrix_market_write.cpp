@@ -58,27 +58,21 @@ void check_symmetry(const CsrView<E>& matrix, Symmetry symmetry) {
   if (symmetry == Symmetry::hermitian && E::components == 1) {
     throw Error(ErrorKind::usage, "a real matrix is written as symmetric, not as hermitian");
   }
-  bool is_sorted = true;
-#pragma omp parallel for schedule(static) reduction(&& : is_sorted) num_threads(team_of(matrix))
-  for (Index row = 0; row < matrix.rows; ++row) {
-    is_sorted = is_sorted && std::is_sorted(matrix.column + matrix.offsets[row],
-                                            matrix.column + matrix.offsets[row + 1]);
-  }
+  const bool is_sorted = parallel_all(team_of(matrix), matrix.rows, [&](Index row) {
+    return std::is_sorted(matrix.column + matrix.offsets[row],
+                          matrix.column + matrix.offsets[row + 1]);
+  });
   std::atomic<Index> first_bad{matrix.rows};
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(team_of(matrix))
-  for (Index row = 0; row < matrix.rows; ++row) {
-    if (row > first_bad.load(std::memory_order_relaxed)) continue;
+  parallel_for(team_of(matrix), matrix.rows, 1024, [&](Index row) {
+    if (row > first_bad.load(std::memory_order_relaxed)) return;
     for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
       const Index column = matrix.column[i];
-      if (mirrors<E>(value_at(matrix, i), find(matrix, is_sorted, column, row), symmetry,
-                     row == column)) {
-        continue;
-      }
-      Index known = first_bad.load();
-      while (row < known && !first_bad.compare_exchange_weak(known, row)) {
+      if (!mirrors<E>(value_at(matrix, i), find(matrix, is_sorted, column, row), symmetry,
+                      row == column)) {
+        lower(first_bad, row);
       }
     }
-  }
+  });
   if (first_bad.load() == matrix.rows) return;
   throw Error(ErrorKind::usage, "the matrix is not " + name + ": row " +
                                     std::to_string(first_bad.load()) +
@@ -103,15 +97,15 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
                          Progress* progress) {
   const bool all = symmetry == Symmetry::general;
   if (!all) check_symmetry(matrix, symmetry);
-  Offset entries = all ? matrix.entries() : 0;
-  if (!all) {
-#pragma omp parallel for schedule(static) reduction(+ : entries) num_threads(team_of(matrix))
-    for (Index row = 0; row < matrix.rows; ++row) {
-      for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
-        entries += matrix.column[i] <= row;
-      }
+  const auto count_written = [&](Index row, Offset& written) {
+    for (Offset i = matrix.offsets[row]; i < matrix.offsets[row + 1]; ++i) {
+      written += matrix.column[i] <= row;
     }
-  }
+  };
+  const Offset entries =
+      all ? matrix.entries()
+          : parallel_reduce(team_of(matrix), matrix.rows, Offset(0), count_written,
+                            [](Offset& sum, Offset own) { sum += own; });
   io::TextWriter writer(path, team_of(matrix), progress);
   writer.write(banner("coordinate", E::components == 2, symmetry) + std::to_string(matrix.rows) +
                ' ' + std::to_string(matrix.columns) + ' ' + std::to_string(entries) + '\n');

@@ -362,8 +362,7 @@ ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device) {
                       device);
   Array<double> values(column.size() * static_cast<std::size_t>(scalars), device);
   const int team = team_size(device.stream(), static_cast<Offset>(values.size()) + rows);
-#pragma omp parallel for schedule(static) num_threads(team)
-  for (Offset row = 0; row < rows; ++row) {
+  parallel_for(team, rows, [&](Offset row) {
     const auto block_row = static_cast<std::size_t>(row / block_rows);
     const Offset begin = matrix.offsets[block_row], end = matrix.offsets[block_row + 1];
     const Offset inside = row % block_rows;
@@ -381,7 +380,7 @@ ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device) {
       }
     }
     offsets[static_cast<std::size_t>(row) + 1] = to;
-  }
+  });
   ScalarMatrix expanded =
       of_scalars(matrix.is_complex, static_cast<Index>(rows), static_cast<Index>(columns),
                  std::move(offsets), std::move(column), std::move(values));

@@ -2,10 +2,12 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <charconv>
-#include <exception>
 #include <new>
 #include <vector>
+
+#include "heddle/team.hpp"
 
 namespace heddle::io {
 
@@ -73,38 +75,28 @@ void TextWriter::write(std::string_view text) {
 }
 
 void TextWriter::write_chunks(long long chunks, const void* format, Chunk make) {
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(threads_)
-  {
+  // Round by round: some chunks for each thread are made at once, then written in order.
+  struct Made {
     std::string text, compressed;
-#pragma omp for ordered schedule(dynamic, 1)
-    for (long long chunk = 0; chunk < chunks; ++chunk) {
-      std::exception_ptr mine;
-      try {
-        text.clear();
-        make(format, chunk, text);
-        if (is_gzip_ && !text.empty()) compressed = deflated(text);
-      } catch (...) {
-        mine = std::current_exception();
-      }
-#pragma omp ordered
-      {
-        if (!failure) failure = mine;
-        if (!failure && !text.empty()) {
-          try {
-            put(text, is_gzip_ ? compressed : text);
-            if (progress_ != nullptr) {
-              progress_->report(static_cast<double>(chunk) / static_cast<double>(chunks),
-                                "writing");
-            }
-          } catch (...) {
-            failure = std::current_exception();
-          }
-        }
-      }
+  };
+  std::vector<Made> made(static_cast<std::size_t>(std::min<long long>(4LL * threads_, chunks)));
+  const auto at_once = static_cast<long long>(made.size());
+  for (long long first = 0; first < chunks; first += at_once) {
+    const long long count = std::min(at_once, chunks - first);
+    parallel_for(threads_, count, 1, [&](long long i) {
+      auto& [text, compressed] = made[static_cast<std::size_t>(i)];
+      text.clear();
+      make(format, first + i, text);
+      if (is_gzip_ && !text.empty()) compressed = deflated(text);
+    });
+    for (long long i = 0; i < count; ++i) {
+      const auto& [text, compressed] = made[static_cast<std::size_t>(i)];
+      if (!text.empty()) put(text, is_gzip_ ? compressed : text);
+    }
+    if (progress_ != nullptr) {
+      progress_->report(static_cast<double>(first) / static_cast<double>(chunks), "writing");
     }
   }
-  if (failure) std::rethrow_exception(failure);
 }
 
 void TextWriter::commit() {

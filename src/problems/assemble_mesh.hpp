@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "grid.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::problems {
 
 /// Throws ErrorKind::out_of_range or ErrorKind::singular with the first element that has a corner
-/// outside the mesh or is not `good(e)`: before the parallel loops, which no exception may leave.
+/// outside the mesh or is not `good(e)`.
 template <std::size_t K, class Good>
 void check_elements(const std::string& kind, Index vertices,
                     std::span<const std::array<Index, K>> elements, const Good& good,
@@ -23,11 +24,9 @@ void check_elements(const std::string& kind, Index vertices,
     return std::all_of(elements[e].begin(), elements[e].end(),
                        [&](Index v) { return v >= 0 && v < vertices; });
   };
-  Offset bad = count;
-#pragma omp parallel for schedule(static) reduction(min : bad)
-  for (Offset e = 0; e < count; ++e) {
-    if (e < bad && !(inside(e) && good(static_cast<Index>(e)))) bad = e;
-  }
+  const Offset bad = parallel_least(default_threads(), count, count, [&](Offset e, Offset& least) {
+    if (e < least && !(inside(e) && good(static_cast<Index>(e)))) least = e;
+  });
   if (bad == count) return;
   const std::string which = kind + " " + std::to_string(bad) + " of the mesh ";
   if (inside(bad)) throw Error(ErrorKind::singular, which + complaint);
@@ -45,29 +44,23 @@ template <std::size_t K>
 Incidence make_incidence(Index vertices, std::span<const std::array<Index, K>> elements) {
   const auto count = static_cast<Offset>(elements.size());
   Array<Index> degree(vertices);
-#pragma omp parallel for schedule(static)
-  for (Offset e = 0; e < count; ++e) {
+  parallel_for(default_threads(), count, [&](Offset e) {
     for (const Index v : elements[e]) {
-#pragma omp atomic
-      ++degree[v];
+      std::atomic_ref(degree[v]).fetch_add(1, std::memory_order_relaxed);
     }
-  }
+  });
   Incidence incidence{make_offsets(vertices, [&](Index v) { return degree[v]; }),
                       Array<Index>(elements.size() * K)};
-#pragma omp parallel for schedule(static)
-  for (Offset e = 0; e < count; ++e) {
+  parallel_for(default_threads(), count, [&](Offset e) {
     for (const Index v : elements[e]) {
-      Index left;
-#pragma omp atomic capture
-      left = --degree[v];
+      const Index left = std::atomic_ref(degree[v]).fetch_sub(1, std::memory_order_relaxed) - 1;
       incidence.element[incidence.offset[v] + left] = static_cast<Index>(e);
     }
-  }
-#pragma omp parallel for schedule(static)
-  for (Index v = 0; v < vertices; ++v) {
+  });
+  parallel_for(default_threads(), vertices, [&](Index v) {
     std::sort(incidence.element.data() + incidence.offset[v],
               incidence.element.data() + incidence.offset[v + 1]);
-  }
+  });
   return incidence;
 }
 
@@ -126,11 +119,9 @@ CsrMatrix<E> assemble_mesh(Index rows, Index vertices,
                                             incidence.offset[v + 1] - incidence.offset[v]);
   };
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), rows, 0, [&](auto&& for_each) {
     RowSum<E> sum;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < rows; ++row) {
+    for_each([&](Index row) {
       sum.clear();
       for (const Index e : around(row)) {
         for (const Index v : elements[e]) {
@@ -138,18 +129,16 @@ CsrMatrix<E> assemble_mesh(Index rows, Index vertices,
         }
       }
       offsets[row + 1] = static_cast<Offset>(sum.columns.size());
-    }
-  }
+    });
+  });
   for (Index row = 0; row < rows; ++row) offsets[row + 1] += offsets[row];
 
   const auto entries = static_cast<std::size_t>(offsets[rows]);
   Array<Index> column(entries);
   Array<typename E::stored_scalar> values(entries * E::components);
-#pragma omp parallel
-  {
+  parallel_shares(default_threads(), rows, 0, [&](auto&& for_each) {
     RowSum<E> sum;
-#pragma omp for schedule(static)
-    for (Index row = 0; row < rows; ++row) {
+    for_each([&](Index row) {
       sum.clear();
       for (const Index e : around(row)) {
         const std::array<Index, K>& corner = elements[e];
@@ -161,8 +150,8 @@ CsrMatrix<E> assemble_mesh(Index rows, Index vertices,
         }
       }
       sum.write_sorted(column.data() + offsets[row], values.data() + offsets[row] * E::components);
-    }
-  }
+    });
+  });
   return {rows, rows, std::move(offsets), std::move(column), std::move(values)};
 }
 

@@ -6,6 +6,7 @@
 #include "assemble_mesh.hpp"
 #include "checks.hpp"
 #include "heddle/points.hpp"
+#include "heddle/team.hpp"
 #include "random.hpp"
 
 namespace heddle {
@@ -92,16 +93,15 @@ CsrMatrix<Quaternion> dirac(const TriangleMesh& mesh, std::uint64_t seed,
   const auto vertices = static_cast<Index>(mesh.position.size());
   Array<double> potential(mesh.triangle.size());
   const auto triangles = static_cast<Offset>(mesh.triangle.size());
-#pragma omp parallel for schedule(static)
-  for (Offset t = 0; t < triangles; ++t) {
+  parallel_for(default_threads(), triangles, [&](Offset t) {
     const auto& corner = mesh.triangle[t];
     // What is wrong with the mesh is said below.
     const bool inside =
         std::ranges::all_of(corner, [&](Index v) { return v >= 0 && v < vertices; });
-    if (!inside) continue;
+    if (!inside) return;
     const auto p = corners_of(mesh, static_cast<Index>(t));
     potential[t] = options.potential * variation((1.0 / 3) * (p[0] + p[1] + p[2]));
-  }
+  });
   return dirac(mesh, potential.span(), options.shift);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "heddle/problems.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::problems {
 
@@ -40,8 +41,7 @@ inline Grid make_grid(Index size, Index least, std::array<double, 2> stretch = {
 template <class Length>
 Array<Offset> make_offsets(Index rows, const Length& length) {
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-#pragma omp parallel for schedule(static)
-  for (Index row = 0; row < rows; ++row) offsets[row + 1] = length(row);
+  parallel_for(default_threads(), rows, [&](Index row) { offsets[row + 1] = length(row); });
   for (Index row = 0; row < rows; ++row) offsets[row + 1] += offsets[row];
   return offsets;
 }
@@ -63,8 +63,7 @@ CsrMatrix<E> assemble_grid(const Grid& grid, const OffDiagonal& off_diagonal,
   const auto entries = static_cast<std::size_t>(offsets[rows]);
   Array<Index> column(entries);
   Array<typename E::stored_scalar> values(entries * E::components);
-#pragma omp parallel for schedule(static)
-  for (Index row = 0; row < rows; ++row) {
+  parallel_for(default_threads(), rows, [&](Index row) {
     const Place p = grid.place(row);
     Offset i = offsets[row];
     const auto put = [&](Index where, const E& entry) {
@@ -81,7 +80,7 @@ CsrMatrix<E> assemble_grid(const Grid& grid, const OffDiagonal& off_diagonal,
         put(row + grid.stride(axis), off_diagonal(row, p, axis, true));
       }
     }
-  }
+  });
   return {rows, rows, std::move(offsets), std::move(column), std::move(values)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include "heddle/team.hpp"
 
 namespace heddle::problems {
 
@@ -59,20 +60,19 @@ Array<Index> hilbert_ranks(std::span<const Point> points) {
   const double scale = extent > 0 ? ((1u << levels) - 1) / extent : 0;
 
   Array<Keyed> order(points.size());
-#pragma omp parallel for schedule(static)
-  for (Offset i = 0; i < count; ++i) {
+  parallel_for(default_threads(), count, [&](Offset i) {
     std::array<std::uint32_t, 3> cell;
     for (int d = 0; d < 3; ++d) {
       cell[d] = static_cast<std::uint32_t>((points[i][d] - low[d]) * scale);
     }
     order[i] = {hilbert_key(cell), static_cast<Index>(i)};
-  }
+  });
   std::sort(order.begin(), order.end(), [](const Keyed& a, const Keyed& b) {
     return a.key != b.key ? a.key < b.key : a.vertex < b.vertex;
   });
   Array<Index> rank(points.size());
-#pragma omp parallel for schedule(static)
-  for (Offset i = 0; i < count; ++i) rank[order[i].vertex] = static_cast<Index>(i);
+  parallel_for(default_threads(), count,
+               [&](Offset i) { rank[order[i].vertex] = static_cast<Index>(i); });
   return rank;
 }
 

@@ -6,6 +6,7 @@
 #include "checks.hpp"
 #include "grid.hpp"
 #include "heddle/points.hpp"
+#include "heddle/team.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
 
@@ -78,26 +79,23 @@ void settle(std::span<const Tetrahedron> tetrahedra, std::span<Point> position,
   const auto count = static_cast<Offset>(tetrahedra.size());
   // Below 2^-20 nothing but the undeformed grid's own quality is left.
   for (int round = 0; round <= 20; ++round) {
-#pragma omp parallel for schedule(static)
-    for (Offset v = 0; v < vertices; ++v) {
+    parallel_for(default_threads(), vertices, [&](Offset v) {
       if (halve[v] != 0) amplitude[v] /= 2;
       if (round == 0 || halve[v] != 0) position[v] = place(static_cast<Index>(v), amplitude[v]);
       halve[v] = 0;
-    }
-    Offset flat = 0;
-#pragma omp parallel for schedule(static) reduction(+ : flat)
-    for (Offset t = 0; t < count; ++t) {
+    });
+    std::atomic<bool> some_flat{false};
+    parallel_for(default_threads(), count, [&](Offset t) {
       std::array<Point, 4> corner;
       for (int a = 0; a < 4; ++a) corner[a] = position[tetrahedra[t][a]];
       constexpr double least = least_mean_ratio * least_mean_ratio * least_mean_ratio;
-      if (mean_ratio_cubed(corner) >= least) continue;
-      ++flat;
+      if (mean_ratio_cubed(corner) >= least) return;
+      some_flat.store(true, std::memory_order_relaxed);
       for (const Index v : tetrahedra[t]) {
-#pragma omp atomic write
-        halve[v] = 1;
+        std::atomic_ref(halve[v]).store(1, std::memory_order_relaxed);
       }
-    }
-    if (flat == 0) return;
+    });
+    if (!some_flat.load()) return;
   }
   throw Error(ErrorKind::internal, "a random solid has tetrahedra that jitter alone does not mend");
 }
@@ -124,11 +122,10 @@ TetrahedronMesh random_solid(Index size, std::uint64_t seed, double irregularity
   const Place& sides = grid.sides;
   const Grid cells{{sides[0] - 1, sides[1] - 1, sides[2] - 1}};
   Array<Tetrahedron> tetrahedra(static_cast<std::size_t>(cells.size()) * 6);
-#pragma omp parallel for schedule(static)
-  for (Index c = 0; c < cells.size(); ++c) {
+  parallel_for(default_threads(), cells.size(), [&](Index c) {
     const auto cell = split_cell(grid, grid.at(cells.place(c)), height);
     std::copy(cell.begin(), cell.end(), tetrahedra.data() + Offset(6) * c);
-  }
+  });
 
   const double spacing = 1.0 / (*std::max_element(sides.begin(), sides.end()) - 1);
   const std::array<SmoothField, 3> bend = {SmoothField(seed, Purpose::shape, 1, 0, 1),
@@ -153,13 +150,12 @@ TetrahedronMesh random_solid(Index size, std::uint64_t seed, double irregularity
   const auto renumbered = [&](Index v) {
     return v < clamped ? vertices - clamped + v : rank[v - clamped];
   };
-#pragma omp parallel for schedule(static)
-  for (Offset t = 0; t < static_cast<Offset>(tetrahedra.size()); ++t) {
+  parallel_for(default_threads(), static_cast<Offset>(tetrahedra.size()), [&](Offset t) {
     for (Index& v : tetrahedra[t]) v = renumbered(v);
-  }
+  });
   TetrahedronMesh mesh{Array<Point>(vertices), std::move(tetrahedra), vertices - clamped};
-#pragma omp parallel for schedule(static)
-  for (Index v = 0; v < vertices; ++v) mesh.position[renumbered(v)] = position[v];
+  parallel_for(default_threads(), vertices,
+               [&](Index v) { mesh.position[renumbered(v)] = position[v]; });
   return mesh;
 }
 

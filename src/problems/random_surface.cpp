@@ -3,6 +3,7 @@
 
 #include "checks.hpp"
 #include "heddle/points.hpp"
+#include "heddle/team.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
 
@@ -119,31 +120,29 @@ TriangleMesh random_surface(Index size, std::uint64_t seed) {
     for (Index step = 1; step < f; ++step)
       place(sphere.on_edge(e, step), sphere.edge_position(e, step));
   }
-#pragma omp parallel for collapse(2) schedule(static)
-  for (int face = 0; face < 20; ++face) {
-    for (Index k = 1; k < f; ++k) {
-      for (Index j = 1; j + k < f; ++j)
-        place(sphere.on_face(face, j, k), sphere.position(face, j, k));
-    }
-  }
+  parallel_for(default_threads(), 20 * f, [&](Index line) {
+    const int face = line / f;
+    const Index k = line % f;
+    for (Index j = 1; k > 0 && j + k < f; ++j)
+      place(sphere.on_face(face, j, k), sphere.position(face, j, k));
+  });
 
   const Array<Index> rank = hilbert_ranks(position.span());
   TriangleMesh mesh{Array<Point>(position.size()), Array<std::array<Index, 3>>(sphere.triangles())};
-#pragma omp parallel for schedule(static)
-  for (Index v = 0; v < sphere.vertices(); ++v) mesh.position[rank[v]] = position[v];
-#pragma omp parallel for collapse(2) schedule(static)
-  for (int face = 0; face < 20; ++face) {
-    for (Index k = 0; k < f; ++k) {
-      // Row k holds f - k upright triangles and f - k - 1 hanging ones between them.
-      Offset t = Offset(face) * f * f + Offset(k) * (2 * f - k);
-      const auto vertex = [&](Index j, Index up) { return rank[sphere.on_face(face, j, up)]; };
-      for (Index j = 0; j + k < f; ++j) {
-        mesh.triangle[t++] = {vertex(j, k), vertex(j + 1, k), vertex(j, k + 1)};
-        if (j + k + 1 == f) continue;
-        mesh.triangle[t++] = {vertex(j + 1, k), vertex(j + 1, k + 1), vertex(j, k + 1)};
-      }
+  parallel_for(default_threads(), sphere.vertices(),
+               [&](Index v) { mesh.position[rank[v]] = position[v]; });
+  parallel_for(default_threads(), 20 * f, [&](Index line) {
+    const int face = line / f;
+    const Index k = line % f;
+    // Row k holds f - k upright triangles and f - k - 1 hanging ones between them.
+    Offset t = Offset(face) * f * f + Offset(k) * (2 * f - k);
+    const auto vertex = [&](Index j, Index up) { return rank[sphere.on_face(face, j, up)]; };
+    for (Index j = 0; j + k < f; ++j) {
+      mesh.triangle[t++] = {vertex(j, k), vertex(j + 1, k), vertex(j, k + 1)};
+      if (j + k + 1 == f) continue;
+      mesh.triangle[t++] = {vertex(j + 1, k), vertex(j + 1, k + 1), vertex(j, k + 1)};
     }
-  }
+  });
   return mesh;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heddle/config.hpp"
+#include "heddle/team.hpp"
 #include "measure_cuda.hpp"
 
 namespace heddle {
@@ -75,14 +76,11 @@ void CacheEviction::run(const Stream& stream) {
     }
   }
   const auto n = static_cast<long long>(buffer_.size());
-  unsigned long long sum = 0;
-#pragma omp parallel num_threads(stream.threads)
-  {
-#pragma omp for schedule(static)
-    for (long long i = 0; i < n; ++i) data[i] += static_cast<unsigned long long>(i);
-#pragma omp for schedule(static) reduction(+ : sum)
-    for (long long i = 0; i < n; ++i) sum += data[i];
-  }
+  parallel_for(stream.threads, n,
+               [&](long long i) { data[i] += static_cast<unsigned long long>(i); });
+  const auto sum = parallel_reduce(
+      stream.threads, n, 0ULL, [&](long long i, unsigned long long& own) { own += data[i]; },
+      [](unsigned long long& all, unsigned long long own) { all += own; });
   if (n > 0) data[0] = sum;  // so that it is read
 }
 

@@ -1,7 +1,5 @@
 #include "heddle/features.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "heddle/defined_jacobi.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -23,6 +22,18 @@ Offset find(const PatternView& pattern, Index row, Index column) {
   return -1;
 }
 
+/// Sums over rows are added chunk by chunk in order, so that they are the same for all threads.
+constexpr Index rows_of_chunk = 4096;
+std::size_t chunks_of(Index rows) {
+  return static_cast<std::size_t>((Offset(rows) + rows_of_chunk - 1) / rows_of_chunk);
+}
+template <class Visit>
+void for_each_row_of(std::size_t chunk, Index rows, const Visit& visit) {
+  const Offset first = static_cast<Offset>(chunk) * rows_of_chunk;
+  const auto end = static_cast<Index>(std::min<Offset>(rows, first + rows_of_chunk));
+  for (auto row = static_cast<Index>(first); row < end; ++row) visit(row);
+}
+
 void look_at_pattern(const PatternView& pattern, const Stream& stream, Features& f) {
   f.rows = pattern.rows;
   f.columns = pattern.columns;
@@ -30,29 +41,41 @@ void look_at_pattern(const PatternView& pattern, const Stream& stream, Features&
   f.square = f.rows == f.columns;
   if (f.rows == 0) return;
   f.mean_row = static_cast<double>(f.entries) / f.rows;
-  Index shortest = f.columns, longest = 0, empty = 0, bandwidth = 0;
-  double squares = 0;
-  double distance = 0;
-#pragma omp parallel for schedule(static) num_threads(stream.threads) reduction(min : shortest) \
-    reduction(max : longest, bandwidth) reduction(+ : empty, squares, distance)
-  for (Index row = 0; row < f.rows; ++row) {
-    const Index length = pattern.length(row);
-    shortest = std::min(shortest, length);
-    longest = std::max(longest, length);
-    empty += length == 0;
-    squares += (length - f.mean_row) * (length - f.mean_row);
-    for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
-      const Index away = std::abs(row - pattern.column[i]);
-      bandwidth = std::max(bandwidth, away);
-      distance += away;
-    }
+  struct Sums {
+    Index shortest, longest = 0, empty = 0, bandwidth = 0;
+    double squares = 0, distance = 0;
+  };
+  std::vector<Sums> of_chunk(chunks_of(f.rows), Sums{f.columns});
+  parallel_for(stream.threads, of_chunk.size(), [&](std::size_t chunk) {
+    Sums& sums = of_chunk[chunk];
+    for_each_row_of(chunk, f.rows, [&](Index row) {
+      const Index length = pattern.length(row);
+      sums.shortest = std::min(sums.shortest, length);
+      sums.longest = std::max(sums.longest, length);
+      sums.empty += length == 0;
+      sums.squares += (length - f.mean_row) * (length - f.mean_row);
+      for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+        const Index away = std::abs(row - pattern.column[i]);
+        sums.bandwidth = std::max(sums.bandwidth, away);
+        sums.distance += away;
+      }
+    });
+  });
+  Sums all{f.columns};
+  for (const Sums& sums : of_chunk) {
+    all = {std::min(all.shortest, sums.shortest),
+           std::max(all.longest, sums.longest),
+           all.empty + sums.empty,
+           std::max(all.bandwidth, sums.bandwidth),
+           all.squares + sums.squares,
+           all.distance + sums.distance};
   }
-  f.shortest_row = shortest;
-  f.longest_row = longest;
-  f.empty_rows = empty;
-  f.bandwidth = bandwidth;
-  f.deviation_of_rows = std::sqrt(squares / f.rows);
-  f.mean_distance = f.entries > 0 ? distance / static_cast<double>(f.entries) : 0;
+  f.shortest_row = all.shortest;
+  f.longest_row = all.longest;
+  f.empty_rows = all.empty;
+  f.bandwidth = all.bandwidth;
+  f.deviation_of_rows = std::sqrt(all.squares / f.rows);
+  f.mean_distance = f.entries > 0 ? all.distance / static_cast<double>(f.entries) : 0;
 }
 
 /// What is asked of the entries of a matrix, by their place in it.
@@ -119,32 +142,38 @@ template <class Entries>
 void look_at_entries(const PatternView& pattern, const Entries& entries, const Stream& stream,
                      Features& f) {
   f.has_adjoint = entries.has_adjoint();
-  Index missing = 0, singular = 0;
-  bool symmetric = true;
-  double largest = 0, defect = 0;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(stream.threads) \
-    reduction(+ : missing, singular) reduction(&& : symmetric) reduction(max : largest, defect)
-  for (Index row = 0; row < f.rows; ++row) {
+  struct Seen {
+    Index missing = 0, singular = 0;
+    bool symmetric = true;
+    double largest = 0, defect = 0;
+  };
+  const auto look_at_row = [&](Index row, Seen& seen) {
     bool on_diagonal = false;
     for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
-      largest = std::max(largest, entries.magnitude(i));
+      seen.largest = std::max(seen.largest, entries.magnitude(i));
       if (pattern.column[i] == row) {
         on_diagonal = true;
-        singular += entries.is_singular(i);
+        seen.singular += entries.is_singular(i);
       }
       const Offset mirrored = find(pattern, pattern.column[i], row);
       if (mirrored < 0) {
-        symmetric = false;
-        continue;
+        seen.symmetric = false;
+      } else {
+        seen.defect = std::max(seen.defect, entries.hermitian_defect(i, mirrored));
       }
-      defect = std::max(defect, entries.hermitian_defect(i, mirrored));
     }
-    missing += !on_diagonal;
-  }
-  f.symmetric_pattern = symmetric;
-  f.missing_diagonal = missing;
-  f.singular_diagonal = singular;
-  f.hermitian_defect = largest > 0 ? defect / largest : 0;
+    seen.missing += !on_diagonal;
+  };
+  const Seen all = parallel_reduce(
+      stream.threads, f.rows, Seen{}, look_at_row, [](Seen& joined, const Seen& seen) {
+        joined = {joined.missing + seen.missing, joined.singular + seen.singular,
+                  joined.symmetric && seen.symmetric, std::max(joined.largest, seen.largest),
+                  std::max(joined.defect, seen.defect)};
+      });
+  f.symmetric_pattern = all.symmetric;
+  f.missing_diagonal = all.missing;
+  f.singular_diagonal = all.singular;
+  f.hermitian_defect = all.largest > 0 ? all.defect / all.largest : 0;
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "heddle/measure.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "cache_eviction.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
+#include "heddle/team.hpp"
 #include "measure_cuda.hpp"
 #include "quantile.hpp"
 
@@ -81,10 +80,7 @@ void run_nothing(const Stream& stream) {
   if constexpr (has_cuda) {
     if (stream.on_gpu()) return cuda::empty_kernel(stream);
   }
-#pragma omp parallel num_threads(stream.threads)
-  {
-    asm volatile("");  // a region that is empty is left out
-  }
+  parallel_for(stream.threads, stream.threads, [](int) {});
 }
 
 struct Triad::Arrays {
@@ -111,8 +107,7 @@ void Triad::run(const Stream& stream) {
   }
   const double* c = arrays_->c.data();
   const auto n = static_cast<long long>(arrays_->a.size());
-#pragma omp parallel for schedule(static) num_threads(stream.threads)
-  for (long long i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
+  parallel_for(stream.threads, n, [&](long long i) { a[i] = b[i] + 3.0 * c[i]; });
 }
 
 long long Triad::bytes() const {

@@ -72,12 +72,11 @@ PatternFeatures pattern_features(const PatternView& pattern, const Device& devic
   f.mean_row = static_cast<double>(f.entries) / f.rows;
   std::vector<RowSums> sums(static_cast<std::size_t>(pieces(f.rows, rows_of_piece)));
   const auto all = static_cast<Offset>(sums.size());
-#pragma omp parallel for schedule(dynamic, 4) num_threads(team_size(device.stream(), f.entries))
-  for (Offset piece = 0; piece < all; ++piece) {
+  parallel_for(team_size(device.stream(), f.entries), all, 4, [&](Offset piece) {
     const auto begin = static_cast<Index>(piece * rows_of_piece);
     sums[static_cast<std::size_t>(piece)] =
         sums_of(pattern, f.mean_row, begin, begin + std::min(rows_of_piece, f.rows - begin));
-  }
+  });
   double squares = 0, distance = 0;
   for (const RowSums& s : sums) {
     f.longest_row = std::max(f.longest_row, s.longest);
@@ -120,8 +119,7 @@ std::string fingerprint(const PatternView& pattern, const Device& device) {
                static_cast<std::uint64_t>(pattern.columns)};
   hashes[1] = {static_cast<std::uint64_t>(entries), 0};
   Hash* const of_pieces = hashes.data() + 2;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(team_size(device.stream(), entries))
-  for (Offset piece = 0; piece < of_rows + of_columns; ++piece) {
+  parallel_for(team_size(device.stream(), entries), of_rows + of_columns, 4, [&](Offset piece) {
     if (piece < of_rows) {
       const auto begin = static_cast<Index>(piece * rows_of_piece);
       of_pieces[piece] =
@@ -131,7 +129,7 @@ std::string fingerprint(const PatternView& pattern, const Device& device) {
       const auto count = static_cast<std::size_t>(std::min(entries_of_piece, entries - begin));
       of_pieces[piece] = hash(bytes_of(pattern.column + begin, count));
     }
-  }
+  });
   return to_string(hash(bytes_of(hashes.data(), hashes.size())));
 }
 

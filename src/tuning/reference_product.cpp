@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include "heddle/team.hpp"
 
 namespace heddle {
 
@@ -55,9 +56,8 @@ void add_row(const DefinedMatrix<S>& A, const AnyField& x, Index row, double* y)
 template <class Matrix>
 std::vector<double> product_of(const Matrix& A, const AnyField& x, int components) {
   std::vector<double> y(static_cast<std::size_t>(Offset(A.rows()) * components));
-#pragma omp parallel for schedule(static)
-  for (Index row = 0; row < A.rows(); ++row)
-    add_row(A, x, row, y.data() + Offset(row) * components);
+  parallel_for(default_threads(), A.rows(),
+               [&](Index row) { add_row(A, x, row, y.data() + Offset(row) * components); });
   return y;
 }
 

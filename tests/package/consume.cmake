@@ -55,7 +55,7 @@ if(use STREQUAL find_package)
   execute_process(COMMAND pkg-config --cflags --libs heddle OUTPUT_VARIABLE flags
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(${compiler} -std=c++20 -fopenmp ${source_folder}/tests/package/pkg_config.cpp ${flags}
+  run(${compiler} -std=c++20 ${source_folder}/tests/package/pkg_config.cpp ${flags}
     -Wl,-rpath,${package_folder}/.. -o ${scratch}/pkg_config_consumer)
   run(${scratch}/pkg_config_consumer)
 endif()
