@@ -84,7 +84,9 @@ void check_bench_options(const CLI::App& command) {
   const auto refuse = [&](const std::string& mode, const std::vector<std::string>& options) {
     for (const std::string& option : options) {
       if (!is_given(mode) || !is_given(option)) continue;
-      throw Error(ErrorKind::usage, mode + " measures nothing and takes no " + option);
+      std::string message = mode;
+      message.append(" measures nothing and takes no ").append(option);
+      throw Error(ErrorKind::usage, message);
     }
   };
   const std::vector<std::string> modes = {"--compare", "--results", "--write-problems", "--list"};

@@ -58,6 +58,9 @@ std::vector<bench::NamedReport> read_reports(const std::vector<std::string>& pat
 }  // namespace
 
 int compare_files(const std::string& before, const std::string& after, double threshold) {
+  RunFiles files;
+  files.reads("--compare", std::vector<std::string>{before, after});
+  files.check();
   const bench::Run old_run = bench::read_run(before);
   const bench::Run new_run = bench::read_run(after);
   const bench::Comparison comparison = bench::compare_runs(old_run, new_run, threshold, std::cout);

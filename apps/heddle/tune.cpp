@@ -78,6 +78,7 @@ void check_files(const Options& options, const std::optional<std::string>& profi
   RunFiles files;
   options.matrix.add_inputs(files);
   files.reads("the command", options.paths);
+  files.reads("--evaluate", options.evaluate);
   files.writes("--html", given(options.html));
   files.writes("--trials", given(options.trials));
   RunFiles others = files;
@@ -100,6 +101,7 @@ void check(const Options& options) {
   check_paths(options);
   if (options.list) {
     if (options.paths.size() > 1) refuse("--list takes one matrix, or none");
+    check_files(options, std::nullopt);
     return;
   }
   if (options.paths.empty()) refuse("no matrix is named; see --help");

@@ -173,7 +173,7 @@ void KernelCache::store(const KernelKey& key, std::span<const char> image) {
   if (!is_usable()) return;
   const std::string text = text_of(key);
   const Header header{magic, version, text.size(), image.size(), hash(view(image))};
-  make_private_folder(folder_);
+  if (make_private_folder(folder_)) return;
   try {
     make_room(sizeof header + text.size() + image.size());
     // One that others may write would keep its permissions.

@@ -105,6 +105,9 @@ TEST_F(HostileOutputs, AreNoInputs) {
        "the choice of a plan reads"},
       {"$heddle info a.mtx >> a.mtx", "standard output is the file that the command reads"},
       {"$heddle spmv a.mtx >> a.mtx", "standard output"},
+      {"$heddle tune --list a.mtx >> a.mtx", "standard output"},
+      {"$heddle tune a.mtx --evaluate p.json >> p.json", "standard output"},
+      {"$heddle bench --compare p.json e.json >> e.json", "standard output"},
       {"$heddle solve a.mtx --rhs x.mtx >> x.mtx", "standard output"},
       {"$heddle bench --matrices md -o md/p.mtx", "--matrices reads"},
       {"$heddle bench --matrices md -o same-md/p.mtx", "--matrices reads"},
@@ -152,6 +155,25 @@ TEST_F(HostileOutputs, MayBeWhatIsMeantToChange) {
   }
   EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
   EXPECT_EQ(text_of("y.txt").rfind("%%MatrixMarket", 0), 0U);
+}
+
+/// Runs that end at about the same time.
+TEST_F(HostileOutputs, OfRunsAtOnceAreAllKept) {
+  const std::string prepare =
+      "for i in 1 2 3; do $heddle generate poisson --size ${i}00 -q -o m$i.mtx; done; ";
+  const auto tune_all = [](const std::string& options) {
+    return "for i in 1 2 3; do $heddle tune m$i.mtx --search predict -q " + options +
+           " & done; wait; ";
+  };
+  const Result result = shell(prepare + tune_all("--append -o q.json") +
+                              "XDG_CACHE_HOME=$PWD/own; export XDG_CACHE_HOME; " + tune_all("") +
+                              "cp own/heddle/profiles/*.json cached.json");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.error, "");
+  for (const char* const name : {"q.json", "cached.json"}) {
+    const auto profile = nlohmann::json::parse(text_of(name), nullptr, false);
+    EXPECT_EQ(profile["records"].size(), 3U) << name;
+  }
 }
 
 using HostileNumbers = Hostile;
