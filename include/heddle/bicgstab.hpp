@@ -43,6 +43,7 @@ class BiCGStab final : public KrylovSolver<S> {
   void prepare_run(const LinearOperator<S>& matrix) override;
   void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
                    device::LoopState* state, const Stream& capturing) override;
+  FieldView<S> spare() const override { return t_; }
 
   Ring ring_;
   FieldView<S> shadow_;  // r^
