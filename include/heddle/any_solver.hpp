@@ -55,6 +55,7 @@ class AnyField {
 enum class Method { conjugate_gradient, bicgstab };
 enum class PreconditionerKind { none, jacobi };
 Method parse_method(std::string_view text);                      // cg, bicgstab
+std::string_view name(Method method);                            // the same
 PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
 class AnySolver;
