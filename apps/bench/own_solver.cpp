@@ -42,6 +42,7 @@ PeerSolver OwnSystem::solver(Method method, PreconditionerKind preconditioner) c
       options.tolerance = tolerance;
       options.max_iterations = max_iterations;
       options.record_history = tolerance > 0;
+      options.checks = tolerance > 0;  // else iterations are counted, not what they reach
       solver = std::make_unique<AnySolver>(system.A, method, preconditioner, options);
     }
     AnyField x = system.A.column_field();

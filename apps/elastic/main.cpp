@@ -1,5 +1,6 @@
 // The program `heddle-elastic`: linear and corotational elasticity on tetrahedra.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <iostream>
 
 #include "../command/json_report.hpp"
@@ -50,7 +51,11 @@ int main(int argc, char** argv) {
     } else if (!options.quiet) {
       elastic::print(options, outcome);
     }
-    status = outcome.converged() ? 0 : 1;
+    if (outcome.solved() && outcome.steps_at_accuracy_limit() > 0) {
+      std::fprintf(stderr, "heddle-elastic: warning: %s\n",
+                   elastic::accuracy_text(outcome).c_str());
+    }
+    status = outcome.solved() ? 0 : 1;
   });
   return cli::run_program("heddle-elastic", app, argc, argv, status);
 }

@@ -1,5 +1,6 @@
 #include "run_case.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -108,7 +109,7 @@ class Run {
     record.energies = analysis.energies();
     judge(record);
     outcome_.steps.push_back(record);
-    if (record.report.converged()) {
+    if (record.report.solved()) {
       open_output(false);
       write(0, 0, analysis.displacement(), nullptr);
     }
@@ -136,12 +137,12 @@ class Run {
                           {analysis.method, analysis.beta, analysis.gamma, analysis.time_step});
     outcome_.steps.push_back({0, 0, stepping.initial(), stepping.energies()});
     judge(outcome_.steps.back());
-    if (outcome_.converged()) {
+    if (outcome_.solved()) {
       open_output(true);
       write(0, 0, stepping.displacement(), &stepping.velocity());
       if (options_.dump) dump(stepping.prepare());
     }
-    while (outcome_.converged() && stepping.steps() < analysis.steps) {
+    while (outcome_.solved() && stepping.steps() < analysis.steps) {
       tell(stepping.steps());
       StepRecord record;
       record.report = stepping.step();
@@ -151,7 +152,7 @@ class Run {
       judge(record);
       outcome_.steps.push_back(record);
       const bool is_due = record.step % analysis.output_every == 0 || record.step == analysis.steps;
-      if (is_due && record.report.converged()) {
+      if (is_due && record.report.solved()) {
         write(record.step, record.time, stepping.displacement(), &stepping.velocity());
       }
     }
@@ -160,7 +161,7 @@ class Run {
 
   /// What overflowed has not converged, whatever its solve says.
   static void judge(StepRecord& record) {
-    if (!record.report.converged() || std::isfinite(record.energies.total())) return;
+    if (!record.report.solved() || std::isfinite(record.energies.total())) return;
     record.report.status = Status::not_finite;
     record.report.detail = "displacements, velocities or energies";
   }
@@ -238,9 +239,21 @@ class Run {
 
 }  // namespace
 
-bool Outcome::converged() const {
-  // The first that does not ends the run.
-  return steps.empty() || steps.back().report.converged();
+bool Outcome::solved() const {
+  // The first that is not ends the run.
+  return steps.empty() || steps.back().report.solved();
+}
+
+long long Outcome::steps_at_accuracy_limit() const {
+  return std::count_if(steps.begin(), steps.end(), [](const StepRecord& step) {
+    return step.report.status == Status::accuracy_limit;
+  });
+}
+
+double Outcome::worst_residual() const {
+  double worst = 0;
+  for (const StepRecord& step : steps) worst = std::max(worst, step.report.residual);
+  return worst;
 }
 
 long long Outcome::iterations() const {

@@ -57,8 +57,11 @@ struct Outcome {
   PhaseTimes times;
   double wall = 0;
 
-  bool converged() const;
-  /// Of the step that ended the run where it did not converge, else of the last.
+  /// Every system so far, though perhaps no further than rounding lets it be.
+  bool solved() const;
+  long long steps_at_accuracy_limit() const;
+  double worst_residual() const;  // relative
+  /// Of the step that ended the run where it was not solved, else of the last.
   const Report& last_report() const { return steps.back().report; }
   long long iterations() const;
   double seconds_after_setup() const { return wall - times.read - times.setup; }
@@ -67,8 +70,8 @@ struct Outcome {
 };
 
 /// Throws `Error` for whatever is wrong with the input, before anything is written. A solve that
-/// does not converge ends the run; states before it are written, the one that it was to give is
-/// not.
+/// neither converges nor ends at the accuracy limit ends the run; states before it are written, the
+/// one that it was to give is not.
 Outcome run_case(const RunOptions& options);
 
 }  // namespace heddle::elastic

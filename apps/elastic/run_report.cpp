@@ -36,6 +36,7 @@ ordered_json to_json(const StepRecord& step) {
           {"time", step.time},
           {"iterations", step.report.iterations},
           {"residual", number_or_null(step.report.residual)},
+          {"backward_error", number_or_null(step.report.backward_error)},
           {"kinetic", number_or_null(step.energies.kinetic)},
           {"elastic", number_or_null(step.energies.elastic)},
           {"work", number_or_null(step.energies.work)},
@@ -89,7 +90,7 @@ std::string status_text(const Outcome& outcome) {
     return text + " after " + readable_count(outcome.iterations()) + " iterations";
   }
   const long long steps = outcome.steps.back().step;
-  if (!outcome.converged()) text += " in step " + std::to_string(steps);
+  if (!outcome.solved()) text += " in step " + std::to_string(steps);
   text += " after " + readable_count(steps) + " steps, " + readable_count(outcome.iterations()) +
           " iterations";
   if (steps == 0) return text;
@@ -101,6 +102,23 @@ std::string status_text(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::string accuracy_text(const Outcome& outcome) {
+  const Report* worst = nullptr;
+  for (const StepRecord& step : outcome.steps) {
+    if (step.report.status != Status::accuracy_limit) continue;
+    if (worst == nullptr || step.report.residual > worst->residual) worst = &step.report;
+  }
+  if (worst == nullptr) return "";
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "rounding let %s of %s systems come no nearer than a residual of %.1e (backward "
+                "error %.1e); the tolerance asks for %.1e",
+                readable_count(outcome.steps_at_accuracy_limit()).c_str(),
+                readable_count(static_cast<long long>(outcome.steps.size())).c_str(),
+                worst->residual, worst->backward_error, outcome.given.solver.tolerance);
+  return text;
+}
 
 ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   const AnalysisCase& analysis = outcome.given.analysis;
@@ -125,6 +143,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   if (analysis.is_stepped()) json["method"] = name(analysis.method);
   json["projected"] = outcome.is_projected;
   json["iterations"] = outcome.iterations();
+  json["tolerance"] = outcome.given.solver.tolerance;
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
@@ -161,6 +180,8 @@ void print(const RunOptions& options, const Outcome& outcome) {
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("analysis   %s\n", analysis_text(outcome).c_str());
   std::printf("status     %s\n", status_text(outcome).c_str());
+  std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
+              outcome.worst_residual(), outcome.given.solver.tolerance);
   std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
   std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,
               energies.elastic, energies.work);

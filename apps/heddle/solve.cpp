@@ -12,8 +12,10 @@
 #include "heddle/text.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "method_choice.hpp"
 #include "output_path.hpp"
 #include "profile_option.hpp"
+#include "right_hand_side.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -25,7 +27,7 @@ struct Options {
   std::string rhs;
   std::string guess;
   std::optional<std::string> output;
-  std::string method = "cg";
+  std::string method = "auto";
   std::string preconditioner = "jacobi";
   std::optional<double> tolerance;
   int repetitions = 1;
@@ -44,6 +46,7 @@ struct Outcome {
   Precision precision;
   Index rows;
   Offset entries;
+  MethodChoice method;
   PlanChoice choice;
   MemoryUse memory;
   std::string right_hand_side;
@@ -53,34 +56,6 @@ struct Outcome {
   double build_seconds = 0;
   double write_seconds = 0;
 };
-
-/// A file given with an option has the rows that the matrix has.
-AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
-                        const std::string& path, const Device& device, Progress* progress) {
-  AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
-  if (field.rows() != matrix.rows()) {
-    throw Error(ErrorKind::size_mismatch,
-                option + " " + path + " has " + std::to_string(field.rows()) +
-                    " rows, the matrix has " + std::to_string(matrix.rows()));
-  }
-  return field;
-}
-
-/// Scalars of one number in a field: the first of them is 1 in the number 1.
-int scalars_of_number(const AnyEntry& entry) {
-  if (entry.definition()) return entry.definition()->vector_size();
-  switch (entry.kind()) {
-    case EntryKind::complex:
-    case EntryKind::complex_block3:
-      return 2;
-    case EntryKind::quaternion:
-      return 4;
-    case EntryKind::dual_quaternion:
-      return 8;
-    default:
-      return 1;
-  }
-}
 
 double relative_error(const AnyField& x, const AnyField& exact) {
   double difference = 0;
@@ -111,7 +86,10 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   if (!report.detail.empty()) json["detail"] = report.detail;
   json["iterations"] = report.iterations;
   json["residual"] = number_or_null(report.residual);
+  json["backward_error"] = number_or_null(report.backward_error);
   json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
+  json["solver"] = name(outcome.method.method);
+  json["solver_reason"] = outcome.method.reason;
   json["plan"] = to_string(outcome.choice.plan);
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
@@ -144,9 +122,11 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
-              io::printable(outcome.right_hand_side).c_str(), options.method.c_str(),
-              options.preconditioner.c_str(), std::string(report.loop).c_str(),
-              std::string(report.stored).c_str());
+              io::printable(outcome.right_hand_side).c_str(),
+              std::string(name(outcome.method.method)).c_str(), options.preconditioner.c_str(),
+              std::string(report.loop).c_str(), std::string(report.stored).c_str());
+  std::printf("solver     %s: %s\n", std::string(name(outcome.method.method)).c_str(),
+              outcome.method.reason.c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
@@ -156,6 +136,11 @@ void print(const Options& options, const Outcome& outcome, const Device& device)
       report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
       report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
                           : "");
+  if (report.backward_error >= 0) {
+    std::printf(
+        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
+        report.backward_error);
+  }
   if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
   std::printf("time       read %s, build %s, permute %s, iterate %s",
               readable_seconds(outcome.read_seconds).c_str(),
@@ -203,9 +188,27 @@ void check(const Options& options, const Device& device) {
   }
 }
 
+SolverOptions settings_of(const Options& options, Progress* progress) {
+  SolverOptions settings;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit) settings.time_limit = *options.time_limit;
+  settings.max_iterations = options.max_iterations;
+  settings.record_history = options.history.has_value();
+  if (progress != nullptr) {
+    settings.observer = [progress](const SolveProgress& now) {
+      char text[64];
+      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
+                    now.relative_residual);
+      progress->report(-1, text);
+      return true;
+    };
+  }
+  return settings;
+}
+
 int run(const Options& options) {
   const Device device = options.matrix.on();
-  const Method method = parse_method(options.method);
+  check_method(options.method);
   const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
@@ -223,59 +226,42 @@ int run(const Options& options) {
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
-  outcome.choice = choice_for(options.plan, matrix, device, objective_of(method), profiles);
+  outcome.method = choose_method(options.method, matrix, device);
+  const Objective objective = objective_of(outcome.method.method);
+  outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
-  SolverOptions settings;
-  if (options.tolerance) settings.tolerance = *options.tolerance;
-  if (options.time_limit) settings.time_limit = *options.time_limit;
-  settings.max_iterations = options.max_iterations;
-  settings.record_history = options.history.has_value();
-  if (progress) {
-    settings.observer = [&](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
-                    now.relative_residual);
-      progress->report(-1, text);
-      return true;
-    };
-  }
+  const SolverOptions settings = settings_of(options, progress.get());
   if (progress) progress->erase();
   std::optional<AnyOperator> built;
   std::optional<AnySolver> built_solver;
-  options.profile.build(
-      outcome.choice,
-      [&](const Plan& plan) {
-        built_solver.reset();
-        built.emplace(matrix, plan, device);
-        built_solver.emplace(*built, method, preconditioner, settings);
-      },
-      [&] { return choice_for(options.plan, matrix, device, objective_of(method), Profiles()); });
+  const auto make_solver = [&] {
+    built_solver.reset();
+    built_solver.emplace(*built, outcome.method.method, preconditioner, settings);
+  };
+  try {
+    options.profile.build(
+        outcome.choice,
+        [&](const Plan& plan) {
+          built_solver.reset();
+          built.emplace(matrix, plan, device);
+          make_solver();
+        },
+        [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::singular) throw;
+    throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
+  }
   const AnyOperator& A = *built;
-  AnySolver& solver = *built_solver;
   outcome.memory = A.memory();
   outcome.build_seconds = building.seconds();
 
-  AnyField b = A.row_field();
+  const RightHandSide given = right_hand_side(options.rhs, options.seed, A, device, progress.get());
+  const AnyField& b = given.b;
+  outcome.right_hand_side = given.text;
+  outcome.read_seconds += given.read_seconds;
   AnyField x = A.column_field();
-  std::optional<AnyField> exact;
-  if (options.rhs.empty()) {
-    exact = A.column_field();
-    fill_random(*exact, options.seed);
-    A.apply(*exact, b);
-    outcome.right_hand_side =
-        "A x* with x* uniform in [-1, 1), seed " + std::to_string(options.seed);
-  } else if (options.rhs == "ones") {
-    const int scalars = scalars_of_number(matrix.entry());
-    for (Offset i = 0; i < Offset(b.rows()) * b.components(); i += scalars) b.set(i, 1);
-    outcome.right_hand_side = "ones";
-  } else {
-    Stopwatch reading_b;
-    b = read_field_for(A, "--rhs", options.rhs, device, progress.get());
-    outcome.read_seconds += reading_b.seconds();
-    outcome.right_hand_side = options.rhs;
-  }
   if (!options.guess.empty()) {
     x = read_field_for(A, "--guess", options.guess, device, progress.get());
   }
@@ -284,16 +270,21 @@ int run(const Options& options) {
   std::vector<double> seconds;
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     x = guess;
-    outcome.report = solver.solve(b, x);
+    outcome.report = built_solver->solve(b, x);
+    if (outcome.method.gives_way(outcome.report)) {
+      make_solver();
+      x = guess;
+      outcome.report = built_solver->solve(b, x);
+    }
     seconds.push_back(outcome.report.iterate_seconds);
   }
   std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
   outcome.report.iterate_seconds = seconds[static_cast<std::size_t>(options.repetitions) / 2];
-  if (exact) outcome.error = relative_error(x, *exact);
+  if (given.exact) outcome.error = relative_error(x, *given.exact);
 
   Stopwatch writing;
   if (options.output) x.write(*options.output, matrix.entry(), progress.get());
-  if (options.history) write_history(*options.history, solver.history());
+  if (options.history) write_history(*options.history, built_solver->history());
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
 
@@ -323,7 +314,9 @@ void add_solve(CLI::App& app, int& status) {
       ->add_option("-o,--output", options->output,
                    "where to write x, an array of one entry a row (.mtx, .mtx.gz)")
       ->type_name("FILE");
-  command->add_option("--solver", options->method, "cg (Hermitian positive definite) or bicgstab")
+  command
+      ->add_option("--solver", options->method,
+                   "cg (Hermitian positive definite), bicgstab, or auto: cg if it may be used")
       ->capture_default_str()
       ->type_name("NAME");
   command->add_option("--preconditioner", options->preconditioner, "none or jacobi")

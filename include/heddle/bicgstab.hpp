@@ -46,6 +46,7 @@ class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
   void prepare_run(const LinearOperator<S>& matrix) override;
   void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
                    device::LoopState* state, const Stream& capturing) override;
+  FieldView<S> spare() const override { return t_; }
 
   Ring ring_;
   FieldView<S> shadow_;  // r^

@@ -46,6 +46,7 @@ class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
   void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
                    device::LoopState* state, const Stream& capturing) override;
   bool needs_positive_matrix() const override { return true; }
+  FieldView<S> spare() const override { return q_; }
 
   FieldView<S> z_;  // preconditioned residual
   FieldView<S> p_;  // direction

@@ -48,7 +48,8 @@ class HEDDLE_EXPORT KrylovSolver {
   /// preconditioner refuses; what happens while iterating is the report's status, and x is then the
   /// last iterate, one kept at an earlier tenfold drop of the residual, one that a restart began
   /// from, or the guess, whichever has the smallest true residual; loops that live on a GPU keep
-  /// none at tenfold drops. The second and later solves allocate nothing.
+  /// none at tenfold drops. The residual is that of the x that is returned; where its scalars
+  /// overflow, that is zero (`out_of_range`). The second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
@@ -126,6 +127,9 @@ class HEDDLE_EXPORT KrylovSolver {
                            const Stream& capturing);
   /// Whether such a run may end because p* A p is not positive.
   virtual bool needs_positive_matrix() const { return false; }
+  /// A field of the method's that holds nothing between two of its iterations; without data where
+  /// there is none. One that needs a positive matrix has one.
+  virtual FieldView<S> spare() const { return {}; }
 
   /// What a loop that lives on a GPU needs of the preconditioner and the null space.
   cuda::LoopPreconditioner<S> preconditioner_of_loop();
@@ -169,6 +173,12 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Of a device::LoopLimits: nobody knows how long foreign work takes.
   long long unwatched_iterations(long long bytes_of_iteration) const;
   void apply_foreign_work_once();
+  /// Whether the matrix is Hermitian to about half the digits of S, by two products once a solver:
+  /// Re <y, A x> = Re <x, A y>, which is that of the real expansion. True where nobody can tell.
+  bool is_hermitian();
+  /// x in the caller's scale, and what was lost on the way.
+  void return_scaled(detail::SolveControl<S>& control, const FieldView<S>& scaled,
+                     const FieldView<S>& x, S factor);
   /// Waits for what was enqueued, which a change of the solver outdates.
   void forget_enqueued();
 
@@ -185,6 +195,7 @@ class HEDDLE_EXPORT KrylovSolver {
   };
   NullSpace null_space_;
   bool is_applied_ = false;  // foreign work, once
+  std::optional<bool> is_hermitian_;
   FieldView<S> residual_;
   FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
   FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess

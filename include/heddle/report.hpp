@@ -21,7 +21,10 @@ enum class Status {
   indefinite,  // conjugate gradient met p* A p < 0, or r* M^-1 r < 0
   breakdown,   // a coefficient of the recurrence is zero or not a number, though nothing overflowed
   stagnated,   // two restarts in a row did not halve the true residual
-  not_finite   // NaN or infinity in b, the guess or the iteration
+  not_finite,  // NaN or infinity in b, the guess or the iteration
+  accuracy_limit,  // as good as rounding of x lets it be, which is less than was asked for
+  out_of_range,    // the scalars of x do not hold the solution: it overflows or underflows
+  not_hermitian    // nor may conjugate gradient be used then
 };
 HEDDLE_EXPORT std::string_view name(Status status);
 
@@ -48,6 +51,10 @@ struct HEDDLE_EXPORT SolverOptions {
   std::function<bool(const SolveProgress&)> observer = {};
   /// Keep the relative residual of every iteration, see the solver's `history()`.
   bool record_history = false;
+  /// Look whether the matrix of a conjugate gradient is Hermitian (two products in the first
+  /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. False
+  /// is for measuring iterations.
+  bool checks = true;
 };
 
 /// Of one solve. Norms are 2-norms over all components, of the system as given.
@@ -61,12 +68,17 @@ struct HEDDLE_EXPORT Report {
   double residual_norm = 0;  // |b - A x|
   double baseline_norm = 0;
   double target_norm = 0;  // the residual norm that counts as converged
-  int restarts = 0;        // from the true residual: the recurrence had drifted, or read floats
+  /// |b - A x| / (|A D x| + |b|), D random factors of about 1: what the residual is beside what x
+  /// and b are known by, at most the one by |A| |x| + |b|. NaN where no product was made for it.
+  double backward_error = std::numeric_limits<double>::quiet_NaN();
+  int restarts = 0;  // from the true residual: the recurrence had drifted, or read floats
   double permute_seconds = 0;
   double iterate_seconds = 0;
   long long bytes_per_iteration = 0;  // modelled; 0 = the operator does not say
 
   bool converged() const { return status == Status::converged; }
+  /// Converged, or as near to it as x can be in its precision.
+  bool solved() const { return converged() || status == Status::accuracy_limit; }
   double bandwidth() const {  // bytes a second
     return iterate_seconds > 0 ? static_cast<double>(bytes_per_iteration) *
                                      static_cast<double>(iterations) / iterate_seconds
@@ -89,6 +101,7 @@ struct HEDDLE_EXPORT DeviceReport {
   /// The first row, in the user's order, whose diagonal entry Jacobi could not invert, or -1. The
   /// status is then `breakdown`, and x is the guess, unless that was within the tolerance.
   Index singular_row = -1;
+  double backward_error = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace heddle

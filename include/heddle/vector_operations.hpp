@@ -71,9 +71,10 @@ template <class S>
 HEDDLE_EXPORT sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
                                          const Stream& stream);
 
-/// y = 1 or -1 in every component, without pattern and the same at every call.
+/// Multiplies each component with a number without pattern, of either sign and of a magnitude in
+/// [1/2, 3/2); the same ones for the same seed.
 template <class S>
-HEDDLE_EXPORT void fill_signs(const FieldView<S>& y, const Stream& stream);
+HEDDLE_EXPORT void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream);
 
 // The same on owned fields, by the stream of y's device unless another is given.
 

@@ -5,7 +5,7 @@
 
 #include "chunks.hpp"
 #include "operand.hpp"
-#include "sign.hpp"
+#include "random_factor.hpp"
 
 namespace heddle::cuda {
 
@@ -94,16 +94,17 @@ struct Fill {
 };
 
 template <class S>
-struct FillSigns {
+struct Randomize {
   static constexpr int sums = 0;
+  unsigned long long seed;
   S* y;
 
   template <class Chunk>
   HEDDLE_HD void operator()(const Chunk& chunk, double*) const {
-    typename Chunk::Values values;
+    auto values = chunk.load(y);
     for (int e = 0; e < Chunk::elements; ++e) {
       const auto place = static_cast<unsigned long long>(chunk.first + e);
-      values.at[e].component[0] = detail::is_negative_at(place) ? S(-1) : S(1);
+      values.at[e].component[0] *= static_cast<S>(detail::random_factor_at(place, seed));
     }
     chunk.store(y, values);
   }

@@ -7,7 +7,7 @@
 #include "../base/device_cuda.hpp"
 #include "groups.hpp"
 #include "heddle/config.hpp"
-#include "sign.hpp"
+#include "random_factor.hpp"
 #include "transfer_cuda.hpp"
 #include "vector_operations_cuda.hpp"
 
@@ -254,17 +254,18 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
 }
 
 template <class S>
-void fill_signs(const FieldView<S>& y, const Stream& stream) {
-  check_alike(y, y, "fill_signs");
+void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
+  check_alike(y, y, "randomize");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
-      check_on_gpu(stream, "fill_signs", y);
-      return cuda::fill_signs<S>(y, stream);
+      check_on_gpu(stream, "randomize", y);
+      return cuda::randomize<S>(y, seed, stream);
     }
   }
   detail::for_each_element<Ring::real>(y, stream, [&](const auto& run, Offset i) {
     const Offset at = run.at(i, 0);
-    y.data[at] = detail::is_negative_at(static_cast<unsigned long long>(at)) ? S(-1) : S(1);
+    y.data[at] *=
+        static_cast<S>(detail::random_factor_at(static_cast<unsigned long long>(at), seed));
   });
 }
 
@@ -462,7 +463,7 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   template sum_t<S> dot(const FieldView<const S>&, const FieldView<const S>&, const Stream&);     \
   template sum_t<S> norm(const FieldView<const S>&, const Stream&);                               \
   template sum_t<S> largest_magnitude(const FieldView<const S>&, Reduction<S>&, const Stream&);   \
-  template void fill_signs(const FieldView<S>&, const Stream&);                                   \
+  template void randomize(const FieldView<S>&, unsigned long long, const Stream&);                \
   template sum_t<S> update_residual(S, const FieldView<const S>&, const FieldView<S>&,            \
                                     Reduction<S>&, const Stream&);                                \
   template void update_solution_and_direction(                                                    \

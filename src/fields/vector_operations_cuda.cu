@@ -145,8 +145,8 @@ void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream) 
 }
 
 template <class S>
-void fill_signs(const FieldView<S>& y, const Stream& stream) {
-  launch<Ring::real>(FillSigns<S>{y.data}, y, {}, stream, y.data);
+void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
+  launch<Ring::real>(Randomize<S>{seed, y.data}, y, {}, stream, y.data);
 }
 
 template <class S>
@@ -276,7 +276,7 @@ void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& al
       const FieldView<S>&, const FieldView<S>&, const DeviceSums&, const Stream&);
 #define HEDDLE_INSTANTIATE(S)                                                                      \
   template void fill<S>(const Operand<S>&, const FieldView<S>&, const Stream&);                    \
-  template void fill_signs<S>(const FieldView<S>&, const Stream&);                                 \
+  template void randomize<S>(const FieldView<S>&, unsigned long long, const Stream&);              \
   template void scale<S>(const Operand<S>&, const FieldView<S>&, const Stream&);                   \
   template void copy<S>(const FieldView<const S>&, const FieldView<S>&, const Stream&);            \
   template void permute<S>(const FieldView<const S>&, const Index*, const FieldView<S>&,           \

@@ -34,7 +34,7 @@ template <class S>
 void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream);
 
 template <class S>
-void fill_signs(const FieldView<S>& y, const Stream& stream);
+void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream);
 
 template <class S>
 void scale(const Operand<S>& alpha, const FieldView<S>& y, const Stream& stream);

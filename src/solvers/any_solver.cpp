@@ -24,6 +24,10 @@ Method parse_method(std::string_view text) {
   refuse_name("solver", text, std::initializer_list<const char*>{"cg", "bicgstab"});
 }
 
+std::string_view name(Method method) {
+  return method == Method::conjugate_gradient ? "cg" : "bicgstab";
+}
+
 PreconditionerKind parse_preconditioner(std::string_view text) {
   if (text == "none") return PreconditionerKind::none;
   if (text == "jacobi") return PreconditionerKind::jacobi;

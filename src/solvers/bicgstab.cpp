@@ -102,8 +102,10 @@ typename KrylovSolver<S>::Cost BiCGStab<S>::cost() const {
 
 namespace {
 
-constexpr std::string_view lost = "the recurrence broke down: <r^, A p> or <r^, r> vanishes";
-constexpr std::string_view orthogonal = "A s is orthogonal to s";
+constexpr std::string_view lost =
+    "the recurrence broke down: <r^, A p> or <r^, r> vanishes, or leaves the range of a double";
+constexpr std::string_view orthogonal =
+    "A s is orthogonal to s, or |A s|^2 leaves the range of a double";
 
 }  // namespace
 

@@ -105,16 +105,20 @@ typename KrylovSolver<S>::Cost ConjugateGradient<S>::cost() const {
 
 namespace {
 
-/// |A v| / |v| for signs v without pattern; v and its image are scratch. A p cannot serve: where A
-/// is singular along p, it is all rounding, and no smaller than p* A p / |p|.
+/// |A v| / |v| for v without pattern; v and its image are scratch. A p cannot serve: where A is
+/// singular along p, it is all rounding, and no smaller than p* A p / |p|.
 template <class S>
 sum_t<S> estimated_norm(const LinearOperator<S>& matrix, const FieldView<S>& v,
                         const FieldView<S>& image, Reduction<S>& reduction, const Stream& stream) {
-  fill_signs<S>(v, stream);
+  constexpr unsigned long long seed = 1;
+  fill<S>(S(1), v, stream);
+  randomize<S>(v, seed, stream);
   matrix.apply(S(1), v, S(0), image, stream);
   return std::sqrt(real_dot<S>(image, image, reduction, stream) /
-                   static_cast<sum_t<S>>(v.scalars()));
+                   real_dot<S>(v, v, reduction, stream));
 }
+
+constexpr std::string_view lost = "r* M^-1 r vanishes, or is beyond the range of a double";
 
 }  // namespace
 
@@ -129,7 +133,8 @@ bool ConjugateGradient<S>::ends_singular(detail::SolveControl<S>& control, sum_t
     control.end(Status::indefinite, "p* A p is negative: the matrix is not positive definite");
     return true;
   }
-  return !control.verify(Status::breakdown, "p* A p vanishes: the matrix is singular");
+  return !control.verify(Status::breakdown,
+                         "p* A p vanishes: the matrix is singular, or beyond the range of squares");
 }
 
 template <class S>
@@ -140,9 +145,11 @@ void ConjugateGradient<S>::iterate_on_gpu(detail::SolveControl<S>& control) {
       const cuda::RunResult run = loop_->run(
           {control.x(), r, p_, q_, this->preconditioner_ ? z_ : r}, control.run_limits());
       if (!control.take_run(run)) return;
-      if (run.end == device::loop_not_definite) {
+      if (run.end == device::loop_lost) {
+        if (!control.verify(Status::breakdown, lost)) return;
+      } else if (run.end == device::loop_not_definite) {
         control.end(Status::indefinite,
-                    "r* M^-1 r is not positive: the preconditioner is not positive definite");
+                    "r* M^-1 r is negative: the preconditioner is not positive definite");
       } else if (run.end == device::loop_not_positive) {
         // The direction along which it is not: that of r, where the next run would begin too.
         copy<S>(this->precondition(r, z_), p_, this->stream_);
@@ -185,9 +192,14 @@ void ConjugateGradient<S>::iterate(detail::SolveControl<S>& control) {
       squared_norm = control.squared_norm();
     }
     for (restarted = false; !restarted;) {
+      if (r_z == 0) {
+        if (!control.verify(Status::breakdown, lost)) return;
+        restarted = true;
+        continue;
+      }
       if (!(r_z > 0)) {
         control.end(std::isfinite(r_z) ? Status::indefinite : Status::not_finite,
-                    "r* M^-1 r is not positive: the preconditioner is not positive definite");
+                    "r* M^-1 r is negative: the preconditioner is not positive definite");
         return;
       }
       const sum p_q = this->iterated().apply_dot(p_, q_, reduction, stream);

@@ -22,10 +22,12 @@ namespace {
 __global__ void begin_solve(SolveState* state, SolveGoal goal, Index rows) {
   decisions::begin(*state, goal, rows, device::nanoseconds());
 }
-__global__ void look_at_right_hand_side(SolveState* state) {
-  decisions::look_at_right_hand_side(*state);
+__global__ void look_at_right_hand_side(SolveState* state, SolveGoal goal) {
+  decisions::look_at_right_hand_side(*state, goal);
 }
-__global__ void choose_scale(SolveState* state) { decisions::choose_scale(*state); }
+__global__ void choose_scale(SolveState* state, SolveGoal goal) {
+  decisions::choose_scale(*state, goal);
+}
 __global__ void look_at_scaled_right_hand_side(SolveState* state) {
   decisions::look_at_scaled_right_hand_side(*state);
 }
@@ -44,12 +46,16 @@ __global__ void judge_direction(SolveState* state, SolveGoal goal) {
   decisions::judge_direction(*state, goal);
 }
 __global__ void choose_iterate(SolveState* state) { decisions::choose_iterate(*state); }
+__global__ void look_at_iterate(SolveState* state, SolveGoal goal) {
+  decisions::look_at_iterate(*state, goal);
+}
 __global__ void judge_iterate(SolveState* state, SolveGoal goal) {
   decisions::judge_iterate(*state, goal);
 }
 __global__ void begin_on_matrix(SolveState* state, SolveGoal goal) {
   decisions::begin_on_matrix(*state, goal);
 }
+__global__ void judge_unscaled(SolveState* state) { decisions::judge_unscaled(*state); }
 __global__ void report_solve(const SolveState* state, Index rows, device::LoopWatch* watch,
                              DeviceReport* report) {
   watch->cancel = 0;
@@ -90,7 +96,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const Offset room =
         std::max(parts_.product->partials(), partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
-    parts_.product->prepare_checks(false);
+    parts_.product->prepare_checks(goal_.checks);
     if (parts_.needs_positive_matrix) {
       parts_.runs.product->prepare_checks(true);
       if (parts_.runs_on_matrix) parts_.runs_on_matrix->product->prepare_checks(true);
@@ -133,9 +139,6 @@ class GraphSolve final : public EnqueuedSolve<S> {
   }
 
  private:
-  /// Squares of single precision stay in the range of a double.
-  static constexpr bool scales = std::is_same_v<S, double>;
-
   static SolveGoal goal_of(const SolveParts<S>& parts) {
     constexpr double longest = 1e9;  // seconds; beyond it there is no limit
     constexpr long long room_of_run = 1 << 18;
@@ -153,6 +156,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     }
     goal.epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
     goal.scalars = static_cast<double>(parts.r.scalars());
+    goal.checks = options.checks;
+    goal.range = detail::scale_range<S, double>();
     goal.keeps_all = options.record_history;
     goal.unwatched = parts.unwatched;
     goal.has_copy = parts.runs_on_matrix.has_value();
@@ -205,7 +210,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     if (parts_.projection != nullptr) parts_.projection->queue(parts_.b, stream);
     if (!in_place) queue_permutation(target.x, x, stream);
     queue_squared_norm(parts_.b, &state->squared_b, stream);
-    decide(look_at_right_hand_side, stream, state);
+    decide(look_at_right_hand_side, stream, state, goal_);
     capture_if(stream, &state->out_of_range, [&](const Stream& body) { capture_scaling(x, body); });
     queue_true_residual(x, stream);
     decide(judge_guess, stream, state, goal_, rows, history_.data(), parts_.watch.get());
@@ -216,25 +221,49 @@ class GraphSolve final : public EnqueuedSolve<S> {
         capture_rounds(*parts_.runs_on_matrix, x, stream);
       }
     }
-    if constexpr (scales) {
-      capture_if(stream, &state->scaled,
-                 [&](const Stream& body) { cuda::scale<S>(Operand<S>(&state->unscale), x, body); });
-    }
+    capture_if(stream, &state->scaled, [&](const Stream& body) { capture_unscaling(x, body); });
     if (!in_place) queue_permutation(x, target.x, stream);
     decide(report_solve, stream, state, rows, parts_.watch.get(), target.report);
   }
 
   void capture_scaling(const FieldView<S>& x, const Stream& stream) {
     SolveState* const state = state_.data();
-    if constexpr (scales) {
-      cuda::largest_magnitude<S>(parts_.b, sums_to(&state->largest_b), stream);
-      decide(choose_scale, stream, state);
-      cuda::scale<S>(Operand<S>(&state->scale), parts_.b, stream);
-      cuda::scale<S>(Operand<S>(&state->scale), x, stream);
-      queue_squared_norm(parts_.b, &state->squared_b, stream);
-    }
+    cuda::largest_magnitude<S>(parts_.b, sums_to(&state->largest_b), stream);
+    decide(choose_scale, stream, state, goal_);
+    queue_scaling(parts_.b, stream);
+    queue_scaling(x, stream);
+    queue_squared_norm(parts_.b, &state->squared_b, stream);
     decide(look_at_scaled_right_hand_side, stream, state);
     capture_if(stream, &state->zero,
+               [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
+  }
+
+  void queue_scaling(const FieldView<S>& field, const Stream& stream) {
+    const SolveState* const state = state_.data();
+    if constexpr (std::is_same_v<S, float>) {
+      cuda::scale<S>(Operand<S>(&state->scale_in_float), field, stream);
+    } else {
+      cuda::scale<S>(Operand<S>(&state->scale), field, stream);
+    }
+  }
+  void queue_unscaling(const FieldView<S>& field, const Stream& stream) {
+    const SolveState* const state = state_.data();
+    if constexpr (std::is_same_v<S, float>) {
+      cuda::scale<S>(Operand<S>(&state->unscale_in_float), field, stream);
+    } else {
+      cuda::scale<S>(Operand<S>(&state->unscale), field, stream);
+    }
+  }
+
+  /// x in the caller's scale, and what was lost on the way.
+  void capture_unscaling(const FieldView<S>& x, const Stream& stream) {
+    SolveState* const state = state_.data();
+    queue_unscaling(x, stream);
+    cuda::copy<S>(x, parts_.kept, stream);
+    queue_scaling(parts_.kept, stream);
+    queue_true_residual(parts_.kept, stream);
+    decide(judge_unscaled, stream, state);
+    capture_if(stream, &state->lost,
                [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
   }
 
@@ -263,7 +292,23 @@ class GraphSolve final : public EnqueuedSolve<S> {
       cuda::copy<S>(parts_.kept, x, body);
       queue_true_residual(x, body);
     });
+    decide(look_at_iterate, stream, state, goal_);
+    if (goal_.checks) {
+      capture_if(stream, &state->in_doubt,
+                 [&](const Stream& body) { capture_look_at_rounding(x, body); });
+    }
     decide(judge_iterate, stream, state, goal_);
+  }
+
+  /// |A D x|^2, and the true residual again, in whose place A D x was.
+  void capture_look_at_rounding(const FieldView<S>& x, const Stream& stream) {
+    SolveState* const state = state_.data();
+    cuda::copy<S>(x, parts_.scratch, stream);
+    cuda::randomize<S>(parts_.scratch, 1, stream);
+    parts_.product->apply_dot(parts_.scratch, parts_.r, sums_to(&state->squared_rounding),
+                              counters_.data() + 1, stream);
+    queue_squared_norm(parts_.r, &state->squared_rounding, stream);
+    queue_true_residual(x, stream);
   }
 
   /// Along M^-1 r, where the next run would begin. r is free: the true residual follows.
@@ -282,8 +327,9 @@ class GraphSolve final : public EnqueuedSolve<S> {
     };
     multiply(&state->p_q);
     queue_squared_norm(p, &state->squared_p, stream);
-    // |A v| / |v| for signs v without pattern estimates |A|; v* A v is of no use.
-    cuda::fill_signs<S>(p, stream);
+    // |A v| / |v| for v without pattern estimates |A|; v* A v is of no use.
+    cuda::fill<S>(Operand<S>(S(1)), p, stream);
+    cuda::randomize<S>(p, 1, stream);
     multiply(&state->squared_image);
     queue_squared_norm(q, &state->squared_image, stream);
     decide(judge_direction, stream, state, goal_);

@@ -18,23 +18,23 @@
 #include "loop_preconditioner.hpp"
 #include "projection_cuda.hpp"
 #include "queued_product_cuda.hpp"
+#include "scale_range.hpp"
 #include "solve_control.hpp"
 
 namespace heddle {
 
 namespace {
 
-/// A power of two that brings the largest component near 1, where squares would leave the range of
-/// a double; 1 otherwise.
+/// A power of two that brings the largest component near 1, where b is very small or large; 1
+/// otherwise.
 template <class S>
 S scale_for(const FieldView<const S>& b, sum_t<S> squared_norm, Reduction<S>& reduction,
             const Stream& stream) {
-  constexpr sum_t<S> least = 1e-200, most = 1e200;
-  if (squared_norm > least && squared_norm < most) return S(1);
+  const auto range = detail::scale_range<S, sum_t<S>>();
+  if (range.holds(squared_norm)) return S(1);
   const sum_t<S> largest = largest_magnitude<S>(b, reduction, stream);
   if (!std::isfinite(largest) || largest == 0) return S(1);
-  return static_cast<S>(
-      std::exp2(-std::clamp<sum_t<S>>(std::floor(std::log2(largest)), -1000, 1000)));
+  return static_cast<S>(std::exp2(-range.exponent(largest)));
 }
 
 /// residual, kept and verified iterate. A solve may also need b and x, where it cannot use the
@@ -324,6 +324,42 @@ long long KrylovSolver<S>::bytes_per_iteration() const {
 }
 
 template <class S>
+bool KrylovSolver<S>::is_hermitian() {
+  if (is_hermitian_) return *is_hermitian_;
+  using sum = sum_t<S>;
+  const FieldView<S>&x = kept_, &y = verified_, &image = residual_, zero = spare();
+  fill<S>(S(0), zero, stream_);
+  unsigned long long seed = 1;
+  for (const FieldView<S>* field : {&x, &y}) {
+    fill<S>(S(1), *field, stream_);
+    randomize<S>(*field, seed++, stream_);
+  }
+  // -A x, by a kernel that solves need anyway.
+  const sum squared_x = matrix_.residual(zero, x, image, reduction_, stream_);
+  const sum along_y = real_dot<S>(y, image, reduction_, stream_);
+  const sum squared_y = matrix_.residual(zero, y, image, reduction_, stream_);
+  const sum along_x = real_dot<S>(x, image, reduction_, stream_);
+  // Both are sums of random terms: about as large as |A x|, and as different as A is from A*.
+  const sum size = std::sqrt(squared_x) + std::sqrt(squared_y);
+  const sum defect = std::abs(along_x - along_y);
+  const bool is_known = size > std::sqrt(std::numeric_limits<sum>::min()) && std::isfinite(size);
+  const sum digits = std::sqrt(static_cast<sum>(std::numeric_limits<S>::epsilon()));
+  is_hermitian_ = !(is_known && defect > digits * size);
+  return *is_hermitian_;
+}
+
+template <class S>
+void KrylovSolver<S>::return_scaled(detail::SolveControl<S>& control, const FieldView<S>& scaled,
+                                    const FieldView<S>& x, S factor) {
+  permute<S>(scaled, x, S(1) / factor, stream_);
+  permute<S>(x, scaled, factor, stream_);
+  if (control.finish_unscaled()) return;
+  fill<S>(S(0), scaled, stream_);
+  permute<S>(scaled, x, S(1), stream_);
+  control.finish_unscaled();
+}
+
+template <class S>
 Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x) {
   using Clock = typename detail::SolveControl<S>::Clock;
   check_same_shape(b, residual_, "the right-hand side");
@@ -375,9 +411,13 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   if (squared_b == 0) {  // x = 0, whatever the guess
     fill<S>(S(0), x_in, stream_);
   }
+  const bool suits = !options_.checks || !needs_positive_matrix() || is_hermitian();
   detail::SolveControl<S> control(*this, b_in, x_in, report);
   if (control.begin(squared_b, 1 / static_cast<sum_t<S>>(factor))) {
-    if (options_.max_iterations == 0) {
+    if (!suits) {
+      control.end(Status::not_hermitian,
+                  "conjugate gradient needs a Hermitian matrix: use BiCGStab");
+    } else if (options_.max_iterations == 0) {
       control.end(Status::iteration_limit, "");
     } else {
       iterate(control);
@@ -398,7 +438,11 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
 
   const auto left = Clock::now();
   phase.emplace("permute out");
-  if (!x_in_place) permute<S>(x_in, x, S(1) / factor, stream_);
+  if (factor != S(1)) {
+    return_scaled(control, x_in, x, factor);
+  } else if (!x_in_place) {
+    permute<S>(x_in, x, S(1), stream_);
+  }
   device_.synchronize();
   report.permute_seconds += std::chrono::duration<double>(Clock::now() - left).count();
   return report;

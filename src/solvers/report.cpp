@@ -23,6 +23,12 @@ std::string_view name(Status status) {
       return "stagnated";
     case Status::not_finite:
       return "not finite";
+    case Status::accuracy_limit:
+      return "accuracy limit";
+    case Status::out_of_range:
+      return "out of range";
+    case Status::not_hermitian:
+      return "not Hermitian";
   }
   return "unknown";
 }
@@ -34,8 +40,9 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
       << (report.iterations == 1 ? " iteration" : " iterations");
   if (!report.detail.empty()) out << " (" << report.detail << ")";
   out << std::scientific << std::setprecision(2) << ", true residual " << report.residual
-      << " of the baseline " << report.baseline_norm << std::defaultfloat << std::setprecision(3)
-      << ", " << report.iterate_seconds << " s";
+      << " of the baseline " << report.baseline_norm;
+  if (report.backward_error >= 0) out << ", backward error " << report.backward_error;
+  out << std::defaultfloat << std::setprecision(3) << ", " << report.iterate_seconds << " s";
   if (report.restarts > 0) out << ", " << report.restarts << " restarts";
   out << ", loop " << report.loop;
   if (report.stored != "own") out << ", stored " << report.stored;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "../fields/random_factor.hpp"
+#include "accuracy_limit.hpp"
 #include "copy_gain.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "run.hpp"
@@ -43,12 +45,14 @@ class SolveControl {
     const sum baseline =
         solver_.options_.baseline == Baseline::initial_residual ? initial : std::sqrt(squared_b);
     baseline_ = baseline;
+    limit_.begin(solver_.options_.checks ? sum(std::numeric_limits<S>::epsilon()) : sum(0),
+                 std::sqrt(squared_b));
     target_ = std::max<sum>(static_cast<sum>(tolerance()) * baseline,
                             static_cast<sum>(solver_.options_.absolute_tolerance) / unscale);
     true_norm_ = initial;
     record();
     if (!std::isfinite(initial)) {
-      end(Status::not_finite, "the residual of the guess is not finite");
+      end(Status::not_finite, "the residual of the guess is not finite, or too large");
       return false;
     }
     if (initial <= target_) return end(Status::converged, "");
@@ -147,27 +151,8 @@ class SolveControl {
 
   /// The recurrence cannot go on: judge the best iterate by its true residual, and begin again
   /// from there while that helps. False: the solve has ended, with `otherwise` unless x turns out
-  /// converged.
-  bool verify(Status otherwise, std::string_view why) {
-    squared_norm_ = first_squared_ = take_best();
-    if (squared_norm_ < verified_squared_) set_verified();
-    const sum norm = std::sqrt(squared_norm_);
-    if (!std::isfinite(norm)) return end(Status::not_finite, "the residual is not finite");
-    if (norm <= target_) {
-      true_norm_ = norm;
-      return end(Status::converged, "");
-    }
-    fruitless_ = norm <= true_norm_ / 2 ? 0 : fruitless_ + 1;
-    if (fruitless_ >= 2 || (on_copy() && CopyGain<sum>::is_worthless(norm, aim_, true_norm_))) {
-      true_norm_ = std::min(norm, true_norm_);
-      return end(otherwise, why);
-    }
-    gain_.learn(norm, true_norm_);
-    true_norm_ = std::min(norm, true_norm_);
-    ++report_.restarts;
-    aim();
-    return true;
-  }
+  /// converged, or as good as it can be.
+  bool verify(Status otherwise, std::string_view why) { return judge(otherwise, why, true); }
 
   /// After the method has returned: true if it failed on the narrower copy of the matrix, which
   /// says little about the matrix itself.
@@ -178,8 +163,10 @@ class SolveControl {
     ended_ = failed_on_copy_ = false;
     fruitless_ = -1;  // no restart of the recurrence that is to run now
     left_copy_ = true;
-    return verify(Status::stagnated, "") && (report_.iterations < solver_.options_.max_iterations ||
-                                             end(Status::iteration_limit, ""));
+    report_.backward_error = std::numeric_limits<double>::quiet_NaN();
+    return judge(Status::stagnated, "", false) &&
+           (report_.iterations < solver_.options_.max_iterations ||
+            end(Status::iteration_limit, ""));
   }
 
   bool end(Status status, std::string_view detail) {
@@ -203,16 +190,93 @@ class SolveControl {
       report_.detail =
           "the copy in float did not suffice, the last iterations read the matrix itself";
     }
+    tell(norm);
+    report_.iterate_seconds = elapsed();
+  }
+
+  /// After `finish`, of an x that was divided by the scale, and multiplied again: what was lost on
+  /// the way. False: all of it.
+  bool finish_unscaled() {
+    const sum before = report_norm_, norm = std::sqrt(true_residual(x_));
+    if (!std::isfinite(before) || norm == before) return true;
+    report_.backward_error = std::numeric_limits<double>::quiet_NaN();
+    const bool is_finite = std::isfinite(norm);
+    if (!is_finite || (report_.solved() && !(norm <= target_))) {
+      report_.status = Status::out_of_range;
+      report_.detail = "the solution is too large or too small for these numbers";
+    }
+    if (is_finite) tell(norm);
+    return is_finite;
+  }
+
+ private:
+  bool judge(Status otherwise, std::string_view why, bool looks_at_rounding) {
+    squared_norm_ = first_squared_ = take_best();
+    if (squared_norm_ < verified_squared_) set_verified();
+    const sum norm = std::sqrt(squared_norm_);
+    if (!std::isfinite(norm)) return end(Status::not_finite, "the residual is not finite");
+    if (norm <= target_) {
+      true_norm_ = norm;
+      return end(Status::converged, "");
+    }
+    fruitless_ = norm <= true_norm_ / 2 ? 0 : fruitless_ + 1;
+    bool is_reached = false;
+    if (looks_at_rounding && solver_.options_.checks) {
+      look_at_rounding(r());
+      true_residual(x_);
+      report_.backward_error = static_cast<double>(limit_.backward_error(norm));
+      is_reached = limit_.is_reached(norm, target_, fruitless_, !on_copy());
+    }
+    const bool is_over =
+        fruitless_ >= 2 || (on_copy() && CopyGain<sum>::is_worthless(norm, aim_, true_norm_));
+    if (is_reached || is_over) {
+      true_norm_ = std::min(norm, true_norm_);
+      return is_reached ? end(Status::accuracy_limit, "x is as good as its precision lets it be")
+                        : end(otherwise, why);
+    }
+    report_.backward_error = std::numeric_limits<double>::quiet_NaN();  // x will be another
+    gain_.learn(norm, true_norm_);
+    true_norm_ = std::min(norm, true_norm_);
+    ++report_.restarts;
+    aim();
+    return true;
+  }
+
+  /// What rounding leaves to gain on x; the kept iterate and `image` are scratch.
+  void look_at_rounding(const FieldView<S>& image) {
+    constexpr unsigned long long seed = 1;
+    copy<S>(x_, solver_.kept_, solver_.stream_);
+    randomize<S>(solver_.kept_, seed, solver_.stream_);
+    solver_.matrix_.apply(S(1), solver_.kept_, S(0), image, solver_.stream_);
+    limit_.learn(real_dot<S>(image, image, solver_.reduction_, solver_.stream_),
+                 sum(mean_square_of_factors));
+  }
+
+  /// The same while a run goes on, at tenfold drops that are far apart: the recurrence may leave
+  /// the truth behind long before it reaches the target. A product in a hundred.
+  void look_ahead() {
+    constexpr long long few = 100;
+    const FieldView<S> spare = solver_.spare();
+    if (!solver_.options_.checks || on_copy() || spare.data == nullptr) return;
+    if (report_.iterations < looked_at_ + few) return;
+    looked_at_ = report_.iterations;
+    look_at_rounding(spare);
+    aim();
+  }
+
+  void tell(sum norm) {
+    report_norm_ = norm;
     report_.residual_norm = static_cast<double>(norm * unscale_);
     report_.baseline_norm = static_cast<double>(baseline_ * unscale_);
     report_.target_norm = static_cast<double>(target_ * unscale_);
     report_.residual = static_cast<double>(baseline_ > 0 ? norm / baseline_ : norm);
-    report_.iterate_seconds = elapsed();
   }
 
- private:
   bool on_copy() const { return solver_.iterated_ != &solver_.matrix_; }
-  void aim() { aim_ = on_copy() ? gain_.aim(target_, std::sqrt(squared_norm_)) : target_; }
+  void aim() {
+    const sum goal = std::max(target_, limit_.least());
+    aim_ = on_copy() ? gain_.aim(goal, std::sqrt(squared_norm_)) : goal;
+  }
 
   double tolerance() const {
     if (solver_.options_.tolerance != SolverOptions::by_precision)
@@ -231,6 +295,7 @@ class SolveControl {
   void keep(sum squared_norm) {
     constexpr sum tenfold = 100;
     if (!(squared_norm * tenfold <= kept_squared_)) return;
+    look_ahead();
     copy<S>(x_, solver_.kept_, solver_.stream_);
     kept_squared_ = squared_norm;
     has_kept_ = true;
@@ -279,6 +344,7 @@ class SolveControl {
   sum target_ = 0;
   sum aim_ = 0;         // the norm at which a run of the recurrence is over
   CopyGain<sum> gain_;  // of runs on a copy
+  AccuracyLimit<sum> limit_;
   sum true_norm_ = 0;
   sum first_squared_ = 0;                                        // where the recurrence began, last
   sum kept_squared_ = 0;                                         // what to drop below tenfold
@@ -288,6 +354,8 @@ class SolveControl {
   bool failed_on_copy_ = false;
   bool left_copy_ = false;
   int fruitless_ = 0;
+  sum report_norm_ = 0;
+  long long looked_at_ = 0;  // iterations, when rounding was
 };
 
 }  // namespace heddle::detail

@@ -5,10 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "../fields/random_factor.hpp"
+
+#include "accuracy_limit.hpp"
 #include "copy_gain.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/report.hpp"
+#include "scale_range.hpp"
 
 namespace heddle::cuda {
 
@@ -20,11 +24,13 @@ struct SolveGoal {
   long long max_iterations = 0;
   unsigned long long nanoseconds = 0;  // of the time limit
   bool has_time_limit = false;
-  double epsilon = 0;      // of the scalars of fields
-  double scalars = 0;      // of a field
-  long long room = 0;      // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;  // of that history, also across runs
-  bool has_copy = false;   // of the matrix, which runs read as long as it does
+  double epsilon = 0;  // of the scalars of fields
+  double scalars = 0;  // of a field
+  bool checks = true;
+  detail::ScaleRange<double> range;  // of the scalars of fields
+  long long room = 0;                // for |r|^2 of each iteration, one more for the guess
+  bool keeps_all = false;            // of that history, also across runs
+  bool has_copy = false;             // of the matrix, which runs read as long as it does
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
@@ -34,24 +40,30 @@ struct SolveState {
   double largest_b;         // component
   double squared_residual;  // |b - A x|^2
   double p_q, squared_p, squared_image;
+  double squared_rounding;  // |A D x|^2 with random D
   Index first_singular;
 
   // What the next kernels have to do; conditions of a graph are of type int.
   int out_of_range;  // the squares of b leave the range of a double, or b is zero or not finite
   int zero;          // b is: x = 0
   int scaled;        // b and x were multiplied by `scale`, and x has to be divided again
+  int lost;          // x was, by that: x = 0
   int not_positive;  // p* A p was not: look at the direction
   int keep_iterate;  // x is the best one so far
   int take_kept;     // x is worse than that
+  int in_doubt;      // x has not converged: what does rounding leave to gain?
   int end;           // of the solve
   int has_history;   // of this solve, the guess at least
 
   double scale, unscale;
+  float scale_in_float, unscale_in_float;  // the same
   double squared_norm, baseline, target, best_norm, first_squared, kept_squared;
   unsigned long long deadline;
   long long iterations;
   double aim;  // the norm at which a run is over
   detail::CopyGain<double> gain;
+  detail::AccuracyLimit<double> limit;
+  double backward_error;
   bool on_copy;         // runs read a copy of the matrix
   bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
@@ -81,34 +93,35 @@ HEDDLE_INLINE void end_runs(SolveState& state, Status status) {
 }
 
 HEDDLE_INLINE void take_aim(SolveState& state) {
-  state.aim =
-      state.on_copy ? state.gain.aim(state.target, std::sqrt(state.squared_norm)) : state.target;
+  const double least = state.limit.least();
+  const double goal = state.target > least ? state.target : least;
+  state.aim = state.on_copy ? state.gain.aim(goal, std::sqrt(state.squared_norm)) : goal;
 }
 
 HEDDLE_INLINE void begin(SolveState& state, const SolveGoal& goal, Index rows,
                          unsigned long long now) {
   state = SolveState{};
   state.first_singular = rows;
-  state.scale = state.unscale = 1;
+  state.scale = state.unscale = state.scale_in_float = state.unscale_in_float = 1;
   state.kept_squared = infinity;
+  state.backward_error = not_a_number;
   state.on_copy = goal.has_copy;
   if (goal.has_time_limit) state.deadline = now + goal.nanoseconds;
 }
 
 /// After `squared_b`.
-HEDDLE_INLINE void look_at_right_hand_side(SolveState& state) {
-  constexpr double least = 1e-200, most = 1e200;
-  state.out_of_range = state.squared_b > least && state.squared_b < most ? 0 : 1;
+HEDDLE_INLINE void look_at_right_hand_side(SolveState& state, const SolveGoal& goal) {
+  state.out_of_range = goal.range.holds(state.squared_b) ? 0 : 1;
 }
 
 /// After `largest_b`, if b is out of range: a power of two that brings that component near 1.
-HEDDLE_INLINE void choose_scale(SolveState& state) {
+HEDDLE_INLINE void choose_scale(SolveState& state, const SolveGoal& goal) {
   if (!is_finite(state.largest_b) || !(state.largest_b > 0)) return;
-  double exponent = std::floor(std::log2(state.largest_b));
-  if (exponent > 1000) exponent = 1000;
-  if (exponent < -1000) exponent = -1000;
+  const double exponent = goal.range.exponent(state.largest_b);
   state.scale = std::exp2(-exponent);
   state.unscale = std::exp2(exponent);
+  state.scale_in_float = static_cast<float>(state.scale);
+  state.unscale_in_float = static_cast<float>(state.unscale);
   state.scaled = state.scale != 1 ? 1 : 0;
 }
 
@@ -132,6 +145,7 @@ HEDDLE_INLINE void judge_guess(SolveState& state, const SolveGoal& goal, Index r
   const double relative = goal.tolerance * state.baseline;
   const double absolute = goal.absolute_tolerance / state.unscale;
   state.target = absolute > relative ? absolute : relative;
+  state.limit.begin(goal.checks ? goal.epsilon : 0, std::sqrt(state.squared_b));
   take_aim(state);
   state.best_norm = initial;
   state.kept_squared = state.squared_residual;
@@ -209,7 +223,8 @@ HEDDLE_INLINE void judge_direction(SolveState& state, const SolveGoal& goal) {
   if (state.p_q > 0) return;
   // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
   const double rounding = 32 * goal.epsilon * state.squared_p;
-  if (state.p_q < -rounding * std::sqrt(state.squared_image / goal.scalars)) {
+  const double squared_factors = detail::mean_square_of_factors * goal.scalars;
+  if (state.p_q < -rounding * std::sqrt(state.squared_image / squared_factors)) {
     state.verify = false;
     return end_runs(state, Status::indefinite);
   }
@@ -226,7 +241,15 @@ HEDDLE_INLINE void choose_iterate(SolveState& state) {
           : 0;
 }
 
-/// After `squared_residual` of the x that was chosen: whether to begin again from there.
+/// After `squared_residual` of the x that was chosen: whether `squared_rounding` is needed.
+HEDDLE_INLINE void look_at_iterate(SolveState& state, const SolveGoal& goal) {
+  const double norm = std::sqrt(state.squared_residual);
+  const bool denies = is_finite(norm) && norm > state.target;
+  state.in_doubt = goal.checks && state.end == 0 && state.verify && denies ? 1 : 0;
+}
+
+/// After `squared_residual` of the x that was chosen, and where it is in doubt `squared_rounding`:
+/// whether to begin again from there.
 HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
   state.squared_norm = state.squared_residual;
   if (state.end != 0) {
@@ -247,11 +270,20 @@ HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
   if (!is_finite(norm)) return end_runs(state, Status::not_finite);
   if (norm <= state.target) return end_runs(state, Status::converged);
   state.fruitless = norm <= state.best_norm / 2 ? 0 : state.fruitless + 1;
+  if (state.in_doubt != 0) {
+    state.limit.learn(state.squared_rounding, detail::mean_square_of_factors);
+    state.backward_error = state.limit.backward_error(norm);
+  }
   const bool worthless =
       state.on_copy && detail::CopyGain<double>::is_worthless(norm, state.aim, state.best_norm);
   state.gain.learn(norm, state.best_norm);
   if (norm < state.best_norm) state.best_norm = norm;
+  if (state.in_doubt != 0 &&
+      state.limit.is_reached(norm, state.target, state.fruitless, !state.on_copy)) {
+    return end_runs(state, Status::accuracy_limit);
+  }
   if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
+  state.backward_error = not_a_number;  // x will be another
   ++state.restarts;
   take_aim(state);
   if (state.iterations >= goal.max_iterations) end_runs(state, Status::iteration_limit);
@@ -265,8 +297,23 @@ HEDDLE_INLINE void begin_on_matrix(SolveState& state, const SolveGoal& goal) {
   state.end = 0;
   state.fruitless = -1;  // no restart of the recurrence that is to run now
   state.verify = true;
+  state.in_doubt = 0;
+  state.backward_error = not_a_number;
   state.otherwise = Status::stagnated;
   judge_iterate(state, goal);
+}
+
+/// After `squared_residual` of an x that was divided by the scale, and multiplied again: what was
+/// lost on the way.
+HEDDLE_INLINE void judge_unscaled(SolveState& state) {
+  if (!is_finite(state.squared_norm) || state.squared_residual == state.squared_norm) return;
+  state.backward_error = not_a_number;
+  state.lost = is_finite(state.squared_residual) ? 0 : 1;
+  if (state.lost != 0) state.squared_residual = state.squared_b;
+  const bool was_solved =
+      state.status == Status::converged || state.status == Status::accuracy_limit;
+  const bool is_solution = std::sqrt(state.squared_residual) <= state.target;
+  if (state.lost != 0 || (was_solved && !is_solution)) state.status = Status::out_of_range;
 }
 
 HEDDLE_INLINE void report(const SolveState& state, Index rows, DeviceReport& to) {
@@ -279,6 +326,7 @@ HEDDLE_INLINE void report(const SolveState& state, Index rows, DeviceReport& to)
   to.residual_norm = norm * state.unscale;
   to.baseline_norm = state.baseline * state.unscale;
   to.target_norm = state.target * state.unscale;
+  to.backward_error = state.backward_error;
   to.singular_row =
       state.status == Status::breakdown && state.first_singular < rows ? state.first_singular : -1;
 }

@@ -99,6 +99,7 @@ std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Obj
                                                        const AnyField& b) {
   SolverOptions options;
   options.tolerance = 0;
+  options.checks = false;
   const Method method = objective == Objective::cg ? Method::conjugate_gradient : Method::bicgstab;
   return A.iterations(method, PreconditionerKind::jacobi, options, b);
 }

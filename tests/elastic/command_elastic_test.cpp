@@ -53,6 +53,23 @@ double largest_of(const std::vector<double>& values) {
   return most;
 }
 
+TEST_F(CommandElastic, TakesWhatRoundingLeavesOfASolution) {
+  const json exacting = with(case_of("static"), "/solver", {{"tolerance", 1e-17}});
+  const Result result = beam(exacting, {"--output", "beam.vtu", "--json"});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_EQ(files(), (Names{"beam.vtu", "case.json"}));
+  EXPECT_EQ(result.error_lines(), 1u) << result.error;
+  EXPECT_EQ(result.error.find("heddle-elastic: warning: rounding let 1 of 1 systems"), 0u)
+      << result.error;
+  const json report = result.json();
+  EXPECT_EQ(report["status"], "accuracy limit");
+  EXPECT_EQ(report["tolerance"], 1e-17);
+  const double backward_error = report["steps"][0]["backward_error"];
+  EXPECT_LE(backward_error, 64 * 2.3e-16);
+  const std::string out = beam(exacting).out;
+  EXPECT_NE(out.find("residual   |b - A x| / |b| = "), std::string::npos) << out;
+}
+
 TEST_F(CommandElastic, BendsTheCantilever) {
   const Result result = beam(case_of("static"), {"--output", "beam.vtu", "--json"});
   ASSERT_EQ(result.status, 0) << result.error;

@@ -200,9 +200,9 @@ class GpuOperations : public OnGpu {
         },
         no_sums);
     check(
-        "fill_signs", shape, 0,
+        "randomize", shape, none,
         [&]<class T>(const Fields<T>& f, auto&, const Stream& stream, auto&) {
-          fill_signs<T>(f[0], stream);
+          randomize<T>(f[0], 7, stream);
         },
         no_sums);
     check(

@@ -54,8 +54,8 @@ double scale_of(const Values& b) {
     squared += c * c;
     largest = std::max(largest, std::abs(c));
   }
-  const bool fits = squared > 1e-200 && squared < 1e200;
-  return fits || !(largest > 0) ? 1 : std::exp2(-std::floor(std::log2(largest)));
+  const auto range = detail::scale_range<double, double>();
+  return range.holds(squared) || !(largest > 0) ? 1 : std::exp2(-range.exponent(largest));
 }
 
 /// As the methods of heddle deal with their loops on a GPU.
@@ -103,6 +103,11 @@ class Scripted final : public KrylovSolver<double> {
   double scale_;
 };
 
+Values randomized(Values x) {
+  randomize<double>({x.data(), rows}, 1, Device::cpu().stream());
+  return x;
+}
+
 /// The walk of enqueued_solve_cuda.cu over vectors of the host.
 DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
                   Values b, Values& x, Values& history) {
@@ -115,6 +120,8 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
   goal.epsilon = std::numeric_limits<double>::epsilon();
   goal.scalars = rows;
   goal.has_copy = on_copy;
+  goal.checks = options.checks;
+  goal.range = detail::scale_range<double, double>();
   history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
   cuda::SolveState state;
   device::LoopWatch watch{};
@@ -137,11 +144,11 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
   using namespace heddle::cuda::decisions;
   begin(state, goal, rows, 1);
   state.squared_b = squared(b);
-  look_at_right_hand_side(state);
+  look_at_right_hand_side(state, goal);
   if (state.out_of_range != 0) {
     state.largest_b = 0;
     for (const double c : b) state.largest_b = std::max(state.largest_b, std::abs(c));
-    choose_scale(state);
+    choose_scale(state, goal);
     scale(b, state.scale);
     scale(x, state.scale);
     state.squared_b = squared(b);
@@ -177,6 +184,8 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
       x = kept;
       state.squared_residual = squared_residual();
     }
+    look_at_iterate(state, goal);
+    if (state.in_doubt != 0) state.squared_rounding = squared(randomized(x));
     judge_iterate(state, goal);
     ++next;
   };
@@ -185,7 +194,14 @@ DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& 
     begin_on_matrix(state, goal);
     while (state.end == 0) play_round();
   }
-  if (state.scaled != 0) scale(x, state.unscale);
+  if (state.scaled != 0) {
+    scale(x, state.unscale);
+    kept = x;
+    scale(x, state.scale);
+    state.squared_residual = squared_residual();
+    judge_unscaled(state);
+    x = state.lost != 0 ? Values(rows, 0.0) : kept;
+  }
   DeviceReport report;
   cuda::decisions::report(state, rows, report);
   history.resize(static_cast<std::size_t>(state.has_history * (1 + state.iterations)));
@@ -223,6 +239,7 @@ DeviceReport expect_alike(const SolverOptions& options, const std::vector<Script
   EXPECT_PRED2(same, played.residual_norm, report.residual_norm);
   EXPECT_PRED2(same, played.baseline_norm, report.baseline_norm);
   EXPECT_PRED2(same, played.target_norm, report.target_norm);
+  EXPECT_PRED2(same, played.backward_error, report.backward_error);
   EXPECT_EQ(played.singular_row, -1);
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_PRED2(same, x[i], expected[i]) << i;
   if (options.record_history && report.status != Status::not_finite) {
@@ -232,7 +249,7 @@ DeviceReport expect_alike(const SolverOptions& options, const std::vector<Script
 }
 
 void expect_those_of_solve_control(bool on_copy) {
-  std::vector<int> met(8), met_on_matrix(8);
+  std::vector<int> met(10), met_on_matrix(10);
   int refined = 0;
   for (unsigned number = 1; number <= 8000; ++number) {
     Seed seed(number);
@@ -249,6 +266,10 @@ void expect_those_of_solve_control(bool on_copy) {
     if (number % 11 == 0) options.absolute_tolerance = 1e-3 * size;
     std::vector<ScriptedRun> runs(static_cast<std::size_t>(random_between(1, 12, generator)));
     double error = 1;
+    if (number % 4 == 0) {  // more than rounding allows
+      options.tolerance = 1e-18;
+      error = 1e-13;
+    }
     for (ScriptedRun& run : runs) {
       // Ends that the decisions continue from are the likelier ones.
       constexpr int ends[] = {
@@ -276,6 +297,7 @@ void expect_those_of_solve_control(bool on_copy) {
   }
   for (std::size_t i = 0; i < met.size(); ++i) {
     const auto status = static_cast<Status>(i);
+    if (status == Status::out_of_range) continue;  // b is a solution
     SCOPED_TRACE(name(status));
     EXPECT_GE(met_on_matrix[i], 20);
     // What a copy fails, the matrix decides.
@@ -304,6 +326,21 @@ TEST(SolveDecisions, OfRightHandSidesWithoutASize) {
     EXPECT_EQ(status_of(0), Status::converged);
     EXPECT_EQ(status_of(infinity), Status::not_finite);
     EXPECT_EQ(status_of(not_a_number), Status::not_finite);
+  }
+}
+
+/// A solution that the caller's scale does not hold is said not to be one.
+TEST(SolveDecisions, OfSolutionsOutOfRange) {
+  SolverOptions options;
+  options.tolerance = 1e-6;
+  options.max_iterations = 9;
+  const Values guess(rows, 0.0);
+  for (const double size : {1e300, 4e-324}) {
+    const Values b(rows, size);
+    // b in units of the scale is near 1, and the run's x may be any multiple of it.
+    for (const double x : {size, 1e200 * size, 0.6 * size}) {
+      expect_alike(options, {{device::loop_reached, 3, Values(rows, x)}}, false, b, guess);
+    }
   }
 }
 

@@ -224,7 +224,7 @@ TEST(SolverStatus, SkewSymmetricMatricesBreakBiCGStabDown) {
   }
 }
 
-TEST(SolverStatus, ToleranceBelowAttainableAccuracyStagnates) {
+TEST(SolverStatus, ToleranceBelowAttainableAccuracyEndsAtItsLimit) {
   Eigen::MatrixXd hilbert(10, 10);
   for (Index i = 0; i < 10; ++i) {
     for (Index j = 0; j < 10; ++j) hilbert(i, j) = 1.0 / (i + j + 1);
@@ -233,10 +233,13 @@ TEST(SolverStatus, ToleranceBelowAttainableAccuracyStagnates) {
   Generator generator(3);
   for (int trial = 0; trial < 10; ++trial) {
     const auto b = random_field<R>(10, generator);
-    for (const Outcome& outcome : {solve<ConjugateGradient>(matrix, b, {.tolerance = 1e-17}),
-                                   solve<BiCGStab>(matrix, b, {.tolerance = 1e-17})}) {
-      EXPECT_EQ(outcome.report.status, Status::stagnated) << outcome.report;
-    }
+    const Outcome definite = solve<ConjugateGradient>(matrix, b, {.tolerance = 1e-17});
+    EXPECT_EQ(definite.report.status, Status::accuracy_limit) << definite.report;
+    // Its residuals leap, and leave it further away.
+    const Outcome other = solve<BiCGStab>(matrix, b, {.tolerance = 1e-17});
+    EXPECT_TRUE(other.report.status == Status::accuracy_limit ||
+                other.report.status == Status::stagnated)
+        << other.report;
   }
 }
 

@@ -252,7 +252,7 @@ TEST(StoredFloatPlan, EndsAsDoubleDoes) {
     EXPECT_EQ(report(negative, plan, {}).status, Status::indefinite);
     EXPECT_EQ(report(indefinite, plan, {}).status, Status::indefinite);
     EXPECT_EQ(report(not_finite, plan, {}).status, Status::not_finite);
-    EXPECT_EQ(report(matrix, plan, {.tolerance = 1e-300}).status, Status::stagnated);
+    EXPECT_EQ(report(matrix, plan, {.tolerance = 1e-300}).status, Status::accuracy_limit);
     const Report limited = report(matrix, plan, {.max_iterations = 3});
     EXPECT_EQ(limited.status, Status::iteration_limit);
     EXPECT_EQ(limited.iterations, 3);

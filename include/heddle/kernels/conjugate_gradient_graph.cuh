@@ -20,6 +20,7 @@ namespace heddle::device {
 
 __device__ __forceinline__ int end_unless_positive(double value, int otherwise) {
   if (value > 0) return loop_runs;
+  if (value == 0 && otherwise == loop_not_definite) return loop_lost;
   return is_finite(value) ? otherwise : loop_not_finite;
 }
 

@@ -127,6 +127,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
     }
     if (iteration > 0) end = judged(limits, squared_norm, iteration);
     if (end == loop_runs) end = int(sum[2]);
+    if (end == loop_runs && sum[0] == 0) end = loop_lost;
     if (end == loop_runs && !(sum[0] > 0))
       end = is_finite(sum[0]) ? loop_not_definite : loop_not_finite;
     const double beta = iteration == 0 ? 0 : sum[0] / r_u_before;

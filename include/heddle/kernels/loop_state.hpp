@@ -15,8 +15,8 @@ enum LoopEnd {
   loop_cancelled,
   loop_not_finite,
   loop_not_positive,  // p* A p is not positive
-  loop_not_definite,  // r* M^-1 r is not positive
-  loop_lost,          // BiCGStab: <r^, A p> or <r^, r> vanishes
+  loop_not_definite,  // r* M^-1 r is negative
+  loop_lost,          // r* M^-1 r, or in BiCGStab <r^, A p> or <r^, r> vanishes
   loop_orthogonal     // BiCGStab: A s is orthogonal to s
 };
 

@@ -1,0 +1,55 @@
+#include "method_choice.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/error.hpp"
+#include "heddle/features.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+constexpr const char* automatic = "auto";
+
+/// As strict as conjugate gradient itself.
+double rounding_of(Precision precision) {
+  return std::sqrt(precision == Precision::single_precision
+                       ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                       : std::numeric_limits<double>::epsilon());
+}
+
+}  // namespace
+
+bool MethodChoice::gives_way(const Report& report) {
+  const bool is_refused =
+      report.status == Status::indefinite || report.status == Status::not_hermitian;
+  if (!is_free || !is_refused || method == Method::bicgstab) return false;
+  reason = report.status == Status::indefinite
+               ? "conjugate gradient found the matrix indefinite after " +
+                     std::to_string(report.iterations) + " iterations"
+               : "the matrix is not Hermitian";
+  method = Method::bicgstab;
+  return true;
+}
+
+void check_method(const std::string& text) {
+  if (text == automatic) return;
+  try {
+    parse_method(text);
+  } catch (const Error& error) {
+    throw Error(error.kind(), std::string(error.what()) + " " + automatic);
+  }
+}
+
+MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device) {
+  if (text != automatic) return {parse_method(text), "by --solver", false};
+  const Features found = features(matrix, Device::cpu(device.threads()));
+  if (!found.has_adjoint) return {Method::bicgstab, "these entries have no adjoint", true};
+  if (!found.symmetric_pattern || found.hermitian_defect > rounding_of(matrix.precision())) {
+    return {Method::bicgstab, "the matrix is not Hermitian", true};
+  }
+  return {Method::conjugate_gradient, "the matrix is Hermitian", true};
+}
+
+}  // namespace heddle::cli

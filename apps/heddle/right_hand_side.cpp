@@ -1,0 +1,61 @@
+#include "right_hand_side.hpp"
+
+#include "heddle/error.hpp"
+#include "matrix_options.hpp"
+#include "stopwatch.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+/// Scalars of one number in a field: the first of them is 1 in the number 1.
+int scalars_of_number(const AnyEntry& entry) {
+  if (entry.definition()) return entry.definition()->vector_size();
+  switch (entry.kind()) {
+    case EntryKind::complex:
+    case EntryKind::complex_block3:
+      return 2;
+    case EntryKind::quaternion:
+      return 4;
+    case EntryKind::dual_quaternion:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace
+
+AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
+                        const std::string& path, const Device& device, Progress* progress) {
+  AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
+  if (field.rows() != matrix.rows()) {
+    throw Error(ErrorKind::size_mismatch,
+                option + " " + path + " has " + std::to_string(field.rows()) +
+                    " rows, the matrix has " + std::to_string(matrix.rows()));
+  }
+  return field;
+}
+
+RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
+                              const Device& device, Progress* progress) {
+  if (!rhs.empty() && rhs != "ones") {
+    Stopwatch reading;
+    AnyField b = read_field_for(A, "--rhs", rhs, device, progress);
+    return {std::move(b), {}, rhs, reading.seconds()};
+  }
+  RightHandSide made{A.row_field(), {}, "ones", 0};
+  if (rhs.empty()) {
+    made.exact = A.column_field();
+    fill_random(*made.exact, seed);
+    A.apply(*made.exact, made.b);
+    made.text = "A x* with x* uniform in [-1, 1), seed " + std::to_string(seed);
+    return made;
+  }
+  const int scalars = scalars_of_number(A.entry());
+  for (Offset i = 0; i < Offset(made.b.rows()) * made.b.components(); i += scalars)
+    made.b.set(i, 1);
+  return made;
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,38 @@
+// Which right-hand sides a solve scales before it squares anything: for the host and for a GPU.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/entries/annotations.hpp"
+
+namespace heddle::detail {
+
+/// Norms of b from the fourth root of the smallest scalar to that of the largest stay as they are:
+/// the residual may lose many digits, and the coefficients of a recurrence multiply with |A|.
+template <class T>
+struct ScaleRange {
+  T least = 0;  // |b|^2
+  T most = 0;
+  T most_exponent = 0;  // the scale and its inverse are normal numbers
+
+  HEDDLE_INLINE bool holds(T squared_norm) const {
+    return squared_norm > least && squared_norm < most;
+  }
+  /// The scale, a power of two that brings the largest component near 1, is 2 to minus this.
+  HEDDLE_INLINE T exponent(T largest) const {
+    const T wanted = std::floor(std::log2(largest));
+    if (wanted > most_exponent) return most_exponent;
+    return wanted < -most_exponent ? -most_exponent : wanted;
+  }
+};
+
+/// Of fields of S, whose squares are summed in T.
+template <class S, class T>
+ScaleRange<T> scale_range() {
+  constexpr int exponent = std::numeric_limits<S>::max_exponent;
+  constexpr int margin = 8;
+  return {std::exp2(T(-exponent / 2)), std::exp2(T(exponent / 2)), T(exponent - margin)};
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,157 @@
+// Which method solves, and that what cannot be solved as asked is said.
+#include <cmath>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+class SolveMethod : public CommandLine {
+ protected:
+  Result solve(std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), {"solve", "a.mtx"});
+    return run(options);
+  }
+  void write(const DenseMatrix& matrix) const { folder.write("a.mtx", matrix_market(matrix)); }
+  /// One number a line.
+  void write_array(const std::string& name, const std::vector<std::string>& numbers) const {
+    std::string text =
+        "%%MatrixMarket matrix array real general\n" + std::to_string(numbers.size()) + " 1\n";
+    for (const std::string& number : numbers) text += number + "\n";
+    folder.write(name, text);
+  }
+};
+
+DenseMatrix diagonal(const std::vector<double>& values) {
+  const int size = static_cast<int>(values.size());
+  DenseMatrix A(size, size);
+  for (int i = 0; i < size; ++i) A.at(i, i) = values[static_cast<std::size_t>(i)];
+  return A;
+}
+
+TEST_F(SolveMethod, IsChosenForWhatTheMatrixIs) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    folder.write("a.mtx", system.text);
+    const Result result = solve({"--entry", system.entry, "--json"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    const json report = result.json();
+    EXPECT_EQ(report["solver"], system.solver);
+    EXPECT_NE(report["solver_reason"], "by --solver");
+    EXPECT_LE(report["residual"], 1e-10);
+  }
+  DenseMatrix skewed = real_matrix(11);
+  skewed.at(3, 4) += 0.25;
+  write(skewed);
+  EXPECT_EQ(solve({"--json"}).json()["solver"], "bicgstab");
+  EXPECT_EQ(solve({"--json", "--precision", "single"}).json()["solver"], "bicgstab");
+  const std::string out = solve().out;
+  EXPECT_NE(out.find("solver     bicgstab: the matrix is not Hermitian\n"), std::string::npos)
+      << out;
+  EXPECT_EQ(solve({"--json", "--solver", "bicgstab"}).json()["solver_reason"], "by --solver");
+}
+
+TEST_F(SolveMethod, ConjugateGradientRefusesWhatIsNotHermitian) {
+  DenseMatrix skewed = real_matrix(11);
+  skewed.at(3, 4) += 0.25;
+  write(skewed);
+  const Result result = solve({"--solver", "cg", "--json"});
+  EXPECT_EQ(result.status, 1) << result.error;
+  const json report = result.json();
+  EXPECT_EQ(report["status"], "not Hermitian");
+  EXPECT_EQ(report["iterations"], 0);
+  EXPECT_NE(report["detail"].get<std::string>().find("BiCGStab"), std::string::npos);
+}
+
+TEST_F(SolveMethod, GivesWayToBiCGStabForIndefiniteMatrices) {
+  write(diagonal({1, -2, 3, 4, -5}));
+  const std::vector<std::string> options = {"--preconditioner", "none",  "--repetitions", "3",
+                                            "--history",        "h.csv", "--json"};
+  const Result result = solve(options);
+  EXPECT_EQ(result.status, 0) << result.out << result.error;
+  const json report = result.json();
+  EXPECT_EQ(report["solver"], "bicgstab");
+  EXPECT_NE(report["solver_reason"].get<std::string>().find("indefinite"), std::string::npos);
+  EXPECT_LE(report["residual"], 1e-10);
+  // By name it stays what it is.
+  const Result named = solve({"--solver", "cg", "--preconditioner", "none", "--json"});
+  EXPECT_EQ(named.status, 1);
+  EXPECT_EQ(named.json()["status"], "indefinite");
+}
+
+TEST_F(SolveMethod, MissingDiagonalsAreNoWorkForJacobi) {
+  DenseMatrix hole = real_matrix(7);
+  hole.at(4, 4) = 0;
+  write(hole);
+  const Result refused = solve();
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.error,
+            "heddle: Jacobi: the diagonal entry of row 4 (counted from 0) is missing or singular; "
+            "use --preconditioner none\n");
+  EXPECT_EQ(solve({"--preconditioner", "none"}).status, 0);
+}
+
+TEST_F(SolveMethod, AllDigitsEndAtTheAccuracyLimit) {
+  write(real_matrix(37));
+  for (const char* precision : {"double", "single"}) {
+    for (const char* solver : {"cg", "bicgstab"}) {
+      const Result result = solve({"--tolerance", "0", "--precision", precision, "--solver", solver,
+                                   "--rhs", "ones", "--output", "x.mtx", "--json"});
+      EXPECT_EQ(result.status, 1) << result.error;
+      const json report = result.json();
+      EXPECT_EQ(report["status"], "accuracy limit");
+      const double epsilon = std::string(precision) == "double" ? 2.3e-16 : 1.2e-7;
+      EXPECT_LE(report["backward_error"], 64 * epsilon);
+      EXPECT_LE(report["residual"], 64 * epsilon);
+      EXPECT_TRUE(std::filesystem::exists(folder / "x.mtx"));
+    }
+  }
+  EXPECT_TRUE(solve({"--json"}).json()["backward_error"].is_null());
+  const std::string out = solve({"--tolerance", "0"}).out;
+  EXPECT_NE(out.find("status     accuracy limit"), std::string::npos) << out;
+  EXPECT_NE(out.find("rounding   "), std::string::npos) << out;
+}
+
+TEST_F(SolveMethod, SolutionsThatNoNumberHoldsAreNotWritten) {
+  struct Case {
+    double matrix;
+    const char* b;
+  };
+  for (const Case& of : {Case{1e-200, "1e200"}, Case{1e200, "1e-200"}, Case{1, "5e-324"}}) {
+    for (const int size : {1, 40}) {
+      for (const char* solver : {"cg", "bicgstab"}) {
+        SCOPED_TRACE(std::string(of.b) + " " + solver + " " + std::to_string(size));
+        DenseMatrix A = real_matrix(size);
+        for (double& value : A.values) value *= of.matrix;
+        write(A);
+        const std::size_t rows = static_cast<std::size_t>(size);
+        write_array("b.mtx", std::vector<std::string>(rows, of.b));
+        const Result result =
+            solve({"--rhs", "b.mtx", "--solver", solver, "--output", "x.mtx", "--json"});
+        const json report = result.json();
+        const std::vector<double> x = components_of(text_of("x.mtx"));
+        const std::vector<double> b(rows, std::strtod(of.b, nullptr));
+        for (const double value : x) EXPECT_TRUE(std::isfinite(value)) << value;
+        // In units of b, which no sum leaves.
+        long double squared = 0;
+        for (int i = 0; i < size; ++i) {
+          long double r = b[static_cast<std::size_t>(i)];
+          for (int j = 0; j < size; ++j) {
+            r -= static_cast<long double>(A.at(i, j)) * x[static_cast<std::size_t>(j)];
+          }
+          r /= b[0];
+          squared += r * r;
+        }
+        const auto residual = static_cast<double>(std::sqrt(squared / size));
+        ASSERT_TRUE(report["residual"].is_number()) << report;
+        EXPECT_NEAR(report["residual"], residual, 1e-3 * residual + 1e-12);
+        EXPECT_EQ(result.status, residual <= 1e-10 ? 0 : 1) << report;
+        EXPECT_EQ(report["status"] == "converged", residual <= 1e-10) << report;
+      }
+    }
+  }
+}
+
+}  // namespace
