@@ -157,15 +157,13 @@ SurfaceMesh surface_of(const VtkGrid& grid, std::string_view path) {
   SurfaceBuilder mesh;
   Cells cells(grid, path);
   cells.for_each([&](long long type, std::vector<Index>& corner, int /*group*/) {
-    if (type == triangle) {
+    if (type == triangle || (type == polygon && corner.size() < 3)) {
       cells.need_corners(corner, 3);
     } else if (type == quadrilateral || type == pixel) {
       cells.need_corners(corner, 4);
       if (type == pixel) std::swap(corner[2], corner[3]);
     } else if (type != polygon) {
       cells.refuse_type("triangles, quadrilaterals and polygons");
-    } else if (corner.size() < 3) {
-      cells.need_corners(corner, 3);
     }
     mesh.add_polygon(corner);
   });
