@@ -14,12 +14,14 @@ struct InverseIterationOptions {
   /// It ends when the sine of the angle between two iterates is at most this.
   double angle = 1e-3;
   int max_steps = 100;
-  /// Each solve begins from the last iterate, scaled; otherwise from zero.
+  /// Each solve begins from the last iterate, scaled, and ends where the residual is a tenth of
+  /// what it began with, or within the solver's tolerance. Otherwise from zero, within the
+  /// tolerance.
   bool warm_start = true;
 };
 
 struct InverseStep {
-  Report solve;
+  Report solve;  // relative to b
   // Of a solve that converged, else no numbers:
   double angle = std::numeric_limits<double>::quiet_NaN();       // sine of, to the one before
   double eigenvalue = std::numeric_limits<double>::quiet_NaN();  // without the shift

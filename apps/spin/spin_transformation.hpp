@@ -24,7 +24,8 @@ struct SpinOptions {
   /// matrix is singular for rho = 0. It changes no eigenvector.
   double shift = 0.01;
   InverseIterationOptions iteration = {};
-  /// Of the solves; a tolerance of at most `iteration.angle`.
+  /// Of the solves; a tolerance of at most `iteration.angle`. Those of inverse iteration that begin
+  /// warm go no further than it can use.
   SolverOptions solver = {.tolerance = 1e-6};
 
   /// The plan of each of the two matrices; a prediction by default.

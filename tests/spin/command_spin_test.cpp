@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "cli/run.hpp"
 #include "heddle/problems.hpp"
@@ -85,6 +86,39 @@ TEST_F(CommandSpin, DumpsSystemsThatSolveReads) {
              "--tolerance", "1e-8", "--json"});
     EXPECT_EQ(poisson.status, 0) << poisson.error << poisson.out;
   }
+}
+
+/// Far beyond what a surface can follow.
+TEST_F(CommandSpin, WarnsOfAnglesThatAreNotKept) {
+  const Result result = spin({"blob.obj", "--function", "waves", "--scale", "40", "--json"});
+  EXPECT_EQ(result.error_lines(), 1U) << result.error;
+  EXPECT_EQ(result.error.find("heddle-spin: warning: angles are not kept: 5% of the surface"), 0U);
+  EXPECT_GT(result.json()["quasi_conformal_distortion"]["percentile_95"].get<double>(), 3);
+  EXPECT_TRUE(result.json()["warning"].is_string());
+  EXPECT_EQ(spin({"blob.obj", "--function", "zero", "--json"}).error, "");
+}
+
+TEST_F(CommandSpin, TellsTheBoxAndLeavesLonelyVerticesOut) {
+  std::string text = "v 9 9 9\n";
+  std::istringstream lines(text_of("blob.obj"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string keyword;
+    words >> keyword;
+    if (keyword != "f") {
+      text += line + "\n";
+      continue;
+    }
+    text += "f";
+    for (int vertex = 0; words >> vertex;) text += " " + std::to_string(vertex + 1);
+    text += "\n";
+  }
+  folder.write("more.obj", text);
+  const Result result = spin({"more.obj", "--function", "zero", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.json()["left_out"], 1);
+  EXPECT_EQ(result.json()["vertices"], 162);
+  EXPECT_LT(result.json()["box"]["most"][0].get<double>(), 9);
 }
 
 TEST_F(CommandSpin, TakesRhoFromAFile) {

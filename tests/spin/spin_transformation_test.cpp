@@ -141,6 +141,28 @@ TEST(SpinTransformation, WarmStartsSaveIterations) {
   EXPECT_LT(static_cast<double>(last(warm)), 0.8 * static_cast<double>(last(cold)));
 }
 
+/// A solve ends where the eigenvector can use no more: the same surface in as many steps.
+TEST(SpinTransformation, SolvesGoNoFurtherThanInverseIterationCanUse) {
+  const TriangleMesh mesh = random_surface(642);
+  const auto rho = named_curvature_change("waves", 3, mesh);
+  SpinOptions options;
+  const SpinTransformation spin = spin_transform(mesh, rho, options);
+  options.iteration.warm_start = false;
+  const SpinTransformation exact = spin_transform(mesh, rho, options);
+  ASSERT_TRUE(spin.converged() && exact.converged());
+  EXPECT_LE(spin.iteration.steps.size(), exact.iteration.steps.size() + 1);
+  const auto all = [](const SpinTransformation& of) {
+    long long sum = 0;
+    for (const InverseStep& step : of.iteration.steps) sum += step.solve.iterations;
+    return sum;
+  };
+  EXPECT_LT(static_cast<double>(all(spin)), 0.7 * static_cast<double>(all(exact)));
+  EXPECT_GT(spin.iteration.steps[0].solve.residual, 10 * options.solver.tolerance);
+  for (std::size_t v = 0; v < spin.position.size(); ++v) {
+    EXPECT_LT(length(spin.position[v] - exact.position[v]), 1e-3) << v;
+  }
+}
+
 TEST(SpinTransformation, WhatDoesNotConvergeIsTold) {
   const TriangleMesh mesh = random_surface(300);
   const auto rho = named_curvature_change("waves", 3, mesh);
