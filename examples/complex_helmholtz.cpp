@@ -1,7 +1,6 @@
 // Waves on a line that leave at its ends: a system in std::complex, complex symmetric, by BiCGStab.
 #include <complex>
 #include <iostream>
-#include <span>
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
@@ -27,8 +26,7 @@ int main() {
       triplets.push_back({i + 1, i, heddle::from_std(Complex(-1))});
     }
   }
-  const auto matrix =
-      heddle::assemble<E>(n, n, std::span<const heddle::Triplet<E>>(triplets)).matrix;
+  const auto matrix = heddle::assemble<E>(n, n, triplets).matrix;
   heddle::Operator<E> A(matrix, heddle::choose_plan(matrix));
   heddle::BiCGStab solver(A, heddle::Jacobi(A));
 

@@ -46,7 +46,8 @@ class HEDDLE_EXPORT Device {
 
   bool on_gpu() const { return stream_.on_gpu(); }
   int threads() const { return stream_.threads; }
-  const Stream& stream() const { return stream_; }
+  const Stream& stream() const& { return stream_; }
+  Stream stream() const&& { return stream_; }  // of a device that is gone with its expression
   std::pmr::memory_resource* memory() const { return memory_; }
 
   /// Bytes that can still be allocated; on the CPU, without swapping, and within the limits of the

@@ -1,6 +1,7 @@
 // Assembly: triplets in any order to a matrix of compressed sparse rows, and again for new values.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/export.hpp"
+#include "heddle/index.hpp"
 #include "heddle/team.hpp"
 
 namespace heddle {
@@ -146,25 +148,26 @@ Assembled<E> assemble_ordered(Index rows, Index columns, OrderedTriplets ordered
 /// A rows x columns matrix with sorted columns. Triplets that name the same place are summed in the
 /// order given, by the entry's `add`; entries that compute in another type than they are kept in
 /// have no sum, and duplicates among them are refused. Throws `Error` if an index is out of range.
-template <class E>
-Assembled<E> assemble(Index rows, Index columns, std::span<const Triplet<E>> triplets,
+template <class E, std::integral N, std::integral M>
+Assembled<E> assemble(N rows, M columns, std::span<const Triplet<E>> triplets,
                       const Device& device = Device::cpu()) {
   static_assert(check_entry<E>());
   // No triplets, no address to take.
   const Triplet<E>* first = triplets.data();
   const detail::StridedIndices row{first ? &first->row : nullptr, sizeof(Triplet<E>)};
   const detail::StridedIndices column{first ? &first->column : nullptr, sizeof(Triplet<E>)};
+  const Index height = checked_index(rows), width = checked_index(columns);
   auto assembled = detail::assemble_ordered<E>(
-      rows, columns, detail::order_triplets(rows, columns, triplets.size(), row, column, device),
+      height, width, detail::order_triplets(height, width, triplets.size(), row, column, device),
       device);
   assembled.map.apply(triplets, assembled.matrix.values().span(), device.stream());
   return assembled;
 }
 
 /// The same from separate arrays: row and column of each triplet, E::components scalars a triplet.
-template <class E>
-Assembled<E> assemble(Index rows, Index columns, std::span<const Index> row,
-                      std::span<const Index> column, std::span<const stored_scalar_t<E>> values,
+template <class E, std::integral N, std::integral M>
+Assembled<E> assemble(N rows, M columns, std::span<const Index> row, std::span<const Index> column,
+                      std::span<const stored_scalar_t<E>> values,
                       const Device& device = Device::cpu()) {
   static_assert(check_entry<E>());
   if (row.size() != column.size() || values.size() != row.size() * E::components) {
@@ -174,9 +177,10 @@ Assembled<E> assemble(Index rows, Index columns, std::span<const Index> row,
                                               std::to_string(E::components) +
                                               " of which make an entry");
   }
+  const Index height = checked_index(rows), width = checked_index(columns);
   auto assembled = detail::assemble_ordered<E>(
-      rows, columns,
-      detail::order_triplets(rows, columns, row.size(), {row.data(), sizeof(Index)},
+      height, width,
+      detail::order_triplets(height, width, row.size(), {row.data(), sizeof(Index)},
                              {column.data(), sizeof(Index)}, device),
       device);
   assembled.map.apply(values, assembled.matrix.values().span(), device.stream());

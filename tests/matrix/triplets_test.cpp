@@ -214,4 +214,13 @@ TEST(ValueMap, RefusesSizesThatDoNotFit) {
   }
 }
 
+TEST(Triplets, SizesAreOfAnyIntegralType) {
+  const std::vector<Triplet<real<double>>> triplets = {{1, 2, {{5}}}};
+  const auto matrix = assemble<real<double>>(std::size_t{2}, 3L, triplets).matrix;
+  EXPECT_EQ(matrix.rows(), 2);
+  EXPECT_EQ(matrix.columns(), 3);
+  EXPECT_THROW(assemble<real<double>>(std::int64_t{1} << 32, 3, triplets), Error);
+  EXPECT_THROW(assemble<real<double>>(-1, 3, triplets), Error);
+}
+
 }  // namespace
