@@ -125,31 +125,38 @@ std::string Device::description() const {
 
 namespace detail {
 
-void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
-                      const Device& device) {
-  constexpr std::size_t worth_a_look = std::size_t(64) << 20;
-  constexpr long long most = std::numeric_limits<long long>::max();
-  std::size_t bytes = 0;
-  const bool is_possible = !__builtin_mul_overflow(count, value_bytes, &bytes) && bytes < most;
-  // Linux promises more than it has, and ends the process that takes it at its word.
-  const bool is_looked_at = bytes >= worth_a_look && device.memory() == default_memory();
-  const auto fits = [&] { return static_cast<long long>(bytes) <= device.available_memory(); };
-  if (is_possible && (!is_looked_at || fits())) {
-    try {
-      return device.memory()->allocate(bytes, alignment);
-    } catch (const std::bad_alloc&) {  // said below
-    }
-  }
-  const std::string asked =
-      is_possible ? readable_bytes(static_cast<long long>(bytes))
-                  : std::to_string(count) + " values of " + std::to_string(value_bytes) + " bytes";
+namespace {
+
+[[noreturn]] void refuse(const std::string& amount, const Device& device) {
   const long long available = device.available_memory();
   throw Error(ErrorKind::memory,
               std::string("the memory of ") +
                   (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
-                  " does not suffice: " + asked + " more were asked for" +
-                  (available < most ? ", available are " + readable_bytes(available)
-                                    : " of the caller's memory resource"));
+                  " does not suffice: " + amount + " more were asked for" +
+                  (available < std::numeric_limits<long long>::max()
+                       ? ", available are " + readable_bytes(available)
+                       : " of the caller's memory resource"));
+}
+
+}  // namespace
+
+void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
+                      const Device& device) {
+  constexpr std::size_t worth_a_look = std::size_t(64) << 20;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, value_bytes, &bytes) ||
+      bytes >= std::size_t(std::numeric_limits<long long>::max())) {
+    refuse(std::to_string(count) + " values of " + std::to_string(value_bytes) + " bytes", device);
+  }
+  const auto amount = static_cast<long long>(bytes);
+  // Linux promises more than it has, and ends the process that takes it at its word.
+  const bool is_looked_at = bytes >= worth_a_look && device.memory() == default_memory();
+  if (is_looked_at && amount > device.available_memory()) refuse(readable_bytes(amount), device);
+  try {
+    return device.memory()->allocate(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    refuse(readable_bytes(amount), device);
+  }
 }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream) {

@@ -187,7 +187,7 @@ bool LineBlocks::next(Block& block) {
   try {
     for (std::size_t target = size + block_bytes_; !done_ && (size < target || whole == 0);) {
       if (size == target) target += size;  // a line longer than all of this
-      constexpr std::size_t longest_line = std::size_t(1) << 26;
+      constexpr std::size_t longest_line = std::size_t(1) << 24;
       if (target > longest_line) {
         throw Error(ErrorKind::malformed_file,
                     "a line of more than " + std::to_string(longest_line / 2) + " bytes");

@@ -18,9 +18,9 @@ class CommandMemory : public CommandLine {
 #endif
     const std::string general = "%%MatrixMarket matrix coordinate real general\n";
     folder.write("wide.mtx", general + "1 2147483647 1\n1 7 1\n");
-    // As many rows as so few entries may have, and their right-hand side.
-    folder.write("tall.mtx", general + "16777216 16777216 1\n1 1 1\n");
+    folder.write("tall.mtx", general + "3000000 3000000 1\n1 1 1\n");
     folder.write("promise.mtx", general + "3 3 9999999999\n1 1 1\n");
+    before_ = files();
   }
 
   /// `line` in a process of so many KiB of addresses, with one thread: each has a stack.
@@ -30,30 +30,27 @@ class CommandMemory : public CommandLine {
   void expect_out_of_memory(const Result& result) const {
     EXPECT_EQ(result.status, 3) << result.error;
     EXPECT_EQ(result.error_lines(), 1u) << result.error;
-    EXPECT_EQ(result.error.rfind("heddle: ", 0), 0u) << result.error;
-    const std::regex amounts(".*(memory|needs).*(available are|are free).*\n");
-    EXPECT_TRUE(std::regex_match(result.error, amounts)) << result.error;
+    const std::regex wording("heddle: .*(out of memory|available are|are free).*\n");
+    EXPECT_TRUE(std::regex_match(result.error, wording)) << result.error;
     EXPECT_EQ(files(), before_);
   }
-  void remember_files() { before_ = files(); }
 
  private:
   Names before_;
 };
 
 TEST_F(CommandMemory, LittleAddressSpace) {
-  remember_files();
-  const char* const lines[] = {
-      "$heddle spmv wide.mtx",
-      "$heddle spmv wide.mtx --entry real --precision single",
-      "$heddle solve tall.mtx --output x.mtx",
-      "$heddle spmv tall.mtx --plan pJDS",
-      "$heddle generate poisson --size 90000000 -o x.mtx",
-      "$heddle generate dirac --size 90000000 -o x.npz",
+  const std::pair<long long, const char*> lines[] = {
+      {250'000, "$heddle spmv wide.mtx"},
+      {250'000, "$heddle spmv wide.mtx --precision single"},
+      {100'000, "$heddle solve tall.mtx --output x.mtx"},
+      {100'000, "$heddle spmv tall.mtx --plan pJDS"},
+      {250'000, "$heddle generate poisson --size 90000000 -o x.mtx"},
+      {250'000, "$heddle generate dirac --size 90000000 -o x.npz"},
   };
-  for (const char* line : lines) {
+  for (const auto& [kibibytes, line] : lines) {
     SCOPED_TRACE(line);
-    expect_out_of_memory(limited(250'000, line));
+    expect_out_of_memory(limited(kibibytes, line));
   }
 }
 

@@ -61,8 +61,8 @@ TEST(Promises, ReadingEndsWithTheEntriesThatWerePromised) {
 
 TEST(Promises, LinesHaveAnEnd) {
   const std::string message = "a line of more than ";
-  expect_refused("", "%", ErrorKind::malformed_file, "m:1: " + message);
-  expect_refused(banner + "3 3 2\n", std::string(1, '\0'), ErrorKind::malformed_file, message);
+  expect_refused("", std::string(4096, '%'), ErrorKind::malformed_file, "m:1: " + message);
+  expect_refused(banner + "3 3 2\n", std::string(4096, '\0'), ErrorKind::malformed_file, message);
 }
 
 TEST(Promises, EntriesFitTheMemory) {
@@ -100,7 +100,7 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
 #endif
   const TemporaryFolder folder;
   const std::string path = folder / "zeros.npz";
-  constexpr std::size_t rows = 20'000'000;
+  constexpr std::size_t rows = 8'000'000;
   {
     const std::string shape = zeros("<i8", 8, 2), offsets = zeros("<i4", 4, rows + 1),
                       none = zeros("<i4", 4, 0);
@@ -123,7 +123,7 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
   }
   const pid_t child = fork();
   if (child == 0) {
-    constexpr rlim_t room = 100 << 20;  // the offsets take 160 MB
+    constexpr rlim_t room = 40 << 20;  // the offsets take 64 MB
     const auto in_use = static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) * [] {
       std::ifstream pages("/proc/self/statm");
       rlim_t size = 0;
