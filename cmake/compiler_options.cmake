@@ -23,6 +23,7 @@ function(heddle_compiler_options target)
     target_compile_options(${target} PRIVATE
       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${sanitizers})
+    target_compile_definitions(${target} PUBLIC HEDDLE_ASSERTIONS=1)
     # Of tests and programs, without the code of others; the library is instrumented with all that it
     # includes.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND NOT target STREQUAL heddle)

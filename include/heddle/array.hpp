@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/assert.hpp"
 #include "heddle/device.hpp"
 
 namespace heddle {
@@ -18,7 +19,8 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& str
 void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
-/// Elements can be read and written one by one only where the memory is the host's.
+/// Elements can be read and written one by one only where the memory is the host's. An array that
+/// was moved from is empty.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -27,6 +29,7 @@ class Array {
   Array() = default;
 
   /// `size` values, each of whose bytes is `byte`.
+  /// Throws `Error` (memory) where they do not fit.
   explicit Array(std::size_t size, const Device& device = Device::cpu(), int byte = 0) : Array() {
     allocate(size, device);
     if (size_ == 0) return;
@@ -64,8 +67,14 @@ class Array {
   const T* data() const { return data_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) {
+    HEDDLE_ASSERT(i < size_);
+    return data_[i];
+  }
+  const T& operator[](std::size_t i) const {
+    HEDDLE_ASSERT(i < size_);
+    return data_[i];
+  }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
@@ -79,7 +88,7 @@ class Array {
   void allocate(std::size_t size, const Device& device) {
     device_ = device;
     if (size == 0) return;
-    data_ = static_cast<T*>(detail::allocate_bytes(size * sizeof(T), alignment, device_));
+    data_ = static_cast<T*>(detail::allocate_values(size, sizeof(T), alignment, device_));
     size_ = size;
   }
   void swap(Array& other) noexcept {

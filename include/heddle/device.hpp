@@ -47,8 +47,9 @@ class Device {
   const Stream& stream() const { return stream_; }
   std::pmr::memory_resource* memory() const { return memory_; }
 
-  /// Bytes that can still be allocated; on the CPU, without swapping. What a resource of the
-  /// caller's own still has nobody knows: on a GPU that counts as all there could be.
+  /// Bytes that can still be allocated; on the CPU, without swapping, and within the limits of the
+  /// process (RLIMIT_AS, RLIMIT_DATA) and of the control groups that it is in. What a resource of
+  /// the caller's own still has nobody knows: on a GPU that counts as all there could be.
   long long available_memory() const;
 
   /// Returns when all work queued so far is done. Throws for an error of that work.
@@ -67,8 +68,12 @@ class Device {
 std::pmr::memory_resource* default_memory();
 
 namespace detail {
-/// Of the device's resource; throws `Error` (memory) that says how much was asked for.
-void* allocate_bytes(std::size_t bytes, std::size_t alignment, const Device& device);
+/// `count` values of `value_bytes` each, of the device's resource. Throws `Error` (memory) that
+/// says how much was asked for: where that is no number of bytes, where the resource refuses, and,
+/// before the host promises what it does not have, where much is asked of `default_memory` and not
+/// available.
+void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
+                      const Device& device);
 }  // namespace detail
 
 }  // namespace heddle

@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,12 +9,12 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <sstream>
 
 #include "device_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "memory_limits.hpp"
 #include "proc_value.hpp"
 #include "readable.hpp"
 
@@ -108,10 +107,7 @@ long long Device::available_memory() const {
       return own ? cuda::available_memory(stream_) : std::numeric_limits<long long>::max();
     }
   }
-  std::istringstream kibibytes(proc_value("/proc/meminfo", "MemAvailable"));
-  long long amount = 0;
-  if (kibibytes >> amount) return amount * 1024;
-  return static_cast<long long>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return available_host_memory();
 }
 
 std::string Device::description() const {
@@ -126,19 +122,37 @@ std::string Device::description() const {
 
 namespace detail {
 
-void* allocate_bytes(std::size_t bytes, std::size_t alignment, const Device& device) {
+namespace {
+
+[[noreturn]] void refuse(const std::string& amount, const Device& device) {
+  const long long available = device.available_memory();
+  throw Error(ErrorKind::memory,
+              std::string("the memory of ") +
+                  (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
+                  " does not suffice: " + amount + " more were asked for" +
+                  (available < std::numeric_limits<long long>::max()
+                       ? ", available are " + readable_bytes(available)
+                       : " of the caller's memory resource"));
+}
+
+}  // namespace
+
+void* allocate_values(std::size_t count, std::size_t value_bytes, std::size_t alignment,
+                      const Device& device) {
+  constexpr std::size_t worth_a_look = std::size_t(64) << 20;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, value_bytes, &bytes) ||
+      bytes >= std::size_t(std::numeric_limits<long long>::max())) {
+    refuse(std::to_string(count) + " values of " + std::to_string(value_bytes) + " bytes", device);
+  }
+  const auto amount = static_cast<long long>(bytes);
+  // Linux promises more than it has, and ends the process that takes it at its word.
+  const bool is_looked_at = bytes >= worth_a_look && device.memory() == default_memory();
+  if (is_looked_at && amount > device.available_memory()) refuse(readable_bytes(amount), device);
   try {
     return device.memory()->allocate(bytes, alignment);
   } catch (const std::bad_alloc&) {
-    const long long available = device.available_memory();
-    throw Error(ErrorKind::memory,
-                std::string("the memory of ") +
-                    (device.on_gpu() ? "GPU " + std::to_string(device.stream().gpu) : "the host") +
-                    " does not suffice: " + readable_bytes(static_cast<long long>(bytes)) +
-                    " more were asked for" +
-                    (available < std::numeric_limits<long long>::max()
-                         ? ", available are " + readable_bytes(available)
-                         : " of the caller's memory resource"));
+    refuse(readable_bytes(amount), device);
   }
 }
 

@@ -1,0 +1,17 @@
+// How much memory Linux still gives to this process.
+#pragma once
+
+#include <string>
+
+namespace heddle {
+
+/// Bytes that can be allocated on the host without swapping: what the machine has available, within
+/// what RLIMIT_AS and RLIMIT_DATA leave and `control_groups_leave`.
+long long available_host_memory();
+
+/// The least that the control groups of the process leave, from its own up to the root, of version
+/// 1 or 2; pages of files that they keep count as free. Without a limit the largest number. Files
+/// are looked for under `root`, which is empty but in tests.
+long long control_groups_leave(const std::string& root = "");
+
+}  // namespace heddle
