@@ -2,5 +2,5 @@
 file(GLOB mesh_sources CONFIGURE_DEPENDS apps/mesh/*.cpp)
 add_library(heddle_mesh STATIC ${mesh_sources})
 target_include_directories(heddle_mesh PUBLIC apps/mesh)
-target_link_libraries(heddle_mesh PUBLIC heddle)
+target_link_libraries(heddle_mesh PUBLIC heddle PRIVATE pugixml::pugixml ZLIB::ZLIB)
 heddle_compiler_options(heddle_mesh)

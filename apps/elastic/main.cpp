@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   elastic::RunOptions options;
   bool json = false;
   int status = 0;
-  app.add_option("mesh", options.mesh, "Medit (.mesh), Gmsh (.msh) or TetGen (.node, .ele)")
+  app.add_option("mesh", options.mesh,
+                 "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele)")
       ->required()
       ->type_name("MESH");
   app.add_option("--case", options.case_path,

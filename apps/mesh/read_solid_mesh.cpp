@@ -7,6 +7,7 @@
 #include "heddle/text.hpp"
 #include "lonely_vertices.hpp"
 #include "mesh_readers.hpp"
+#include "vtk_grid.hpp"
 
 namespace heddle::mesh {
 
@@ -54,12 +55,15 @@ SolidMesh read_by_ending(const std::string& path, Progress* progress) {
   if (ending == ".gz") ending = take_ending(stem);
   if (ending == ".mesh") return read_medit(load(path, progress).bytes());
   if (ending == ".msh") return read_gmsh(load(path, progress).bytes());
+  if (ending == ".vtk") return solid_of(read_vtk(load(path, progress).bytes()), path);
+  if (ending == ".vtu") return solid_of(read_vtk_xml(load(path, progress).bytes()), path);
   if (ending == ".node" || ending == ".ele") {
     return read_tetgen_files(path, stem, ending, progress);
   }
-  throw Error(ErrorKind::usage, path +
-                                    ": meshes of tetrahedra are read from .mesh, .msh, .node and "
-                                    ".ele files, also with .gz behind");
+  throw Error(ErrorKind::usage,
+              path +
+                  ": meshes of tetrahedra are read from .mesh, .msh, .node, .ele, .vtk and .vtu "
+                  "files, also with .gz behind");
 }
 
 void leave_lonely_vertices_out(SolidMesh& mesh) {

@@ -6,10 +6,18 @@
 #include "heddle/text.hpp"
 #include "lonely_vertices.hpp"
 #include "surface_readers.hpp"
+#include "vtk_grid.hpp"
 
 namespace heddle::mesh {
 
 namespace {
+
+SurfaceMesh read_vtk_surface(const NamedBytes& file) {
+  return surface_of(read_vtk(file), file.path);
+}
+SurfaceMesh read_vtk_xml_surface(const NamedBytes& file) {
+  return surface_of(read_vtk_xml(file), file.path);
+}
 
 void leave_lonely_vertices_out(SurfaceMesh& mesh) {
   auto& [position, triangle] = mesh.triangles;
@@ -38,9 +46,12 @@ SurfaceMesh read_surface_mesh(const std::string& path) {
   if (ending == ".off") return read_by(read_off);
   if (ending == ".ply") return read_by(read_ply);
   if (ending == ".stl") return read_by(read_stl);
-  throw Error(ErrorKind::usage, path +
-                                    ": surfaces are read from .obj, .off, .ply and .stl files, or "
-                                    "those with .gz behind");
+  if (ending == ".vtk") return read_by(read_vtk_surface);
+  if (ending == ".vtu" || ending == ".vtp") return read_by(read_vtk_xml_surface);
+  throw Error(ErrorKind::usage,
+              path +
+                  ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu and .vtp files, or "
+                  "those with .gz behind");
 }
 
 }  // namespace heddle::mesh

@@ -27,14 +27,14 @@ struct SolidMesh {
   std::vector<Index> left_out;  // vertices of the file, from 0, that no element refers to
 };
 
-/// Reads Medit (.mesh), Gmsh (.msh, formats 2.2 and 4.1) and TetGen (.node with its .ele, and .face
-/// where there is one; either name will do) files, also compressed (.gz). Which one it is follows
-/// from the name. Throws `Error`: usage for a name of none of them; io for a file that cannot be
-/// read; malformed_file, not_finite and out_of_range with "path:line: " (in a binary file "path: ")
-/// in front of what is wrong: an element that refers to a vertex that is not there is named with
-/// that vertex, as the file counts. Vertices that neither tetrahedra nor triangles refer to are
-/// left out; the others keep the order of the file. What the readers accept is in
-/// docs/mesh-files.md. Orientation is not looked at.
+/// Reads Medit (.mesh), Gmsh (.msh, formats 1, 2.2 and 4.1), VTK (.vtk, .vtu) and TetGen (.node
+/// with its .ele, and .face where there is one; either name will do) files, also compressed (.gz).
+/// Which one it is follows from the name. Throws `Error`: usage for a name of none of them; io for
+/// a file that cannot be read; malformed_file, not_finite and out_of_range with "path:line: " (in a
+/// binary file "path: ") in front of what is wrong: an element that refers to a vertex that is not
+/// there is named with that vertex, as the file counts. Vertices that neither tetrahedra nor
+/// triangles refer to are left out; the others keep the order of the file. What the readers accept
+/// is in docs/mesh-files.md. Orientation is not looked at.
 SolidMesh read_solid_mesh(const std::string& path, Progress* progress = nullptr);
 
 }  // namespace heddle::mesh

@@ -19,14 +19,14 @@ struct SurfaceMesh {
   std::vector<Index> left_out = {};
 };
 
-/// Reads Wavefront OBJ, OFF, PLY and STL files, also compressed (.gz), by the end of the name.
-/// Faces of more than three corners are cut into triangles. Vertices keep the order of the file,
-/// but for those of no face, which are left out; STL has none, there corners of one position are
-/// one vertex. Corners are in range and coordinates
-/// finite. Throws `Error`: io for a file that cannot be read, usage for another kind of file;
-/// malformed_file, out_of_range and not_finite with "path:line: " (in a binary file "path: ") in
-/// front, which name faces and vertices as the file counts them, in OBJ from 1, else from 0. What
-/// the readers accept is in docs/mesh-files.md.
+/// Reads Wavefront OBJ, OFF, PLY, STL and VTK (.vtk, .vtu, .vtp) files, also compressed (.gz), by
+/// the end of the name. Faces of more than three corners are cut into triangles. Vertices keep the
+/// order of the file, but for those of no face, which are left out; STL has none, there corners of
+/// one position are one vertex. Corners are in range and coordinates finite. Throws `Error`: io for
+/// a file that cannot be read, usage for another kind of file; malformed_file, out_of_range and
+/// not_finite with "path:line: " (in a binary file "path: ") in front, which name faces and
+/// vertices as the file counts them, in OBJ from 1, else from 0. What the readers accept is in
+/// docs/mesh-files.md.
 SurfaceMesh read_surface_mesh(const std::string& path);
 
 /// Throws `Error` (malformed_file) unless every vertex is a corner, every edge belongs to two

@@ -248,8 +248,9 @@ std::string list_of_functions() {
 }
 
 void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
-  app.add_option("mesh", options->mesh,
-                 "a closed surface: .obj, .off, .ply or .stl, also with .gz behind")
+  app.add_option(
+         "mesh", options->mesh,
+         "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
       ->required()
       ->type_name("FILE");
   app.add_option("--rho", options->rho,

@@ -1,12 +1,13 @@
 // The readers of solid meshes over arbitrary bytes: they return a mesh whose corners are there, or
 // throw Error with one line that begins with the file's name. The first byte says which reader: M
-// Medit, T TetGen, whose files `@` parts, and anything else Gmsh.
+// Medit, T TetGen, whose files `@` parts, V VTK, X VTK's XML, and anything else Gmsh.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "../../apps/mesh/mesh_readers.hpp"
+#include "../../apps/mesh/vtk_grid.hpp"
 #include "heddle/error.hpp"
 
 using namespace heddle;
@@ -23,6 +24,8 @@ std::string_view part_before(char separator, std::string_view& text) {
 
 SolidMesh read(char format, std::string_view bytes) {
   if (format == 'M') return read_medit({"f.mesh", bytes});
+  if (format == 'V') return solid_of(read_vtk({"f.vtk", bytes}), "f.vtk");
+  if (format == 'X') return solid_of(read_vtk_xml({"f.vtu", bytes}), "f.vtu");
   if (format != 'T') return read_gmsh({"f.msh", bytes});
   const std::string_view node = part_before('@', bytes), ele = part_before('@', bytes);
   const NamedBytes face{"f.face", bytes};

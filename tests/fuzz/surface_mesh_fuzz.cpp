@@ -1,6 +1,7 @@
 // The readers of surfaces over arbitrary bytes: they return a mesh whose corners are there and
 // whose coordinates are finite, or throw Error with one line that begins with the file's name. The
-// first byte says which reader: O OBJ, F OFF, P PLY, and anything else STL.
+// first byte says which reader: O OBJ, F OFF, P PLY, V VTK,
+// X VTK's XML, and anything else STL.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "../../apps/mesh/surface_readers.hpp"
+#include "../../apps/mesh/vtk_grid.hpp"
 #include "heddle/error.hpp"
 
 using namespace heddle;
@@ -23,6 +25,10 @@ SurfaceMesh read(char format, std::string_view bytes) {
       return read_off({"f.off", bytes});
     case 'P':
       return read_ply({"f.ply", bytes});
+    case 'V':
+      return surface_of(read_vtk({"f.vtk", bytes}), "f.vtk");
+    case 'X':
+      return surface_of(read_vtk_xml({"f.vtp", bytes}), "f.vtp");
     default:
       return read_stl({"f.stl", bytes});
   }

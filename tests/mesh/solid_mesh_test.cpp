@@ -81,8 +81,8 @@ TEST(SolidMesh, FindsTheOtherFilesOfTetGen) {
 TEST(SolidMesh, RefusesNamesAndFiles) {
   const TemporaryFolder folder;
   const std::string known =
-      ": meshes of tetrahedra are read from .mesh, .msh, .node and .ele files, also with .gz "
-      "behind";
+      ": meshes of tetrahedra are read from .mesh, .msh, .node, .ele, .vtk and .vtu files, also "
+      "with .gz behind";
   for (const char* name : {"a.stl", "a", "a.mesh.zip", ".gz", "a.meshb", ""}) {
     expect_error(name, ErrorKind::usage, known);
   }

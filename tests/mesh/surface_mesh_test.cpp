@@ -106,11 +106,11 @@ TEST_F(SurfaceFiles, AreWrittenAsTheyAreRead) {
 TEST_F(SurfaceFiles, RefusesWhatItCannotRead) {
   const std::string none = folder / "none.obj";
   EXPECT_EQ(refusal([&] { read_surface_mesh(none); }), none + ": No such file or directory");
-  const std::string other = folder.write("t.vtk", "");
+  const std::string other = folder.write("t.3ds", "");
   EXPECT_EQ(refusal([&] { read_surface_mesh(other); }),
             other +
-                ": surfaces are read from .obj, .off, .ply and .stl files, or those with .gz "
-                "behind");
+                ": surfaces are read from .obj, .off, .ply, .stl, .vtk, .vtu and .vtp files, or "
+                "those with .gz behind");
 }
 
 SurfaceMesh from_obj(const std::string& text) { return read_obj({"f.obj", text}); }

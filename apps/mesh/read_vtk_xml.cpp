@@ -1,0 +1,193 @@
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <pugixml.hpp>
+#include <string>
+
+#include "heddle/text.hpp"
+#include "vtk_data.hpp"
+#include "vtk_grid.hpp"
+#include "vtk_numbers.hpp"
+
+namespace heddle::mesh {
+
+namespace {
+
+using io::quoted;
+
+class VtkXmlReader {
+ public:
+  explicit VtkXmlReader(const NamedBytes& file) : file_(file) { load(); }
+
+  VtkGrid read() && {
+    const pugi::xml_node root = document_.child("VTKFile");
+    if (!root) refuse("no VTK file: it has no element VTKFile");
+    const std::string kind = root.attribute("type").value();
+    if (kind != "UnstructuredGrid" && kind != "PolyData") {
+      refuse("a file of type " + quoted(kind) + " is not read; UnstructuredGrid and PolyData are");
+    }
+    read_coding(root);
+    const pugi::xml_node piece = root.child(kind.c_str()).child("Piece");
+    if (!piece) refuse("the file has no Piece");
+    if (piece.next_sibling("Piece")) refuse("a file in several pieces is not read; save it whole");
+    const std::vector<double> coordinates = numbers<double>(need_array(piece, "Points", nullptr));
+    const long long points = count(piece, "NumberOfPoints");
+    check_size("Points", coordinates.size(), points, 3);
+    grid_.position.resize(coordinates.size() / 3);
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      grid_.position[i / 3][i % 3] = coordinates[i];
+    }
+    kind == "PolyData" ? read_polygons(piece) : read_cells(piece);
+    return std::move(grid_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorKind::malformed_file, std::string(file_.path) + ": " + what);
+  }
+
+  /// Bytes behind the XML are none of it: it is cut in front of them.
+  void load() {
+    const std::size_t element = file_.bytes.find("<AppendedData");
+    const std::size_t mark = element == file_.bytes.npos ? element : file_.bytes.find('_', element);
+    std::string xml(file_.bytes.substr(0, mark));
+    if (mark != file_.bytes.npos) {
+      appended_ = file_.bytes.substr(mark + 1);
+      xml += "</AppendedData></VTKFile>";
+    }
+    const pugi::xml_parse_result parsed =
+        document_.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
+    if (!parsed) refuse(std::string("no XML: ") + parsed.description());
+  }
+
+  void read_coding(const pugi::xml_node& root) {
+    const std::string order = root.attribute("byte_order").as_string("LittleEndian");
+    const std::string lengths = root.attribute("header_type").as_string("UInt32");
+    const std::string compressor = root.attribute("compressor").value();
+    if (order != "LittleEndian" && order != "BigEndian")
+      refuse(quoted(order) + " is no byte order");
+    if (lengths != "UInt32" && lengths != "UInt64") {
+      refuse("lengths of type " + quoted(lengths) + " are not read");
+    }
+    if (!compressor.empty() && compressor != "vtkZLibDataCompressor") {
+      refuse("data of " + quoted(compressor) + " are not read; those of vtkZLibDataCompressor are");
+    }
+    coding_.has_long_lengths = lengths == "UInt64";
+    coding_.is_swapped = (order == "LittleEndian") != (std::endian::native == std::endian::little);
+    coding_.is_compressed = !compressor.empty();
+    const std::string encoding = root.child("AppendedData").attribute("encoding").value();
+    is_appended_raw_ = encoding == "raw";
+  }
+
+  long long count(const pugi::xml_node& piece, const char* name) const {
+    const std::string_view text = piece.attribute(name).value();
+    long long value = -1;
+    const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || behind != text.data() + text.size() || value < 0) {
+      refuse(std::string(name) + " is " + quoted(text) + ", no number of anything");
+    }
+    return value;
+  }
+
+  void check_size(const char* what, std::size_t size, long long wanted, long long each) const {
+    if (size % static_cast<std::size_t>(each) == 0 &&
+        static_cast<long long>(size) / each == wanted) {
+      return;
+    }
+    refuse(std::string(what) + " has " + std::to_string(size) + " numbers where " +
+           std::to_string(each) + " of each of " + std::to_string(wanted) + " are needed");
+  }
+
+  /// The first, where no name is given.
+  pugi::xml_node need_array(const pugi::xml_node& piece, const char* of, const char* name) const {
+    const pugi::xml_node parent = piece.child(of);
+    const pugi::xml_node array = name == nullptr
+                                     ? parent.child("DataArray")
+                                     : parent.find_child_by_attribute("DataArray", "Name", name);
+    if (!array) refuse(std::string(of) + " has no array " + (name == nullptr ? "" : name));
+    return array;
+  }
+
+  std::string bytes_of(const pugi::xml_node& array, const std::string& where) const {
+    const std::string format = array.attribute("format").value();
+    if (format == "binary") return unpacked(from_base64(array.text().get()), coding_, where);
+    if (format != "appended") refuse(quoted(format) + " is no format of an array");
+    const auto offset = static_cast<unsigned long long>(count(array, "offset"));
+    if (offset > appended_.size()) refuse("an array lies behind the end of the file");
+    const std::string_view rest = appended_.substr(offset);
+    return is_appended_raw_ ? unpacked(rest, coding_, where)
+                            : unpacked(from_base64(rest), coding_, where);
+  }
+
+  /// All numbers of an array.
+  template <class T>
+  std::vector<T> numbers(const pugi::xml_node& array) const {
+    const std::string name = "array " + quoted(array.attribute("Name").value()) + ": ";
+    const std::string where = std::string(file_.path) + ": " + name;
+    const std::string_view type_name = array.attribute("type").value();
+    const VtkType* const type = find_vtk_type(type_name);
+    if (type == nullptr || (!type->is_whole() && std::is_integral_v<T>)) {
+      refuse(name + "numbers of type " + quoted(type_name) + " are not read here");
+    }
+    const bool is_text = std::strcmp(array.attribute("format").as_string("ascii"), "ascii") == 0;
+    const std::string bytes = is_text ? array.text().get() : bytes_of(array, where);
+    if (!is_text && bytes.size() % type->size != 0) refuse(name + "a number is cut");
+    const std::string scanned = std::string(file_.path) + ": " + name.substr(0, name.size() - 2);
+    TextScanner scan(scanned, bytes);
+    scan.set_binary();  // its lines are not the file's
+    VtkNumbers values(scan, is_text, coding_.is_swapped);
+    std::vector<T> result;
+    if (!is_text) result.reserve(bytes.size() / type->size);
+    while (is_text ? !scan.at_end() : !scan.is_behind_last_byte()) {
+      if constexpr (std::is_integral_v<T>) {
+        result.push_back(values.integer(*type));
+      } else {
+        result.push_back(values.real(*type));
+      }
+    }
+    return result;
+  }
+
+  void read_cells(const pugi::xml_node& piece) {
+    const long long cells = count(piece, "NumberOfCells");
+    grid_.corner = numbers<long long>(need_array(piece, "Cells", "connectivity"));
+    grid_.end = numbers<long long>(need_array(piece, "Cells", "offsets"));
+    grid_.type = numbers<long long>(need_array(piece, "Cells", "types"));
+    check_size("offsets", grid_.end.size(), cells, 1);
+    check_size("types", grid_.type.size(), cells, 1);
+    for (const pugi::xml_node array : piece.child("CellData").children("DataArray")) {
+      const VtkType* const type = find_vtk_type(array.attribute("type").value());
+      const bool is_whole = type != nullptr && type->is_whole();
+      if (!is_whole || !is_group_name(array.attribute("Name").value())) continue;
+      if (array.attribute("NumberOfComponents").as_int(1) > 1) continue;
+      grid_.group = numbers<long long>(array);
+      check_size("groups", grid_.group.size(), cells, 1);
+      return;
+    }
+  }
+
+  void read_polygons(const pugi::xml_node& piece) {
+    if (piece.attribute("NumberOfStrips") && count(piece, "NumberOfStrips") > 0) {
+      refuse("strips of triangles are not read");
+    }
+    const long long polygons = count(piece, "NumberOfPolys");
+    grid_.corner = numbers<long long>(need_array(piece, "Polys", "connectivity"));
+    grid_.end = numbers<long long>(need_array(piece, "Polys", "offsets"));
+    check_size("offsets", grid_.end.size(), polygons, 1);
+    grid_.type.assign(grid_.end.size(), vtk_polygon);
+  }
+
+  NamedBytes file_;
+  pugi::xml_document document_;
+  std::string_view appended_;
+  bool is_appended_raw_ = false;
+  VtkCoding coding_;
+  VtkGrid grid_;
+};
+
+}  // namespace
+
+VtkGrid read_vtk_xml(const NamedBytes& file) { return VtkXmlReader(file).read(); }
+
+}  // namespace heddle::mesh
