@@ -1,6 +1,8 @@
 # `heddle-spin`, and what it is made of.
 file(GLOB spin_sources CONFIGURE_DEPENDS apps/spin/*.cpp)
 list(REMOVE_ITEM spin_sources ${PROJECT_SOURCE_DIR}/apps/spin/main.cpp)
+set(image_sources ${spin_sources})  # those that read files, for fuzzers
+list(FILTER image_sources INCLUDE REGEX "_image\\.cpp$")
 add_library(heddle_spin STATIC ${spin_sources})
 target_include_directories(heddle_spin PUBLIC apps/spin)
 target_link_libraries(heddle_spin
