@@ -37,7 +37,7 @@ int main() {
   for (int step = 0; step < 5; ++step) {
     add_springs(elements, 1 + step, triplets);  // the same places in the same order
     map.apply(triplets, matrix.values().span());
-    A.update_values(matrix.values().data());  // Jacobi follows at the next solve
+    A.update_values(matrix);  // Jacobi follows at the next solve
     const auto report = cg.solve(heddle::field_view<E>(force), heddle::field_view<E>(displacement));
     std::cout << "step " << step << ": " << report << ", the end moved by "
               << displacement[3 * nodes - 3] << "\n";

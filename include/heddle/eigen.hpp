@@ -247,12 +247,11 @@ class EigenValueMap {
     using Real = typename Eigen::NumTraits<T>::Real;
     const auto* values = reinterpret_cast<const Real*>(m.valuePtr());
     const auto count = static_cast<Offset>(number_.size());
-#pragma omp parallel for schedule(static) num_threads(team_size(stream, count))
-    for (Offset i = 0; i < count; ++i) {
+    parallel_for(team_size(stream, count), count, [&](Offset i) {
       const Offset number = number_[i];
       csr_values[i] =
           number == 0 ? scalar(0) : static_cast<scalar>(values[(number - 1) * parts_ + i % parts_]);
-    }
+    });
   }
 
  private:

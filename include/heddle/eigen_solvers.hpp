@@ -63,7 +63,7 @@ class IterativeSolver {
     info_ = Eigen::Success;
     try {
       if (system_) {
-        system_->matrix.update_values(assembled_.matrix.values().data());
+        system_->matrix.update_values(assembled_.matrix);
         if (system_->preconditioner) system_->preconditioner->refresh();
       } else {
         system_ = std::make_unique<System>(assembled_.matrix, device_);

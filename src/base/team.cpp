@@ -64,6 +64,7 @@ class Loop {
   /// `shares`: one for each of `threads`.
   void begin(int threads, Offset count, Offset chunk, Share* shares) {
     constexpr Offset most_units = Offset(1) << 31;
+    ++round_;
     threads_ = threads;
     count_ = count;
     in_order_ = chunk > 0;
@@ -91,6 +92,8 @@ class Loop {
   }
 
   int threads() const { return threads_; }
+  /// Another for each loop.
+  std::uint64_t round() const { return round_; }
   void fail() { failed_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -133,6 +136,7 @@ class Loop {
     return false;
   }
 
+  std::uint64_t round_ = 0;
   int threads_ = 1;
   Offset count_ = 0;
   Offset unit_ = 1;
@@ -158,6 +162,7 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team() {
     // The child of a fork has the objects, and not the threads.
+    at_work = true;  // what runs after this runs by itself
     const bool has_threads = process_ == getpid();
     stop_.store(true, std::memory_order_relaxed);
     for (const auto& worker : workers_) {
@@ -172,6 +177,7 @@ class Team {
 
   /// As many threads as there can be, up to `threads`: a process may be refused more.
   int grow(int threads) {
+    if (process_ != getpid()) return 1;
     const auto wanted = static_cast<std::size_t>(threads);
     try {
       if (wanted > capacity_ && !refused_) {
@@ -224,13 +230,17 @@ class Team {
   void serve(int number, Worker& self) {
     at_work = true;
     std::uint32_t seen = 0;
+    std::uint64_t done = 0;  // a late call may find this thread in the next loop already
     for (;;) {
       wait_for_change(self.calls, seen, has_cores_.load(std::memory_order_relaxed));
       seen = self.calls.load(std::memory_order_acquire);
       if (stop_.load(std::memory_order_relaxed)) return;
       // From here to the other end of this step the loop cannot be closed and another begun.
       const bool open = (state_.fetch_add(1, std::memory_order_acquire) & closed) == 0;
-      if (open && number < loop_.threads()) work_on(number);
+      if (open && number < loop_.threads() && loop_.round() != done) {
+        done = loop_.round();
+        work_on(number);
+      }
       if (state_.fetch_sub(1, std::memory_order_release) - 1 == closed) state_.notify_one();
     }
   }
@@ -283,7 +293,7 @@ void share_out(int threads, Offset count, Offset chunk, WorkReference work) {
   }
   Share all;
   Loop loop;
-  loop.begin(1, count, chunk, &all);
+  loop.begin(1, count, count, &all);  // all at once
   Claims claims(loop, 0);
   work.call(work.object, claims);
 }

@@ -2,13 +2,12 @@
 // threads.
 #include "problem.hpp"
 
-#include <omp.h>
-
 #include <map>
 #include <set>
 
 #include "heddle/config.hpp"
 #include "heddle/features.hpp"
+#include "heddle/team.hpp"
 #include "problems/problem_checks.hpp"
 #include "suite.hpp"
 
@@ -116,13 +115,12 @@ TEST(Problems, AreDefinite) {
 }
 
 TEST(Problems, AreTheSameForAnyNumberOfThreads) {
-  const int threads = omp_get_max_threads();
   for (const char* name : {"surface-2562", "solid-1016", "filter-1280", "length-complex-4"}) {
     SCOPED_TRACE(name);
-    omp_set_num_threads(1);
+    set_default_threads(1);
     const Problem one = make_problem(named(name));
     for (const int team : {2, 3}) {
-      omp_set_num_threads(team);
+      set_default_threads(team);
       const Problem other = make_problem(named(name));
       one.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
         other.matrix.visit([&]<class F>(const CsrMatrix<F>& b) {
@@ -136,7 +134,7 @@ TEST(Problems, AreTheSameForAnyNumberOfThreads) {
       EXPECT_EQ(one.x, other.x);
     }
   }
-  omp_set_num_threads(threads);
+  set_default_threads(0);
 }
 
 TEST(Problems, HaveAnXThatFloatsRepresent) {

@@ -10,6 +10,7 @@
 
 #include "heddle/operator.hpp"
 #include "heddle/random_field.hpp"
+#include "heddle/team.hpp"
 #include "support/gpu.hpp"
 
 namespace {
@@ -54,8 +55,8 @@ Array<T> made(Offset count, const Device& device, const Function& function) {
   std::vector<T> part(static_cast<std::size_t>(at_a_time));
   for (Offset first = 0; first < count; first += at_a_time) {
     const Offset size = std::min(at_a_time, count - first);
-#pragma omp parallel for schedule(static)
-    for (Offset i = 0; i < size; ++i) part[static_cast<std::size_t>(i)] = function(first + i);
+    parallel_for(default_threads(), size,
+                 [&](Offset i) { part[static_cast<std::size_t>(i)] = function(first + i); });
     detail::copy_bytes(there.data() + first, part.data(),
                        static_cast<std::size_t>(size) * sizeof(T), device.stream());
   }

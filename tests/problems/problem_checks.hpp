@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <Eigen/Dense>
 #include <Eigen/IterativeLinearSolvers>
@@ -15,6 +14,7 @@
 
 #include "heddle/expansion.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/team.hpp"
 
 namespace heddle::test {
 
@@ -72,14 +72,13 @@ bool identical(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
 /// Same bits under 1, 2, 3 and 7 threads, other bits under another seed.
 template <class Make>
 void expect_deterministic(const Make& make) {
-  const int threads = omp_get_max_threads();
-  omp_set_num_threads(1);
+  set_default_threads(1);
   const auto reference = make(1);
   for (const int team : {2, 3, 7}) {
-    omp_set_num_threads(team);
+    set_default_threads(team);
     EXPECT_TRUE(identical(reference, make(1))) << team << " threads";
   }
-  omp_set_num_threads(threads);
+  set_default_threads(0);
   EXPECT_FALSE(identical(reference, make(2)));
 }
 
