@@ -23,8 +23,9 @@ class HEDDLE_EXPORT DefinedMatrix {
 
   DefinedMatrix(const DefinedMatrix&) = default;
   DefinedMatrix& operator=(const DefinedMatrix&) = default;
+  /// What was moved from keeps the definition, and has no entries.
   DefinedMatrix(DefinedMatrix&& other) noexcept
-      : definition_(other.definition_),
+      : definition_(other.definition_),  // NOLINT(performance-move-constructor-init)
         rows_(std::exchange(other.rows_, 0)),
         columns_(std::exchange(other.columns_, 0)),
         offsets_(std::move(other.offsets_)),
