@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heddle/array.hpp"
+#include "heddle/assert.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 
@@ -45,6 +46,7 @@ struct PatternView {
 
   Offset entries() const { return rows == 0 ? 0 : offsets[rows]; }
   HEDDLE_HD Index length(Index row) const {
+    HEDDLE_ASSERT(row >= 0 && row < rows);
     return static_cast<Index>(offsets[Offset(row) + 1] - offsets[row]);
   }
 };
@@ -77,7 +79,7 @@ struct CsrView {
   Offset entries() const { return pattern().entries(); }
 };
 
-/// An assembled matrix that owns its arrays.
+/// An assembled matrix that owns its arrays, of which it has none when moved from.
 template <class E>
 class CsrMatrix {
   static_assert(check_entry<E>());
@@ -86,6 +88,20 @@ class CsrMatrix {
   using scalar = stored_scalar_t<E>;
 
   CsrMatrix() : offsets_(1) {}
+  CsrMatrix(const CsrMatrix&) = default;
+  CsrMatrix& operator=(const CsrMatrix&) = default;
+  CsrMatrix(CsrMatrix&& other) noexcept
+      : rows_(std::exchange(other.rows_, 0)),
+        columns_(std::exchange(other.columns_, 0)),
+        offsets_(std::move(other.offsets_)),
+        column_(std::move(other.column_)),
+        values_(std::move(other.values_)) {}
+  CsrMatrix& operator=(CsrMatrix&& other) noexcept {
+    CsrMatrix taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~CsrMatrix() = default;
 
   /// Takes the arrays: rows + 1 offsets, a column and E::components scalars an entry. Checks them
   /// as `check_pattern` does.
@@ -115,7 +131,7 @@ class CsrMatrix {
 
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
-  Offset entries() const { return offsets_[static_cast<std::size_t>(rows_)]; }
+  Offset entries() const { return rows_ == 0 ? 0 : offsets_[static_cast<std::size_t>(rows_)]; }
 
   const Array<Offset>& offsets() const { return offsets_; }
   const Array<Index>& column() const { return column_; }
@@ -123,6 +139,7 @@ class CsrMatrix {
   Array<scalar>& values() { return values_; }
 
   E entry(Offset i) const {
+    HEDDLE_ASSERT(i >= 0 && i < entries());
     E e;
     for (int k = 0; k < E::components; ++k) {
       e.component[k] = values_[static_cast<std::size_t>(i) * E::components + k];
@@ -136,6 +153,14 @@ class CsrMatrix {
   operator CsrView<E>() const { return view(); }
 
  private:
+  void swap(CsrMatrix& other) noexcept {
+    std::swap(rows_, other.rows_);
+    std::swap(columns_, other.columns_);
+    std::swap(offsets_, other.offsets_);
+    std::swap(column_, other.column_);
+    std::swap(values_, other.values_);
+  }
+
   Index rows_ = 0;
   Index columns_ = 0;
   Array<Offset> offsets_;

@@ -20,22 +20,51 @@ class DefinedMatrix {
   DefinedMatrix(std::shared_ptr<const EntryDefinition> definition, Index rows, Index columns,
                 Array<Offset> offsets, Array<Index> column, Array<S> values);
 
+  DefinedMatrix(const DefinedMatrix&) = default;
+  DefinedMatrix& operator=(const DefinedMatrix&) = default;
+  /// What was moved from keeps the definition, and has no entries.
+  DefinedMatrix(DefinedMatrix&& other) noexcept
+      : definition_(other.definition_),  // NOLINT(performance-move-constructor-init)
+        rows_(std::exchange(other.rows_, 0)),
+        columns_(std::exchange(other.columns_, 0)),
+        offsets_(std::move(other.offsets_)),
+        column_(std::move(other.column_)),
+        values_(std::move(other.values_)) {}
+  DefinedMatrix& operator=(DefinedMatrix&& other) noexcept {
+    DefinedMatrix taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~DefinedMatrix() = default;
+
   const std::shared_ptr<const EntryDefinition>& definition() const { return definition_; }
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
-  Offset entries() const { return offsets_[static_cast<std::size_t>(rows_)]; }
+  Offset entries() const { return pattern().entries(); }
   int entry_bytes() const { return definition_->size() * static_cast<int>(sizeof(S)); }
 
   const Array<Offset>& offsets() const { return offsets_; }
   const Array<Index>& column() const { return column_; }
   const Array<S>& values() const { return values_; }
   /// The components of entry i.
-  const S* entry(Offset i) const { return values_.data() + i * definition_->size(); }
+  const S* entry(Offset i) const {
+    HEDDLE_ASSERT(i >= 0 && i < entries());
+    return values_.data() + i * definition_->size();
+  }
   PatternView pattern() const {
     return {rows_, columns_, OffsetsView(offsets_.data()), column_.data()};
   }
 
  private:
+  void swap(DefinedMatrix& other) noexcept {
+    std::swap(definition_, other.definition_);
+    std::swap(rows_, other.rows_);
+    std::swap(columns_, other.columns_);
+    std::swap(offsets_, other.offsets_);
+    std::swap(column_, other.column_);
+    std::swap(values_, other.values_);
+  }
+
   std::shared_ptr<const EntryDefinition> definition_;
   Index rows_ = 0;
   Index columns_ = 0;

@@ -1,17 +1,39 @@
 // Fields: one vector entry a row, owned or seen through a view.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
 
 #include "heddle/array.hpp"
+#include "heddle/assert.hpp"
 #include "heddle/basis.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {
+
+namespace detail {
+
+/// Throws `Error` (size_mismatch) for sizes that no field has, or that are not the basis's.
+void check_sizes(Index size, int components, const Basis* basis);
+[[noreturn]] void refuse_null(Index size, int components);
+
+/// Where the scalars of a view lie, in bytes.
+struct Footprint {
+  std::uintptr_t data;
+  Offset scalar;
+  Offset size;
+  Offset components;
+  Offset entry_stride;
+  Offset component_stride;
+};
+bool overlap(const Footprint& a, const Footprint& b);
+[[noreturn]] void refuse_overlap(const char* a, const char* b);
+
+}  // namespace detail
 
 /// A field as solvers see it: scalars of type S (const S for one that is only read), `components` a
 /// row. Component k of row i is data[i * entry_stride + k * component_stride].
@@ -25,7 +47,9 @@ struct FieldView {
   std::shared_ptr<const Basis> basis;      // null: the user's order
   std::shared_ptr<const void> keep_alive;  // what must live as long as the view
 
-  /// The rows of one AoS or SoA array in the user's order: `{b, n}` is n single numbers.
+  /// The rows of one AoS or SoA array: `{b, n}` is n single numbers. Without a basis they are in
+  /// the user's order. Throws `Error`: size_mismatch for sizes below 0 or other than the basis's,
+  /// usage for a null pointer to any scalars.
   FieldView() = default;
   FieldView(S* data, Index size, int components = 1, VectorLayout layout = VectorLayout::aos,
             std::shared_ptr<const Basis> basis = nullptr)
@@ -34,7 +58,19 @@ struct FieldView {
         components(components),
         entry_stride(layout == VectorLayout::aos ? components : 1),
         component_stride(layout == VectorLayout::aos ? 1 : size),
-        basis(std::move(basis)) {}
+        basis(std::move(basis)) {
+    check();
+  }
+
+  /// How such a field would lie, without its memory.
+  static FieldView unallocated(Index size, int components, VectorLayout layout) {
+    FieldView shape;
+    shape.size = size;
+    shape.components = components;
+    shape.entry_stride = layout == VectorLayout::aos ? components : 1;
+    shape.component_stride = layout == VectorLayout::aos ? 1 : size;
+    return shape;
+  }
 
   /// A field that may be written is one that may be read.
   template <class U>
@@ -50,16 +86,50 @@ struct FieldView {
 
   Offset scalars() const { return Offset(size) * components; }
   S& at(Index row, int component) const {
+    HEDDLE_ASSERT(row >= 0 && row < size);
+    HEDDLE_ASSERT(component >= 0 && component < components);
     return data[row * entry_stride + component * component_stride];
   }
 
   bool is_aos() const { return component_stride == 1 && entry_stride == components; }
   bool is_soa() const { return entry_stride == 1 && (component_stride == size || components == 1); }
+
+  /// Throws as the constructor, for members that were set one by one.
+  void check() const {
+    detail::check_sizes(size, components, basis.get());
+    if (data == nullptr && scalars() > 0) detail::refuse_null(size, components);
+  }
+  detail::Footprint footprint() const {
+    constexpr Offset scalar = sizeof(S);
+    return {reinterpret_cast<std::uintptr_t>(data),
+            scalar,
+            size,
+            components,
+            entry_stride * scalar,
+            component_stride * scalar};
+  }
 };
 
-/// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree.
+/// Whether two views have memory in common; those with different strides count as overlapping where
+/// the ranges that they span do.
+template <class S, class U>
+bool overlap(const FieldView<S>& a, const FieldView<U>& b) {
+  return detail::overlap(a.footprint(), b.footprint());
+}
+
+/// Throws `Error` (usage) that names both where they overlap.
+template <class S, class U>
+void check_apart(const FieldView<S>& a, const FieldView<U>& b, const char* name_of_a,
+                 const char* name_of_b) {
+  if (overlap(a, b)) detail::refuse_overlap(name_of_a, name_of_b);
+}
+
+/// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree, and as the
+/// constructor for what is no view.
 template <class S, class U>
 void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
+  a.check();
+  b.check();
   if (a.size != b.size || a.components != b.components) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(what) + ": a field of " + std::to_string(a.size) + " rows of " +
@@ -68,7 +138,8 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
   }
 }
 
-/// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made.
+/// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made,
+/// without rows when moved from.
 template <class E>
 class Field {
   static_assert(check_entry<E>());
@@ -81,18 +152,12 @@ class Field {
   explicit Field(Index rows, const Device& device = Device::cpu(),
                  VectorLayout layout = VectorLayout::aos,
                  std::shared_ptr<const Basis> basis = nullptr)
-      : scalars_(static_cast<std::size_t>(rows) * entry::components, device),
-        rows_(rows),
-        layout_(layout),
-        basis_(std::move(basis)) {
-    if (basis_ && basis_->size() != rows) {
-      throw Error(ErrorKind::size_mismatch, "a field of " + std::to_string(rows) +
-                                                " rows in a basis of " +
-                                                std::to_string(basis_->size()));
-    }
+      : layout_(layout), basis_(std::move(basis)) {
+    detail::check_sizes(rows, entry::components, basis_.get());
+    scalars_ = Array<scalar>(static_cast<std::size_t>(rows) * entry::components, device);
   }
 
-  Index size() const { return rows_; }
+  Index size() const { return static_cast<Index>(scalars_.size() / entry::components); }
   VectorLayout layout() const { return layout_; }
   const std::shared_ptr<const Basis>& basis() const { return basis_; }
   Array<scalar>& scalars() { return scalars_; }
@@ -115,7 +180,7 @@ class Field {
   }
   /// The same field, layout and basis in the host's memory.
   Field to_host() const {
-    Field copied(rows_, Device::cpu(), layout_, basis_);
+    Field copied(size(), Device::cpu(), layout_, basis_);
     detail::copy_bytes(copied.scalars_.data(), scalars_.data(), scalars_.size() * sizeof(scalar),
                        stream());
     return copied;
@@ -124,9 +189,9 @@ class Field {
   const Device& device() const { return scalars_.device(); }
   const Stream& stream() const { return device().stream(); }
 
-  FieldView<scalar> view() { return {scalars_.data(), rows_, entry::components, layout_, basis_}; }
+  FieldView<scalar> view() { return {scalars_.data(), size(), entry::components, layout_, basis_}; }
   FieldView<const scalar> view() const {
-    return {scalars_.data(), rows_, entry::components, layout_, basis_};
+    return {scalars_.data(), size(), entry::components, layout_, basis_};
   }
   operator FieldView<scalar>() { return view(); }
   operator FieldView<const scalar>() const { return view(); }
@@ -141,7 +206,6 @@ class Field {
   }
 
   Array<scalar> scalars_;
-  Index rows_ = 0;
   VectorLayout layout_ = VectorLayout::aos;
   std::shared_ptr<const Basis> basis_;
 };

@@ -66,8 +66,8 @@ template <class S>
 Offset partials_of_sums(const LinearOperator<S>& matrix) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     if (matrix.device().on_gpu()) {
-      const FieldView<S> shape(nullptr, matrix.rows(), matrix.row_components(),
-                               matrix.vector_layout());
+      const auto shape =
+          FieldView<S>::unallocated(matrix.rows(), matrix.row_components(), matrix.vector_layout());
       const cuda::Product* product = matrix.product_on_gpu();
       return std::max(product != nullptr ? product->partials() : 0,
                       cuda::partials_of<Ring::real>(shape));

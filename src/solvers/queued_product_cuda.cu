@@ -19,8 +19,8 @@ class StoredProduct final : public QueuedProduct<S> {
       : product_(product), ring_(ring) {}
 
   FieldView<S> shape() const override {
-    return {nullptr, product_.pattern().rows, product_.shape().result_components,
-            product_.plan().vector};
+    return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
+                                     product_.plan().vector);
   }
   Offset partials() const override { return product_.partials(); }
   Plan plan() const override { return product_.plan(); }
@@ -112,8 +112,10 @@ class OperatorProduct final : public QueuedProduct<S> {
   explicit OperatorProduct(const LinearOperator<S>& matrix) : matrix_(matrix) {}
 
   FieldView<S> shape() const override {
-    return {nullptr, matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),
-            matrix_.row_basis()};
+    auto shape = FieldView<S>::unallocated(matrix_.rows(), matrix_.row_components(),
+                                           matrix_.vector_layout());
+    shape.basis = matrix_.row_basis();
+    return shape;
   }
   Offset partials() const override {
     return std::max<Offset>(partial_sums(walk(), nullptr).count, partials_of<R>(shape()));
