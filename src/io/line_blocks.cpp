@@ -37,6 +37,7 @@ class FileBytes final : public ByteSource {
     }
   }
   double fraction() const override { return size_ > 0 ? read_ / size_ : -1; }
+  double most_bytes() const override { return size_ > 0 ? size_ : -1; }
 
  private:
   int descriptor_;
@@ -53,6 +54,7 @@ class MemoryBytes final : public ByteSource {
     rest_.remove_prefix(count);
     return count;
   }
+  double most_bytes() const override { return static_cast<double>(rest_.size()); }
 
  private:
   std::string_view rest_;
@@ -71,6 +73,10 @@ class PeekedBytes final : public ByteSource {
     return count;
   }
   double fraction() const override { return source_->fraction(); }
+  double most_bytes() const override {
+    const double most = source_->most_bytes();
+    return most < 0 ? most : most + static_cast<double>(peeked_.size());
+  }
 
  private:
   std::string peeked_;
@@ -119,6 +125,10 @@ class GzipBytes final : public ByteSource {
     return bytes - stream_.avail_out;
   }
   double fraction() const override { return source_->fraction(); }
+  double most_bytes() const override {
+    constexpr double best_deflate = 1032;
+    return best_deflate * source_->most_bytes();
+  }
 
  private:
   void refill() {
@@ -177,6 +187,11 @@ bool LineBlocks::next(Block& block) {
   try {
     for (std::size_t target = size + block_bytes_; !done_ && (size < target || whole == 0);) {
       if (size == target) target += size;  // a line longer than all of this
+      constexpr std::size_t longest_line = std::size_t(1) << 24;
+      if (target > longest_line) {
+        throw Error(ErrorKind::malformed_file,
+                    "a line of more than " + std::to_string(longest_line / 2) + " bytes");
+      }
       make_room(target + 1);
       const std::size_t count = source_->read(text.data() + size, target - size);
       const void* line_end = count == 0 ? nullptr : memrchr(text.data() + size, '\n', count);

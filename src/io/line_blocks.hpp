@@ -21,6 +21,8 @@ class ByteSource {
   virtual std::size_t read(char* to, std::size_t bytes) = 0;
   /// The part that was read so far, of what the source is made of; negative where not known.
   virtual double fraction() const { return -1; }
+  /// No more bytes than these are there; negative where not known.
+  virtual double most_bytes() const { return -1; }
 };
 
 /// Opens a file, through zlib where it begins as a gzip file does. `path` may be a pipe.
@@ -45,11 +47,15 @@ class LineBlocks {
 
   /// The next block, or false behind the last. May be called from several threads at once: one
   /// reads and inflates while the others work on the blocks that they took. An `Error` of the
-  /// source is thrown with `block.sequence` set, and once.
+  /// source is thrown with `block.sequence` set, and once; so is one (malformed_file) for a line
+  /// longer than any text has.
   bool next(Block& block);
 
   /// True when the block that `next` gave last was the last one.
   bool at_end();
+
+  /// As the source knows it.
+  double most_bytes() const { return source_->most_bytes(); }
 
   /// No thread is given another block.
   void stop();

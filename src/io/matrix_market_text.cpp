@@ -6,6 +6,8 @@
 #include <exception>
 #include <optional>
 
+#include "../base/readable.hpp"
+#include "heddle/device.hpp"
 #include "heddle/text.hpp"
 
 namespace heddle::io {
@@ -181,6 +183,7 @@ class TextReader {
   MatrixMarketText operator()(int threads) {
     read_header();
     check_header();
+    check_memory();
     if (blocks_.at_end()) threads = 1;  // one block is no work for a team
     const auto read_as = [&](auto coordinate) {
       const int scalars = text_.header.scalars();
@@ -193,7 +196,11 @@ class TextReader {
     std::sort(text_.pieces.begin(), text_.pieces.end(),
               [](const Piece& a, const Piece& b) { return a.sequence < b.sequence; });
     if (other_) std::rethrow_exception(other_);
-    if (fault_) throw_at(line_before(fault_sequence_) + fault_->line, fault_->error);
+    if (fault_) {
+      std::erase_if(text_.pieces, [&](const Piece& p) { return p.sequence > fault_sequence_; });
+      const bool has_too_many = entries_read() > text_.header.entries;  // said first, see below
+      if (!has_too_many) throw_at(line_before(fault_sequence_) + fault_->line, fault_->error);
+    }
     check_count();
     if (text_.header.symmetry != Symmetry::general) check_triangle();
     return std::move(text_);
@@ -228,6 +235,27 @@ class TextReader {
     }
   }
 
+  /// What the size line promises, as far as the file can hold it, has to fit.
+  void check_memory() const {
+    const Header& header = text_.header;
+    const double numbers = header.scalars();
+    const double shortest_line = (header.is_array ? 0 : 4) + 2 * numbers;  // "1 1 1\n"
+    const double bytes_of_entry =
+        (header.is_array ? 0 : 2 * sizeof(Index)) + numbers * sizeof(double);
+    const double most = blocks_.most_bytes();
+    auto entries = static_cast<double>(header.entries);
+    if (most >= 0) entries = std::min(entries, most / shortest_line);
+    const auto needed = static_cast<long long>(entries * bytes_of_entry);
+    constexpr long long worth_a_look = 64LL << 20;
+    if (needed < worth_a_look) return;
+    const long long available = Device::cpu(1).available_memory();
+    if (needed <= available) return;
+    throw_at(header.lines,
+             Error(ErrorKind::memory, std::to_string(header.entries) + " entries take at least " +
+                                          readable_bytes(needed) + ", available are " +
+                                          readable_bytes(available)));
+  }
+
   template <class Reader>
   void read_body(const Reader& read_lines, int threads) {
 #pragma omp parallel num_threads(threads)
@@ -247,6 +275,8 @@ class TextReader {
           contents_.prepare(text_.header, piece);
           const std::lock_guard lock(mutex_);
           text_.pieces.push_back(std::move(piece));
+          entries_ += text_.pieces.back().entries;
+          if (entries_ > text_.header.entries) blocks_.stop();  // more than promised
         }
       } catch (const LineFault& fault) {
         record(block.sequence, fault);
@@ -281,6 +311,12 @@ class TextReader {
     long long line = entry;
     for (const long long without : piece.lines_without_entry) line += without <= line ? 1 : 0;
     return line_before(piece.sequence) + line + 1;
+  }
+
+  Offset entries_read() const {
+    Offset entries = 0;
+    for (const Piece& piece : text_.pieces) entries += piece.entries;
+    return entries;
   }
 
   void check_count() const {
@@ -328,6 +364,7 @@ class TextReader {
   Contents contents_;
   Block first_;
   MatrixMarketText text_;
+  Offset entries_ = 0;  // read so far
   std::mutex mutex_;
   std::optional<LineFault> fault_;
   long long fault_sequence_ = 0;

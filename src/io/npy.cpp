@@ -49,6 +49,8 @@ NpyHeader parse_npy_header(std::string_view literal) {
   const std::string_view kind = type.substr(1);
   std::size_t width = 0;
   std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
+  // NumPy's S0 and U0: any number of items would take no bytes.
+  if (width == 0) malformed("items of no bytes, of type '" + std::string(type) + "'");
   header.item_bytes = width;
   if (kind == "i4")
     header.type = NpyType::int32;

@@ -75,6 +75,13 @@ class Member {
     }
   }
 
+  bool holds_integers() const {
+    return header_.type == NpyType::int32 || header_.type == NpyType::int64;
+  }
+  bool holds_numbers() const {
+    return holds_integers() || (header_.type != NpyType::bytes && header_.type != NpyType::text);
+  }
+
   [[noreturn]] void fail(const std::string& what) const {
     malformed("member '" + name_ + "' " + what);
   }
@@ -147,6 +154,7 @@ std::string read_format(const Archive& archive) {
 /// Integers of either width, each in 0 to `most`.
 template <class T>
 Array<T> read_integers(Member& member, T most, const Device& device) {
+  if (!member.holds_integers()) member.fail("holds no integers");
   Array<T> integers(member.items(), device);
   const auto take = [&](std::size_t i, std::int64_t value) {
     if (value < 0 || value > most) {
@@ -157,15 +165,14 @@ Array<T> read_integers(Member& member, T most, const Device& device) {
   };
   if (member.header().type == NpyType::int32) {
     member.for_each<std::int32_t>(member.items(), take);
-  } else if (member.header().type == NpyType::int64) {
-    member.for_each<std::int64_t>(member.items(), take);
   } else {
-    member.fail("holds no integers");
+    member.for_each<std::int64_t>(member.items(), take);
   }
   return integers;
 }
 
 Array<double> read_numbers(Member& member, bool is_complex, const Device& device) {
+  if (!member.holds_numbers()) member.fail("holds no numbers");
   const std::size_t count = member.items() * (is_complex ? 2 : 1);
   Array<double> numbers(count, device);
   const auto take = [&](std::size_t i, auto value) { numbers[i] = static_cast<double>(value); };
@@ -181,11 +188,8 @@ Array<double> read_numbers(Member& member, bool is_complex, const Device& device
     case NpyType::int32:
       member.for_each<std::int32_t>(count, take);
       break;
-    case NpyType::int64:
-      member.for_each<std::int64_t>(count, take);
-      break;
     default:
-      member.fail("holds no numbers");
+      member.for_each<std::int64_t>(count, take);
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (!std::isfinite(numbers[i])) {

@@ -261,6 +261,17 @@ TEST(Npz, NamesWhatIsWrong) {
          "member 'indptr.npy' has 4 offsets for 2 rows");
   expect("shape.npy", npy<std::int64_t>("<i8", "(2,)", {2, 5000000000}),
          "member 'shape.npy' holds 5000000000 at place 1, outside 0 to 2147483647");
+  // Items of no bytes, of which a file can promise any number.
+  for (const std::string member : {"data.npy", "indices.npy", "indptr.npy", "shape.npy"}) {
+    for (const std::string type : {"|S0", "<U0"}) {
+      expect(member, npy<char>(type, "(2000000000000,)", {}),
+             "member '" + member + "' holds items of no bytes, of type '" + type + "'");
+    }
+  }
+  expect("indices.npy", npy<char>("|S1", "(4,)", {'1', '2', '0', '2'}),
+         "member 'indices.npy' holds no integers");
+  expect("data.npy", npy<char>("|S1", "(4,)", {'1', '2', '0', '2'}),
+         "member 'data.npy' holds no numbers");
   expect("format.npy", npy<char>("|S3", "()", {'c', 's', 'c'}),
          "a matrix in format 'csc'; save matrix.tocsr() or matrix.tobsr()");
 }
