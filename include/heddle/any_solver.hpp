@@ -18,9 +18,10 @@
 namespace heddle {
 
 /// An AoS field in the user's order and the host's memory, in single or double precision; `device`
-/// says how many threads make it.
+/// says how many threads make it. Without rows when moved from.
 class AnyField {
  public:
+  /// Throws `Error` (size_mismatch) for sizes that no field has.
   AnyField(Index rows, int components, Precision precision, const Device& device);
 
   /// As `read_field<E>` with the entry and precision that are named.
@@ -30,7 +31,7 @@ class AnyField {
   /// them.
   void write(const std::string& path, const AnyEntry& entry, Progress* progress = nullptr) const;
 
-  Index rows() const { return rows_; }
+  Index rows() const;
   int components() const { return components_; }
   Precision precision() const {
     return scalars_.index() == 0 ? Precision::single_precision : Precision::double_precision;
@@ -47,7 +48,6 @@ class AnyField {
   FieldView<const S> view() const;
 
  private:
-  Index rows_;
   int components_;
   std::variant<Array<float>, Array<double>> scalars_;
 };
@@ -59,7 +59,7 @@ PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
 class AnySolver;
 
-/// A handle, as `Operator<E>` is.
+/// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
 class AnyOperator {
  public:
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
@@ -108,7 +108,7 @@ class AnyOperator {
     /// x of the last run, in the user's order.
     virtual void take(AnyField& x) const = 0;
   };
-  /// `b` in the user's order. Throws as the solver's constructor; the operator must outlive it.
+  /// `b` in the user's order. Throws as the solver's constructor.
   std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,
                                          const SolverOptions& options, const AnyField& b) const;
   /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
@@ -123,6 +123,8 @@ class AnyOperator {
   friend class AnySolver;
   explicit AnyOperator(std::shared_ptr<const Implementation> implementation)
       : implementation_(std::move(implementation)) {}
+
+  const Implementation& implementation() const;
 
   std::shared_ptr<const Implementation> implementation_;
 };

@@ -16,17 +16,19 @@ class BiCGStabLoop;
 template <class S>
 class BiCGStab final : public KrylovSolver<S> {
  public:
-  explicit BiCGStab(const LinearOperator<S>& matrix, SolverOptions options = {})
-      : BiCGStab(matrix, std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+  explicit BiCGStab(OperatorReference<S> matrix, SolverOptions options = {})
+      : BiCGStab(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
 
+  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
-  BiCGStab(const LinearOperator<S>& matrix, P preconditioner, SolverOptions options = {})
-      : BiCGStab(matrix,
+  BiCGStab(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
+      : BiCGStab(std::move(matrix),
                  std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
                  std::move(options)) {}
 
-  BiCGStab(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+  /// Null for none.
+  BiCGStab(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
            SolverOptions options = {});
 
  private:
@@ -55,6 +57,13 @@ class BiCGStab final : public KrylovSolver<S> {
   /// solves that the copy fails.
   std::shared_ptr<cuda::BiCGStabLoop<S>> loop_, loop_on_matrix_;
 };
+
+template <class M>
+BiCGStab(M&&) -> BiCGStab<operator_scalar_t<M>>;
+template <class M>
+BiCGStab(M&&, SolverOptions) -> BiCGStab<operator_scalar_t<M>>;
+template <class M, class P>
+BiCGStab(M&&, P&&, SolverOptions = {}) -> BiCGStab<operator_scalar_t<M>>;
 
 extern template class BiCGStab<float>;
 extern template class BiCGStab<double>;

@@ -14,20 +14,22 @@ class ConjugateGradientLoop;
 template <class S>
 class ConjugateGradient final : public KrylovSolver<S> {
  public:
-  explicit ConjugateGradient(const LinearOperator<S>& matrix, SolverOptions options = {})
-      : ConjugateGradient(matrix, std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+  explicit ConjugateGradient(OperatorReference<S> matrix, SolverOptions options = {})
+      : ConjugateGradient(std::move(matrix), std::shared_ptr<Preconditioner<S>>(),
+                          std::move(options)) {}
 
   /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
-  ConjugateGradient(const LinearOperator<S>& matrix, P preconditioner, SolverOptions options = {})
+  ConjugateGradient(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
       : ConjugateGradient(
-            matrix,
+            std::move(matrix),
             std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
             std::move(options)) {}
 
-  ConjugateGradient(const LinearOperator<S>& matrix,
-                    std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options = {});
+  /// Null for none.
+  ConjugateGradient(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+                    SolverOptions options = {});
 
  private:
   void iterate(detail::SolveControl<S>& control) override;
@@ -51,6 +53,13 @@ class ConjugateGradient final : public KrylovSolver<S> {
   /// for enqueued solves that the copy fails.
   std::shared_ptr<cuda::ConjugateGradientLoop<S>> loop_, loop_on_matrix_;
 };
+
+template <class M>
+ConjugateGradient(M&&) -> ConjugateGradient<operator_scalar_t<M>>;
+template <class M>
+ConjugateGradient(M&&, SolverOptions) -> ConjugateGradient<operator_scalar_t<M>>;
+template <class M, class P>
+ConjugateGradient(M&&, P&&, SolverOptions = {}) -> ConjugateGradient<operator_scalar_t<M>>;
 
 extern template class ConjugateGradient<float>;
 extern template class ConjugateGradient<double>;

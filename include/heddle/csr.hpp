@@ -51,6 +51,9 @@ struct PatternView {
   }
 };
 
+/// Throws `Error`: size_mismatch for negative sizes, usage for rows without offsets. Reads nothing.
+void check_sizes(const PatternView& pattern);
+
 /// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
 /// Columns need not be sorted.
 void check_pattern(const PatternView& pattern, const Stream& stream);

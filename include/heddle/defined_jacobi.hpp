@@ -26,6 +26,9 @@ class DefinedJacobi final : public Preconditioner<S> {
   }
   cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
 
+  std::optional<FieldShape> shape() const override;
+
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
   std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,
@@ -36,6 +39,7 @@ class DefinedJacobi final : public Preconditioner<S> {
  private:
   /// The first row, as the user counts them, whose entry has no inverse, or the number of rows.
   Index invert_entries();
+  void check_fit(const FieldView<const S>& r, const FieldView<S>& z) const;
 
   DefinedOperator<S> matrix_;
   Array<S> inverses_;                       // row by row; on the CPU

@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// A handle: copies share the matrix. May be used from several threads at once. S is float or
-/// double.
+/// A handle: copies share the matrix. May be used from several threads at once. One that was moved
+/// from throws `Error` (usage) whatever is asked of it. S is float or double.
 template <class S>
 class DefinedOperator final : public LinearOperator<S> {
  public:
@@ -22,9 +22,9 @@ class DefinedOperator final : public LinearOperator<S> {
   /// more than CSR in the user's order with all components together; else as `Operator<E>`.
   DefinedOperator(const DefinedMatrix<S>& matrix, const Plan& plan, const Device& device);
 
-  const EntryDefinition& definition() const { return *state_->definition; }
+  const EntryDefinition& definition() const { return *state().definition; }
   const Plan& plan() const { return plan_; }
-  const MemoryUse& memory() const { return state_->memory; }
+  const MemoryUse& memory() const { return state().memory; }
 
   /// As `Operator<E>::scheduled`.
   DefinedOperator scheduled(const Plan& plan) const;
@@ -32,13 +32,13 @@ class DefinedOperator final : public LinearOperator<S> {
   /// The components of the entry on the diagonal of `row`; null where there is none. Not on a GPU.
   const S* diagonal(Index row) const;
 
-  Index rows() const override { return state_->rows; }
-  Index columns() const override { return state_->columns; }
+  Index rows() const override { return state().rows; }
+  Index columns() const override { return state().columns; }
   int row_components() const override { return definition().vector_size(); }
   VectorLayout vector_layout() const override { return plan_.vector; }
-  std::shared_ptr<const Basis> row_basis() const override { return state_->row_basis; }
-  std::shared_ptr<const Basis> column_basis() const override { return state_->column_basis; }
-  Device device() const override { return state_->device; }
+  std::shared_ptr<const Basis> row_basis() const override { return state().row_basis; }
+  std::shared_ptr<const Basis> column_basis() const override { return state().column_basis; }
+  Device device() const override { return state().device; }
   Ring ring() const override { return definition().ring; }
   Recurrence recurrence() const override { return plan_.recurrence; }
   bool has_adjoint() const override { return definition().has_adjoint(); }
@@ -48,6 +48,10 @@ class DefinedOperator final : public LinearOperator<S> {
   long long bytes_of_product() const override;
 
   const cuda::Product* product_on_gpu() const override { return product_.get(); }
+
+  std::shared_ptr<const LinearOperator<S>> handle() const override {
+    return std::make_shared<DefinedOperator>(*this);
+  }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override;
@@ -76,6 +80,10 @@ class DefinedOperator final : public LinearOperator<S> {
     std::shared_ptr<const SlicedPattern> pattern;
   };
 
+  const State& state() const {
+    if (!state_) detail::refuse_moved_from();
+    return *state_;
+  }
   void store_rows(State& state, const DefinedMatrix<S>& matrix) const;
   void store_slices(State& state, const DefinedMatrix<S>& matrix) const;
   /// What the matrix is on a GPU; nothing on the CPU.

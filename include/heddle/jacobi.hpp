@@ -57,6 +57,12 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
     invert();
   }
 
+  std::optional<FieldShape> shape() const override {
+    return FieldShape{matrix_.rows(), V::components, matrix_.row_basis(),
+                      on_gpu_ ? std::optional(matrix_.vector_layout()) : std::nullopt,
+                      matrix_.device().stream().gpu};
+  }
+
   void refresh() override {
     if (generation_ != matrix_.generation()) invert();
   }
@@ -66,8 +72,10 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   }
   cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
 
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
              const Stream& stream) const override {
+    check_fit(r, z);
     if constexpr (detail::runs_on_gpu<E>) {
       if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
     }
@@ -82,6 +90,8 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
                                                            const FieldView<scalar>& z,
                                                            Reduction<scalar>& reduction,
                                                            const Stream& stream) const override {
+    check_fit(q, r);
+    check_fit(r, z);
     if constexpr (detail::runs_on_gpu<E>) {
       if (on_gpu_) {
         return detail::update_on_gpu<scalar>(*on_gpu_, alpha, q, r, z, reduction, stream);
@@ -116,6 +126,11 @@ class Jacobi final : public Preconditioner<vector_scalar_t<E>> {
  private:
   using A = arithmetic_t<E>;
   using V = vector_entry_t<E>;
+
+  void check_fit(const FieldView<const scalar>& r, const FieldView<scalar>& z) const {
+    detail::check_operand(r, matrix_.rows(), V::components, *matrix_.row_basis(), "Jacobi");
+    check_same_shape(r, z, "Jacobi");
+  }
 
   static HEDDLE_INLINE V times(const A& a, const V& v) {
     V product = zero_vector<V>();

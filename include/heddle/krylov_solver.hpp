@@ -34,19 +34,20 @@ template <class S>
 class Projection;
 }  // namespace cuda
 
-/// A solver object serves one thread at a time. The operator must outlive it.
+/// A solver object serves one thread at a time. It keeps a handle of an `Operator<E>`, what it was
+/// given to own, and a reference to any other operator, which must outlive it.
 template <class S>
 class KrylovSolver {
  public:
   virtual ~KrylovSolver() = default;
 
-  /// Solves A x = b from the guess in x; b is not modified. Fields may be in the user's order or in
-  /// the operator's basis, for an operator on a GPU in the GPU's memory or the host's. Throws
-  /// `Error` for fields that do not fit and for what the preconditioner refuses; what happens while
-  /// iterating is the report's status, and x is then the last iterate, one kept at an earlier
-  /// tenfold drop of the residual, one that a restart began from, or the guess, whichever has the
-  /// smallest true residual; loops that live on a GPU keep none at tenfold drops. The second and
-  /// later solves allocate nothing.
+  /// Solves A x = b from the guess in x; b is not modified, and shares no memory with x. Fields may
+  /// be in the user's order or in the operator's basis, for an operator on a GPU in the GPU's
+  /// memory or the host's. Throws `Error` for fields that do not fit and for what the
+  /// preconditioner refuses; what happens while iterating is the report's status, and x is then the
+  /// last iterate, one kept at an earlier tenfold drop of the residual, one that a restart began
+  /// from, or the guess, whichever has the smallest true residual; loops that live on a GPU keep
+  /// none at tenfold drops. The second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
@@ -97,8 +98,9 @@ class KrylovSolver {
 
  protected:
   /// `workspace`: what the method itself will allocate, its `make_work` and its loop. Throws
-  /// `Error` (memory) before any of it is made where it exceeds what the device has available.
-  KrylovSolver(const LinearOperator<S>& matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+  /// `Error` (memory) before any of it is made where it exceeds what the device has available, and
+  /// size_mismatch or usage for a preconditioner of other fields than the operator's.
+  KrylovSolver(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
                SolverOptions options, Ring ring, const Workspace& workspace);
 
   /// One run of the method from the residual in `control`; it ends when `control` says so.
@@ -142,7 +144,8 @@ class KrylovSolver {
   FieldView<const S> precondition(const FieldView<const S>& r, const FieldView<S>& z);
   void project(const FieldView<S>& field);
 
-  const LinearOperator<S>& matrix_;
+  const OperatorReference<S> operator_;
+  const LinearOperator<S>& matrix_;                    // *operator_
   std::shared_ptr<Preconditioner<S>> preconditioner_;  // null for none
   SolverOptions options_;
   Device device_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "heddle/basis.hpp"
 #include "heddle/field.hpp"
@@ -15,8 +17,15 @@ namespace cuda {
 class Product;
 }
 
+namespace detail {
+/// Throws `Error` (usage): an operator that was moved from has no matrix.
+[[noreturn]] void refuse_moved_from();
+[[noreturn]] void refuse_null_operator();
+}  // namespace detail
+
 /// A linear map between fields of scalar S. Only `rows` and `apply` have to be written; the fused
-/// forms exist for operators that save a pass over memory with them.
+/// forms exist for operators that save a pass over memory with them. x does not overlap with what
+/// is written; b and r may be one field.
 template <class S>
 class LinearOperator {
  public:
@@ -58,7 +67,11 @@ class LinearOperator {
   /// `apply` and `residual` are always of the matrix as it was given.
   virtual const LinearOperator& iterated() const { return *this; }
 
-  /// y = alpha A x + beta y; y is not read when beta = 0. x and y do not overlap.
+  /// Of an operator whose copies are cheap and share the matrix: such a copy, which a solver keeps.
+  /// Null for any other, of which a solver keeps a reference.
+  virtual std::shared_ptr<const LinearOperator> handle() const { return nullptr; }
+
+  /// y = alpha A x + beta y; y is not read when beta = 0.
   virtual void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
                      const Stream& stream) const = 0;
 
@@ -78,5 +91,46 @@ class LinearOperator {
     return real_dot<S>(r, r, reduction, stream);
   }
 };
+
+/// An operator as a solver keeps it: its handle where it has one; what was handed over, as a
+/// temporary or shared; else a reference to what must outlive the solver.
+template <class S>
+class OperatorReference {
+ public:
+  OperatorReference(const LinearOperator<S>& matrix)
+      : kept_(matrix.handle()), matrix_(kept_ ? kept_.get() : &matrix) {}
+
+  template <class M>
+    requires(!std::is_lvalue_reference_v<M> && std::is_base_of_v<LinearOperator<S>, M>)
+  OperatorReference(M&& matrix)
+      : kept_(std::make_shared<std::remove_cv_t<M>>(std::forward<M>(matrix))),
+        matrix_(kept_.get()) {}
+
+  /// Throws `Error` (usage) for null.
+  template <class M>
+    requires std::is_convertible_v<const M*, const LinearOperator<S>*>
+  OperatorReference(std::shared_ptr<M> matrix)
+      : kept_(std::move(matrix)), matrix_(kept_ ? kept_.get() : nullptr) {
+    if (!kept_) detail::refuse_null_operator();
+  }
+
+  const LinearOperator<S>& operator*() const { return *matrix_; }
+  const LinearOperator<S>* operator->() const { return matrix_; }
+
+ private:
+  std::shared_ptr<const LinearOperator<S>> kept_;
+  const LinearOperator<S>* matrix_;
+};
+
+namespace detail {
+template <class S>
+S scalar_of(const LinearOperator<S>&);
+template <class M>
+auto scalar_of(const std::shared_ptr<M>& matrix) -> decltype(scalar_of(*matrix));
+}  // namespace detail
+
+/// The scalar of an operator, or of a shared one.
+template <class M>
+using operator_scalar_t = decltype(detail::scalar_of(std::declval<const M&>()));
 
 }  // namespace heddle

@@ -9,6 +9,7 @@
 #include "heddle/config.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/entry_kind.hpp"
+#include "heddle/entry_values.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/narrow_values.hpp"
@@ -50,15 +51,18 @@ using narrowed_t = typename narrowed<E>::type;
 template <class E>
 inline constexpr bool can_narrow = !std::is_void_v<narrowed_t<E>>;
 
-/// Scatters the user's values to their slots.
+/// Scatters the user's values to their slots. Throws `Error` (size_mismatch) unless there are as
+/// many as the pattern has entries, and slots.
 template <class E>
 void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
-                  const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream);
+                  std::span<const stored_scalar_t<E>> from, std::span<stored_scalar_t<E>> to,
+                  const Stream& stream);
 
 }  // namespace detail
 
 /// A handle: copies share the matrix. May be used from several threads at once, but for
-/// `update_values`, which nothing else may overlap.
+/// `update_values`, which nothing else may overlap. One that was moved from throws `Error` (usage)
+/// whatever is asked of it.
 template <class E>
 class Operator final : public LinearOperator<vector_scalar_t<E>> {
   static_assert(check_entry<E>());
@@ -83,9 +87,9 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
            std::shared_ptr<const Basis> column_basis,
            const std::optional<long long>& memory_limit = {});
 
-  /// Another matrix of the same pattern: only its values are stored again. `values` lie as the
-  /// values of the matrix that `other` was made of.
-  Operator(const Operator& other, const stored* values);
+  /// Another matrix of the same pattern: only its values are stored again. Throws `Error`
+  /// (size_mismatch) for values of another number.
+  Operator(const Operator& other, const EntryValues<E>& values);
 
   Operator(const CsrMatrix<E>& matrix, const Plan& plan, const Device& device = Device::cpu())
       : Operator(on_device(matrix.view(), device), plan) {}
@@ -102,35 +106,38 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// otherwise, see `same_layout`.
   Operator scheduled(const Plan& plan) const;
 
-  /// New values for the same pattern, in the user's order; no allocation, no analysis. With
-  /// stored=float it waits for a GPU's stream, and throws `Error` (bad_plan) that names an entry
-  /// beyond the range of a float; the values are the new ones then too. A stream that is being
-  /// captured cannot be waited for: `Error` (unsupported), and nothing is queued.
-  void update_values(const stored* values) {
-    if (schedule_->narrow) check_can_narrow(device_.stream());
-    detail::place_values<E>(*state_->pattern, schedule_->plan.inner, state_->order, values,
-                            state_->values.data(), device_.stream());
+  /// New values for the same pattern, in the user's order: scalars, entries, or a `CsrMatrix<E>`;
+  /// of a pointer `{data, count}`. No allocation, no analysis. Throws `Error` (size_mismatch) for
+  /// another number of them, and changes nothing then. With stored=float it waits for a GPU's
+  /// stream, and throws `Error` (bad_plan) that names an entry beyond the range of a float; the
+  /// values are the new ones then too. A stream that is being captured cannot be waited for:
+  /// `Error` (unsupported), and nothing is queued.
+  void update_values(const EntryValues<E>& values) {
+    values.check_fit(rows(), columns(), pattern().entries);
+    if (schedule().narrow) check_can_narrow(device_.stream());
+    detail::place_values<E>(pattern(), plan().inner, values.order(state().order), values.scalars(),
+                            state().values.span(), device_.stream());
     values_changed();
   }
   /// Raised by each `update_values`; what was derived from the values compares it.
-  long long generation() const { return state_->generation; }
+  long long generation() const { return state().generation; }
 
   /// Values as they are stored, for an assembly that writes them there: component k of the user's
   /// entry i is at `formula(slot - slot % C, slot % C, k)`, slot = slots_of_entries(pattern())[i].
   /// Call `values_changed()` afterwards, which does what else `update_values` does.
-  std::span<stored> values_in_basis() { return state_->values.span(); }
-  std::span<const stored> values_in_basis() const { return state_->values.span(); }
+  std::span<stored> values_in_basis() { return state().values.span(); }
+  std::span<const stored> values_in_basis() const { return state().values.span(); }
   void values_changed() {
-    ++state_->generation;
+    ++state().generation;
     narrow();
   }
   SlotFormula<E::components> formula() const {
-    return slot_formula<E::components>(schedule_->plan.inner, pattern().C, pattern().slots,
+    return slot_formula<E::components>(schedule().plan.inner, pattern().C, pattern().slots,
                                        sizeof(stored));
   }
 
-  const SlicedPattern& pattern() const { return *state_->pattern; }
-  const Plan& plan() const { return schedule_->plan; }
+  const SlicedPattern& pattern() const { return *state().pattern; }
+  const Plan& plan() const { return schedule().plan; }
   const MemoryUse& memory() const { return pattern().memory; }
   /// What `plan` keeps of an entry, for `memory_use`.
   static EntryBytes entry_bytes(const Plan& plan) {
@@ -156,19 +163,19 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
   Index columns() const override { return pattern().columns; }
   int row_components() const override { return result_entry_t<E>::components; }
   int column_components() const override { return vector_entry_t<E>::components; }
-  VectorLayout vector_layout() const override { return schedule_->plan.vector; }
+  VectorLayout vector_layout() const override { return schedule().plan.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
   Device device() const override { return device_; }
   Ring ring() const override { return arithmetic_t<E>::ring; }
-  Recurrence recurrence() const override { return schedule_->plan.recurrence; }
+  Recurrence recurrence() const override { return schedule().plan.recurrence; }
   bool has_adjoint() const override { return heddle::has_adjoint<E>; }
 
   /// Entries, columns and row offsets without padding, x and y once; under stored=float of
   /// `iterated()`.
   long long compulsory_bytes() const {
     if constexpr (detail::can_narrow<E>) {
-      if (schedule_->narrow) return schedule_->narrow->compulsory_bytes();
+      if (schedule().narrow) return schedule().narrow->compulsory_bytes();
     }
     return pattern().entries * static_cast<long long>(sizeof(E) + sizeof(Index)) +
            (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + bytes_of_fields();
@@ -179,12 +186,16 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
            pattern().slots * static_cast<long long>(sizeof(E)) + bytes_of_fields();
   }
 
-  const cuda::Product* product_on_gpu() const override { return schedule_->product.get(); }
+  const cuda::Product* product_on_gpu() const override { return schedule().product.get(); }
+
+  std::shared_ptr<const LinearOperator<scalar>> handle() const override {
+    return std::make_shared<Operator>(*this);
+  }
 
   /// Under stored=float the copy in floats, which computes in E's own scalar.
   const LinearOperator<scalar>& iterated() const override {
     if constexpr (detail::can_narrow<E>) {
-      if (schedule_->narrow) return *schedule_->narrow;
+      if (schedule().narrow) return *schedule().narrow;
     }
     return *this;
   }
@@ -234,6 +245,14 @@ class Operator final : public LinearOperator<vector_scalar_t<E>> {
     return (static_cast<long long>(rows()) * row_components() +
             static_cast<long long>(columns()) * column_components()) *
            static_cast<long long>(sizeof(scalar));
+  }
+  State& state() const {
+    if (!state_) detail::refuse_moved_from();
+    return *state_;
+  }
+  Schedule& schedule() const {
+    if (!schedule_) detail::refuse_moved_from();
+    return *schedule_;
   }
   void check_x(const FieldView<const scalar>& x) const;
   template <class U>

@@ -41,11 +41,14 @@ EntryShape entry_shape(ComponentOrder order) {
 
 template <class E>
 void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrder order,
-                  const stored_scalar_t<E>* from, stored_scalar_t<E>* to, const Stream& stream) {
+                  std::span<const stored_scalar_t<E>> from, std::span<stored_scalar_t<E>> to,
+                  const Stream& stream) {
   constexpr int K = E::components;
+  check_placed_bytes(pattern, entry_shape<E>(order), from.size_bytes(), to.size_bytes());
   if constexpr (has_cuda) {
     if (stream.on_gpu()) {
-      return place_values_on_gpu(pattern, inner, entry_shape<E>(order), from, to, stream);
+      return place_values_on_gpu(pattern, inner, entry_shape<E>(order), std::as_bytes(from),
+                                 std::as_writable_bytes(to), stream);
     }
   }
   const auto formula = slot_formula<K>(inner, pattern.C, pattern.slots, sizeof(stored_scalar_t<E>));
@@ -55,7 +58,7 @@ void place_values(const SlicedPattern& pattern, InnerLayout inner, ComponentOrde
     if (entry == EntryMap::padding) continue;
     const int lane = static_cast<int>(slot % pattern.C);
     for (int k = 0; k < K; ++k) {
-      to[formula(slot - lane, lane, k)] = from[entry * K + component_in<E>(order, k)];
+      to.data()[formula(slot - lane, lane, k)] = from.data()[entry * K + component_in<E>(order, k)];
     }
   }
 }
@@ -97,6 +100,7 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
   schedule_->plan = plan;
   state_->order = matrix.order;
   const PatternView pattern = matrix.pattern();
+  check_sizes(pattern);
   check_least_memory(pattern, plan, sizeof(E), matrix.device, memory_limit);
   check_pattern(pattern, matrix.device);
   if (!row_basis) row_basis = Basis::make(pattern, plan, matrix.device);
@@ -110,7 +114,8 @@ Operator<E>::Operator(const CsrView<E>& matrix, const Plan& plan,
                                  matrix.device);
   make_product();
   make_narrow();
-  update_values(matrix.values);
+  update_values(
+      {matrix.values, static_cast<std::size_t>(state_->pattern->entries) * E::components});
 }
 
 template <class E>
@@ -128,8 +133,8 @@ Operator<E>::Operator(std::shared_ptr<const SlicedPattern> pattern, const Plan& 
 }
 
 template <class E>
-Operator<E>::Operator(const Operator& other, const stored* values)
-    : Operator(other.state_->pattern, other.schedule_->plan, other.state_->order, other.device_) {
+Operator<E>::Operator(const Operator& other, const EntryValues<E>& values)
+    : Operator(other.state().pattern, other.plan(), other.state().order, other.device_) {
   update_values(values);
 }
 
@@ -147,16 +152,16 @@ Operator<E> Operator<E>::on(const Device& device) const {
 
 template <class E>
 Operator<E> Operator<E>::scheduled(const Plan& plan) const {
-  check_reschedule(schedule_->plan, plan);
+  check_reschedule(this->plan(), plan);
   Operator same = *this;
   same.schedule_ = std::make_shared<Schedule>();
   same.schedule_->plan = plan;
   same.make_product();
   if constexpr (detail::can_narrow<E>) {
-    if (schedule_->narrow) {
+    if (schedule().narrow) {
       Plan of_copy = plan;
       of_copy.stored = StoredScalar::own;
-      same.schedule_->narrow = std::make_shared<Narrow>(schedule_->narrow->scheduled(of_copy));
+      same.schedule_->narrow = std::make_shared<Narrow>(schedule().narrow->scheduled(of_copy));
     }
   }
   return same;
@@ -164,12 +169,12 @@ Operator<E> Operator<E>::scheduled(const Plan& plan) const {
 
 template <class E>
 void Operator<E>::make_narrow() {
-  if (schedule_->plan.stored == StoredScalar::own) return;
+  if (schedule().plan.stored == StoredScalar::own) return;
   if constexpr (detail::can_narrow<E>) {
-    Plan plan = schedule_->plan;
+    Plan plan = schedule().plan;
     plan.stored = StoredScalar::own;
-    schedule_->narrow =
-        std::shared_ptr<Narrow>(new Narrow(state_->pattern, plan, state_->order, device_));
+    schedule().narrow =
+        std::shared_ptr<Narrow>(new Narrow(state().pattern, plan, state().order, device_));
   } else if constexpr (!std::is_same_v<stored, float>) {
     throw Error(ErrorKind::bad_plan,
                 "plan: stored=float needs an entry that is the numbers it computes with, and this "
@@ -180,16 +185,16 @@ void Operator<E>::make_narrow() {
 template <class E>
 void Operator<E>::narrow() {
   if constexpr (detail::can_narrow<E>) {
-    if (!schedule_->narrow) return;
-    narrow_values(pattern(), plan().inner, E::components, state_->values.data(),
-                  schedule_->narrow->state_->values.data(), device_.stream());
+    if (!schedule().narrow) return;
+    narrow_values(pattern(), plan().inner, E::components, state().values.data(),
+                  schedule().narrow->state().values.data(), device_.stream());
   }
 }
 
 template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
   const detail::DiagonalSearch search = detail::diagonal_search(pattern());
-  const StridedValues<E> values{state_->values.data(), formula()};
+  const StridedValues<E> values{state().values.data(), formula()};
 #pragma omp parallel for schedule(static) num_threads(team_size(device().stream(), rows()))
   for (Index stored = 0; stored < rows(); ++stored) {
     const Offset slot = search.slot_among(stored, 0, 1);
@@ -201,6 +206,7 @@ void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
 
 template <class E>
 void Operator<E>::check_x(const FieldView<const scalar>& x) const {
+  x.check();
   if (x.size != columns() || x.components != column_components()) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(columns()) +
                                               " columns of " + std::to_string(column_components()) +
@@ -216,6 +222,7 @@ void Operator<E>::check_x(const FieldView<const scalar>& x) const {
 template <class E>
 template <class U>
 void Operator<E>::check_y(const FieldView<U>& y) const {
+  y.check();
   if (y.size != rows() || y.components != row_components()) {
     throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows()) + " rows of " +
                                               std::to_string(row_components()) +
@@ -233,13 +240,14 @@ void Operator<E>::apply(scalar alpha, const FieldView<const scalar>& x, scalar b
                         const FieldView<scalar>& y, const Stream& stream) const {
   check_x(x);
   check_y(y);
+  check_apart(x, y, "x", "y");
   if constexpr (detail::runs_on_gpu<E>) {
-    if (schedule_->product) {
-      return detail::apply_on_gpu<scalar>(*schedule_->product, alpha, x, beta, y, stream);
+    if (schedule().product) {
+      return detail::apply_on_gpu<scalar>(*schedule().product, alpha, x, beta, y, stream);
     }
   }
   const detail::StoreScaled<scalar> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
-  detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, nullptr,
+  detail::product_cpu<E, scalar>(pattern(), state().values.data(), plan(), x, store, nullptr,
                                  stream);
 }
 
@@ -254,13 +262,14 @@ sum_t<vector_scalar_t<E>> Operator<E>::apply_dot(const FieldView<const scalar>& 
   }
   check_x(x);
   check_y(y);
+  check_apart(x, y, "x", "y");
   if constexpr (detail::runs_on_gpu<E>) {
-    if (schedule_->product) {
-      return detail::apply_dot_on_gpu<scalar>(*schedule_->product, x, y, reduction, stream);
+    if (schedule().product) {
+      return detail::apply_dot_on_gpu<scalar>(*schedule().product, x, y, reduction, stream);
     }
   }
   const detail::StoreAndDot<scalar> store{y.data, x.data, y.entry_stride, y.component_stride};
-  detail::product_cpu<E, scalar>(pattern(), state_->values.data(), plan(), x, store, &reduction,
+  detail::product_cpu<E, scalar>(pattern(), state().values.data(), plan(), x, store, &reduction,
                                  stream);
   return reduction.finish(1)[0];
 }
@@ -274,17 +283,19 @@ sum_t<vector_scalar_t<E>> Operator<E>::residual(const FieldView<const scalar>& b
   check_x(x);
   check_y(b);
   check_y(r);
+  check_apart(x, r, "x", "r");
+  if (b.data != r.data) check_apart(b, r, "b", "r");
   if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
   }
   if constexpr (detail::runs_on_gpu<E>) {
-    if (schedule_->product) {
-      return detail::residual_on_gpu<scalar>(*schedule_->product, b, x, r, reduction, stream);
+    if (schedule().product) {
+      return detail::residual_on_gpu<scalar>(*schedule().product, b, x, r, reduction, stream);
     }
   }
   using P = typename detail::promoted<E>::type;
   const detail::StoreResidual<scalar> store{r.data, b.data, r.entry_stride, r.component_stride};
-  detail::product_cpu<P, scalar>(pattern(), state_->values.data(), plan(), x, store, &reduction,
+  detail::product_cpu<P, scalar>(pattern(), state().values.data(), plan(), x, store, &reduction,
                                  stream);
   return reduction.finish(1)[0];
 }

@@ -1,6 +1,9 @@
 // Values from a user's array into sliced storage on a GPU, by a kernel that knows no entries.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "heddle/sliced.hpp"
 
 namespace heddle {
@@ -23,13 +26,18 @@ HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, i
   return (element % columns * rows + element / columns) * size + k % size;
 }
 
+/// Throws `Error` (size_mismatch) unless so many bytes are those of all the entries, and of all the
+/// slots.
+void check_placed_bytes(const SlicedPattern& pattern, const EntryShape& shape, std::size_t from,
+                        std::size_t to);
+
 /// Brings K scalars an entry, from the memory of host or device, to the slots of a pattern that
 /// lies on a GPU; padding stays what it was. Device memory is read in the order of the stream,
 /// without allocation; memory of the host passes through a buffer on the GPU, or of pinned memory
 /// where the GPU's is short, and may be written again when this returns. `buffer_entries`: how many
 /// that holds at most; 0: as many as are worth it.
 void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
-                         const void* from, void* to, const Stream& stream,
-                         Offset buffer_entries = 0);
+                         std::span<const std::byte> from, std::span<std::byte> to,
+                         const Stream& stream, Offset buffer_entries = 0);
 
 }  // namespace heddle

@@ -2,6 +2,8 @@
 // basis, and is linear over the coefficients that the solver uses.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "heddle/field.hpp"
@@ -14,10 +16,23 @@ namespace cuda {
 class Diagonal;
 }
 
+/// The fields that a preconditioner was made for.
+struct FieldShape {
+  Index rows = 0;
+  int components = 1;
+  std::shared_ptr<const Basis> basis = nullptr;       // null: the user's order
+  std::optional<VectorLayout> layout = std::nullopt;  // none: of any layout
+  std::optional<int> gpu = std::nullopt;              // CUDA's number, -1 the CPU; none: anywhere
+};
+
 template <class S>
 class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
+
+  /// A solver refuses one whose fields are not its operator's; none: it takes any, and `apply` has
+  /// to know.
+  virtual std::optional<FieldShape> shape() const { return std::nullopt; }
 
   /// z = M^-1 r; r and z do not overlap.
   virtual void apply(const FieldView<const S>& r, const FieldView<S>& z,
@@ -51,5 +66,27 @@ class Preconditioner {
     return {squared_norm, real_dot<S>(r, z, reduction, stream)};
   }
 };
+
+namespace detail {
+
+/// Throws `Error` (size_mismatch) that names `what`, unless `field` has the rows, components and
+/// basis that it was made for.
+template <class S>
+void check_operand(const FieldView<S>& field, Index rows, int components, const Basis& basis,
+                   const char* what) {
+  field.check();
+  if (field.size != rows || field.components != components) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(what) + " of " + std::to_string(rows) + " rows of " +
+                    std::to_string(components) + " components meets a field of " +
+                    std::to_string(field.size) + " of " + std::to_string(field.components));
+  }
+  if (field.basis ? !same_basis(*field.basis, basis) : !basis.is_natural()) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(what) + ": the field is in another basis; `permute` takes it there");
+  }
+}
+
+}  // namespace detail
 
 }  // namespace heddle

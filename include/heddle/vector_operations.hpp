@@ -1,6 +1,8 @@
 // Operations on fields, and the fused updates that the solvers are made of. All fields of one call
 // agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
-// `permute` also take fields of different strides. S is float, double or long double.
+// `permute` also take fields of different strides. Fields that share memory are one and the same:
+// `copy` and `permute`, whose fields may differ, refuse others, and `permute` also one field in two
+// bases. S is float, double or long double.
 //
 // On the stream of a GPU, S is float or double, fields lie in the GPU's memory (`copy` and
 // `permute` also take the host's), and what returns no number returns before it is done.

@@ -29,7 +29,8 @@ AnyField read_defined(const std::string& path, const EntryDefinition& definition
 }  // namespace
 
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)
-    : rows_(rows), components_(components) {
+    : components_(components) {
+  detail::check_sizes(rows, components, nullptr);
   const auto scalars = static_cast<std::size_t>(rows) * static_cast<std::size_t>(components);
   const Device host = Device::cpu(device.threads());
   if (precision == Precision::single_precision) {
@@ -37,6 +38,11 @@ AnyField::AnyField(Index rows, int components, Precision precision, const Device
   } else {
     scalars_ = Array<double>(scalars, host);
   }
+}
+
+Index AnyField::rows() const {
+  const std::size_t scalars = std::visit([](const auto& s) { return s.size(); }, scalars_);
+  return static_cast<Index>(scalars / static_cast<std::size_t>(components_));
 }
 
 double AnyField::get(Offset scalar) const {
@@ -60,7 +66,7 @@ FieldView<S> AnyField::view() {
                                               " precision meets an operator of " +
                                               std::string(name(precision_of<S>)));
   }
-  return {std::get<Array<S>>(scalars_).data(), rows_, components_};
+  return {std::get<Array<S>>(scalars_).data(), rows(), components_};
 }
 template <class S>
 FieldView<const S> AnyField::view() const {
@@ -88,10 +94,10 @@ AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precisio
 void AnyField::write(const std::string& path, const AnyEntry& entry, Progress* progress) const {
   const bool is_complex = !entry.definition() && (entry.kind() == EntryKind::complex ||
                                                   entry.kind() == EntryKind::complex_block3);
-  const Offset scalars = Offset(rows_) * components_;
+  const Offset scalars = Offset(rows()) * components_;
   Array<double> values(static_cast<std::size_t>(scalars));
   for (Offset i = 0; i < scalars; ++i) values[static_cast<std::size_t>(i)] = get(i);
-  write_scalar_field(path, {rows_, components_ / (is_complex ? 2 : 1), is_complex, values.data()},
+  write_scalar_field(path, {rows(), components_ / (is_complex ? 2 : 1), is_complex, values.data()},
                      progress);
 }
 

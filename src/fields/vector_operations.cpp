@@ -24,6 +24,14 @@ void check_one_basis(const FieldView<S>& a, const FieldView<U>& b, const char* w
   }
 }
 
+/// Rows may be taken in any order: fields that share memory must be one and the same.
+template <class S, class U>
+void check_same_or_apart(const FieldView<S>& x, const FieldView<U>& y) {
+  const bool same = x.data == y.data && x.entry_stride == y.entry_stride &&
+                    x.component_stride == y.component_stride;
+  if (!same) check_apart(x, y, "x", "y");
+}
+
 /// Fields that one loop may walk with one index.
 template <class S, class U>
 void check_alike(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
@@ -140,6 +148,7 @@ template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream) {
   check_same_shape(x, y, "copy");
   check_one_basis(x, y, "copy");
+  check_same_or_apart(x, y);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, S(1), stream);
   }
@@ -162,6 +171,9 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
                                                 std::to_string(basis->size()));
     }
   }
+  const bool natural_x = !x.basis || x.basis->is_natural();
+  const bool natural_y = !y.basis || y.basis->is_natural();
+  natural_x&& natural_y ? check_same_or_apart(x, y) : check_apart(x, y, "x", "y");
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, scale, stream);
   }

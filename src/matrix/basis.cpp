@@ -174,6 +174,9 @@ struct Basis::OnGpus {
 };
 
 std::shared_ptr<const Basis> Basis::natural(Index size) {
+  if (size < 0) {
+    throw Error(ErrorKind::size_mismatch, "a basis of " + std::to_string(size) + " rows");
+  }
   auto basis = std::make_shared<Basis>();
   basis->size_ = size;
   return basis;

@@ -38,10 +38,17 @@ Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& se
 
 }  // namespace
 
-void check_pattern(const PatternView& pattern, const Stream& stream) {
+void check_sizes(const PatternView& pattern) {
   if (pattern.rows < 0 || pattern.columns < 0) {
     throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
   }
+  if (pattern.rows > 0 && !pattern.offsets) {
+    throw Error(ErrorKind::usage, "a null pointer to the row offsets of a matrix");
+  }
+}
+
+void check_pattern(const PatternView& pattern, const Stream& stream) {
+  check_sizes(pattern);
   if (pattern.rows == 0) return;
   if (pattern.offsets[0] != 0) {
     throw Error(ErrorKind::malformed_file,
@@ -52,6 +59,9 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
     if (pattern.offsets[row + 1] < pattern.offsets[row]) {
       throw Error(ErrorKind::malformed_file, "row offsets decrease at row " + std::to_string(row));
     }
+  }
+  if (pattern.column == nullptr && pattern.entries() > 0) {
+    throw Error(ErrorKind::usage, "a null pointer to the columns of a matrix");
   }
   std::atomic<Index> first_bad{pattern.rows};
 #pragma omp parallel num_threads(team_size(stream, pattern.entries() + pattern.rows))
@@ -82,6 +92,7 @@ void check_pattern(const PatternView& pattern, const Stream& stream) {
 }
 
 void check_pattern(const PatternView& pattern, const Device& device) {
+  check_sizes(pattern);
   if constexpr (has_cuda) {
     // Arrays of the host are looked at where they are.
     if (device.on_gpu() && pattern.rows > 0 && pattern.columns >= 0 && cuda::is_on_gpu(pattern)) {

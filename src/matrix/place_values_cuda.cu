@@ -126,7 +126,8 @@ class StagingBuffer {
 }  // namespace
 
 void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
-                         const void* from, void* to, const Stream& stream, Offset buffer_entries) {
+                         std::span<const std::byte> from, std::span<std::byte> to,
+                         const Stream& stream, Offset buffer_entries) {
   if ((shape.scalar_bytes != 4 && shape.scalar_bytes != 8) || shape.components > 65535) {
     throw Error(ErrorKind::unsupported,
                 "values of " + std::to_string(shape.components) + " scalars of " +
@@ -134,10 +135,12 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
                     " bytes cannot be placed on a GPU; scalars have 4 or 8 bytes, entries at most "
                     "65535 of them");
   }
+  check_placed_bytes(pattern, shape, from.size(), to.size());
   if (pattern.entries == 0) return;
   const Range range("update values");
-  if (cuda::is_device_memory(from, stream)) {
-    return place_from_gpu(pattern, inner, shape, 0, pattern.entries, from, to, stream);
+  if (cuda::is_device_memory(from.data(), stream)) {
+    return place_from_gpu(pattern, inner, shape, 0, pattern.entries, from.data(), to.data(),
+                          stream);
   }
   const Offset entry_bytes = Offset(shape.components) * shape.scalar_bytes;
   const Offset at_a_time = buffer_entries > 0
@@ -147,9 +150,9 @@ void place_values_on_gpu(const SlicedPattern& pattern, InnerLayout inner, const 
                        Device::cuda(stream.gpu, stream.queue, stream.memory));
   for (Offset first = 0; first < pattern.entries; first += at_a_time) {
     const Offset count = std::min(at_a_time, pattern.entries - first);
-    detail::copy_bytes(buffer.data(), static_cast<const char*>(from) + first * entry_bytes,
+    detail::copy_bytes(buffer.data(), from.data() + first * entry_bytes,
                        static_cast<std::size_t>(count * entry_bytes), stream);
-    place_from_gpu(pattern, inner, shape, first, count, buffer.data(), to, stream);
+    place_from_gpu(pattern, inner, shape, first, count, buffer.data(), to.data(), stream);
     cuda::synchronize(stream);  // before the buffer is filled again, or goes back
   }
 }

@@ -98,7 +98,7 @@ class IterationsOver final : public AnyOperator::Iterations {
   FieldView<S> x_;
 };
 
-/// The method on `matrix`, which must outlive it; without a preconditioner where that is null.
+/// The method on `matrix`; without a preconditioner where that is null.
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix, Method method,
                                              std::shared_ptr<Preconditioner<S>> preconditioner,

@@ -62,7 +62,7 @@ class ValueUpdateOver final : public AnyOperator::Work {
       : matrix_(matrix), values_(given.values().span(), matrix.device()) {}
   void run(const Stream& stream) override {
     detail::place_values<E>(matrix_.pattern(), matrix_.plan().inner, ComponentOrder::row_major,
-                            values_.data(), matrix_.values_in_basis().data(), stream);
+                            values_.span(), matrix_.values_in_basis(), stream);
   }
 
  private:
@@ -165,47 +165,52 @@ AnyOperator::AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device
   implementation_ = std::move(made);
 }
 
+const AnyOperator::Implementation& AnyOperator::implementation() const {
+  if (!implementation_) detail::refuse_moved_from();
+  return *implementation_;
+}
+
 AnyOperator AnyOperator::scheduled(const Plan& plan) const {
-  std::shared_ptr<Implementation> made = implementation_->scheduled(plan);
-  made->entry = implementation_->entry;
+  std::shared_ptr<Implementation> made = implementation().scheduled(plan);
+  made->entry = implementation().entry;
   return AnyOperator(std::shared_ptr<const Implementation>(std::move(made)));
 }
 
-AnyEntry AnyOperator::entry() const { return implementation_->entry; }
-Precision AnyOperator::precision() const { return implementation_->precision; }
-Index AnyOperator::rows() const { return implementation_->rows; }
-Index AnyOperator::columns() const { return implementation_->columns; }
-const Plan& AnyOperator::plan() const { return implementation_->plan; }
-const MemoryUse& AnyOperator::memory() const { return implementation_->memory; }
-long long AnyOperator::compulsory_bytes() const { return implementation_->compulsory_bytes; }
-long long AnyOperator::bytes_of_product() const { return implementation_->bytes_of_product; }
+AnyEntry AnyOperator::entry() const { return implementation().entry; }
+Precision AnyOperator::precision() const { return implementation().precision; }
+Index AnyOperator::rows() const { return implementation().rows; }
+Index AnyOperator::columns() const { return implementation().columns; }
+const Plan& AnyOperator::plan() const { return implementation().plan; }
+const MemoryUse& AnyOperator::memory() const { return implementation().memory; }
+long long AnyOperator::compulsory_bytes() const { return implementation().compulsory_bytes; }
+long long AnyOperator::bytes_of_product() const { return implementation().bytes_of_product; }
 long long AnyOperator::bytes_of_value_update() const {
-  return implementation_->bytes_of_value_update;
+  return implementation().bytes_of_value_update;
 }
 
 AnyField AnyOperator::row_field() const {
-  return {rows(), implementation_->row_components, precision(), implementation_->device};
+  return {rows(), implementation().row_components, precision(), implementation().device};
 }
 AnyField AnyOperator::column_field() const {
-  return {columns(), implementation_->column_components, precision(), implementation_->device};
+  return {columns(), implementation().column_components, precision(), implementation().device};
 }
-void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation_->apply(x, y); }
+void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation().apply(x, y); }
 std::unique_ptr<AnyOperator::Product> AnyOperator::product(const AnyField& x) const {
-  return implementation_->product(x);
+  return implementation().product(x);
 }
 std::unique_ptr<AnyOperator::Iterations> AnyOperator::iterations(Method method,
                                                                  PreconditionerKind preconditioner,
                                                                  const SolverOptions& options,
                                                                  const AnyField& b) const {
-  return implementation_->iterations(method, preconditioner, options, b);
+  return implementation().iterations(method, preconditioner, options, b);
 }
 std::unique_ptr<AnyOperator::Work> AnyOperator::value_update(const AnyMatrix& matrix) const {
-  return implementation_->value_update(matrix);
+  return implementation().value_update(matrix);
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
                      const SolverOptions& options)
-    : implementation_(matrix.implementation_->solver(method, preconditioner, options)) {}
+    : implementation_(matrix.implementation().solver(method, preconditioner, options)) {}
 AnySolver::~AnySolver() = default;
 Report AnySolver::solve(const AnyField& b, AnyField& x) { return implementation_->solve(b, x); }
 const std::vector<double>& AnySolver::history() const { return implementation_->history(); }

@@ -37,11 +37,11 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
 }  // namespace
 
 template <class S>
-BiCGStab<S>::BiCGStab(const LinearOperator<S>& matrix,
+BiCGStab<S>::BiCGStab(OperatorReference<S> matrix,
                       std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      workspace(matrix, preconditioner.get())),
-      ring_(ring_of_recurrence(matrix)) {
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix->ring(),
+                      workspace(*matrix, preconditioner.get())),
+      ring_(ring_of_recurrence(*matrix)) {
   for (FieldView<S>* work : {&shadow_, &p_, &v_, &t_}) *work = this->make_work();
   if (this->preconditioner_) {
     p_hat_ = this->make_work();

@@ -37,12 +37,12 @@ Workspace workspace(const LinearOperator<S>& matrix, const Preconditioner<S>* pr
 }  // namespace
 
 template <class S>
-ConjugateGradient<S>::ConjugateGradient(const LinearOperator<S>& matrix,
+ConjugateGradient<S>::ConjugateGradient(OperatorReference<S> matrix,
                                         std::shared_ptr<Preconditioner<S>> preconditioner,
                                         SolverOptions options)
-    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix.ring(),
-                      workspace(matrix, preconditioner.get())) {
-  if (!matrix.has_adjoint()) {
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options), matrix->ring(),
+                      workspace(*matrix, preconditioner.get())) {
+  if (!matrix->has_adjoint()) {
     throw Error(ErrorKind::unsupported,
                 "conjugate gradient needs a Hermitian matrix, and these entries have no adjoint; "
                 "use BiCGStab");

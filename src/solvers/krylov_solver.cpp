@@ -76,6 +76,32 @@ Offset partials_of_sums(const LinearOperator<S>& matrix) {
   return groups_of(matrix.rows());
 }
 
+/// Throws `Error` unless the preconditioner was made for fields of the operator, as far as it says.
+template <class S>
+void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>& matrix) {
+  const std::optional<FieldShape> shape = preconditioner.shape();
+  if (!shape) return;
+  if (shape->rows != matrix.rows() || shape->components != matrix.row_components()) {
+    throw Error(ErrorKind::size_mismatch, "a preconditioner of " + std::to_string(shape->rows) +
+                                              " rows of " + std::to_string(shape->components) +
+                                              " components meets an operator of " +
+                                              std::to_string(matrix.rows()) + " of " +
+                                              std::to_string(matrix.row_components()));
+  }
+  if (!in_basis(shape->basis, matrix.row_basis())) {
+    throw Error(ErrorKind::size_mismatch,
+                "the preconditioner is in another basis than the operator; make it of an operator "
+                "in that basis");
+  }
+  if (shape->layout && *shape->layout != matrix.vector_layout()) {
+    throw Error(ErrorKind::size_mismatch,
+                "the preconditioner is of another vector layout than the operator's plan");
+  }
+  if (shape->gpu && *shape->gpu != matrix.device().stream().gpu) {
+    throw Error(ErrorKind::usage, "the preconditioner is on another device than the operator");
+  }
+}
+
 /// Bytes of it, where they are available.
 template <class S>
 long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
@@ -94,40 +120,43 @@ long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
 }  // namespace
 
 template <class S>
-KrylovSolver<S>::KrylovSolver(const LinearOperator<S>& matrix,
+KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                               std::shared_ptr<Preconditioner<S>> preconditioner,
                               SolverOptions options, Ring ring, const Workspace& workspace)
-    : matrix_(matrix),
+    : operator_(std::move(matrix)),
+      matrix_(*operator_),
       preconditioner_(std::move(preconditioner)),
-      device_(matrix.device()),
+      device_(matrix_.device()),
       stream_(device_.stream()),
-      reduction_(matrix.rows(), device_),
+      reduction_(matrix_.rows(), device_),
       ring_(ring),
-      iterated_(&matrix.iterated()),
-      basis_(matrix.row_basis()) {
-  if (matrix.rows() != matrix.columns() || matrix.row_components() != matrix.column_components()) {
+      iterated_(&matrix_.iterated()),
+      basis_(matrix_.row_basis()) {
+  if (matrix_.rows() != matrix_.columns() ||
+      matrix_.row_components() != matrix_.column_components()) {
     throw Error(ErrorKind::size_mismatch,
-                "a solver needs a square operator, this one is " + std::to_string(matrix.rows()) +
-                    " x " + std::to_string(matrix.columns()) + " with " +
-                    std::to_string(matrix.row_components()) + " x " +
-                    std::to_string(matrix.column_components()) + " components");
+                "a solver needs a square operator, this one is " + std::to_string(matrix_.rows()) +
+                    " x " + std::to_string(matrix_.columns()) + " with " +
+                    std::to_string(matrix_.row_components()) + " x " +
+                    std::to_string(matrix_.column_components()) + " components");
   }
-  if (!in_basis(matrix.row_basis(), matrix.column_basis())) {
+  if (!in_basis(matrix_.row_basis(), matrix_.column_basis())) {
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");
   }
-  if (matrix.row_components() % ring_size(ring) != 0) {
-    throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix.row_components()) +
+  if (matrix_.row_components() % ring_size(ring) != 0) {
+    throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix_.row_components()) +
                                               " components are no whole numbers of a ring of " +
                                               std::to_string(ring_size(ring)));
   }
-  const Offset partials = partials_of_sums<S>(matrix);
+  if (preconditioner_) check_fits(*preconditioner_, matrix_);
+  const Offset partials = partials_of_sums<S>(matrix_);
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
-  memory_ = checked<S>({workspace.fields + own_fields, workspace.bytes + sums}, matrix);
+  memory_ = checked<S>({workspace.fields + own_fields, workspace.bytes + sums}, matrix_);
   if (device_.on_gpu()) reduction_.reserve(partials);
   if constexpr (has_cuda) {
     // What every solve needs, compiled while the method makes its own kernels.
-    if (const cuda::Product* product = matrix.product_on_gpu()) {
+    if (const cuda::Product* product = matrix_.product_on_gpu()) {
       compiling_ = std::async(std::launch::async, [product] {
         product->prepare({.epilogue = device::store_residual});
       });
@@ -313,6 +342,7 @@ Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x
   using Clock = typename detail::SolveControl<S>::Clock;
   check_same_shape(b, residual_, "the right-hand side");
   check_same_shape(x, residual_, "the solution");
+  check_apart(b, x, "the right-hand side", "the solution");
   const Range range("solve");
   Report report;
   const auto iterate_on = [&](const LinearOperator<S>& matrix) {
@@ -401,6 +431,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
     check_same_shape(b, residual_, "the right-hand side");
     check_same_shape(x, residual_, "the solution");
+    check_apart(b, x, "the right-hand side", "the solution");
     iterated_ = &matrix_.iterated();  // the last `solve` may have left it
     if (loop() == "stepped" || form_of_loop(matrix_) == LoopForm::stepped) {
       throw Error(ErrorKind::unsupported,

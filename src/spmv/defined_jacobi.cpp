@@ -82,8 +82,23 @@ Index DefinedJacobi<S>::invert_entries() {
 }
 
 template <class S>
+std::optional<FieldShape> DefinedJacobi<S>::shape() const {
+  return FieldShape{matrix_.rows(), matrix_.row_components(), matrix_.row_basis(),
+                    on_gpu_ ? std::optional(matrix_.vector_layout()) : std::nullopt,
+                    matrix_.device().stream().gpu};
+}
+
+template <class S>
+void DefinedJacobi<S>::check_fit(const FieldView<const S>& r, const FieldView<S>& z) const {
+  detail::check_operand(r, matrix_.rows(), matrix_.row_components(), *matrix_.row_basis(),
+                        "Jacobi");
+  check_same_shape(r, z, "Jacobi");
+}
+
+template <class S>
 void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                              const Stream& stream) const {
+  check_fit(r, z);
   if constexpr (has_cuda) {
     if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
   }
@@ -112,6 +127,8 @@ template <class S>
 std::pair<sum_t<S>, sum_t<S>> DefinedJacobi<S>::update_and_apply(
     S alpha, const FieldView<const S>& q, const FieldView<S>& r, const FieldView<S>& z,
     Reduction<S>& reduction, const Stream& stream) const {
+  check_fit(q, r);
+  check_fit(r, z);
   if constexpr (has_cuda) {
     if (on_gpu_) return detail::update_on_gpu<S>(*on_gpu_, alpha, q, r, z, reduction, stream);
   }

@@ -130,13 +130,13 @@ DefinedOperator<S> DefinedOperator<S>::scheduled(const Plan& plan) const {
 template <class S>
 void DefinedOperator<S>::make_product() {
   if constexpr (has_cuda) {
-    if (!state_->device.on_gpu()) return;
-    const EntryDefinition& definition = *state_->definition;
+    if (!state().device.on_gpu()) return;
+    const EntryDefinition& definition = *state().definition;
     const int K = definition.size(), V = definition.vector_size(), scalar_bytes = sizeof(S);
     const cuda::EntryShape shape{K, scalar_bytes, V, V, scalar_bytes, ring_size(definition.ring)};
     product_ = std::make_shared<cuda::Product>(
-        text_of<S>(definition), text_of<S, sum_t<S>>(definition), shape, state_->pattern, plan_,
-        state_->values.data(), state_->device);
+        text_of<S>(definition), text_of<S, sum_t<S>>(definition), shape, state().pattern, plan_,
+        state().values.data(), state().device);
   }
 }
 
@@ -174,25 +174,26 @@ void DefinedOperator<S>::store_slices(State& state, const DefinedMatrix<S>& matr
                                          state.column_basis, matrix.entry_bytes(), device);
     state.memory = state.pattern->memory;
     state.values = Array<S>(static_cast<std::size_t>(state.pattern->slots * K), device);
-    place_values_on_gpu(*state.pattern, plan_.inner, {K, scalar_bytes}, matrix.values().data(),
-                        state.values.data(), device.stream());
+    place_values_on_gpu(*state.pattern, plan_.inner, {K, scalar_bytes},
+                        std::as_bytes(matrix.values().span()),
+                        std::as_writable_bytes(state.values.span()), device.stream());
   }
 }
 
 template <class S>
 const S* DefinedOperator<S>::diagonal(Index row) const {
-  const Index* const begin = state_->column.data() + state_->offsets[static_cast<std::size_t>(row)];
+  const Index* const begin = state().column.data() + state().offsets[static_cast<std::size_t>(row)];
   const Index* const end =
-      state_->column.data() + state_->offsets[static_cast<std::size_t>(row) + 1];
+      state().column.data() + state().offsets[static_cast<std::size_t>(row) + 1];
   const Index* const at = std::find(begin, end, row);
   if (at == end) return nullptr;
-  return state_->values.data() + (at - state_->column.data()) * definition().size();
+  return state().values.data() + (at - state().column.data()) * definition().size();
 }
 
 template <class S>
 long long DefinedOperator<S>::compulsory_bytes() const {
   const auto scalar = static_cast<long long>(sizeof(S));
-  return state_->entries * (definition().size() * scalar + static_cast<long long>(sizeof(Index))) +
+  return state().entries * (definition().size() * scalar + static_cast<long long>(sizeof(Index))) +
          (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) +
          (static_cast<long long>(rows()) + columns()) * row_components() * scalar;
 }
@@ -207,6 +208,7 @@ template <class S>
 template <class U>
 void DefinedOperator<S>::check(const FieldView<U>& field, Index rows,
                                const std::shared_ptr<const Basis>& basis, const char* name) const {
+  field.check();
   if (field.size != rows || field.components != row_components()) {
     throw Error(ErrorKind::size_mismatch, "a matrix of entries " + definition().name + " needs " +
                                               name + " of " + std::to_string(rows) + " rows of " +
@@ -225,13 +227,13 @@ template <class T, class Finish>
 void DefinedOperator<S>::product(const FieldView<const S>& x, const Finish& finish,
                                  Reduction<S>* reduction, const Stream& stream) const {
   const Rows<S> A{
-      state_->definition.get(), state_->offsets.data(),
-      state_->column.data(),    state_->values.data(),
+      state().definition.get(), state().offsets.data(),
+      state().column.data(),    state().values.data(),
       plan().prefetch_x,        plan().prefetch_matrix / static_cast<Offset>(sizeof(S))};
   const auto run =
       detail::has_avx2() ? product_rows_avx2<T, S, Finish> : product_rows_baseline<T, S, Finish>;
   detail::for_each_product_group(
-      groups_of(rows()), state_->entries, plan(), stream, [&](Index group) {
+      groups_of(rows()), state().entries, plan(), stream, [&](Index group) {
         const Index begin = group * rows_of_group;
         const auto end =
             static_cast<Index>(std::min<Offset>(rows(), Offset(begin) + rows_of_group));
@@ -245,6 +247,7 @@ void DefinedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, con
                                const Stream& stream) const {
   check(x, columns(), column_basis(), "x");
   check(y, rows(), row_basis(), "y");
+  check_apart(x, y, "x", "y");
   if constexpr (has_cuda) {
     if (product_) {
       return detail::apply_on_gpu<S>(*product_, alpha, x, beta, y, stream);
@@ -263,6 +266,7 @@ sum_t<S> DefinedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldV
   }
   check(x, columns(), column_basis(), "x");
   check(y, rows(), row_basis(), "y");
+  check_apart(x, y, "x", "y");
   if constexpr (has_cuda) {
     if (product_) {
       return detail::apply_dot_on_gpu<S>(*product_, x, y, reduction, stream);
@@ -280,6 +284,8 @@ sum_t<S> DefinedOperator<S>::residual(const FieldView<const S>& b, const FieldVi
   check(x, columns(), column_basis(), "x");
   check(b, rows(), row_basis(), "b");
   check(r, rows(), row_basis(), "r");
+  check_apart(x, r, "x", "r");
+  if (b.data != r.data) check_apart(b, r, "b", "r");
   if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
     throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
   }

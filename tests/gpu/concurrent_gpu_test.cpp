@@ -201,8 +201,8 @@ TEST_F(ConcurrentOnGpu, NothingRunsOnTheDefaultStream) {
           const Scalars more = x.scalars().to_host();
           scalars.insert(scalars.end(), more.begin(), more.end());
         };
-        A.update_values(matrix.values().data());
-        A.update_values(values.data());
+        A.update_values(matrix);
+        A.update_values(values);
         Field<E> x(n), y(n), x_there = A.field(), y_there = A.field();
         EXPECT_TRUE(conjugate_gradient.solve(b.view(), x.view()).converged());
         EXPECT_TRUE(bicgstab.solve(b.view(), y.view()).converged());
@@ -283,7 +283,7 @@ TEST_F(SeveralGpus, LeaveTheCurrentOneAsTheyFoundIt) {
         EXPECT_EQ(current(), before);
         ConjugateGradient<double> solver(A, jacobi);
         EXPECT_EQ(current(), before);
-        A.update_values(matrix.values().data());
+        A.update_values(matrix);
         EXPECT_EQ(current(), before);
         Field<E> x(n);
         EXPECT_TRUE(solver.solve(b.view(), x.view()).converged());

@@ -322,7 +322,7 @@ TEST_F(EnqueuedSolves, BecomePartOfTheCallersGraph) {
       Field<E> b(rows, own), x(rows, own);
       const PinnedReport report;
       const auto queue = [&] {
-        A.update_values(values.data());
+        A.update_values(values);
         solver->enqueue(b.view(), x.view(), report.get());
       };
       solver->prepare_enqueue(b.view(), x.view(), report.get());
@@ -430,14 +430,14 @@ TEST_F(EnqueuedSolves, SingularDiagonalsAreAStatus) {
         for (int k = 0; k < E::components; ++k) singular.values()[i * E::components + k] = 0;
       }
     }
-    A.update_values(singular.values().data());
+    A.update_values(singular);
     solver.enqueue(b.view(), x.view(), report.get());
     DeviceReport found = report.after(device);
     EXPECT_EQ(found.status, Status::breakdown);
     EXPECT_EQ(found.singular_row, 311);
     EXPECT_EQ(found.iterations, 0);
     EXPECT_FALSE(!(std::abs(found.residual - 1) <= 1e-12));
-    A.update_values(matrix.values().data());
+    A.update_values(matrix);
     solver.enqueue(b.view(), x.view(), report.get());
     found = report.after(device);
     EXPECT_EQ(found.status, Status::converged);
@@ -533,7 +533,7 @@ TEST_F(EnqueuedSolves, AllocateNothingAfterTheFirst) {
     solver.prepare_enqueue(b.view(), x.view(), report.get());
     const int before = memory.allocations;
     for (int repetition = 0; repetition < 4; ++repetition) {
-      A.update_values(values.data());
+      A.update_values(values);
       solver.enqueue(b.view(), x.view(), report.get());
     }
     EXPECT_EQ(report.after(counted).status, Status::converged);
@@ -659,7 +659,7 @@ TEST_F(EnqueuedSolves, OnACopyBecomePartOfACallersGraph) {
     own.synchronize();
     const OwnGraph graph(stream.get(), [&] { solver.enqueue(b.view(), x.view(), report.get()); });
     for (int replay = 0; replay < 3; ++replay) {
-      A.update_values(values.data());
+      A.update_values(values);
       fill<double>(0.0, x.view(), own.stream());
       graph.launch(stream.get());
       const DeviceReport found = report.after(own);
@@ -671,7 +671,7 @@ TEST_F(EnqueuedSolves, OnACopyBecomePartOfACallersGraph) {
       expect_error(ErrorKind::unsupported,
                    "new values under stored=float cannot become part of a graph: take them before "
                    "its launch, or leave stored=float out of the plan",
-                   [&] { A.update_values(values.data()); });
+                   [&] { A.update_values(values); });
     });
   }
 }

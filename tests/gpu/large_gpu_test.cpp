@@ -119,7 +119,7 @@ TEST_F(LargeOnGpu, ProductOfMoreThan2To31Entries) {
       if (repetition == 0) {
         // Once more, with the values through the map again.
         Operator<E> same = A;
-        same.update_values(values.data());
+        same.update_values(values);
       }
     }
   }

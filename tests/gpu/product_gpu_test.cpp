@@ -166,10 +166,10 @@ TEST_F(UpdateOnGpu, NewValuesFromHostOrDeviceGiveTheirProduct) {
     problem.product = reference_product(problem.matrix, problem.x);
     if (from_device) {
       const Array<double> copied(std::span<const double>(values.span()), device);
-      A.update_values(copied.data());
+      A.update_values(copied);
       device.synchronize();
     } else {
-      A.update_values(values.data());
+      A.update_values(values);
     }
     expect_product(
         on_host, problem, 1.0, 0.0, seed.generator,

@@ -360,12 +360,15 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
   // One scalar further: values aligned for no more than a scalar.
   for (const std::size_t first : {0, 1}) {
     std::vector<S> expected = poison;
-    detail::place_values<E>(*pattern.on_cpu, inner, order, given.data() + first, expected.data(),
+    const std::size_t scalars = at(entries) * K;
+    detail::place_values<E>(*pattern.on_cpu, inner, order,
+                            std::span<const S>(given).subspan(first, scalars), expected,
                             cpu.stream());
     const auto expect_placed = [&](const S* from, Offset buffer_entries, const Stream& stream) {
       Array<S> placed(std::span<const S>(poison), gpu);
-      place_values_on_gpu(*pattern.on_gpu, inner, detail::entry_shape<E>(order), from,
-                          placed.data(), stream, buffer_entries);
+      place_values_on_gpu(*pattern.on_gpu, inner, detail::entry_shape<E>(order),
+                          std::as_bytes(std::span<const S>(from, scalars)),
+                          std::as_writable_bytes(placed.span()), stream, buffer_entries);
       EXPECT_EQ(placed.to_host(), expected) << "through a buffer of " << buffer_entries;
     };
     expect_placed(values.data() + first, 0, gpu.stream());

@@ -117,13 +117,13 @@ TYPED_TEST(StoredFloatOnGpu, ProductsAreThoseOfTheCpu) {
     };
     expect_same("as built");
     for (double& value : matrix.values()) value *= 1.1;
-    on_cpu.update_values(matrix.values().data());
-    on_gpu.update_values(matrix.values().data());
+    on_cpu.update_values(matrix);
+    on_gpu.update_values(matrix);
     expect_same("from the host");
     for (double& value : matrix.values()) value /= 1.3;
-    on_cpu.update_values(matrix.values().data());
+    on_cpu.update_values(matrix);
     const Array<double> there(std::span<const double>(matrix.values()), this->device);
-    on_gpu.update_values(there.data());
+    on_gpu.update_values(there);
     expect_same("from the GPU");
   }
 }
@@ -177,8 +177,8 @@ TEST_F(StoredFloatEndsOnGpu, QueuesNothingOnAStreamThatIsBeingCaptured) {
     for (double& value : matrix.values()) value *= 1.25;
     const Array<double> there(std::span<const double>(matrix.values()), own);
     own.synchronize();
-    const double* const on_gpu_and_host[] = {there.data(), matrix.values().data()};
-    for (const double* values : on_gpu_and_host) {
+    const std::span<const double> on_gpu_and_host[] = {there.span(), matrix.values().span()};
+    for (const std::span<const double> values : on_gpu_and_host) {
       const OwnGraph graph(stream.get(), [&] {
         expect_error(ErrorKind::unsupported,
                      "new values under stored=float cannot become part of a graph: take them "

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/defined_matrix.hpp"
 #include "heddle/entries.hpp"
 
 namespace {
@@ -33,6 +34,21 @@ void expect_refused(const Given<T>& given, ErrorKind kind, const std::string& me
       EXPECT_EQ(error.what(), message);
     }
   }
+}
+
+TEST(CheckPattern, NamesNullPointers) {
+  const auto expect_usage = [](const PatternView& pattern) {
+    try {
+      check_pattern(pattern, Device::cpu());
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << error.what();
+    }
+  };
+  const std::vector<std::int64_t> offsets{0, 1};
+  expect_usage({1, 1, OffsetsView(), nullptr});
+  expect_usage({1, 1, OffsetsView(offsets.data()), nullptr});
+  EXPECT_NO_THROW(check_pattern({0, 1, OffsetsView(), nullptr}, Device::cpu()));
 }
 
 TEST(CheckPattern, AcceptsUnsortedColumnsAndEmptyRows) {
@@ -101,6 +117,42 @@ TEST(CsrMatrix, CopiesAndMoves) {
   copy = std::move(moved);
   EXPECT_EQ(copy.values().data(), kept);
 }
+
+TEST(CsrMatrix, HasNothingWhenMovedFrom) {
+  auto matrix = small_matrix();
+  const auto taken = std::move(matrix);
+  expect_small(taken);
+  EXPECT_EQ(matrix.rows(), 0);
+  EXPECT_EQ(matrix.columns(), 0);
+  EXPECT_EQ(matrix.entries(), 0);
+  EXPECT_NO_THROW(check_pattern(matrix.view().pattern(), Stream{1}));
+  const auto copied = matrix;
+  EXPECT_EQ(copied.columns(), 0);
+  matrix = taken;
+  expect_small(matrix);
+
+  using Defined = DefinedMatrix<double>;
+  const auto definition = std::make_shared<const EntryDefinition>(parse_entry_definition(
+      R"({"name": "one", "members": ["a"], "multiply": {"a": "a.a * x.a"}})", "test"));
+  Defined first(definition, 1, 4, Array<Offset>(2), {}, {});
+  const Defined second = std::move(first);
+  EXPECT_EQ(second.columns(), 4);
+  EXPECT_EQ(first.rows(), 0);
+  EXPECT_EQ(first.columns(), 0);
+  EXPECT_EQ(first.entries(), 0);
+  first = second;
+  EXPECT_EQ(first.rows(), 1);
+}
+
+#if HEDDLE_ASSERTIONS
+TEST(CsrMatrix, ChecksElementAccessWithoutNdebug) {
+  const auto matrix = small_matrix();
+  EXPECT_DEATH(matrix.entry(3), "does not hold");
+  EXPECT_DEATH(matrix.entry(-1), "does not hold");
+  EXPECT_DEATH(matrix.view().pattern().length(matrix.rows()), "does not hold");
+  EXPECT_DEATH(matrix.column()[3], "does not hold");
+}
+#endif
 
 TEST(CsrMatrix, IsEmptyByDefault) {
   const CsrMatrix<quaternion<float>> matrix;

@@ -95,10 +95,10 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
 
     // Another matrix of the pattern takes its values alone; new values take nothing.
     const long long before = memory.live;
-    Operator<E> second(built, matrix.values().data());
+    Operator<E> second(built, matrix);
     EXPECT_EQ(memory.live - before, told.values + told.copy);
     const int allocations = memory.allocations;
-    second.update_values(matrix.values().data());
+    second.update_values(matrix);
     EXPECT_EQ(memory.allocations, allocations);
   }
   EXPECT_EQ(memory.live, 0);

@@ -111,7 +111,7 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   for (S& value : values) value = next++;
   for (S& value : poisoned) value = -7;
   Array<S> expected = poisoned;
-  detail::place_values<E>(pattern, plan.inner, order, values.data(), expected.data(), Stream{});
+  detail::place_values<E>(pattern, plan.inner, order, values, expected.span(), Stream{});
 
   const auto compare = [&](const auto& map, Offset pieces) {
     for (const Array<S>& result :

@@ -156,14 +156,14 @@ TEST(StoredFloatPlan, NewValuesReachBothCopies) {
   expect_solved("as built");
   for (double& value : matrix.values()) value *= -7;
   for (double& value : matrix.values()) value = -value;
-  A.update_values(matrix.values().data());
+  A.update_values(matrix);
   expect_solved("update_values");
   for (double& value : matrix.values()) value *= 3;
   for (double& value : A.values_in_basis()) value *= 3;
   A.values_changed();
   expect_solved("values_in_basis");
   for (double& value : matrix.values()) value /= 5;
-  const Operator<E> other(A, matrix.values().data());
+  const Operator<E> other(A, matrix);
   Field<E> x = other.field(), y = other.field(), z = other.field();
   fill_randomly(x, generator);
   other.apply(1, x.view(), 0, y.view(), Stream{});
@@ -291,8 +291,8 @@ TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
     wide.values()[2 * (9 * 7 + 3) + 1] = -1e39;
     const std::string refusal = "the entry of row 7, column 3" + advice;
     expect_refusal(refusal, [&] { Operator<E>(wide, plan); });
-    expect_refusal(refusal, [&] { A.update_values(wide.values().data()); });
-    A.update_values(matrix.values().data());
+    expect_refusal(refusal, [&] { A.update_values(wide); });
+    A.update_values(matrix);
 
     CsrMatrix<E> tiny = matrix;
     for (double& value : tiny.values()) value = 0;

@@ -58,19 +58,19 @@ TYPED_TEST(OfEntry, TakesNewValues) {
     const Operator<E> fresh(second.matrix, plan);
     Operator<E> matrix(first.matrix, plan);
     const Operator<E> handle = matrix;  // shares the values
-    const Operator<E> sibling(matrix, first.matrix.values().data());
+    const Operator<E> sibling(matrix, first.matrix);
     EXPECT_EQ(&sibling.pattern(), &matrix.pattern());
     EXPECT_EQ(product(sibling, first), product(matrix, first));
 
     const long long generation = matrix.generation();
-    matrix.update_values(second.matrix.values().data());
+    matrix.update_values(second.matrix);
     EXPECT_GT(matrix.generation(), generation);
     EXPECT_EQ(handle.generation(), matrix.generation());
     EXPECT_EQ(product(matrix, second), product(fresh, second));
     EXPECT_EQ(product(handle, second), product(fresh, second));
     // Padding stays what it was, and so does the other matrix of the pattern.
     poison_padding(matrix);
-    matrix.update_values(second.matrix.values().data());
+    matrix.update_values(second.matrix);
     expect_poisoned_product(matrix, second, seed.generator);
     expect_poisoned_product(sibling, first, seed.generator);
     if (this->HasFailure()) return;
@@ -271,8 +271,8 @@ void expect_column_major(Generator& generator) {
     Operator<E> matrix(view, plan);
     EXPECT_EQ(product(matrix, problem), expected) << layout;
     // Later values come in the same order.
-    EXPECT_EQ(product(Operator<E>(matrix, values.data()), problem), expected) << layout;
-    matrix.update_values(values.data());
+    EXPECT_EQ(product(Operator<E>(matrix, values), problem), expected) << layout;
+    matrix.update_values(values);
     EXPECT_EQ(product(matrix, problem), expected) << layout;
   }
 }

@@ -88,10 +88,10 @@ TYPED_TEST(Scheduled, SharesNewValues) {
     Operator<E> first(old, plan);
     Operator<E> second = first.scheduled(parse_plan("schedule=dynamic", plan));
     const long long generation = first.generation();
-    second.update_values(other.values().data());
+    second.update_values(other);
     EXPECT_GT(first.generation(), generation);
     EXPECT_EQ(results(first, x), results(Operator<E>(other, plan), x));
-    first.update_values(old.values().data());
+    first.update_values(old);
     EXPECT_EQ(results(second, x), results(Operator<E>(old, second.plan()), x));
   }
 }

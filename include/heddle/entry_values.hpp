@@ -1,0 +1,83 @@
+// New values for the entries of a matrix whose pattern stays.
+#pragma once
+
+#include <concepts>
+#include <span>
+
+#include "heddle/csr.hpp"
+
+namespace heddle {
+
+/// The values of all the entries, in the order in which the matrix had them, in the memory of host
+/// or GPU; not owned. Number and sizes are checked by who takes them; that the pattern is the same
+/// is not.
+template <class E>
+class EntryValues {
+ public:
+  using scalar = stored_scalar_t<E>;
+
+  /// E::components scalars an entry, blocks as in the matrix that the operator was made of.
+  EntryValues(const scalar* data, std::size_t count) : EntryValues(std::span(data, count)) {}
+  template <class Scalars>
+    requires std::convertible_to<const Scalars&, std::span<const scalar>>
+  EntryValues(const Scalars& scalars) : scalars_(scalars) {
+    check();
+  }
+
+  /// One after the other, blocks row by row.
+  template <class Entries>
+    requires std::convertible_to<const Entries&, std::span<const E>>
+  EntryValues(const Entries& entries) : is_row_major_(true) {
+    const std::span<const E> all = entries;
+    scalars_ = {reinterpret_cast<const scalar*>(all.data()), all.size() * E::components};
+    check();
+  }
+
+  /// Of a matrix with the same pattern.
+  EntryValues(const CsrMatrix<E>& matrix)
+      : scalars_(matrix.values().data(),
+                 static_cast<std::size_t>(matrix.entries()) * E::components),
+        is_row_major_(true),
+        is_matrix_(true),
+        rows_(matrix.rows()),
+        columns_(matrix.columns()) {}
+
+  std::span<const scalar> scalars() const { return scalars_; }
+  /// How blocks are stored, where `given` is how those of the operator's matrix were.
+  ComponentOrder order(ComponentOrder given) const {
+    return is_row_major_ ? ComponentOrder::row_major : given;
+  }
+
+  /// Throws `Error` (size_mismatch) unless they are those of a matrix of such sizes.
+  void check_fit(Index rows, Index columns, Offset entries) const {
+    const auto needed = static_cast<std::size_t>(entries) * E::components;
+    if (is_matrix_ && (rows_ != rows || columns_ != columns)) {
+      throw Error(ErrorKind::size_mismatch,
+                  "the values of a matrix of " + std::to_string(rows_) + " x " +
+                      std::to_string(columns_) + " entries are none of one of " +
+                      std::to_string(rows) + " x " + std::to_string(columns));
+    }
+    if (scalars_.size() != needed) {
+      throw Error(ErrorKind::size_mismatch,
+                  "a matrix of " + std::to_string(entries) + " entries of " +
+                      std::to_string(E::components) + " scalars meets values of " +
+                      std::to_string(scalars_.size()) + " scalars, not " + std::to_string(needed));
+    }
+  }
+
+ private:
+  void check() const {
+    if (scalars_.data() == nullptr && !scalars_.empty()) {
+      throw Error(ErrorKind::usage,
+                  "a null pointer to " + std::to_string(scalars_.size()) + " scalars of entries");
+    }
+  }
+
+  std::span<const scalar> scalars_;
+  bool is_row_major_ = false;
+  bool is_matrix_ = false;
+  Index rows_ = 0;
+  Index columns_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,148 @@
+// What control groups and the limits of a process leave of the memory.
+#include "../../src/base/memory_limits.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "heddle/array.hpp"
+#include "heddle/error.hpp"
+#include "io/temporary_folder.hpp"
+
+namespace {
+
+using namespace heddle;
+
+constexpr long long no_limit = std::numeric_limits<long long>::max();
+
+/// A machine's folders, as far as they say what control groups there are.
+struct Machine {
+  TemporaryFolder folder;
+
+  void write(const std::string& path, const std::string& text) const {
+    const std::filesystem::path place = std::filesystem::path(folder / "") / path;
+    std::filesystem::create_directories(place.parent_path());
+    std::ofstream(place) << text;
+  }
+  void mount(const std::string& line) const { write("proc/self/mountinfo", line + "\n"); }
+  long long leaves() const {
+    std::string root = folder / "";
+    root.pop_back();
+    return control_groups_leave(root);
+  }
+};
+
+const std::string version_2 =
+    "21 20 0:19 / /proc rw - proc proc rw\n"
+    "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate";
+
+TEST(MemoryLimits, NoGroupsAreNoLimit) { EXPECT_EQ(Machine().leaves(), no_limit); }
+
+TEST(MemoryLimits, Version2UpTheHierarchy) {
+  const Machine machine;
+  machine.mount(version_2);
+  machine.write("proc/self/cgroup", "0::/user.slice/job\n");
+  machine.write("sys/fs/cgroup/memory.stat", "anon 5\n");
+  EXPECT_EQ(machine.leaves(), no_limit);
+  const std::string job = "sys/fs/cgroup/user.slice/job/", slice = "sys/fs/cgroup/user.slice/";
+  machine.write(job + "memory.max", "max\n");
+  machine.write(job + "memory.current", "700\n");
+  EXPECT_EQ(machine.leaves(), no_limit);
+  machine.write(job + "memory.max", "1000\n");
+  EXPECT_EQ(machine.leaves(), 300);
+  // Pages of files can be dropped.
+  machine.write(job + "memory.stat", "anon 500\ninactive_file 60\nactive_file 40\nfile 150\n");
+  EXPECT_EQ(machine.leaves(), 400);
+  machine.write(slice + "memory.max", "2000\n");
+  machine.write(slice + "memory.current", "1950\n");
+  EXPECT_EQ(machine.leaves(), 50);
+  machine.write(slice + "memory.current", "2100\n");
+  EXPECT_EQ(machine.leaves(), 0);
+}
+
+TEST(MemoryLimits, Version2OfAContainer) {
+  const Machine machine;
+  machine.mount(version_2);
+  machine.write("proc/self/cgroup", "0::/../seen/from/elsewhere\n");
+  machine.write("sys/fs/cgroup/memory.max", "5000\n");
+  machine.write("sys/fs/cgroup/memory.current", "1000\n");
+  EXPECT_EQ(machine.leaves(), 4000);
+}
+
+TEST(MemoryLimits, Version1) {
+  const Machine machine;
+  machine.mount(
+      "31 24 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+      "32 24 0:28 /docker/7 /sys/fs/cgroup/memory ro,nosuid master:3 - cgroup cgroup rw,memory");
+  machine.write("proc/self/cgroup", "5:cpu,cpuacct:/docker/7\n4:memory:/docker/7\n0::/\n");
+  machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  machine.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "600\n");
+  EXPECT_GT(machine.leaves(), 1LL << 60);
+  machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000\n");
+  machine.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 100\n");
+  EXPECT_EQ(machine.leaves(), 500);
+}
+
+/// The exit status of a child in which `f` runs.
+template <class F>
+int status_of_child(const F& f) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = 99;
+    try {
+      status = f();
+    } catch (...) {
+    }
+    _exit(status);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(MemoryLimits, OfTheProcess) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
+#endif
+#endif
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    const int status = status_of_child([&] {
+      constexpr long long most = 3LL << 30;
+      const rlimit limit{most, most};
+      if (setrlimit(resource, &limit) != 0) return 1;
+      const long long left = available_host_memory();
+      if (left <= 0 || left >= most) return 2;
+      try {
+        const Array<double> array(std::size_t(most) / sizeof(double));
+        return 3;
+      } catch (const Error& error) {
+        return error.kind() == ErrorKind::memory ? 0 : 4;
+      }
+    });
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST(MemoryLimits, MoreThanTheMachineHasIsNotAskedFor) {
+  const auto bytes = static_cast<std::size_t>(available_host_memory());
+  const auto expect_refused = [](std::size_t size) {
+    try {
+      const Array<double> array(size);
+      ADD_FAILURE() << "made";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  };
+  expect_refused(2 * bytes / sizeof(double));
+  expect_refused(std::numeric_limits<std::size_t>::max() / sizeof(double) + 2);
+}
+
+}  // namespace
