@@ -12,6 +12,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/triplets.hpp"
+#include "support/test_data.hpp"
 
 namespace heddle::elastic::test {
 namespace {
@@ -42,8 +43,9 @@ std::vector<double> vector_of(const std::string& path) {
 }
 
 TEST(HypreBeam, IsSolvedAsItsAuthorsDid) {
-  const std::string folder = HEDDLE_SOURCE_DIR "/../shared/data/fem/beam_tet_dof459";
-  if (!std::filesystem::exists(folder + ".A.IJ.00000.gz")) GTEST_SKIP() << "no " << folder;
+  const std::string name = "fem/beam_tet_dof459.A.IJ.00000.gz";
+  if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
+  const std::string folder = test::test_data("fem/beam_tet_dof459");
   std::istringstream lines(text_of(folder + ".A.IJ.00000.gz"));
   int sizes[4] = {};
   for (int& size : sizes) lines >> size;

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "../../src/io/matrix_market_read.hpp"
+#include "support/test_data.hpp"
 #include "temporary_folder.hpp"
 
 using namespace heddle;
@@ -279,23 +280,20 @@ TEST(MatrixMarket, CompressedFilesAreOnePlainGzipMember) {
 }
 
 TEST(MatrixMarket, ReadsRealFiles) {
-  const char* folder = std::getenv("HEDDLE_SHARED_DATA");
-  const std::string data = folder != nullptr ? folder : HEDDLE_SOURCE_DIR "/../shared/data";
-  if (!std::filesystem::exists(data + "/complex/mhd1280b.mtx.gz")) {
-    GTEST_SKIP() << "no real files; HEDDLE_SHARED_DATA names their folder";
-  }
-  const ScalarMatrix mhd = read_scalar_matrix(data + "/complex/mhd1280b.mtx.gz");
+  const std::string name = "complex/mhd1280b.mtx.gz";
+  if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
+  const ScalarMatrix mhd = read_scalar_matrix(test::test_data(name));
   EXPECT_EQ(mhd.rows(), 1280);
   EXPECT_EQ(mhd.entries(), 22778);
   const Dense entries = dense(mhd);
   for (const auto& [place, value] : entries) {
     EXPECT_EQ((entries.at({place.second, place.first})), std::conj(value));
   }
-  const ScalarMatrix young = read_scalar_matrix(data + "/complex/young1c.mtx.gz");
+  const ScalarMatrix young = read_scalar_matrix(test::test_data("complex/young1c.mtx.gz"));
   EXPECT_EQ(young.rows(), 841);
   EXPECT_EQ(young.entries(), 4089);
   EXPECT_TRUE(young.is_complex());
-  const ScalarMatrix msc = read_scalar_matrix(data + "/fem/msc04515.mtx.gz");
+  const ScalarMatrix msc = read_scalar_matrix(test::test_data("fem/msc04515.mtx.gz"));
   EXPECT_EQ(msc.rows(), 4515);
   EXPECT_EQ(msc.entries(), 97707);
 }

@@ -6,6 +6,7 @@
 
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/test_data.hpp"
 
 using namespace heddle;
 using namespace heddle::mesh;
@@ -142,16 +143,15 @@ TEST(SolidMesh, TellsItsProgress) {
 
 /// Of the meshes that the measurements use, where they are.
 void expect_sizes(const std::string& name, std::size_t vertices, std::size_t tetrahedra) {
-  const std::string path = std::string(HEDDLE_SOURCE_DIR) + "/../shared/data/tets/" + name;
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-  const SolidMesh mesh = read_solid_mesh(path);
+  if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
+  const SolidMesh mesh = read_solid_mesh(test::test_data(name));
   EXPECT_EQ(mesh.position.size(), vertices);
   EXPECT_EQ(mesh.tetrahedron.size(), tetrahedra);
   EXPECT_EQ(mesh.region, std::vector<int>(tetrahedra));
   EXPECT_EQ(mesh.triangle.size(), mesh.surface.size());
 }
 
-TEST(SolidMesh, ReadsTheFemur) { expect_sizes("femur.mesh.gz", 7486, 27678); }
-TEST(SolidMesh, ReadsTheBlade) { expect_sizes("blade.mesh.gz", 20331, 79413); }
+TEST(SolidMesh, ReadsTheFemur) { expect_sizes("tets/femur.mesh.gz", 7486, 27678); }
+TEST(SolidMesh, ReadsTheBlade) { expect_sizes("tets/blade.mesh.gz", 20331, 79413); }
 
 }  // namespace

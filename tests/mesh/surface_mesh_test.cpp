@@ -16,6 +16,7 @@
 #include "heddle/points.hpp"
 #include "io/temporary_folder.hpp"
 #include "refused.hpp"
+#include "support/test_data.hpp"
 #include "surface_readers.hpp"
 
 namespace heddle::mesh {
@@ -566,9 +567,9 @@ TEST(ScannedSurface, IsClosed) {
   for (const Scan& scan : {Scan{"bunny_closed_34835.off.gz", 34835, 69666, 0},
                            Scan{"kitten.obj.gz", 53123, 106246, 1}}) {
     SCOPED_TRACE(scan.name);
-    const std::string path = std::string(HEDDLE_SOURCE_DIR) + "/../shared/data/meshes/" + scan.name;
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-    const TriangleMesh mesh = read_surface_mesh(path).triangles;
+    const std::string name = std::string("meshes/") + scan.name;
+    if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
+    const TriangleMesh mesh = read_surface_mesh(test::test_data(name)).triangles;
     EXPECT_EQ(mesh.position.size(), scan.vertices);
     EXPECT_EQ(mesh.triangle.size(), scan.triangles);
     EXPECT_NO_THROW(check_closed(mesh));

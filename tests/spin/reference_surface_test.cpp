@@ -11,6 +11,7 @@
 #include "heddle/points.hpp"
 #include "similarity.hpp"
 #include "spin_transformation.hpp"
+#include "support/test_data.hpp"
 #include "surface_mesh.hpp"
 
 namespace heddle::spin {
@@ -18,12 +19,13 @@ namespace {
 
 using namespace points;
 
-const std::string folder = HEDDLE_SOURCE_DIR "/../shared/data/spin/";
+const std::string folder = test::test_data("spin/");
 
 class ReferenceSurface : public testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(folder + "sphere.obj.gz")) GTEST_SKIP() << "no " << folder;
+    const std::string name = "spin/sphere.obj.gz";
+    if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
     mesh_ = mesh::read_surface_mesh(folder + "sphere.obj.gz");
     reference_ = mesh::read_surface_mesh(folder + "reference_solution_sphere.obj.gz");
     rho_ = curvature_change_from_image(folder + "bumpy.tga.gz", 5, mesh_);
