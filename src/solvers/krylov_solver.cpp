@@ -81,7 +81,7 @@ void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>
                                               std::to_string(matrix.rows()) + " of " +
                                               std::to_string(matrix.row_components()));
   }
-  if (!in_basis(shape->basis, matrix.row_basis())) {
+  if (!detail::in_basis(shape->basis, matrix.row_basis())) {
     throw Error(ErrorKind::size_mismatch,
                 "the preconditioner is in another basis than the operator; make it of an operator "
                 "in that basis");
