@@ -30,9 +30,9 @@ struct ScaleRange {
 /// Of fields of S, whose squares are summed in T.
 template <class S, class T>
 ScaleRange<T> scale_range() {
-  constexpr int exponent = std::numeric_limits<S>::max_exponent;
+  constexpr int exponent = std::numeric_limits<S>::max_exponent, of_squares = exponent / 2;
   constexpr int margin = 8;
-  return {std::exp2(T(-exponent / 2)), std::exp2(T(exponent / 2)), T(exponent - margin)};
+  return {std::exp2(T(-of_squares)), std::exp2(T(of_squares)), T(exponent - margin)};
 }
 
 }  // namespace heddle::detail
