@@ -44,8 +44,8 @@ std::vector<double> vector_of(const std::string& path) {
 
 TEST(HypreBeam, IsSolvedAsItsAuthorsDid) {
   const std::string name = "fem/beam_tet_dof459.A.IJ.00000.gz";
-  if (!test::has_test_data(name)) GTEST_SKIP() << test::no_test_data(name);
-  const std::string folder = test::test_data("fem/beam_tet_dof459");
+  if (!heddle::test::has_test_data(name)) GTEST_SKIP() << heddle::test::no_test_data(name);
+  const std::string folder = heddle::test::test_data("fem/beam_tet_dof459");
   std::istringstream lines(text_of(folder + ".A.IJ.00000.gz"));
   int sizes[4] = {};
   for (int& size : sizes) lines >> size;
