@@ -29,8 +29,11 @@ bool fits_in_place(const FieldView<const S>& field, VectorLayout layout,
     const bool aligned = reinterpret_cast<std::uintptr_t>(field.data) % 16 == 0;
     if (stream.on_gpu() && (!aligned || !cuda::is_device_memory(field.data, stream))) return false;
   }
-  return in_basis(field.basis, basis) &&
-         (layout == VectorLayout::aos ? field.is_aos() : field.is_soa());
+  // A column of numbers is both layouts in memory, but operators compare strides.
+  const bool lies_so = layout == VectorLayout::aos
+                           ? field.is_aos()
+                           : field.entry_stride == 1 && field.component_stride == field.size;
+  return lies_so && in_basis(field.basis, basis);
 }
 
 }  // namespace heddle::detail

@@ -187,7 +187,7 @@ TEST_F(EntryDefinition, FaultsAreOneLine) {
                "{\"name\": \"bare\", \"members\": [\"x\", \"y\"], \"multiply\": {"
                "\"x\": \"a.x * x.x + a.y * x.y\", \"y\": \"a.x * x.y + a.y * x.x\"}}");
   const std::pair<std::vector<std::string>, std::string> faults[] = {
-      {{"solve", "dual.mtx", "--entry-definition", dual},
+      {{"solve", "dual.mtx", "--entry-definition", dual, "--solver", "cg"},
        "conjugate gradient needs a Hermitian matrix.*no adjoint.*BiCGStab.*"},
       {{"solve", "split.mtx", "--entry-definition", "none.json"}, "none\\.json: No such file.*"},
       {{"solve", "split.mtx", "--entry-definition", "faulty.json"},
