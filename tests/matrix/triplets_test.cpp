@@ -4,10 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <map>
-#include <new>
 #include <random>
 #include <string>
 #include <tuple>
@@ -15,30 +12,7 @@
 #include <vector>
 
 #include "heddle/entries.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-// Counts what the program allocates, so that a test can see that something allocates nothing.
-// Not inlined, where g++ would take malloc and delete for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  ++allocations;
-  const auto aligned = static_cast<std::size_t>(alignment);
-  if (void* data = std::aligned_alloc(aligned, (bytes + aligned - 1) / aligned * aligned)) {
-    return data;
-  }
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  return operator new(bytes != 0 ? bytes : 1, std::align_val_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__});
-}
-[[gnu::noinline]] void operator delete(void* data) noexcept { std::free(data); }
-[[gnu::noinline]] void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-[[gnu::noinline]] void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
-[[gnu::noinline]] void operator delete(void* data, std::size_t, std::align_val_t) noexcept {
-  std::free(data);
-}
+#include "support/counted_heap.hpp"
 
 namespace {
 
@@ -192,9 +166,9 @@ TEST(ValueMap, SumsNewValuesWithoutAllocating) {
     values.insert(values.end(), renewed[i].value.component, renewed[i].value.component + 4);
   }
   const Stream stream{2};
-  const long before = allocations;
+  const long before = heap_allocations;
   assembled.map.apply(values, assembled.matrix.values().span(), stream);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(heap_allocations, before);
   expect_sums(assembled.matrix, renewed);
   assembled.map.apply(std::span<const Triplet<E>>(triplets), assembled.matrix.values().span());
   expect_sums(assembled.matrix, triplets);
