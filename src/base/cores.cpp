@@ -39,7 +39,7 @@ double cores_of_cgroup() {
   std::ifstream groups("/proc/self/cgroup");
   double least = std::numeric_limits<double>::infinity();
   for (std::string line; std::getline(groups, line);) {
-    if (line.rfind("0::/", 0) != 0) continue;
+    if (!line.starts_with("0::/")) continue;
     const fs::path root = "/sys/fs/cgroup";
     for (fs::path folder = root / line.substr(4);; folder = folder.parent_path()) {
       std::ifstream file(folder / "cpu.max");
