@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <optional>
 
 #include "../base/readable.hpp"
 #include "heddle/device.hpp"
@@ -14,12 +13,6 @@
 namespace heddle::io {
 
 namespace {
-
-/// An error, and the line of its block.
-struct LineFault {
-  Error error;
-  long long line;
-};
 
 [[noreturn]] void fault(ErrorKind kind, const std::string& what) { throw Error(kind, what); }
 
@@ -109,7 +102,10 @@ class LineReader {
         continue;
       }
       p = read_entry(p, end, piece, n);
-      if (p == nullptr) refuse(begin, end, piece.lines);
+      if (p == nullptr) {
+        piece.fault = fault_of(begin, end, piece.lines + 1);
+        break;
+      }
       ++n;
     }
     piece.entries = static_cast<long long>(n);
@@ -126,11 +122,11 @@ class LineReader {
     return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
   }
 
-  [[noreturn]] void refuse(const char* begin, const char* end, long long line) const {
+  LineFault fault_of(const char* begin, const char* end, long long line) const {
     try {
       explain({begin, line_end(begin, end)}, header_, Scalars);
     } catch (const Error& error) {
-      throw LineFault{error, line + 1};
+      return {error, line};
     }
   }
 
@@ -197,12 +193,7 @@ class TextReader {
     std::sort(text_.pieces.begin(), text_.pieces.end(),
               [](const Piece& a, const Piece& b) { return a.sequence < b.sequence; });
     if (other_) std::rethrow_exception(other_);
-    if (fault_) {
-      std::erase_if(text_.pieces, [&](const Piece& p) { return p.sequence > fault_sequence_; });
-      const bool has_too_many = entries_read() > text_.header.entries;  // said first, see below
-      if (!has_too_many) throw_at(line_before(fault_sequence_) + fault_->line, fault_->error);
-    }
-    check_count();
+    check_lines();
     if (text_.header.symmetry != Symmetry::general) check_triangle();
     return std::move(text_);
   }
@@ -268,16 +259,14 @@ class TextReader {
         while (some || blocks_.next(block)) {
           some = false;
           Piece piece = read_lines(block);
-          contents_.prepare(text_.header, piece);
-          const std::lock_guard lock(mutex_);
-          text_.pieces.push_back(std::move(piece));
-          entries_ += text_.pieces.back().entries;
-          if (entries_ > text_.header.entries) blocks_.stop();  // more than promised
+          if (!piece.fault) contents_.prepare(text_.header, piece);
+          keep(std::move(piece));
         }
-      } catch (const LineFault& fault) {
-        record(block.sequence, fault);
-      } catch (const Error& error) {
-        record(block.sequence, {error, 1});
+      } catch (const Error& error) {  // of the source: the text ends here
+        Piece piece;
+        piece.sequence = block.sequence;
+        piece.fault = {error, 1};
+        keep(std::move(piece));
       } catch (...) {
         blocks_.stop();
         const std::lock_guard lock(mutex_);
@@ -286,12 +275,12 @@ class TextReader {
     });
   }
 
-  void record(long long sequence, const LineFault& fault) {
-    blocks_.stop();
+  /// Nobody reads on behind a fault, or behind an entry too many.
+  void keep(Piece piece) {
     const std::lock_guard lock(mutex_);
-    if (fault_ && fault_sequence_ < sequence) return;
-    fault_ = fault;
-    fault_sequence_ = sequence;
+    entries_ += piece.entries;
+    if (piece.fault || entries_ > text_.header.entries) blocks_.stop();
+    text_.pieces.push_back(std::move(piece));
   }
 
   /// Lines in front of a block; all the blocks before it were read.
@@ -309,13 +298,8 @@ class TextReader {
     return line_before(piece.sequence) + line + 1;
   }
 
-  Offset entries_read() const {
-    Offset entries = 0;
-    for (const Piece& piece : text_.pieces) entries += piece.entries;
-    return entries;
-  }
-
-  void check_count() const {
+  /// The earliest line that is wrong wins, whether it is an entry too many or no entry.
+  void check_lines() const {
     const Offset promised = text_.header.entries;
     Offset entries = 0;
     for (const Piece& piece : text_.pieces) {
@@ -326,6 +310,8 @@ class TextReader {
                            std::to_string(text_.header.lines) + " promises"));
       }
       entries += piece.entries;
+      if (piece.fault)
+        throw_at(line_before(piece.sequence) + piece.fault->line, piece.fault->error);
     }
     if (entries == promised) return;
     throw_at(line_before(text_.pieces.empty() ? 0 : text_.pieces.back().sequence + 1),
@@ -362,8 +348,6 @@ class TextReader {
   MatrixMarketText text_;
   Offset entries_ = 0;  // read so far
   std::mutex mutex_;
-  std::optional<LineFault> fault_;
-  long long fault_sequence_ = 0;
   std::exception_ptr other_;
 };
 

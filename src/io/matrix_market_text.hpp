@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,15 @@
 
 namespace heddle::io {
 
-/// The entries of one block of lines, in the order of the text. Of a coordinate file: row and
-/// column from 0, and one or two scalars each (none for a pattern); of an array only the scalars.
+/// An error, and its line in its block, from 1.
+struct LineFault {
+  Error error;
+  long long line;
+};
+
+/// The entries of one block of lines, in the order of the text, up to the first fault. A coordinate
+/// file has row and column from 0, and one or two scalars each (none for a pattern); an array has
+/// only the scalars.
 struct Piece {
   long long sequence = 0;
   long long lines = 0;
@@ -23,6 +31,7 @@ struct Piece {
   long long first_lower = -1, first_upper = -1;
   // Of a piece that `prepare` grouped: where the entries of each bucket of rows begin.
   std::vector<std::uint32_t> bucket_begin;
+  std::optional<LineFault> fault;
 };
 
 struct MatrixMarketText {

@@ -136,6 +136,8 @@ TEST(MatrixMarketErrors, Entries) {
        {matrix(""), "m.mtx:2: the file ends after 0 of 2 entries"},
        {matrix("1 1 1\n\n%\n1 2 1\n%\n\n1 3 1\n1 4 1\n"),
         "m.mtx:9: an entry more than the 2 that line 2 promises"},
+       {matrix("1 1 1\n1 2 1\n1 3 1\nthe end\n"),
+        "m.mtx:5: an entry more than the 2 that line 2 promises"},
        {matrix("1 1 1\n1 2 1\nthe end\n"), "m.mtx:5: 2 fields where 3 are" + form},
        {matrix("1 1 1e308\n1 1 1e308\n"),
         "m.mtx: the sum of duplicate entries in row 1 is not finite", ErrorKind::not_finite},
