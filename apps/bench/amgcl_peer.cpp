@@ -12,13 +12,13 @@
 #include <amgcl/solver/cg.hpp>
 #include <amgcl/value_type/complex.hpp>
 #include <amgcl/value_type/static_matrix.hpp>
-#include <chrono>
 #include <complex>
 #include <cstring>
 #include <tuple>
 #include <utility>
 
 #include "heddle/report.hpp"
+#include "stopwatch.hpp"
 #include "vendor_formats.hpp"
 #endif
 
@@ -27,12 +27,6 @@ namespace heddle::bench {
 #ifdef HEDDLE_BENCH_AMGCL
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// So many threads for what is called while this lives.
 class Threads {
@@ -135,10 +129,10 @@ PeerProduct product_of(const CsrMatrix<E>& matrix, const std::vector<double>& x,
   product.memory_bytes = static_cast<long long>(amgcl::backend::bytes(*state->A));
   product.run = [state, threads] {
     const Threads in_use(threads);
-    const auto start = Clock::now();
+    const cli::Stopwatch watch;
     amgcl::backend::spmv(amgcl::math::identity<typename Types::Coefficient>(), *state->A, state->x,
                          amgcl::math::zero<typename Types::Coefficient>(), state->y);
-    return seconds_since(start);
+    return watch.seconds();
   };
   product.result = [state] { return users_scalars<E>(state->y); };
   return product;
@@ -170,11 +164,11 @@ PeerSolver solver_of(std::string method, const CsrMatrix<E>& matrix, const std::
     state->solver->prm.tol = static_cast<S>(tolerance);
     state->solver->prm.maxiter = static_cast<std::size_t>(max_iterations);
     PeerSolve solve;
-    const auto start = Clock::now();
+    const cli::Stopwatch watch;
     amgcl::backend::clear(state->x);
     const auto [iterations, residual] =
         (*state->solver)(*state->A, *state->preconditioner, state->b, state->x);
-    solve.seconds = seconds_since(start);
+    solve.seconds = watch.seconds();
     solve.iterations = static_cast<long long>(iterations);
     solve.x = users_scalars<E>(state->x);
     solve.status = name(static_cast<double>(residual) <= tolerance ? Status::converged

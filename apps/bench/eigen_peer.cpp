@@ -6,7 +6,6 @@
 
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/Sparse>
-#include <chrono>
 #include <complex>
 #include <string>
 #include <type_traits>
@@ -14,30 +13,25 @@
 
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
+#include "stopwatch.hpp"
 
 namespace heddle::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 template <class T>
-using Matrix = Eigen::SparseMatrix<T, Eigen::RowMajor, int>;
+using EigenMatrix = Eigen::SparseMatrix<T, Eigen::RowMajor, int>;
 template <class T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 /// The entries of a matrix of numbers, real or complex, as Eigen holds them.
 template <class T, class X>
-Matrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
+EigenMatrix<T> eigen_matrix(const CsrMatrix<X>& numbers) {
   constexpr Offset most = std::numeric_limits<int>::max();
   if (numbers.entries() > most) {
     throw Error(ErrorKind::unsupported, "more numbers than an index of 32 bits counts");
   }
-  Matrix<T> A(numbers.rows(), numbers.columns());
+  EigenMatrix<T> A(numbers.rows(), numbers.columns());
   A.resizeNonZeros(static_cast<int>(numbers.entries()));
   for (Index row = 0; row <= numbers.rows(); ++row) {
     A.outerIndexPtr()[row] = static_cast<int>(numbers.offsets()[static_cast<std::size_t>(row)]);
@@ -67,15 +61,16 @@ std::vector<double> scalars_of(const Vector<T>& x) {
 }
 
 template <class T>
-long long bytes_of(const Matrix<T>& A) {
+long long bytes_of(const EigenMatrix<T>& A) {
   return static_cast<long long>(A.nonZeros()) * static_cast<long long>(sizeof(T) + sizeof(int)) +
          (A.outerSize() + 1LL) * static_cast<long long>(sizeof(int));
 }
 
 template <class T>
-PeerProduct product_of(const std::string& method, Matrix<T> matrix, const std::vector<double>& x) {
+PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
+                       const std::vector<double>& x) {
   struct State {
-    Matrix<T> A;
+    EigenMatrix<T> A;
     Vector<T> x, y;
   };
   auto state = std::make_shared<State>();
@@ -86,19 +81,19 @@ PeerProduct product_of(const std::string& method, Matrix<T> matrix, const std::v
   product.method = method;
   product.memory_bytes = bytes_of(state->A);
   product.run = [state] {
-    const auto start = Clock::now();
+    const cli::Stopwatch watch;
     state->y.noalias() = state->A * state->x;
-    return seconds_since(start);
+    return watch.seconds();
   };
   product.result = [state] { return scalars_of(state->y); };
   return product;
 }
 
 template <class Solver, class T>
-PeerSolver solver_of(const std::string& method, std::shared_ptr<const Matrix<T>> A,
+PeerSolver solver_of(const std::string& method, std::shared_ptr<const EigenMatrix<T>> A,
                      const std::vector<double>& right_hand_side) {
   struct State {
-    std::shared_ptr<const Matrix<T>> A;
+    std::shared_ptr<const EigenMatrix<T>> A;
     Vector<T> b;
     Solver solver;
   };
@@ -112,9 +107,9 @@ PeerSolver solver_of(const std::string& method, std::shared_ptr<const Matrix<T>>
     state->solver.setTolerance(static_cast<typename Eigen::NumTraits<T>::Real>(tolerance));
     state->solver.setMaxIterations(static_cast<Eigen::Index>(max_iterations));
     PeerSolve solve;
-    const auto start = Clock::now();
+    const cli::Stopwatch watch;
     const Vector<T> x = state->solver.solve(state->b);
-    solve.seconds = seconds_since(start);
+    solve.seconds = watch.seconds();
     solve.iterations = static_cast<long long>(state->solver.iterations());
     solve.x = scalars_of<T>(x);
     switch (state->solver.info()) {
@@ -134,7 +129,7 @@ PeerSolver solver_of(const std::string& method, std::shared_ptr<const Matrix<T>>
 
 /// Eigen's conjugate gradient multiplies on all threads only where it may use both triangles.
 template <class T>
-PeerSolver solver_of(const std::string& format, const std::shared_ptr<const Matrix<T>>& A,
+PeerSolver solver_of(const std::string& format, const std::shared_ptr<const EigenMatrix<T>>& A,
                      const std::vector<double>& b, Method method,
                      PreconditionerKind preconditioner) {
   constexpr int both = Eigen::Lower | Eigen::Upper;
@@ -143,11 +138,12 @@ PeerSolver solver_of(const std::string& format, const std::shared_ptr<const Matr
   const bool jacobi = preconditioner == PreconditionerKind::jacobi;
   const std::string name = format + (jacobi ? ", scalar diagonal" : "");
   if (method == Method::conjugate_gradient) {
-    if (jacobi) return solver_of<Eigen::ConjugateGradient<Matrix<T>, both, Diagonal>>(name, A, b);
-    return solver_of<Eigen::ConjugateGradient<Matrix<T>, both, Identity>>(name, A, b);
+    if (jacobi)
+      return solver_of<Eigen::ConjugateGradient<EigenMatrix<T>, both, Diagonal>>(name, A, b);
+    return solver_of<Eigen::ConjugateGradient<EigenMatrix<T>, both, Identity>>(name, A, b);
   }
-  if (jacobi) return solver_of<Eigen::BiCGSTAB<Matrix<T>, Diagonal>>(name, A, b);
-  return solver_of<Eigen::BiCGSTAB<Matrix<T>, Identity>>(name, A, b);
+  if (jacobi) return solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Diagonal>>(name, A, b);
+  return solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Identity>>(name, A, b);
 }
 
 /// Calls `take(name, matrix)` with the matrix in every form that fits: of real numbers, and of
@@ -177,7 +173,7 @@ class EigenPeer final : public Peer {
   std::vector<PeerProduct> products(const Problem& problem, const Device& device) override {
     Eigen::setNbThreads(device.threads());
     std::vector<PeerProduct> products;
-    for_each_form(problem, [&]<class T>(const std::string& form, Matrix<T> A) {
+    for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
       products.push_back(product_of<T>(form, std::move(A), problem.x));
     });
     return products;
@@ -188,8 +184,8 @@ class EigenPeer final : public Peer {
                                   const Device& device) override {
     Eigen::setNbThreads(device.threads());
     std::vector<PeerSolver> solvers;
-    for_each_form(problem, [&]<class T>(const std::string& form, Matrix<T> A) {
-      solvers.push_back(solver_of<T>(form, std::make_shared<const Matrix<T>>(std::move(A)),
+    for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
+      solvers.push_back(solver_of<T>(form, std::make_shared<const EigenMatrix<T>>(std::move(A)),
                                      problem.x, method, preconditioner));
     });
     return solvers;

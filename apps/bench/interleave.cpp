@@ -1,19 +1,14 @@
 #include "interleave.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
+
+#include "stopwatch.hpp"
 
 namespace heddle::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Turn {
   const TimedRun* run;
@@ -66,9 +61,9 @@ std::vector<Interleaved> interleave(const std::vector<TimedRun>& works,
   for (Turn& turn : turns) {
     or_failure(turn, [&] {
       timed(*turn.run);
-      const auto start = Clock::now();
+      const cli::Stopwatch watch;
       const double seconds = take(turn, options);
-      const double wall = seconds_since(start);
+      const double wall = watch.seconds();
       if (options.follows_itself && seconds > 0) {
         turn.runs = std::clamp(static_cast<int>(turn_seconds / seconds), 1, most_runs);
       }

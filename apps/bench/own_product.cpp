@@ -9,7 +9,7 @@ namespace heddle::bench {
 namespace {
 
 template <class E>
-struct Prepared {
+struct PreparedOperator {
   using S = vector_scalar_t<E>;
 
   Operator<E> matrix;
@@ -17,7 +17,7 @@ struct Prepared {
   Field<E> x;
   Field<E> y;
 
-  Prepared(const CsrMatrix<E>& given, const Plan& plan, const Device& on)
+  PreparedOperator(const CsrMatrix<E>& given, const Plan& plan, const Device& on)
       : matrix(given, plan, on),
         device(on),
         x(matrix.columns(), on, matrix.vector_layout(), matrix.column_basis()),
@@ -44,7 +44,7 @@ struct Prepared {
 OwnProduct own_product(const Problem& problem, const Plan& plan, const Device& device) {
   return problem.matrix.visit([&]<class E>(const CsrMatrix<E>& given) {
     using S = vector_scalar_t<E>;
-    auto prepared = std::make_shared<Prepared<E>>(given, plan, device);
+    auto prepared = std::make_shared<PreparedOperator<E>>(given, plan, device);
     prepared->set_x(problem.x);
     OwnProduct product;
     product.queue = [prepared](const Stream& stream) {

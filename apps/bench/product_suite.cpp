@@ -14,7 +14,7 @@ namespace heddle::bench {
 namespace {
 
 /// A candidate with what it takes to run it; those with a failure have nothing.
-struct Contender {
+struct ProductContender {
   Candidate candidate;
   std::function<double()> run;               // on the CPU
   std::function<void(const Stream&)> queue;  // on a GPU
@@ -30,8 +30,8 @@ double seconds_of(const std::function<void(const Stream&)>& work, const Stream& 
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Contender own_contender(const Problem& problem, const OwnPlan& plan, const Device& device) {
-  Contender contender;
+ProductContender own_contender(const Problem& problem, const OwnPlan& plan, const Device& device) {
+  ProductContender contender;
   if (!plan.plan) {
     contender.candidate.failure = one_line(plan.failure);
     return contender;
@@ -52,14 +52,15 @@ Contender own_contender(const Problem& problem, const OwnPlan& plan, const Devic
 }
 
 /// All ways of a library; one candidate that says why where it refuses.
-std::vector<Contender> contenders_of(Peer& peer, const Problem& problem, const Device& device) {
-  std::vector<Contender> contenders;
+std::vector<ProductContender> contenders_of(Peer& peer, const Problem& problem,
+                                            const Device& device) {
+  std::vector<ProductContender> contenders;
   const std::string library = peer.presence().name;
   Candidate refusal;
   refusal.library = library;
   const bool prepared = or_failure(refusal, [&] {
     for (PeerProduct& product : peer.products(problem, device)) {
-      Contender contender;
+      ProductContender contender;
       contender.candidate.library = library;
       contender.candidate.method = product.method;
       contender.candidate.memory_bytes = product.memory_bytes;
@@ -74,7 +75,7 @@ std::vector<Contender> contenders_of(Peer& peer, const Problem& problem, const D
 }
 
 /// Runs it and holds the result against the reference; NaN is wrong.
-void check(Contender& contender, const std::vector<double>& reference, double most_error,
+void check(ProductContender& contender, const std::vector<double>& reference, double most_error,
            const Device& device) {
   or_failure(contender.candidate, [&] {
     if (device.on_gpu()) {
@@ -92,7 +93,7 @@ void check(Contender& contender, const std::vector<double>& reference, double mo
   });
 }
 
-using Contenders = std::vector<Contender*>;
+using Contenders = std::vector<ProductContender*>;
 
 /// Works that a GPU's graph can hold: each was captured once by itself.
 void time_on_gpu(Session& session, const Contenders& contenders, bool cold) {
@@ -100,7 +101,7 @@ void time_on_gpu(Session& session, const Contenders& contenders, bool cold) {
   std::vector<std::function<void(const Stream&)>> works = {
       [&session](const Stream& stream) { session.triad().run(stream); }};
   Contenders timed;
-  for (Contender* contender : contenders) {
+  for (ProductContender* contender : contenders) {
     const bool captured = or_failure(contender->candidate, [&] {
       const std::vector<std::function<void(const Stream&)>> alone = {contender->queue};
       measure(alone, 1, device);
@@ -124,7 +125,7 @@ void time_on_cpu(Session& session, const Contenders& contenders, bool cold) {
   std::vector<TimedRun> runs = {
       [&] { return seconds_of([&](const Stream& on) { session.triad().run(on); }, stream); }};
   runs.reserve(contenders.size() + 1);
-  for (const Contender* contender : contenders) runs.push_back(contender->run);
+  for (const ProductContender* contender : contenders) runs.push_back(contender->run);
   const auto put = [&](std::optional<Timing> Candidate::* into,
                        const std::vector<Interleaved>& outcomes, std::size_t first) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -164,13 +165,13 @@ void measure_products(Session& session, const Problem& problem, Record record, b
 
   session.doing("building");
   const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, Objective::product, texts);
-  std::vector<Contender> contenders;
+  std::vector<ProductContender> contenders;
   contenders.reserve(plans.size());
   for (const OwnPlan& plan : plans) contenders.push_back(own_contender(problem, plan, device));
   for (const auto& peer : session.peers()) {
     if (!peer->presence().present) continue;
     session.doing("building for " + peer->presence().name);
-    for (Contender& contender : contenders_of(*peer, problem, device)) {
+    for (ProductContender& contender : contenders_of(*peer, problem, device)) {
       contenders.push_back(std::move(contender));
     }
   }
@@ -178,7 +179,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   session.doing("checking");
   Contenders right;
   const double csr = static_cast<double>(csr_bytes(problem.matrix));
-  for (Contender& contender : contenders) {
+  for (ProductContender& contender : contenders) {
     if (contender.is_running()) check(contender, reference, most_error, device);
     if (const auto bytes = contender.candidate.memory_bytes; bytes && *bytes > 0) {
       contender.candidate.memory_ratio = static_cast<double>(*bytes) / csr;

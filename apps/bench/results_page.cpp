@@ -10,7 +10,7 @@ using namespace report;
 
 namespace {
 
-std::string times(const std::optional<double>& ratio) {
+std::string ratio_text(const std::optional<double>& ratio) {
   return text_or_nothing(ratio, readable_ratio);
 }
 
@@ -63,9 +63,9 @@ std::string products(const Suite& suite, const Run& run) {
     const std::string quantity = record->quantity == "product" ? "" : ", " + record->quantity;
     table.add({problem_of(*record) + quantity, readable_count(record->rows), time_of(ours),
                ours ? share(ours->of_bandwidth) : "", time_and_name(record->best_peer()),
-               times(record->speedup(Role::chosen)), times(record->speedup(Role::natural)),
-               times(record->speedup(Role::best)), cold_of(ours),
-               ours ? share(ours->cold_of_bandwidth) : ""});
+               ratio_text(record->speedup(Role::chosen)),
+               ratio_text(record->speedup(Role::natural)), ratio_text(record->speedup(Role::best)),
+               cold_of(ours), ours ? share(ours->cold_of_bandwidth) : ""});
   }
   return "Warm and cold: medians of a product under the chosen plan. Times as fast as the best "
          "other library: under the chosen plan, under CSR, under the best plan that is known, each "
@@ -83,7 +83,7 @@ std::string solvers(const Suite& suite, const Run& run) {
     const Candidate* peer = record->best_peer();
     table.add({problem_of(*record) + ", " + record->quantity, readable_count(record->rows),
                time_of(ours), time_and_name(peer), time_of(fastest_of(*record, "textbook")),
-               times(record->speedup(Role::chosen)), iterations_and_time(ours),
+               ratio_text(record->speedup(Role::chosen)), iterations_and_time(ours),
                own_tolerance(*record), iterations_and_time(peer),
                ours ? text_or_nothing(ours->residual, readable_error) : ""});
   }
@@ -101,12 +101,12 @@ std::string scaling(const Suite& suite, const Run& run) {
     table.add({problem_of(*record) + quantity, readable_count(record->rows),
                readable_ratio(row_length(*record)), time_of(ours),
                ours ? share(ours->of_bandwidth) : "", time_and_name(record->best_peer()),
-               times(record->speedup(Role::chosen)), cold_of(ours)});
+               ratio_text(record->speedup(Role::chosen)), cold_of(ours)});
   }
   return table.text();
 }
 
-std::string matrix_table(const std::string& corner, const Matrix& matrix) {
+std::string markdown_of(const std::string& corner, const Matrix& matrix) {
   std::vector<std::string> titles = {corner};
   titles.insert(titles.end(), matrix.columns.begin(), matrix.columns.end());
   MarkdownTable table(std::move(titles));
@@ -118,20 +118,20 @@ std::string matrix_table(const std::string& corner, const Matrix& matrix) {
   return table.text();
 }
 
-std::string layouts(const Suite& suite) {
+std::string layouts_section(const Suite& suite) {
   const Matrix memory = memory_matrix(suite.records), seconds = time_matrix(suite.records);
   std::string text;
   if (!memory.columns.empty() || seconds.columns.empty()) {
-    text += "Memory over that of CSR.\n\n" + matrix_table("layout", memory);
+    text += "Memory over that of CSR.\n\n" + markdown_of("layout", memory);
   }
   if (!seconds.columns.empty()) {
     text += (text.empty() ? "" : "\n") + std::string("Median time.\n\n") +
-            matrix_table("layout", seconds);
+            markdown_of("layout", seconds);
   }
   return text;
 }
 
-std::string fault_list(const Suite& suite) {
+std::string faults_section(const Suite& suite) {
   std::string text;
   for (const Fault& fault : faults(suite.records)) {
     text += "- " + escaped_markdown(fault.who + ": " + fault.what) + " (" +
@@ -162,15 +162,15 @@ std::string section(const Run& run) {
     if (suite.name == "solver") {
       text += solvers(suite, run);
     } else if (suite.name == "layouts") {
-      text += layouts(suite);
+      text += layouts_section(suite);
     } else if (suite.name == "setup") {
-      text += "Median of each step.\n\n" + matrix_table("step", step_matrix(suite.records));
+      text += "Median of each step.\n\n" + markdown_of("step", step_matrix(suite.records));
     } else if (suite.name == "scaling") {
       text += scaling(suite, run);
     } else {
       text += products(suite, run);
     }
-    text += fault_list(suite);
+    text += faults_section(suite);
   }
   return text;
 }

@@ -20,7 +20,7 @@ constexpr int most_levels = 8;  // the format has six
 // ---- writing ----
 
 /// Strings come from other libraries and from file names, and need not be UTF-8.
-json text(const std::string& bytes) {
+json json_text(const std::string& bytes) {
   return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -42,8 +42,8 @@ json to_json(const Timing& timing) {
 
 json to_json(const Candidate& candidate) {
   json object = {{"role", name(candidate.role)},
-                 {"library", text(candidate.library)},
-                 {"method", text(candidate.method)}};
+                 {"library", json_text(candidate.library)},
+                 {"method", json_text(candidate.method)}};
   std::string left_out;
   const auto leave_out = [&](const char* key) {
     left_out += (left_out.empty() ? "not finite: " : ", ") + std::string(key);
@@ -77,7 +77,7 @@ json to_json(const Candidate& candidate) {
   put_count("iterations", candidate.iterations);
   put_number("solve_seconds", candidate.solve_seconds);
   put_number("residual", candidate.residual);
-  if (candidate.status) object["status"] = text(*candidate.status);
+  if (candidate.status) object["status"] = json_text(*candidate.status);
   if (!candidate.history.empty()) {
     json history = json::array(), at = json::array();
     for (std::size_t i = 0; i < candidate.history.size(); ++i) {
@@ -94,7 +94,7 @@ json to_json(const Candidate& candidate) {
     }
   }
   if (candidate.failure) {
-    object["failure"] = text(*candidate.failure);
+    object["failure"] = json_text(*candidate.failure);
   } else if (!left_out.empty()) {
     object["failure"] = left_out;
   }
@@ -102,9 +102,12 @@ json to_json(const Candidate& candidate) {
 }
 
 json to_json(const Record& record) {
-  json object = {{"suite", text(record.suite)},       {"problem", text(record.problem)},
-                 {"entry", text(record.entry)},       {"precision", text(record.precision)},
-                 {"quantity", text(record.quantity)}, {"rows", record.rows},
+  json object = {{"suite", json_text(record.suite)},
+                 {"problem", json_text(record.problem)},
+                 {"entry", json_text(record.entry)},
+                 {"precision", json_text(record.precision)},
+                 {"quantity", json_text(record.quantity)},
+                 {"rows", record.rows},
                  {"entries", record.entries}};
   if (record.compulsory_bytes) object["compulsory_bytes"] = *record.compulsory_bytes;
   if (record.tolerance) object["tolerance"] = finite(*record.tolerance, "tolerance");
@@ -115,9 +118,9 @@ json to_json(const Record& record) {
 }
 
 json to_json(const PeerPresence& peer) {
-  return {{"name", text(peer.name)},
-          {"version", text(peer.version)},
-          {"detail", text(peer.detail)},
+  return {{"name", json_text(peer.name)},
+          {"version", json_text(peer.version)},
+          {"detail", json_text(peer.detail)},
           {"present", peer.present}};
 }
 
@@ -210,15 +213,15 @@ PeerPresence read_peer(const Object& object) {
 
 json to_json(const Run& run) {
   json object = {{"schema_version", schema_version},
-                 {"name", text(run.name)},
-                 {"date", text(run.date)},
-                 {"version", text(run.version)},
-                 {"commit", text(run.commit)},
-                 {"command", text(run.command)},
-                 {"machine", text(run.machine)},
-                 {"device", text(run.device)},
-                 {"device_kind", text(run.device_kind)},
-                 {"bandwidth_name", text(run.bandwidth_name)},
+                 {"name", json_text(run.name)},
+                 {"date", json_text(run.date)},
+                 {"version", json_text(run.version)},
+                 {"commit", json_text(run.commit)},
+                 {"command", json_text(run.command)},
+                 {"machine", json_text(run.machine)},
+                 {"device", json_text(run.device)},
+                 {"device_kind", json_text(run.device_kind)},
+                 {"bandwidth_name", json_text(run.bandwidth_name)},
                  {"bandwidth", finite(run.bandwidth, "bandwidth")},
                  {"repetitions", run.repetitions},
                  {"tolerance", finite(run.tolerance, "tolerance")},

@@ -11,14 +11,13 @@ namespace heddle::bench {
 
 namespace {
 
-using nlohmann::json;
 using report::MarkdownTable, report::readable_count, report::readable_seconds;
 
-std::string seconds(const json& times, const char* phase) {
+std::string seconds(const nlohmann::json& times, const char* phase) {
   return readable_seconds(times.at(phase).get<double>());
 }
 
-std::string file_name(const json& report) {
+std::string file_name(const nlohmann::json& report) {
   return std::filesystem::path(report.at("mesh").get<std::string>()).filename().string();
 }
 
@@ -26,11 +25,12 @@ std::string an_iteration(double all, long long iterations) {
   return iterations > 0 ? readable_seconds(all / static_cast<double>(iterations)) : "";
 }
 
-void add_spin(const json& report, MarkdownTable& table) {
-  const json &eigenvector = report.at("eigenvector"), &times = report.at("times");
+void add_spin(const nlohmann::json& report, MarkdownTable& table) {
+  const nlohmann::json &eigenvector = report.at("eigenvector"), &times = report.at("times");
   const long long iterations = eigenvector.at("iterations");
   double iterating = 0;
-  for (const json& step : eigenvector.at("steps")) iterating += step.at("seconds").get<double>();
+  for (const nlohmann::json& step : eigenvector.at("steps"))
+    iterating += step.at("seconds").get<double>();
   const bool has_surface = report.contains("positions");
   const std::filesystem::path rho(report.at("rho").at("from").get<std::string>());
   table.add({file_name(report), rho.filename().string(), report.at("device"),
@@ -43,8 +43,8 @@ void add_spin(const json& report, MarkdownTable& table) {
              seconds(times, "all")});
 }
 
-void add_elastic(const json& report, MarkdownTable& table) {
-  const json& times = report.at("times");
+void add_elastic(const nlohmann::json& report, MarkdownTable& table) {
+  const nlohmann::json& times = report.at("times");
   const long long iterations = report.at("iterations");
   table.add({file_name(report),
              report.at("analysis").get<std::string>() +
@@ -81,7 +81,7 @@ std::string simulations_section(const std::vector<NamedReport>& reports) {
       notes.insert(report.at("date").get<std::string>() + ", commit " +
                    report.at("commit").get<std::string>() + ": `" +
                    report.at("command").get<std::string>() + "`");
-    } catch (const json::exception& error) {
+    } catch (const nlohmann::json::exception& error) {
       throw Error(ErrorKind::usage, path + ": no report of a simulation: " + error.what());
     }
   }

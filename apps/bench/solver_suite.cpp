@@ -26,7 +26,7 @@ constexpr Quantity quantities[] = {
     {"bicgstab", Method::bicgstab, PreconditionerKind::none},
     {"bicgstab+jacobi", Method::bicgstab, PreconditionerKind::jacobi}};
 
-struct Contender {
+struct SolverContender {
   Candidate candidate;
   PeerSolver solver;
 
@@ -63,7 +63,8 @@ std::string with_number(const char* format, double number) {
 }
 
 /// One complete solve, judged by the residual of what it returns; returns the seconds it took.
-double check(Contender& contender, const Problem& problem, double tolerance, long long most_of_it) {
+double check(SolverContender& contender, const Problem& problem, double tolerance,
+             long long most_of_it) {
   double seconds = 0;
   or_failure(contender.candidate, [&] {
     Candidate& candidate = contender.candidate;
@@ -93,10 +94,10 @@ double check(Contender& contender, const Problem& problem, double tolerance, lon
 }
 
 /// What another library may take: some go on for as long as they may with numbers that are none.
-long long most_iterations_beside(const std::vector<Contender>& solved) {
+long long most_iterations_beside(const std::vector<SolverContender>& solved) {
   constexpr long long few = 500, times_as_many = 5;
   long long most = 0;
-  for (const Contender& contender : solved) {
+  for (const SolverContender& contender : solved) {
     const Candidate& candidate = contender.candidate;
     if (candidate.status == "converged" && candidate.iterations) {
       most = std::max(most, *candidate.iterations);
@@ -146,17 +147,17 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
   return extent;
 }
 
-using Contenders = std::vector<Contender*>;
+using SolverContenders = std::vector<SolverContender*>;
 
 /// Medians of complete solves, where there is time for more than the one that was checked.
-void time_solves(Session& session, const Contenders& contenders, double tolerance,
+void time_solves(Session& session, const SolverContenders& contenders, double tolerance,
                  double seconds_of_all) {
   constexpr int most = 5;
   const double budget = session.seconds_for_timing();
   if (2 * seconds_of_all > budget) return;
-  Contenders timed;
+  SolverContenders timed;
   std::vector<TimedRun> runs;
-  for (Contender* contender : contenders) {
+  for (SolverContender* contender : contenders) {
     if (!contender->candidate.solve_seconds) continue;
     timed.push_back(contender);
     runs.emplace_back([contender, tolerance] {
@@ -181,7 +182,7 @@ void time_solves(Session& session, const Contenders& contenders, double toleranc
 
 /// Time of an iteration: the difference of the medians of solves of few and of many, over the
 /// difference of the iterations; its quartiles are those of the pairs.
-void time_iterations(Session& session, const Contenders& contenders, double seconds) {
+void time_iterations(Session& session, const SolverContenders& contenders, double seconds) {
   const bool on_gpu = session.device().on_gpu();
   // Fewer of long ones: five rounds of all contenders, twice as slow as Heddle by guess, in time.
   constexpr double rounds = 5, as_slow = 2;
@@ -245,9 +246,9 @@ void time_iterations(Session& session, const Contenders& contenders, double seco
   }
 }
 
-std::vector<Contender> contenders_of(Peer& peer, const Problem& problem, const Quantity& quantity,
-                                     const Device& device) {
-  std::vector<Contender> contenders;
+std::vector<SolverContender> contenders_of(Peer& peer, const Problem& problem,
+                                           const Quantity& quantity, const Device& device) {
+  std::vector<SolverContender> contenders;
   const std::string library = peer.presence().name;
   Candidate refusal;
   refusal.library = library;
@@ -303,9 +304,9 @@ OwnSystems own_systems(const Session& session, const Problem& problem) {
 void measure(Session& session, const Problem& problem, const OwnSystems& own,
              const Quantity& quantity) {
   Record record = record_of("solver", problem, quantity.name);
-  std::vector<Contender> contenders;
+  std::vector<SolverContender> contenders;
   for (std::size_t i = 0; i < own.plans.size(); ++i) {
-    Contender contender{own.candidates[i], {}};
+    SolverContender contender{own.candidates[i], {}};
     if (own.systems[i]) {
       or_failure(contender.candidate, [&] {
         contender.solver = own.systems[i]->solver(quantity.method, quantity.preconditioner);
@@ -316,13 +317,13 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   for (const auto& peer : session.peers()) {
     if (!peer->presence().present) continue;
     session.doing(std::string(quantity.name) + ", building for " + peer->presence().name);
-    for (Contender& contender : contenders_of(*peer, problem, quantity, session.device())) {
+    for (SolverContender& contender : contenders_of(*peer, problem, quantity, session.device())) {
       contenders.push_back(std::move(contender));
     }
   }
 
   Extent extent{tolerance_for(problem, session.settings())};
-  if (Contender& first = contenders.front(); first.is_running()) {
+  if (SolverContender& first = contenders.front(); first.is_running()) {
     session.doing(std::string(quantity.name) + ", solving by Heddle");
     or_failure(first.candidate, [&] {
       const auto make = [&] {
@@ -333,11 +334,11 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   }
   const double tolerance = extent.tolerance;
   if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
-  Contenders right;
+  SolverContenders right;
   double seconds_of_all = 0;
   long long most = extent.most_iterations;
   for (std::size_t i = 0; i < contenders.size(); ++i) {
-    Contender& contender = contenders[i];
+    SolverContender& contender = contenders[i];
     if (i == own.plans.size()) most = std::min(most, most_iterations_beside(contenders));
     if (!contender.is_running()) continue;
     session.doing(std::string(quantity.name) + ", solving by " +
@@ -351,7 +352,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   }
   session.doing(std::string(quantity.name) + ", timing");
   time_solves(session, right, tolerance, seconds_of_all);
-  std::erase_if(right, [](const Contender* contender) { return !contender->is_running(); });
+  std::erase_if(right, [](const SolverContender* contender) { return !contender->is_running(); });
   time_iterations(session, right, extent.seconds);
 
   std::vector<Candidate> measured;

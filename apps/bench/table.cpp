@@ -31,10 +31,10 @@ std::optional<double> largest_error(const Record& record) {
 }
 
 /// Cells that every suite with times begins with: best peer and its time, then Heddle's.
-struct Times {
+struct FirstCells {
   std::string peer, peer_time, natural, chosen, best;
 
-  explicit Times(const Record& record)
+  explicit FirstCells(const Record& record)
       : natural(median(median_of(record, Role::natural))),
         chosen(median(median_of(record, Role::chosen))),
         best(median(median_of(record, Role::best))) {
@@ -68,7 +68,7 @@ void print_products(const Suite& suite, std::ostream& out) {
                    {"cold"},
                    {"error"}});
   add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const Times t(record);
+    const FirstCells t(record);
     const Candidate* ours = own(record);
     const auto share = [&](std::optional<double> Candidate::* of) {
       return ours ? text_or_nothing(ours->*of, readable_percent) : std::string();
@@ -105,7 +105,7 @@ void print_solvers(const Suite& suite, std::ostream& out) {
                    {"peer's"},
                    {"solve"}});
   add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const Times t(record);
+    const FirstCells t(record);
     const Candidate* ours = own(record);
     const Candidate* peer = record.best_peer();
     const auto iterations = [](const Candidate* candidate) {
@@ -144,7 +144,7 @@ void print_scaling(const Suite& suite, std::ostream& out) {
                    {"warm"},
                    {"cold"}});
   add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const Times t(record);
+    const FirstCells t(record);
     const Candidate* ours = own(record);
     return {"  " + record.problem,
             readable_count(record.rows),

@@ -89,8 +89,6 @@ std::string text_of(const Point& p, double rounding) {
   return "(" + number(p[0]) + ", " + number(p[1]) + ", " + number(p[2]) + ")";
 }
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::malformed_file, what); }
-
 void check_balance(const Model& model) {
   constexpr double rounding = 1e-9;
   const Extent extent = extent_of(model.position, all_vertices(model.position.size()));
@@ -103,9 +101,10 @@ void check_balance(const Model& model) {
   }
   const double of_force = rounding * size, of_moment = of_force * extent.radius;
   if (length(force) <= of_force && length(moment) <= of_moment) return;
-  refuse("nothing is supported and the loads are not in balance: they sum to the force " +
-         text_of(force, of_force) + " and the moment " + text_of(moment, of_moment) +
-         " about the middle; add supports or balance the loads");
+  detail::malformed_file(
+      "nothing is supported and the loads are not in balance: they sum to the force " +
+      text_of(force, of_force) + " and the moment " + text_of(moment, of_moment) +
+      " about the middle; add supports or balance the loads");
 }
 
 void check_supports(const Model& model, const Parts& parts) {
@@ -122,8 +121,8 @@ void check_supports(const Model& model, const Parts& parts) {
             : "part " + std::to_string(part + 1) + " of the " + std::to_string(parts.count()) +
                   " of the mesh (with vertex " +
                   std::to_string(parts.first_vertex[static_cast<std::size_t>(part)] + 1) + ")";
-    refuse(which + " can move as a rigid body: its supports leave " + std::to_string(free) +
-           " of 6 motions free");
+    detail::malformed_file(which + " can move as a rigid body: its supports leave " +
+                           std::to_string(free) + " of 6 motions free");
   }
 }
 
@@ -172,15 +171,17 @@ bool needs_projection(const Model& model, NullSpace wish) {
   const bool is_free =
       std::all_of(model.fixed.begin(), model.fixed.end(), [](auto bits) { return bits == 0; });
   if (wish == NullSpace::rigid && !is_free) {
-    refuse("analysis.null_space is rigid, but there are supports: leave one of them out");
+    detail::malformed_file(
+        "analysis.null_space is rigid, but there are supports: leave one of them out");
   }
   if (!is_free || wish == NullSpace::none) {
     check_supports(model, parts);
     return false;
   }
   if (parts.count() > 1) {
-    refuse("nothing is supported and the mesh has " + std::to_string(parts.count()) +
-           " parts: rigid motions are projected out of one part only");
+    detail::malformed_file("nothing is supported and the mesh has " +
+                           std::to_string(parts.count()) +
+                           " parts: rigid motions are projected out of one part only");
   }
   check_balance(model);
   return true;

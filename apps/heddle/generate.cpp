@@ -93,7 +93,7 @@ std::string file_size(const std::string& path) {
   return text;
 }
 
-std::string quoted(const std::string& path) {
+std::string in_quotes(const std::string& path) {
   const bool plain = std::all_of(path.begin(), path.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 ||
            std::string("/._-+=,:@%").find(static_cast<char>(c)) != std::string::npos;
@@ -139,7 +139,7 @@ void write_problem(const Arguments& arguments, const char* description, const ch
   std::snprintf(text, sizeof text, "%s (generated in %.2f s, written in %.2f s)",
                 file_size(arguments.output).c_str(), made.count(), (all - made).count());
   std::cout << io::printable(arguments.output) << ": " << text << '\n';
-  std::cout << "next: heddle solve " << io::printable(quoted(arguments.output)) << ' '
+  std::cout << "next: heddle solve " << io::printable(in_quotes(arguments.output)) << ' '
             << solve_options << '\n';
 }
 

@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 namespace {
 
-struct Options {
+struct InfoOptions {
   MatrixOptions matrix;
   bool json = false;
 };
@@ -81,7 +81,7 @@ void print(const std::string& path, const AnyMatrix& matrix, const Features& f,
   }
 }
 
-int run(const Options& options) {
+int run_info(const InfoOptions& options) {
   RunFiles files;
   options.matrix.add_inputs(files);
   files.check();
@@ -102,13 +102,13 @@ int run(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   CLI::App* command =
       app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
   options->matrix.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
-  command->callback([options, &status] { status = run(*options); });
+  command->callback([options, &status] { status = run_info(*options); });
 }
 
 }  // namespace heddle::cli

@@ -12,12 +12,11 @@
 #include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
 #include "message.hpp"
+#include "run_program.hpp"
 
 namespace heddle::cli {
 
 namespace {
-
-constexpr int interrupted = 130;
 
 // A handler may do little more than write to a pipe, which the thread reads.
 int pipe_ends[2] = {-1, -1};

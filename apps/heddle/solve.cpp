@@ -22,7 +22,7 @@ namespace heddle::cli {
 
 namespace {
 
-struct Options {
+struct SolveOptions {
   MatrixOptions matrix;
   std::string rhs;
   std::string guess;
@@ -110,7 +110,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   return json;
 }
 
-void print(const Options& options, const Outcome& outcome, const Device& device) {
+void print(const SolveOptions& options, const Outcome& outcome, const Device& device) {
   const Report& report = outcome.report;
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
               io::printable(options.matrix.path).c_str(), readable_count(outcome.rows).c_str(),
@@ -162,7 +162,7 @@ Objective objective_of(Method method) {
 }
 
 /// What is wrong with the options is said before a long read and a longer solve.
-void check(const Options& options, const Device& device) {
+void check(const SolveOptions& options, const Device& device) {
   if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
     throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
   }
@@ -188,7 +188,7 @@ void check(const Options& options, const Device& device) {
   }
 }
 
-SolverOptions settings_of(const Options& options, Progress* progress) {
+SolverOptions settings_of(const SolveOptions& options, Progress* progress) {
   SolverOptions settings;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
@@ -206,7 +206,7 @@ SolverOptions settings_of(const Options& options, Progress* progress) {
   return settings;
 }
 
-int run(const Options& options) {
+int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
   const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
@@ -299,7 +299,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_solve(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SolveOptions>();
   CLI::App* command = app.add_subcommand("solve", "Solve A x = b");
   options->matrix.add_to(*command);
   command
@@ -354,7 +354,7 @@ void add_solve(CLI::App& app, int& status) {
   command->footer(
       "Example: heddle solve dirac.mtx.gz --entry quaternion --tolerance 1e-8 --output x.mtx\n"
       "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");
-  command->callback([options, &status] { status = run(*options); });
+  command->callback([options, &status] { status = run_solve(*options); });
 }
 
 }  // namespace heddle::cli

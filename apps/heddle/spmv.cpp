@@ -16,7 +16,7 @@ namespace heddle::cli {
 
 namespace {
 
-struct Options {
+struct SpmvOptions {
   MatrixOptions matrix;
   std::vector<std::string> plans;
   ProfileOption profile;
@@ -55,7 +55,7 @@ void print_timing(const char* label, const Timing& timing) {
               readable_seconds(timing.upper_quartile).c_str());
 }
 
-int run(const Options& options) {
+int run_spmv(const SpmvOptions& options) {
   const Device device = options.matrix.on();
   std::vector<std::string> plans = options.plans;
   if (plans.empty()) plans.emplace_back();
@@ -204,7 +204,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_spmv(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SpmvOptions>();
   CLI::App* command = app.add_subcommand("spmv", "Measure the product y = A x");
   options->matrix.add_to(*command);
   command
@@ -227,7 +227,7 @@ void add_spmv(CLI::App& app, int& status) {
       ->transform(whole_number());
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle spmv dirac.mtx.gz --entry quaternion --plan CSR --plan K1rs");
-  command->callback([options, &status] { status = run(*options); });
+  command->callback([options, &status] { status = run_spmv(*options); });
 }
 
 }  // namespace heddle::cli

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 
 namespace heddle::mesh {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 GmshFormat read_gmsh_format(TextScanner& scan) {
   const std::size_t begin = scan.offset();
@@ -23,7 +23,7 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
   GmshFormat format;
   const std::string_view version = scan.word();
   if (version != "2.2" && version != "4.1") {
-    scan.fail(malformed, "format " + quoted(version) + " is not read; 1, 2.2 and 4.1 are");
+    scan.fail(malformed, "format " + in_quotes(version) + " is not read; 1, 2.2 and 4.1 are");
   }
   if (version == "4.1") format.version = GmshFormat::Version::msh_4_1;
   const long long type = scan.integer();
@@ -47,7 +47,7 @@ GmshFormat read_gmsh_format(TextScanner& scan) {
   }
   const std::string_view end = scan.word();
   if (end != "$EndMeshFormat") {
-    scan.fail(malformed, quoted(end) + " where $EndMeshFormat is needed");
+    scan.fail(malformed, in_quotes(end) + " where $EndMeshFormat is needed");
   }
   return format;
 }

@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 
 namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 struct TypeName {
   std::string_view name, alias;
@@ -50,7 +50,7 @@ class HeaderReader {
       } else if (keyword == "property") {
         read_property();
       } else {
-        scan_.fail(malformed, "unknown keyword " + quoted(keyword));
+        scan_.fail(malformed, "unknown keyword " + in_quotes(keyword));
       }
       end_line();
     }
@@ -67,7 +67,7 @@ class HeaderReader {
 
   void end_line() {
     if (scan_.at_line_end()) return;
-    scan_.fail(malformed, quoted(scan_.word()) + " where the line must end");
+    scan_.fail(malformed, in_quotes(scan_.word()) + " where the line must end");
   }
 
   void read_format() {
@@ -75,13 +75,13 @@ class HeaderReader {
     const std::string_view name = field("a format");
     const auto found = std::find(std::begin(formats), std::end(formats), name);
     if (found == std::end(formats)) {
-      scan_.fail(malformed,
-                 quoted(name) + " is no format: ascii, binary_little_endian or binary_big_endian");
+      scan_.fail(malformed, in_quotes(name) +
+                                " is no format: ascii, binary_little_endian or binary_big_endian");
     }
     header_.format = static_cast<PlyFormat>(found - std::begin(formats));
     const std::string_view version = field("a version");
     if (version != "1.0") {
-      scan_.fail(malformed, "version " + quoted(version) + " is not read; 1.0 is");
+      scan_.fail(malformed, "version " + in_quotes(version) + " is not read; 1.0 is");
     }
     has_format_ = true;
   }
@@ -90,11 +90,11 @@ class HeaderReader {
     const std::string name(field("the name of an element"));
     const bool is_there = std::any_of(header_.element.begin(), header_.element.end(),
                                       [&](const PlyElement& e) { return e.name == name; });
-    if (is_there) scan_.fail(malformed, "element " + quoted(name) + " for the second time");
+    if (is_there) scan_.fail(malformed, "element " + in_quotes(name) + " for the second time");
     scan_.need_field();
     const long long count = scan_.integer();
     if (count < 0) {
-      scan_.fail(malformed, std::to_string(count) + " is no number of elements " + quoted(name));
+      scan_.fail(malformed, std::to_string(count) + " is no number of elements " + in_quotes(name));
     }
     header_.element.push_back({name, count, {}});
   }
@@ -104,7 +104,7 @@ class HeaderReader {
     const auto found = std::find_if(std::begin(types), std::end(types), [&](const TypeName& type) {
       return type.name == name || type.alias == name;
     });
-    if (found == std::end(types)) scan_.fail(malformed, quoted(name) + " is no type");
+    if (found == std::end(types)) scan_.fail(malformed, in_quotes(name) + " is no type");
     return static_cast<PlyType>(found - std::begin(types));
   }
 
@@ -127,7 +127,7 @@ class HeaderReader {
     const bool is_there = std::any_of(
         known.begin(), known.end(), [&](const PlyProperty& p) { return p.name == property.name; });
     if (is_there)
-      scan_.fail(malformed, "property " + quoted(property.name) + " for the second time");
+      scan_.fail(malformed, "property " + in_quotes(property.name) + " for the second time");
     known.push_back(std::move(property));
   }
 

@@ -10,6 +10,7 @@
 #include "gmsh_format.hpp"
 #include "gmsh_numbers.hpp"
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "mesh_readers.hpp"
 #include "node_numbers.hpp"
 #include "text_scanner.hpp"
@@ -18,8 +19,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 // In text and as bytes a number takes two bytes or more.
 constexpr std::size_t least_number = 2;
@@ -29,7 +29,7 @@ using Version = GmshFormat::Version;
 void expect(TextScanner& scan, std::string_view keyword) {
   const std::string_view word = scan.word();
   if (word == keyword) return;
-  scan.fail(malformed, quoted(word) + " where " + std::string(keyword) + " is needed");
+  scan.fail(malformed, in_quotes(word) + " where " + std::string(keyword) + " is needed");
 }
 
 template <class Numbers>
@@ -54,7 +54,7 @@ class GmshReader {
  private:
   void read_section(std::string_view keyword) {
     if (keyword.size() < 2 || keyword[0] != '$') {
-      scan_.fail(malformed, quoted(keyword) + " where a section, $..., is needed");
+      scan_.fail(malformed, in_quotes(keyword) + " where a section, $..., is needed");
     }
     const bool is_new = version_ == Version::msh_4_1;
     const std::string end = end_of(keyword);
@@ -78,7 +78,7 @@ class GmshReader {
     } else {
       // Some writers end bytes without a line end.
       if (!scan_.skip_behind(end, !Numbers::is_binary)) {
-        scan_.fail(malformed, "section " + quoted(keyword) + " does not end");
+        scan_.fail(malformed, "section " + in_quotes(keyword) + " does not end");
       }
       return;
     }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "mesh_readers.hpp"
 #include "text_scanner.hpp"
 
@@ -11,8 +12,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 struct Section {
   std::string_view keyword;
@@ -111,7 +111,7 @@ class MeditReader {
     if (const Section* section = skipped_section(keyword)) return skip(*section);
     if (contains(refused, keyword)) return refuse(keyword);
     if (contains(quadratic, keyword)) {
-      scan_.fail(malformed, quoted(keyword) + ": only linear elements are read");
+      scan_.fail(malformed, in_quotes(keyword) + ": only linear elements are read");
     }
     const char first = keyword[0];
     if (last_keyword_ != nullptr && (io::is_digit(first) || first == '-' || first == '.')) {
@@ -119,7 +119,7 @@ class MeditReader {
                                 std::to_string(last_count_) + " that line " +
                                 std::to_string(scan_.line_of(last_place_)) + " promises");
     }
-    scan_.fail(malformed, "unknown keyword " + quoted(keyword));
+    scan_.fail(malformed, "unknown keyword " + in_quotes(keyword));
   }
 
   long long read_count(const char* what, int fields) {
@@ -184,7 +184,7 @@ class MeditReader {
   void refuse(std::string_view keyword) {
     const std::size_t at = scan_.word_offset();
     if (scan_.integer() == 0) return;
-    scan_.fail_at(at, malformed, quoted(keyword) + ": only tetrahedra and triangles are read");
+    scan_.fail_at(at, malformed, in_quotes(keyword) + ": only tetrahedra and triangles are read");
   }
 
   [[noreturn]] void fail_corner(const char* element, long long number, long long vertex) const {

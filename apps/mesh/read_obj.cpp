@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"
 #include "text_scanner.hpp"
@@ -12,8 +13,6 @@
 namespace heddle::mesh {
 
 namespace {
-
-constexpr auto malformed = ErrorKind::malformed_file;
 
 /// A corner's number of something (from 0), of which a face may stand in front.
 class References {
@@ -79,7 +78,7 @@ class ObjReader {
     if (keyword == "f") return read_face();
     const char first = static_cast<char>(keyword[0] | 0x20);
     if (first < 'a' || first > 'z') {
-      scan_.fail(malformed, io::quoted(keyword) + " is no keyword");
+      scan_.fail(malformed, io::in_quotes(keyword) + " is no keyword");
     }
     scan_.skip_line();
   }
@@ -146,14 +145,14 @@ class ObjReader {
     long long value = 0;
     const auto [behind, error] = std::from_chars(digits.begin(), digits.end(), value);
     if (error == std::errc::result_out_of_range && behind == digits.end()) {
-      scan_.fail(malformed, io::quoted(digits) + " is too large a number");
+      scan_.fail(malformed, io::in_quotes(digits) + " is too large a number");
     }
     if (error != std::errc() || behind != digits.end()) fail_corner(word);
     return value;
   }
 
   [[noreturn]] void fail_corner(std::string_view word) const {
-    scan_.fail(malformed, io::quoted(word) + " is no corner: v, v/vt, v//vn or v/vt/vn");
+    scan_.fail(malformed, io::in_quotes(word) + " is no corner: v, v/vt, v//vn or v/vt/vn");
   }
 
   std::string_view path_;

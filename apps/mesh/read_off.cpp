@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"
 #include "text_scanner.hpp"
@@ -9,8 +10,6 @@
 namespace heddle::mesh {
 
 namespace {
-
-constexpr auto malformed = ErrorKind::malformed_file;
 
 /// A line with counts, a line for each vertex, a line for each face.
 class OffReader {
@@ -45,7 +44,7 @@ class OffReader {
     const std::string_view keyword = scan_.word();
     std::string_view prefix = keyword;
     if (!prefix.ends_with("OFF")) {
-      scan_.fail(malformed, "no OFF file: it must begin with OFF, not " + io::quoted(keyword));
+      scan_.fail(malformed, "no OFF file: it must begin with OFF, not " + io::in_quotes(keyword));
     }
     prefix.remove_suffix(3);
     for (const std::string_view columns : {"ST", "C", "N"}) {
@@ -54,7 +53,7 @@ class OffReader {
       has_more_columns_ = true;
     }
     if (!prefix.empty()) {
-      scan_.fail(malformed, io::quoted(keyword) +
+      scan_.fail(malformed, io::in_quotes(keyword) +
                                 " is not read; OFF is, also with ST, C and N in front, in this "
                                 "order");
     }

@@ -8,6 +8,7 @@
 
 #include "binary_numbers.hpp"
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "ply_header.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"
@@ -16,8 +17,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 /// A line for each element.
 class TextNumbers {
@@ -109,7 +109,7 @@ const PlyElement& find_element(const TextScanner& scan, const PlyHeader& header,
   for (const PlyElement& element : header.element) {
     if (element.name == name) return element;
   }
-  scan.fail(malformed, "the header has no element " + quoted(name));
+  scan.fail(malformed, "the header has no element " + in_quotes(name));
 }
 
 /// Which of the properties of an element, by name.
@@ -117,12 +117,13 @@ std::size_t find_property(const TextScanner& scan, const PlyElement& element, co
   for (std::size_t k = 0; k < element.property.size(); ++k) {
     if (element.property[k].name != name) continue;
     if (element.property[k].count_type) {
-      scan.fail(malformed,
-                "property " + quoted(name) + " of element " + quoted(element.name) + " is a list");
+      scan.fail(malformed, "property " + in_quotes(name) + " of element " +
+                               in_quotes(element.name) + " is a list");
     }
     return k;
   }
-  scan.fail(malformed, "element " + quoted(element.name) + " has no property " + quoted(name));
+  scan.fail(malformed,
+            "element " + in_quotes(element.name) + " has no property " + in_quotes(name));
 }
 
 std::size_t find_corners(const TextScanner& scan, const PlyElement& face) {
@@ -135,7 +136,7 @@ std::size_t find_corners(const TextScanner& scan, const PlyElement& face) {
       scan.fail(malformed, "element 'face' has both vertex_indices and vertex_index");
     }
     if (!property.count_type || !is_whole(property.type)) {
-      scan.fail(malformed, "property " + quoted(property.name) +
+      scan.fail(malformed, "property " + in_quotes(property.name) +
                                " of element 'face' is no list of whole numbers");
     }
     found = k;
@@ -162,7 +163,7 @@ class BodyReader {
     for (const PlyElement& element : header_.element) {
       const std::string what = &element == &vertex_ ? "vertex"
                                : &element == &face_ ? "face"
-                                                    : quoted(element.name);
+                                                    : in_quotes(element.name);
       for (long long i = 0; i < element.count; ++i) {
         scan_.begin_record(what.c_str(), i + 1, element.count);
         read_element(element, i);
@@ -178,13 +179,13 @@ class BodyReader {
   /// In front of the first of them, so that a file is refused before any is read.
   void check_count(const PlyElement& element) const {
     if (element.property.empty()) {
-      scan_.fail(malformed, "element " + quoted(element.name) + " has no properties");
+      scan_.fail(malformed, "element " + in_quotes(element.name) + " has no properties");
     }
     std::size_t bytes = 0;
     for (const PlyProperty& property : element.property) {
       bytes += Numbers::least_bytes(property.count_type.value_or(property.type));
     }
-    scan_.check_count(element.count, ("elements " + quoted(element.name)).c_str(), bytes);
+    scan_.check_count(element.count, ("elements " + in_quotes(element.name)).c_str(), bytes);
   }
 
   void read_element(const PlyElement& element, long long number) {

@@ -6,6 +6,7 @@
 
 #include "binary_numbers.hpp"
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"
 
@@ -13,7 +14,6 @@ namespace heddle::mesh {
 
 namespace {
 
-constexpr auto malformed = ErrorKind::malformed_file;
 constexpr std::size_t header_size = 84, triangle_size = 50;
 
 struct PositionHash {
@@ -69,7 +69,7 @@ class TextReader {
       const std::string_view word = scan_.word();
       if (word == "endsolid") break;
       if (word != "facet") {
-        scan_.fail(malformed, io::quoted(word) + " where 'facet' or 'endsolid' is needed");
+        scan_.fail(malformed, io::in_quotes(word) + " where 'facet' or 'endsolid' is needed");
       }
       read_facet();
     }
@@ -98,7 +98,8 @@ class TextReader {
   void need(std::string_view keyword) {
     const std::string_view word = scan_.word();
     if (word != keyword) {
-      scan_.fail(malformed, io::quoted(word) + " where " + io::quoted(keyword) + " is needed");
+      scan_.fail(malformed,
+                 io::in_quotes(word) + " where " + io::in_quotes(keyword) + " is needed");
     }
   }
 

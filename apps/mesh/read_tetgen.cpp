@@ -2,14 +2,13 @@
 #include <limits>
 #include <string>
 
+#include "malformed.hpp"
 #include "mesh_readers.hpp"
 #include "text_scanner.hpp"
 
 namespace heddle::mesh {
 
 namespace {
-
-constexpr auto malformed = ErrorKind::malformed_file;
 
 /// One of the files: a line of numbers that say what follows, then lines of records.
 class TetgenFile {

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "heddle/text.hpp"
+#include "malformed.hpp"
 #include "vtk_grid.hpp"
 #include "vtk_numbers.hpp"
 
@@ -9,8 +10,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
-constexpr auto malformed = ErrorKind::malformed_file;
+using io::in_quotes;
 
 class VtkReader {
  public:
@@ -24,7 +24,7 @@ class VtkReader {
     const std::string_view kind = scan_.word();
     if (kind != "UNSTRUCTURED_GRID" && kind != "POLYDATA") {
       scan_.fail(malformed,
-                 "dataset " + quoted(kind) + " is not read; UNSTRUCTURED_GRID and POLYDATA are");
+                 "dataset " + in_quotes(kind) + " is not read; UNSTRUCTURED_GRID and POLYDATA are");
     }
     is_poly_data_ = kind == "POLYDATA";
     while (!scan_.at_end()) read_section(scan_.word());
@@ -42,14 +42,14 @@ class VtkReader {
     }
     const std::string_view version = scan_.word();
     if (version.size() < 3 || version[0] < '2' || version[0] > '5' || version[1] != '.') {
-      scan_.fail(malformed, "version " + quoted(version) + " is not read; 2.0 to 5.1 are");
+      scan_.fail(malformed, "version " + in_quotes(version) + " is not read; 2.0 to 5.1 are");
     }
     has_offsets_ = version[0] == '5';
     scan_.skip_line_end();
     scan_.skip_line();  // the title
     const std::string_view coding = scan_.word();
     if (coding != "ASCII" && coding != "BINARY") {
-      scan_.fail(malformed, quoted(coding) + " where ASCII or BINARY is needed");
+      scan_.fail(malformed, in_quotes(coding) + " where ASCII or BINARY is needed");
     }
     if (coding == "BINARY") scan_.set_binary();
     return coding == "BINARY";
@@ -58,7 +58,7 @@ class VtkReader {
   void need(std::string_view keyword) {
     const std::string_view word = scan_.word();
     if (word != keyword) {
-      scan_.fail(malformed, quoted(word) + " where " + std::string(keyword) + " is needed");
+      scan_.fail(malformed, in_quotes(word) + " where " + std::string(keyword) + " is needed");
     }
   }
 
@@ -66,7 +66,7 @@ class VtkReader {
     const std::string_view name = scan_.word();
     const VtkType* const found = find_vtk_type(name);
     if (found == nullptr)
-      scan_.fail(malformed, "numbers of type " + quoted(name) + " are not read");
+      scan_.fail(malformed, "numbers of type " + in_quotes(name) + " are not read");
     return *found;
   }
 
@@ -193,7 +193,7 @@ class VtkReader {
     } else if (keyword == "TEXTURE_COORDINATES") {
       components = scan_.count("components", 1);
     } else if (keyword != "GLOBAL_IDS" && keyword != "PEDIGREE_IDS") {
-      scan_.fail(malformed, quoted(keyword) + " is not read");
+      scan_.fail(malformed, in_quotes(keyword) + " is not read");
     }
     read_array(name, type(), components, tuples_);
   }

@@ -14,7 +14,7 @@ namespace heddle::mesh {
 
 namespace {
 
-using io::quoted;
+using io::in_quotes;
 
 class VtkXmlReader {
  public:
@@ -25,7 +25,8 @@ class VtkXmlReader {
     if (!root) refuse("no VTK file: it has no element VTKFile");
     const std::string kind = root.attribute("type").value();
     if (kind != "UnstructuredGrid" && kind != "PolyData") {
-      refuse("a file of type " + quoted(kind) + " is not read; UnstructuredGrid and PolyData are");
+      refuse("a file of type " + in_quotes(kind) +
+             " is not read; UnstructuredGrid and PolyData are");
     }
     read_coding(root);
     const pugi::xml_node piece = root.child(kind.c_str()).child("Piece");
@@ -66,12 +67,13 @@ class VtkXmlReader {
     const std::string lengths = root.attribute("header_type").as_string("UInt32");
     const std::string compressor = root.attribute("compressor").value();
     if (order != "LittleEndian" && order != "BigEndian")
-      refuse(quoted(order) + " is no byte order");
+      refuse(in_quotes(order) + " is no byte order");
     if (lengths != "UInt32" && lengths != "UInt64") {
-      refuse("lengths of type " + quoted(lengths) + " are not read");
+      refuse("lengths of type " + in_quotes(lengths) + " are not read");
     }
     if (!compressor.empty() && compressor != "vtkZLibDataCompressor") {
-      refuse("data of " + quoted(compressor) + " are not read; those of vtkZLibDataCompressor are");
+      refuse("data of " + in_quotes(compressor) +
+             " are not read; those of vtkZLibDataCompressor are");
     }
     coding_.has_long_lengths = lengths == "UInt64";
     coding_.is_swapped = (order == "LittleEndian") != (std::endian::native == std::endian::little);
@@ -85,7 +87,7 @@ class VtkXmlReader {
     long long value = -1;
     const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || behind != text.data() + text.size() || value < 0) {
-      refuse(std::string(name) + " is " + quoted(text) + ", no number of anything");
+      refuse(std::string(name) + " is " + in_quotes(text) + ", no number of anything");
     }
     return value;
   }
@@ -112,7 +114,7 @@ class VtkXmlReader {
   std::string bytes_of(const pugi::xml_node& array, const std::string& where) const {
     const std::string format = array.attribute("format").value();
     if (format == "binary") return unpacked(from_base64(array.text().get()), coding_, where);
-    if (format != "appended") refuse(quoted(format) + " is no format of an array");
+    if (format != "appended") refuse(in_quotes(format) + " is no format of an array");
     const auto offset = static_cast<unsigned long long>(count(array, "offset"));
     if (offset > appended_.size()) refuse("an array lies behind the end of the file");
     const std::string_view rest = appended_.substr(offset);
@@ -123,12 +125,12 @@ class VtkXmlReader {
   /// All numbers of an array.
   template <class T>
   std::vector<T> numbers(const pugi::xml_node& array) const {
-    const std::string name = "array " + quoted(array.attribute("Name").value()) + ": ";
+    const std::string name = "array " + in_quotes(array.attribute("Name").value()) + ": ";
     const std::string where = std::string(file_.path) + ": " + name;
     const std::string_view type_name = array.attribute("type").value();
     const VtkType* const type = find_vtk_type(type_name);
     if (type == nullptr || (!type->is_whole() && std::is_integral_v<T>)) {
-      refuse(name + "numbers of type " + quoted(type_name) + " are not read here");
+      refuse(name + "numbers of type " + in_quotes(type_name) + " are not read here");
     }
     const bool is_text = std::strcmp(array.attribute("format").as_string("ascii"), "ascii") == 0;
     const std::string bytes = is_text ? array.text().get() : bytes_of(array, where);

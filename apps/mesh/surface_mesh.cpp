@@ -17,8 +17,6 @@ namespace {
 
 using Edge = std::array<Index, 2>;
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::malformed_file, what); }
-
 /// As files count.
 std::string number(Index i) { return std::to_string(Offset(i) + 1); }
 
@@ -44,14 +42,14 @@ void check_triangles(const TriangleMesh& mesh) {
     // Corners on a line have the area that rounding gives them.
     constexpr double rounding = 1e-14;
     if (!(length(cross(u, v)) > rounding * std::max(dot(u, u), dot(v, v)))) {
-      refuse("triangle " + number(t) + " (vertices " + number(a) + ", " + number(b) + ", " +
-             number(c) + ") has no area");
+      detail::malformed_file("triangle " + number(t) + " (vertices " + number(a) + ", " +
+                             number(b) + ", " + number(c) + ") has no area");
     }
   }
   const auto lonely = std::find(is_corner.begin(), is_corner.end(), false);
   if (lonely != is_corner.end()) {
-    refuse("vertex " + number(static_cast<Index>(lonely - is_corner.begin())) +
-           " belongs to no triangle");
+    detail::malformed_file("vertex " + number(static_cast<Index>(lonely - is_corner.begin())) +
+                           " belongs to no triangle");
   }
 }
 
@@ -65,13 +63,15 @@ void check_edges(const TriangleMesh& mesh) {
   std::sort(edges.begin(), edges.end());
   const auto twice = std::adjacent_find(edges.begin(), edges.end());
   if (twice != edges.end()) {
-    refuse(named(*twice) +
-           " is run through in that direction by two triangles: the surface is not manifold there, "
-           "or triangles are not oriented alike");
+    detail::malformed_file(
+        named(*twice) +
+        " is run through in that direction by two triangles: the surface is not manifold there, "
+        "or triangles are not oriented alike");
   }
   for (const Edge& edge : edges) {
     if (!std::binary_search(edges.begin(), edges.end(), Edge{edge[1], edge[0]})) {
-      refuse(named(edge) + " belongs to one triangle only: the surface is not closed");
+      detail::malformed_file(named(edge) +
+                             " belongs to one triangle only: the surface is not closed");
     }
   }
 }
@@ -103,8 +103,8 @@ void check_fans(const TriangleMesh& mesh) {
       ++walked;
     } while (at != next_of_any[v]);
     if (walked != degree[v]) {
-      refuse("at vertex " + number(v) +
-             " two sheets of the surface touch: it is not manifold there");
+      detail::malformed_file("at vertex " + number(v) +
+                             " two sheets of the surface touch: it is not manifold there");
     }
   }
 }
@@ -122,8 +122,8 @@ void check_one_part(const TriangleMesh& mesh) {
   }
   for (Index v = 0; v < static_cast<Index>(parent.size()); ++v) {
     if (root(v) != root(0)) {
-      refuse("vertices 1 and " + number(v) +
-             " are in parts of the surface that do not hang together");
+      detail::malformed_file("vertices 1 and " + number(v) +
+                             " are in parts of the surface that do not hang together");
     }
   }
 }
@@ -131,7 +131,7 @@ void check_one_part(const TriangleMesh& mesh) {
 }  // namespace
 
 void check_closed(const TriangleMesh& mesh) {
-  if (mesh.triangle.empty()) refuse("there are no triangles");
+  if (mesh.triangle.empty()) detail::malformed_file("there are no triangles");
   check_triangles(mesh);
   check_edges(mesh);
   check_fans(mesh);

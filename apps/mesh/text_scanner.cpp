@@ -68,10 +68,10 @@ long long TextScanner::integer() {
   long long value = 0;
   const auto [behind, error] = std::from_chars(digits, end, value);
   if (error == std::errc::result_out_of_range && behind == end) {
-    fail(ErrorKind::malformed_file, io::quoted(text) + " is too large a number");
+    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is too large a number");
   }
   if (error != std::errc() || behind != end) {
-    fail(ErrorKind::malformed_file, io::quoted(text) + " is no whole number");
+    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is no whole number");
   }
   return value;
 }
@@ -92,10 +92,10 @@ double TextScanner::real() {
   const auto [behind, error] = std::from_chars(digits, end, value);
   if ((error != std::errc() || behind != end) &&
       io::read_unusual_double(digits, end, value) != end) {
-    fail(ErrorKind::malformed_file, io::quoted(text) + " is no number");
+    fail(ErrorKind::malformed_file, io::in_quotes(text) + " is no number");
   }
   if (!std::isfinite(value)) {
-    fail(ErrorKind::not_finite, io::quoted(text) + " is not finite");
+    fail(ErrorKind::not_finite, io::in_quotes(text) + " is not finite");
   }
   return value;
 }

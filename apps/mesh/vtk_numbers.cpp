@@ -7,7 +7,7 @@ namespace heddle::mesh {
 namespace {
 
 using enum VtkType::Kind;
-constexpr VtkType types[] = {
+constexpr VtkType vtk_types[] = {
     {"char", "Int8", 1, whole},          {"unsigned_char", "UInt8", 1, natural},
     {"short", "Int16", 2, whole},        {"unsigned_short", "UInt16", 2, natural},
     {"int", "Int32", 4, whole},          {"unsigned_int", "UInt32", 4, natural},
@@ -19,7 +19,7 @@ constexpr VtkType types[] = {
 }  // namespace
 
 const VtkType* find_vtk_type(std::string_view name) {
-  for (const VtkType& type : types) {
+  for (const VtkType& type : vtk_types) {
     if (type.name == name || type.xml_name == name) return &type;
   }
   return nullptr;

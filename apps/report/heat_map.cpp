@@ -12,7 +12,7 @@ namespace heddle::report {
 namespace {
 
 constexpr double cell_width = 48, cell_height = 26, gap_of_panels = 36, legend_width = 104;
-constexpr double top = 44;  // of the cells, below two lines
+constexpr double above = 44;  // of the cells, below two lines
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -58,10 +58,10 @@ double panel_width(const HeatMap::Panel& panel) {
 void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Drawing& drawing) {
   const double first = left + labels_width(panel);
   const auto rows = static_cast<double>(panel.y.size());
-  const double bottom = top + cell_height * rows;
+  const double bottom = above + cell_height * rows;
   const double right = first + cell_width * static_cast<double>(panel.x.size());
-  drawing.text({left, top - 28}, panel.name, "strong ink", "start");
-  drawing.text({left, top - 9}, panel.y_label, "faint", "start");
+  drawing.text({left, above - 28}, panel.name, "strong ink", "start");
+  drawing.text({left, above - 9}, panel.y_label, "faint", "start");
   for (std::size_t r = 0; r < panel.y.size(); ++r) {
     const double upper = bottom - cell_height * static_cast<double>(r + 1);
     drawing.text({first - 6, upper + cell_height / 2 + 4}, panel.y[r], "ink", "end");
@@ -94,18 +94,18 @@ void draw_panel(const HeatMap::Panel& panel, const Range& range, double left, Dr
 
 void draw_legend(const HeatMap& map, const Range& range, double left, double height,
                  Drawing& drawing) {
-  drawing.text({left, top - 9}, map.value_label, "faint", "start");
+  drawing.text({left, above - 9}, map.value_label, "faint", "start");
   const int steps = range.high > range.low ? heat_colours : 1;
   const double step = std::min(18.0, height / steps);
   for (int k = 0; k < steps; ++k) {
-    const double lower = top + step * (steps - k);
+    const double lower = above + step * (steps - k);
     drawing.rectangle({left, lower - step, left + 18, lower}, "q" + std::to_string(k + 1), "");
   }
   const int marks = steps == 1 ? 1 : steps * step >= 90 ? 4 : 3;
   for (int i = 0; i < marks; ++i) {
     const double share = marks == 1 ? 0 : double(i) / (marks - 1);
     const double value = range.low * std::pow(range.high / range.low, share);
-    const double at = top + step * steps * (1 - share);
+    const double at = above + step * steps * (1 - share);
     drawing.text({left + 24, at + 4}, readable_seconds(value), "ink", "start");
   }
 }
@@ -126,7 +126,7 @@ std::string svg(const HeatMap& map) {
     left += panel_width(panel) + gap_of_panels;
   }
   draw_legend(map, range, left, std::max(cells, 90.0), drawing);
-  const double height = top + std::max(cells, 108.0) + 44;
+  const double height = above + std::max(cells, 108.0) + 44;
   return drawing.finished(map.title, left + std::max(legend_width, text_width(map.value_label)) + 8,
                           height);
 }

@@ -16,7 +16,7 @@ std::string median_of(const Trial& trial) {
                                                    : std::string(name(trial.outcome));
 }
 
-nlohmann::ordered_json to_json(const Trial& trial) {
+nlohmann::ordered_json line_of(const Trial& trial) {
   nlohmann::ordered_json json = {{"plan", to_string(trial.plan)},
                                  {"outcome", name(trial.outcome)},
                                  {"memory_ratio", trial.memory_ratio}};
@@ -59,8 +59,8 @@ nlohmann::ordered_json evaluations_json(const std::vector<EvaluatedMatrix>& matr
   for (const auto& [name, e] : matrices) {
     list.push_back({{"name", name},
                     {"domain", e.domain},
-                    {"plan", to_json(e.plan)},
-                    {"best", to_json(e.best)},
+                    {"plan", line_of(e.plan)},
+                    {"best", line_of(e.best)},
                     {"loss", std::isfinite(e.loss) ? nlohmann::ordered_json(e.loss) : nullptr}});
   }
   const auto mean = mean_loss(matrices);

@@ -34,4 +34,12 @@ class HEDDLE_EXPORT Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+namespace detail {
+
+[[noreturn]] inline void malformed_file(const std::string& what) {
+  throw Error(ErrorKind::malformed_file, what);
+}
+
+}  // namespace detail
+
 }  // namespace heddle

@@ -15,8 +15,8 @@ namespace heddle::io {
 /// path in front.
 HEDDLE_EXPORT std::string read_file(const std::string& path, Progress* progress = nullptr);
 
-/// A word as a message may show it: in quotation marks, short, without control bytes.
-HEDDLE_EXPORT std::string quoted(std::string_view word);
+/// Words of a file as a message may show them: in quotation marks, short, without control bytes.
+HEDDLE_EXPORT std::string in_quotes(std::string_view words);
 
 /// As a terminal may be given it, on one line: with "?" in place of control characters, among them
 /// line ends, of marks that turn the direction of writing, and of bytes that are no UTF-8.

@@ -13,10 +13,6 @@ constexpr std::string_view banner_form =
     "%%MatrixMarket matrix coordinate|array real|complex|integer|pattern "
     "general|symmetric|skew-symmetric|hermitian";
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw Error(ErrorKind::malformed_file, what);
-}
-
 std::string lower_case(std::string_view word) {
   std::string lower(word);
   for (char& c : lower) {
@@ -33,13 +29,15 @@ std::size_t choose(std::string_view word, const char* what,
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string known;
   for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
-  malformed("unknown " + std::string(what) + " " + quoted(word) + ", known are: " + known);
+  detail::malformed_file("unknown " + std::string(what) + " " + in_quotes(word) +
+                         ", known are: " + known);
 }
 
 Header read_banner(std::string_view line) {
   const std::vector<std::string_view> words = split(line);
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5) {
-    malformed("no Matrix Market banner; the first line must be '" + std::string(banner_form) + "'");
+    detail::malformed_file("no Matrix Market banner; the first line must be '" +
+                           std::string(banner_form) + "'");
   }
   Header header;
   choose<1>(words[1], "object", {"matrix"});
@@ -47,14 +45,15 @@ Header read_banner(std::string_view line) {
   header.field = static_cast<NumberField>(
       choose<4>(words[3], "field", {"real", "integer", "complex", "pattern"}));
   header.symmetry = static_cast<Symmetry>(choose<4>(words[4], "symmetry", symmetry_names));
-  if (header.is_array && header.field == NumberField::pattern) malformed("an array has no pattern");
+  if (header.is_array && header.field == NumberField::pattern)
+    detail::malformed_file("an array has no pattern");
   if (header.is_array && header.symmetry != Symmetry::general)
-    malformed("an array must be general");
+    detail::malformed_file("an array must be general");
   if (header.symmetry == Symmetry::hermitian && !header.is_complex()) {
-    malformed("a hermitian file must be complex; real ones are symmetric");
+    detail::malformed_file("a hermitian file must be complex; real ones are symmetric");
   }
   if (header.symmetry == Symmetry::skew_symmetric && header.field == NumberField::pattern) {
-    malformed("a pattern has no signs and cannot be skew-symmetric");
+    detail::malformed_file("a pattern has no signs and cannot be skew-symmetric");
   }
   return header;
 }
@@ -62,12 +61,12 @@ Header read_banner(std::string_view line) {
 Offset read_size(std::string_view word, const char* what, Offset largest) {
   const std::string text = std::string(word) + '\n';
   if (!std::all_of(word.begin(), word.end(), is_digit)) {
-    malformed(quoted(word) + " is no number of " + what);
+    detail::malformed_file(in_quotes(word) + " is no number of " + what);
   }
   Offset size = 0;
   if (read_index(text.data(), size) == nullptr || size > largest) {
-    malformed(quoted(word) + " " + what + " are too many, " + std::to_string(largest) +
-              " are possible");
+    detail::malformed_file(in_quotes(word) + " " + what + " are too many, " +
+                           std::to_string(largest) + " are possible");
   }
   return size;
 }
@@ -77,31 +76,32 @@ void read_sizes(std::string_view line, Header& header) {
   const std::vector<std::string_view> words = split(line);
   const std::size_t needed = header.is_array ? 2 : 3;
   if (words.size() != needed) {
-    malformed("a size line of " + std::to_string(words.size()) + " fields where " +
-              std::to_string(needed) + " are needed (rows columns" +
-              (header.is_array ? ")" : " entries)"));
+    detail::malformed_file("a size line of " + std::to_string(words.size()) + " fields where " +
+                           std::to_string(needed) + " are needed (rows columns" +
+                           (header.is_array ? ")" : " entries)"));
   }
   header.rows = read_size(words[0], "rows", header.is_array ? most_lines : most_indices);
   header.columns = read_size(words[1], "columns", most_indices);
   if (!header.is_array) {
     header.entries = read_size(words[2], "entries", most_lines);
   } else if (__builtin_mul_overflow(header.rows, header.columns, &header.entries)) {
-    malformed("an array of " + std::to_string(header.rows) + " rows and " +
-              std::to_string(header.columns) + " columns is too large");
+    detail::malformed_file("an array of " + std::to_string(header.rows) + " rows and " +
+                           std::to_string(header.columns) + " columns is too large");
   }
   if (header.symmetry != Symmetry::general && header.rows != header.columns) {
-    malformed("a " + std::string(symmetry_names[static_cast<std::size_t>(header.symmetry)]) +
-              " matrix must be square, not " + std::to_string(header.rows) + " by " +
-              std::to_string(header.columns));
+    detail::malformed_file("a " +
+                           std::string(symmetry_names[static_cast<std::size_t>(header.symmetry)]) +
+                           " matrix must be square, not " + std::to_string(header.rows) + " by " +
+                           std::to_string(header.columns));
   }
 }
 
 }  // namespace
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t longest = 40;
   std::string text = "'";
-  for (const char c : word.substr(0, longest)) text += c > ' ' && c < 127 ? c : '?';
+  for (const char c : word.substr(0, longest)) text += c >= ' ' && c <= '~' ? c : '?';
   return text + (word.size() > longest ? "...'" : "'");
 }
 
@@ -130,9 +130,10 @@ bool HeaderReader::take(std::string_view line) {
 }
 
 void HeaderReader::end_of_text() {
-  if (header_.lines > 0) malformed("the file ends before its size line");
+  if (header_.lines > 0) detail::malformed_file("the file ends before its size line");
   header_.lines = 1;
-  malformed("the file is empty; its first line must be '" + std::string(banner_form) + "'");
+  detail::malformed_file("the file is empty; its first line must be '" + std::string(banner_form) +
+                         "'");
 }
 
 }  // namespace heddle::io

@@ -19,13 +19,13 @@ namespace {
 void explain_index(std::string_view word, const char* what, Offset most) {
   const std::size_t sign = !word.empty() && word[0] == '-' ? 1 : 0;
   if (word.size() == sign || !std::all_of(word.begin() + sign, word.end(), is_digit)) {
-    fault(ErrorKind::malformed_file, quoted(word) + " is no " + what + " number");
+    fault(ErrorKind::malformed_file, in_quotes(word) + " is no " + what + " number");
   }
   Offset index = 0;
   const std::string text = std::string(word) + '\n';
   if (sign == 1 || read_index(text.data(), index) == nullptr || index < 1 || index > most) {
     fault(ErrorKind::malformed_file,
-          std::string(what) + " " + quoted(word) + " is outside 1 to " + std::to_string(most));
+          std::string(what) + " " + in_quotes(word) + " is outside 1 to " + std::to_string(most));
   }
 }
 
@@ -34,18 +34,18 @@ void explain_number(std::string_view word, bool must_be_integer) {
   const char* const end = text.data() + text.size();
   double value = 0;
   if (read_double(text.data(), end, value) == end - 1) {
-    if (!std::isfinite(value)) fault(ErrorKind::not_finite, "non-finite value " + quoted(word));
+    if (!std::isfinite(value)) fault(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
     if (must_be_integer && value != std::trunc(value)) {
-      fault(ErrorKind::malformed_file, quoted(word) + " is no integer, as the banner promises");
+      fault(ErrorKind::malformed_file, in_quotes(word) + " is no integer, as the banner promises");
     }
     return;
   }
   std::string name = text.substr(text[0] == '+' || text[0] == '-' ? 1 : 0, 3);
   for (char& c : name) c = static_cast<char>(c | 0x20);
   if (name == "nan" || name == "inf") {
-    fault(ErrorKind::not_finite, "non-finite value " + quoted(word));
+    fault(ErrorKind::not_finite, "non-finite value " + in_quotes(word));
   }
-  fault(ErrorKind::malformed_file, quoted(word) + " is no number");
+  fault(ErrorKind::malformed_file, in_quotes(word) + " is no number");
 }
 
 /// Throws what is wrong with a line that the fast path refused.

@@ -9,22 +9,18 @@ namespace heddle::io {
 
 namespace {
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw Error(ErrorKind::malformed_file, what);
-}
-
 /// What stands behind 'key': in the dictionary, up to the end of the value.
 std::string_view value_of(std::string_view literal, std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "'";
   std::size_t at = literal.find(quoted);
   if (at != std::string_view::npos) at = literal.find(':', at + quoted.size());
-  if (at == std::string_view::npos) malformed("an array header without " + quoted);
+  if (at == std::string_view::npos) detail::malformed_file("an array header without " + quoted);
   const std::size_t begin = literal.find_first_not_of(' ', at + 1);
-  if (begin == std::string_view::npos) malformed("an array header that ends early");
+  if (begin == std::string_view::npos) detail::malformed_file("an array header that ends early");
   const char close = literal[begin] == '(' ? ')' : literal[begin] == '\'' ? '\'' : ',';
   const std::size_t end =
       literal.find_first_of(close == ',' ? ",}" : std::string(1, close), begin + 1);
-  if (end == std::string_view::npos) malformed("an array header that ends early");
+  if (end == std::string_view::npos) detail::malformed_file("an array header that ends early");
   return literal.substr(begin, end - begin);
 }
 
@@ -34,7 +30,7 @@ std::int64_t NpyHeader::items() const {
   std::int64_t product = 1;
   for (const std::int64_t length : shape) {
     if (length < 0 || __builtin_mul_overflow(product, length, &product)) {
-      malformed("an array of impossible shape");
+      detail::malformed_file("an array of impossible shape");
     }
   }
   return product;
@@ -43,14 +39,15 @@ std::int64_t NpyHeader::items() const {
 NpyHeader parse_npy_header(std::string_view literal) {
   NpyHeader header;
   std::string_view type = value_of(literal, "descr");
-  if (type.size() < 3 || type[0] != '\'') malformed("an array of structures");
+  if (type.size() < 3 || type[0] != '\'') detail::malformed_file("an array of structures");
   type.remove_prefix(1);
-  if (type[0] == '>') malformed("numbers in big-endian order; save them in little-endian order");
+  if (type[0] == '>')
+    detail::malformed_file("numbers in big-endian order; save them in little-endian order");
   const std::string_view kind = type.substr(1);
   std::size_t width = 0;
   std::from_chars(kind.data() + 1, kind.data() + kind.size(), width);
   // NumPy's S0 and U0: any number of items would take no bytes.
-  if (width == 0) malformed("items of no bytes, of type '" + std::string(type) + "'");
+  if (width == 0) detail::malformed_file("items of no bytes, of type '" + std::string(type) + "'");
   header.item_bytes = width;
   if (kind == "i4")
     header.type = NpyType::int32;
@@ -69,13 +66,13 @@ NpyHeader parse_npy_header(std::string_view literal) {
   else if (kind[0] == 'U' && width < 64)
     header.type = NpyType::text;
   else
-    malformed("numbers of type '" + std::string(type) +
-              "'; known are int32, int64, float32, "
-              "float64, complex64 and complex128");
+    detail::malformed_file("numbers of type '" + std::string(type) +
+                           "'; known are int32, int64, float32, "
+                           "float64, complex64 and complex128");
   if (header.type == NpyType::text) header.item_bytes *= 4;
   header.fortran_order = value_of(literal, "fortran_order") == "True";
   std::string_view shape = value_of(literal, "shape");
-  if (shape.empty() || shape[0] != '(') malformed("an array without shape");
+  if (shape.empty() || shape[0] != '(') detail::malformed_file("an array without shape");
   shape.remove_prefix(1);
   while (true) {
     const std::size_t digit = shape.find_first_not_of(" ,");
@@ -83,7 +80,7 @@ NpyHeader parse_npy_header(std::string_view literal) {
     std::int64_t length = -1;
     const auto [end, error] =
         std::from_chars(shape.data() + digit, shape.data() + shape.size(), length);
-    if (error != std::errc() || length < 0) malformed("an array of impossible shape");
+    if (error != std::errc() || length < 0) detail::malformed_file("an array of impossible shape");
     header.shape.push_back(length);
     shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
   }

@@ -20,10 +20,6 @@ namespace {
 using io::NpyHeader;
 using io::NpyType;
 
-[[noreturn]] void malformed(const std::string& what) {
-  throw Error(ErrorKind::malformed_file, what);
-}
-
 struct CloseArchive {
   void operator()(zip_t* archive) const { zip_discard(archive); }
 };
@@ -43,7 +39,7 @@ class Member {
     zip_stat_t status;
     zip_stat_init(&status);
     if (zip_stat(archive.zip.get(), name.c_str(), 0, &status) != 0) {
-      malformed("no member '" + name + "': not a sparse matrix that SciPy saved");
+      detail::malformed_file("no member '" + name + "': not a sparse matrix that SciPy saved");
     }
     constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
     if ((status.valid & needed) != needed) fail("has no size");
@@ -83,7 +79,7 @@ class Member {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    malformed("member '" + name_ + "' " + what);
+    detail::malformed_file("member '" + name_ + "' " + what);
   }
 
  private:
@@ -226,22 +222,25 @@ void set_sizes(const Archive& archive, const NpyHeader& data, const std::string&
   const Array<Offset> shape = read_integers<Offset>(member, most, Device::cpu(1));
   std::int64_t block_rows = 1, block_columns = 1;
   if (format == "bsr") {
-    if (data.shape.size() != 3) malformed("a BSR matrix whose 'data.npy' is not three-dimensional");
+    if (data.shape.size() != 3)
+      detail::malformed_file("a BSR matrix whose 'data.npy' is not three-dimensional");
     block_rows = data.shape[1];
     block_columns = data.shape[2];
     constexpr std::int64_t largest_block = 1024;
     if (block_rows < 1 || block_columns < 1 || block_rows > largest_block ||
         block_columns > largest_block) {
-      malformed("blocks of " + std::to_string(block_rows) + " by " + std::to_string(block_columns) +
-                " numbers, where 1 to " + std::to_string(largest_block) + " are possible");
+      detail::malformed_file("blocks of " + std::to_string(block_rows) + " by " +
+                             std::to_string(block_columns) + " numbers, where 1 to " +
+                             std::to_string(largest_block) + " are possible");
     }
     if (shape[0] % block_rows != 0 || shape[1] % block_columns != 0) {
-      malformed("a size of " + std::to_string(shape[0]) + " by " + std::to_string(shape[1]) +
-                " that blocks of " + std::to_string(block_rows) + " by " +
-                std::to_string(block_columns) + " do not divide");
+      detail::malformed_file("a size of " + std::to_string(shape[0]) + " by " +
+                             std::to_string(shape[1]) + " that blocks of " +
+                             std::to_string(block_rows) + " by " + std::to_string(block_columns) +
+                             " do not divide");
     }
   } else if (data.shape.size() != 1) {
-    malformed("a CSR matrix whose 'data.npy' is not one-dimensional");
+    detail::malformed_file("a CSR matrix whose 'data.npy' is not one-dimensional");
   }
   matrix.rows = static_cast<Index>(shape[0] / block_rows);
   matrix.columns = static_cast<Index>(shape[1] / block_columns);
@@ -251,13 +250,14 @@ void set_sizes(const Archive& archive, const NpyHeader& data, const std::string&
 
 void check_offsets(const BlockMatrix& matrix) {
   if (matrix.offsets.size() != static_cast<std::size_t>(matrix.rows) + 1) {
-    malformed("member 'indptr.npy' has " + std::to_string(matrix.offsets.size()) + " offsets for " +
-              std::to_string(matrix.rows) + " rows");
+    detail::malformed_file("member 'indptr.npy' has " + std::to_string(matrix.offsets.size()) +
+                           " offsets for " + std::to_string(matrix.rows) + " rows");
   }
   for (std::size_t row = 0; row < matrix.offsets.size(); ++row) {
     if (matrix.offsets[row] < (row == 0 ? 0 : matrix.offsets[row - 1]) ||
         (row == 0 && matrix.offsets[row] != 0)) {
-      malformed("member 'indptr.npy' does not grow from 0 at place " + std::to_string(row));
+      detail::malformed_file("member 'indptr.npy' does not grow from 0 at place " +
+                             std::to_string(row));
     }
   }
 }
@@ -269,7 +269,8 @@ BlockMatrix read_archive(const Archive& archive, const Device& device, Progress*
   report(0);
   const std::string format = read_format(archive);
   if (format != "csr" && format != "bsr") {
-    malformed("a matrix in format '" + format + "'; save matrix.tocsr() or matrix.tobsr()");
+    detail::malformed_file("a matrix in format '" + format +
+                           "'; save matrix.tocsr() or matrix.tobsr()");
   }
   BlockMatrix matrix;
   Member data(archive, "data.npy");
@@ -288,11 +289,12 @@ BlockMatrix read_archive(const Archive& archive, const Device& device, Progress*
   const Offset entries = matrix.offsets[matrix.offsets.size() - 1];
   if (static_cast<std::size_t>(entries) != matrix.column.size() ||
       static_cast<std::size_t>(data.header().shape[0]) != matrix.column.size()) {
-    malformed("offsets for " + std::to_string(entries) + " entries, with " +
-              std::to_string(matrix.column.size()) + " columns and " +
-              std::to_string(data.header().shape[0]) + " values");
+    detail::malformed_file("offsets for " + std::to_string(entries) + " entries, with " +
+                           std::to_string(matrix.column.size()) + " columns and " +
+                           std::to_string(data.header().shape[0]) + " values");
   }
-  if (matrix.columns == 0 && entries > 0) malformed("entries in a matrix without columns");
+  if (matrix.columns == 0 && entries > 0)
+    detail::malformed_file("entries in a matrix without columns");
   if (data.header().fortran_order && data.header().shape.size() == 3) {
     matrix.values = to_row_order(
         matrix.values, matrix.column.size(), static_cast<std::size_t>(matrix.block_rows),

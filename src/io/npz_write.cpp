@@ -73,14 +73,14 @@ struct Target {
 constexpr zip_uint16_t first_day = (1 << 5) | 1;
 
 /// One array to be written: its header and its numbers, which libzip reads at the end.
-struct Member {
+struct NpyMember {
   const char* name;
   std::string header;
   const void* data;
   std::size_t bytes;
 };
 
-void write_members(const std::string& path, const std::vector<Member>& members,
+void write_members(const std::string& path, const std::vector<NpyMember>& members,
                    NpzCompression compression) {
   Target target(path);
   zip_error_t error;
@@ -101,7 +101,7 @@ void write_members(const std::string& path, const std::vector<Member>& members,
   };
   std::unique_ptr<zip_t, Discard> discard(archive);
   const int method = compression == NpzCompression::deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE;
-  for (const Member& member : members) {
+  for (const NpyMember& member : members) {
     zip_buffer_fragment_t fragments[2] = {
         {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(member.header.data())),
          member.header.size()},

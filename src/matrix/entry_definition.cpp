@@ -6,17 +6,16 @@
 #include "entry_definition_checks.hpp"
 #include "expression.hpp"
 #include "heddle/entry_kind.hpp"
+#include "heddle/text.hpp"
 #include "strict_json.hpp"
 
 namespace heddle {
 
 namespace {
 
-using detail::in_quotes;
 using detail::Member;
+using io::in_quotes;
 using nlohmann::json;
-
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::malformed_file, what); }
 
 /// Runs `f`, and puts `where` in front of what it finds wrong.
 template <class F>
@@ -32,8 +31,8 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
 std::string text_at(const json& object, const std::string& key) {
-  if (!object.contains(key)) refuse(key + ": is missing");
-  if (!object[key].is_string()) refuse(key + ": must be a string");
+  if (!object.contains(key)) detail::malformed_file(key + ": is missing");
+  if (!object[key].is_string()) detail::malformed_file(key + ": must be a string");
   return object[key].get<std::string>();
 }
 
@@ -46,14 +45,15 @@ std::string read_name(const json& object) {
     good = good && (is_word(name[i]) || (name[i] == '-' && name[i - 1] != '-'));
   }
   if (!good) {
-    refuse("name: " + in_quotes(name) +
-           " must be words of letters and digits joined by single "
-           "hyphens, at most " +
-           std::to_string(longest) + " characters, the first a letter");
+    detail::malformed_file("name: " + in_quotes(name) +
+                           " must be words of letters and digits joined by single "
+                           "hyphens, at most " +
+                           std::to_string(longest) + " characters, the first a letter");
   }
   const auto& kinds = entry_kind_names;
   if (std::find(kinds.begin(), kinds.end(), name) != kinds.end()) {
-    refuse("name: " + in_quotes(name) + " is that of a built-in entry; choose another");
+    detail::malformed_file("name: " + in_quotes(name) +
+                           " is that of a built-in entry; choose another");
   }
   return name;
 }
@@ -69,38 +69,41 @@ void check_keys(const json& object, const std::vector<std::string>& known) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string message = in_quotes(key) + ": no such key; there are";
     for (const std::string& name : known) message += " " + name;
-    refuse(message);
+    detail::malformed_file(message);
   }
 }
 
 Member read_member(const json& item) {
   if (item.is_string()) return {item.get<std::string>()};
-  if (!item.is_object()) refuse("must be a name or an object with name and type");
+  if (!item.is_object()) detail::malformed_file("must be a name or an object with name and type");
   check_keys(item, {"name", "type"});
   const std::string name = text_at(item, "name"), type = text_at(item, "type");
   if (type != "real" && type != "complex")
-    refuse("type: " + in_quotes(type) + " is none of real complex");
+    detail::malformed_file("type: " + in_quotes(type) + " is none of real complex");
   return {name, type == "complex"};
 }
 
 std::vector<Member> read_members(const json& list) {
-  if (!list.is_array() || list.empty()) refuse(": must be a list of members, at least one");
+  if (!list.is_array() || list.empty())
+    detail::malformed_file(": must be a list of members, at least one");
   std::vector<Member> members;
   int components = 0;
   for (const json& item : list) {
     within("[" + std::to_string(members.size()) + "]: ", [&] {
       Member member = read_member(item);
       if (!is_member_name(member.name)) {
-        refuse(in_quotes(member.name) +
-               " must be letters, digits and _, not beginning with a digit");
+        detail::malformed_file(in_quotes(member.name) +
+                               " must be letters, digits and _, not beginning with a digit");
       }
       for (const Member& other : members) {
-        if (other.name == member.name) refuse(in_quotes(member.name) + " is there already");
+        if (other.name == member.name)
+          detail::malformed_file(in_quotes(member.name) + " is there already");
       }
       member.first = components;
       components += member.is_complex ? 2 : 1;
       if (components > EntryDefinition::most_components) {
-        refuse("more than " + std::to_string(EntryDefinition::most_components) + " components");
+        detail::malformed_file("more than " + std::to_string(EntryDefinition::most_components) +
+                               " components");
       }
       members.push_back(std::move(member));
     });
@@ -131,8 +134,9 @@ Ring read_ring(const json& object, int components) {
           : throw Error(ErrorKind::malformed_file,
                         "ring: " + in_quotes(text) + " is none of real complex quaternion");
   if (components % ring_size(ring) != 0) {
-    refuse("ring: " + std::to_string(components) + " components are no whole number of groups of " +
-           std::to_string(ring_size(ring)) + ", as ring " + text + " needs");
+    detail::malformed_file("ring: " + std::to_string(components) +
+                           " components are no whole number of groups of " +
+                           std::to_string(ring_size(ring)) + ", as ring " + text + " needs");
   }
   return ring;
 }
@@ -140,7 +144,7 @@ Ring read_ring(const json& object, int components) {
 /// One expression for each of `results`.
 Formula read_operator(const json& object, const std::vector<Member>& results,
                       const std::vector<detail::Operand>& operands) {
-  if (!object.is_object()) refuse(": must be an object of one expression a member");
+  if (!object.is_object()) detail::malformed_file(": must be an object of one expression a member");
   std::vector<std::string> known(results.size());
   std::transform(results.begin(), results.end(), known.begin(),
                  [](const Member& member) { return member.name; });
@@ -152,7 +156,7 @@ Formula read_operator(const json& object, const std::vector<Member>& results,
       within(member.name + ": ", [&] {
         const detail::Value value = detail::parse_expression(text, operands, builder);
         if (value.is_complex() && !member.is_complex) {
-          refuse("the expression is complex, the member is real");
+          detail::malformed_file("the expression is complex, the member is real");
         }
         builder.store(value, member.is_complex);
       });
@@ -162,14 +166,14 @@ Formula read_operator(const json& object, const std::vector<Member>& results,
 }
 
 EntryDefinition read_definition(const json& object) {
-  if (!object.is_object()) refuse("must be one JSON object");
+  if (!object.is_object()) detail::malformed_file("must be one JSON object");
   check_keys(object, {"name", "description", "members", "vector_members", "ring", "multiply", "add",
                       "inverse", "adjoint"});
   EntryDefinition definition;
   definition.name = read_name(object);
   if (object.contains("description")) text_at(object, "description");
   for (const char* key : {"members", "multiply"}) {
-    if (!object.contains(key)) refuse(std::string(key) + ": is missing");
+    if (!object.contains(key)) detail::malformed_file(std::string(key) + ": is missing");
   }
   const auto members = within("members", [&] { return read_members(object["members"]); });
   const auto vector_members =

@@ -13,8 +13,6 @@ using Vector = std::vector<double>;
 constexpr int samples = 4;
 constexpr double tolerance = 1e-9;  // of the largest number that took part
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::malformed_file, what); }
-
 Vector random_vector(int size, std::mt19937& random) {
   std::uniform_real_distribution<double> uniform(-1, 1);
   Vector values(static_cast<std::size_t>(size));
@@ -108,9 +106,10 @@ void check_ring(const EntryDefinition& definition, const Vector& a) {
   for (int unit = 0; unit < ring_size(definition.ring) - 1; ++unit) {
     const Vector c = right_multiplication(definition.ring, unit, n);
     if (first_difference(product(A, c, n), product(c, A, n), tolerance * n * largest(A)) >= 0) {
-      refuse(std::string("ring: a (x c) is not (a x) c for ") +
-             (definition.ring == Ring::complex ? "complex numbers" : "quaternions") +
-             " c; take \"real\"");
+      detail::malformed_file(
+          std::string("ring: a (x c) is not (a x) c for ") +
+          (definition.ring == Ring::complex ? "complex numbers" : "quaternions") +
+          " c; take \"real\"");
     }
   }
 }
@@ -123,7 +122,7 @@ void check_inverse(const EntryDefinition& definition, const Vector& a) {
   const Vector B = real_representation(definition, inverse.data());
   const double allowed = tolerance * n * (1 + largest(A) * largest(B));
   if (first_difference(product(B, A, n), identity(n), allowed) >= 0) {
-    refuse("inverse: inverse(a) * (a * x) is not x");
+    detail::malformed_file("inverse: inverse(a) * (a * x) is not x");
   }
 }
 
@@ -133,7 +132,7 @@ void check_adjoint(const EntryDefinition& definition, const Vector& a) {
   const Vector A = real_representation(definition, a.data());
   const Vector B = real_representation(definition, adjoint.data());
   if (first_difference(B, transpose(A, n), tolerance * largest(A)) >= 0) {
-    refuse(
+    detail::malformed_file(
         "adjoint: its real representation is not the transpose of that of a; leave it out "
         "where there is no such entry");
   }
@@ -148,8 +147,8 @@ void check_add(const EntryDefinition& definition, const Formula& add) {
   const int at = first_difference(image(add, a, b), combined(1, a, 1, b), tolerance);
   if (at >= 0) {
     const std::string& name = definition.components[static_cast<std::size_t>(at)];
-    refuse("add: component " + name + " is not a." + name + " + b." + name +
-           ", without which no product is linear");
+    detail::malformed_file("add: component " + name + " is not a." + name + " + b." + name +
+                           ", without which no product is linear");
   }
 }
 
@@ -165,10 +164,10 @@ std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const 
     const auto of_x = [&](const Vector& v) { return image(multiply, a, v); };
     const auto of_a = [&](const Vector& v) { return image(multiply, v, x); };
     if (const int at = first_nonlinear(of_x, x, y); at >= 0) {
-      refuse("multiply: component " + name(at) + " is not linear in x");
+      detail::malformed_file("multiply: component " + name(at) + " is not linear in x");
     }
     if (const int at = first_nonlinear(of_a, a, b); at >= 0) {
-      refuse("multiply: component " + name(at) + " is not linear in a");
+      detail::malformed_file("multiply: component " + name(at) + " is not linear in a");
     }
   }
   // Linear in both, it is known by its values at unit vectors.
@@ -195,7 +194,8 @@ std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const 
       for (int k = 0; k < V; ++k) {
         const double coefficient = table[at(i, j, k)];
         if (!std::isfinite(coefficient)) {
-          refuse("multiply: component " + name(i) + " divides by zero at some a and x");
+          detail::malformed_file("multiply: component " + name(i) +
+                                 " divides by zero at some a and x");
         }
         if (!(std::abs(coefficient) > least)) continue;
         terms.push_back({i, j, k, coefficient});
@@ -205,8 +205,9 @@ std::vector<ProductTerm> product_terms(const EntryDefinition& definition, const 
   }
   for (int j = 0; j < K; ++j) {
     if (used[static_cast<std::size_t>(j)]) continue;
-    refuse("multiply: no component depends on a." +
-           definition.components[static_cast<std::size_t>(j)] + "; leave that member out");
+    detail::malformed_file("multiply: no component depends on a." +
+                           definition.components[static_cast<std::size_t>(j)] +
+                           "; leave that member out");
   }
   return terms;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::detail {
 
@@ -80,7 +81,7 @@ class Parser {
     std::string known;
     for (const Operand& operand : operands_) known += " " + operand.name + ".member";
     fail(begin,
-         in_quotes(name) + " is nothing known; expected a number, conj(...) or one of" + known);
+         io::in_quotes(name) + " is nothing known; expected a number, conj(...) or one of" + known);
   }
 
   Value closed(Value value) {
@@ -111,7 +112,7 @@ class Parser {
     }
     std::string known;
     for (const Member& member : *operand.members) known += " " + member.name;
-    fail(begin, in_quotes(name) + " is no member of " + operand.name + "; there are" + known);
+    fail(begin, io::in_quotes(name) + " is no member of " + operand.name + "; there are" + known);
   }
 
   Value part_of(Value value) {
@@ -120,7 +121,7 @@ class Parser {
     const std::string_view part = word();
     if (part == "re") return {value.re, Value::none};
     if (part == "im") return {value.im, Value::none};
-    fail(begin, in_quotes(part) + " is no part of a complex number; there are re im");
+    fail(begin, io::in_quotes(part) + " is no part of a complex number; there are re im");
   }
 
   std::string_view word() {
@@ -146,7 +147,7 @@ class Parser {
 
   [[noreturn]] void refuse(const std::string& expected) {
     if (at_end()) fail(at_, "the expression ends where " + expected + " is expected");
-    fail(at_, in_quotes(text_.substr(at_, 1)) + " where " + expected + " is expected");
+    fail(at_, io::in_quotes(text_.substr(at_, 1)) + " where " + expected + " is expected");
   }
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
     throw Error(ErrorKind::malformed_file, "column " + std::to_string(at + 1) + ": " + what);
@@ -164,13 +165,6 @@ class Parser {
 Value parse_expression(std::string_view text, const std::vector<Operand>& operands,
                        FormulaBuilder& builder) {
   return Parser(text, operands, builder).whole();
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  std::string line = "'";
-  for (const char c : text.substr(0, longest)) line += c >= ' ' && c <= '~' ? c : '?';
-  return line + (text.size() > longest ? "...'" : "'");
 }
 
 }  // namespace heddle::detail

@@ -33,7 +33,4 @@ struct Operand {
 Value parse_expression(std::string_view text, const std::vector<Operand>& operands,
                        FormulaBuilder& builder);
 
-/// Text of a file within quotes, short and on one line.
-std::string in_quotes(std::string_view text);
-
 }  // namespace heddle::detail

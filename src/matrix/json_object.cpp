@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "expression.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::detail {
 
@@ -54,7 +54,7 @@ JsonObject::JsonObject(const json& value, std::string path)
 void JsonObject::check_keys(std::initializer_list<const char*> known) const {
   for (const auto& [key, value] : value_.items()) {
     if (holds(known, key)) continue;
-    refuse_json(path_, in_quotes(key) + ": no such key; there are" + listed(known));
+    refuse_json(path_, io::in_quotes(key) + ": no such key; there are" + listed(known));
   }
 }
 
@@ -68,7 +68,7 @@ std::string JsonObject::text(const char* key) const { return text_in(at(key), pa
 std::string JsonObject::text_of(const char* key, std::initializer_list<const char*> values) const {
   const std::string found = text(key);
   if (!holds(values, found)) {
-    refuse_json(path_of(key), in_quotes(found) + " is none of" + listed(values));
+    refuse_json(path_of(key), io::in_quotes(found) + " is none of" + listed(values));
   }
   return found;
 }

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "expression.hpp"
 #include "heddle/error.hpp"
+#include "heddle/text.hpp"
 
 namespace heddle::detail {
 
@@ -45,7 +45,7 @@ json parse_strict_json(std::string_view text, int most_levels) {
       case json::parse_event_t::key:
         if (!keys.back().insert(parsed.get<std::string>()).second) {
           throw Error(ErrorKind::malformed_file,
-                      "the key " + in_quotes(parsed.get<std::string>()) + " stands twice");
+                      "the key " + io::in_quotes(parsed.get<std::string>()) + " stands twice");
         }
         break;
       case json::parse_event_t::value:
