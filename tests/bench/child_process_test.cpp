@@ -6,20 +6,14 @@
 #include <string>
 
 #include "heddle/error.hpp"
+#include "support/message_of.hpp"
 
 namespace heddle::bench {
 namespace {
 
 using namespace std::string_literals;
 
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using heddle::test::message_of;
 
 TEST(ChildProcess, AnswersLineByLine) {
   ChildProcess cat({"cat"}, {});

@@ -14,7 +14,7 @@ using RunData = heddle::bench::Run;
 
 /// One product by Heddle's chosen plan and by another library.
 RunData small_run() {
-  RunData run = test::synthetic_run();
+  RunData run = made_up::synthetic_run();
   run.records.erase(run.records.begin() + 1, run.records.end());
   std::vector<Candidate>& candidates = run.records[0].candidates;
   candidates = {candidates[1], candidates[4]};
@@ -50,7 +50,7 @@ bool says(const Outcome& outcome, const std::string& part) {
 constexpr Timing usual = {0.98, 1.0, 1.02};
 
 TEST(CompareRuns, ARunIsTheSameAsItself) {
-  const RunData run = test::synthetic_run();
+  const RunData run = made_up::synthetic_run();
   const Outcome outcome = compared(run, run);
   EXPECT_EQ(outcome.comparison.slower, 0);
   EXPECT_EQ(outcome.comparison.faster, 0);
@@ -90,7 +90,7 @@ TEST(CompareRuns, OnlyHeddlesTimesCount) {
 }
 
 TEST(CompareRuns, LargestDifferencesComeFirst) {
-  RunData before = test::synthetic_run(), after = before;
+  RunData before = made_up::synthetic_run(), after = before;
   const auto slow_down = [&](std::size_t record, double by) {
     Timing& t = *after.records[record].candidates[1].seconds;
     t = Timing{t.lower_quartile * by, t.median * by, t.upper_quartile * by};
@@ -142,7 +142,7 @@ TEST(CompareRuns, WhatFailsNowIsMissing) {
 }
 
 TEST(CompareRuns, ASuiteThatIsGoneIsOneLine) {
-  const RunData before = test::synthetic_run();
+  const RunData before = made_up::synthetic_run();
   RunData after = before;
   std::erase_if(after.records, [](const Record& record) { return record.suite == "setup"; });
   const Outcome outcome = compared(before, after);

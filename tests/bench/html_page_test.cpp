@@ -24,16 +24,16 @@ using heddle::test::overlap_in;
 using heddle::test::SvgText;
 using heddle::test::texts_of;
 
-TEST(HtmlPage, IsWellFormed) { EXPECT_EQ(fault_of(html_page(bench::test::synthetic_run())), ""); }
+TEST(HtmlPage, IsWellFormed) { EXPECT_EQ(fault_of(html_page(made_up::synthetic_run())), ""); }
 
 TEST(HtmlPage, NeedsNothingButItself) {
-  const std::string html = html_page(bench::test::synthetic_run());
+  const std::string html = html_page(made_up::synthetic_run());
   EXPECT_EQ(foreign_part_of(html), "");
   EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
 }
 
 TEST(HtmlPage, HoldsEveryRecordAndCandidate) {
-  const auto run = bench::test::synthetic_run();
+  const auto run = made_up::synthetic_run();
   const std::string html = html_page(run);
   std::size_t candidates = 0;
   for (const Record& record : run.records) {
@@ -56,7 +56,7 @@ TEST(HtmlPage, HoldsEveryRecordAndCandidate) {
 }
 
 TEST(HtmlPage, DrawsWhatThereIs) {
-  const std::string html = html_page(bench::test::synthetic_run());
+  const std::string html = html_page(made_up::synthetic_run());
   EXPECT_EQ(count_of(html, "Bandwidth roofline"), 1u);
   EXPECT_EQ(count_of(html, "aria-label=\"Times as fast as the best other library\""), 2u);
   EXPECT_EQ(count_of(html, "aria-label=\"Convergence of "), 16u);
@@ -66,7 +66,7 @@ TEST(HtmlPage, DrawsWhatThereIs) {
 }
 
 TEST(HtmlPage, TakesRunsWithLittleInThem) {
-  auto run = bench::test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records.clear();
   EXPECT_EQ(fault_of(html_page(run)), "");
   Record record;
@@ -96,7 +96,7 @@ std::string part_between(const std::string& text, const std::string& from, const
 }
 
 TEST(HtmlPage, LabelsStayApartForManyAndFewProblems) {
-  const auto whole = bench::test::synthetic_run();
+  const auto whole = made_up::synthetic_run();
   for (const int copies : {1, 3}) {
     auto run = whole;
     run.records.clear();

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <functional>
 
 #include "heddle/problems.hpp"
 #include "shared_library.hpp"
+#include "support/message_of.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::bench {
@@ -30,14 +30,7 @@ class Variable {
   const char* name_;
 };
 
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using heddle::test::message_of;
 
 TEST(SharedLibrary, ThatIsNowhereIsNamed) {
   const std::string message =
@@ -140,25 +133,26 @@ class PeersOfCpus : public testing::TestWithParam<Named> {
 };
 
 TEST_P(PeersOfCpus, MultiplyByEveryEntry) {
-  test::Seed seed(11);
+  heddle::test::Seed seed(11);
   // More rows than ranks and threads, unsorted, and some without entries.
-  const test::PatternRequest request{
+  const heddle::test::PatternRequest request{
       .rows = 130, .columns = 130, .empty_rows = true, .diagonal = true, .sorted = false};
   for (const EntryKind kind :
        {EntryKind::real, EntryKind::complex, EntryKind::quaternion, EntryKind::dual_quaternion,
         EntryKind::block3, EntryKind::complex_block3}) {
     SCOPED_TRACE(name(kind));
     visit_entry<double>(kind, [&]<class E>() {
-      expect_products(AnyMatrix(test::random_matrix<E>(request, seed.generator)));
+      expect_products(AnyMatrix(heddle::test::random_matrix<E>(request, seed.generator)));
     });
   }
   EXPECT_GE(products_, 6);
 }
 
 TEST_P(PeersOfCpus, MultiplyInSinglePrecisionOrNotAtAll) {
-  test::Seed seed(12);
-  const test::PatternRequest request{.rows = 130, .columns = 130, .diagonal = true};
-  expect_products(AnyMatrix(test::random_matrix<quaternion<float>>(request, seed.generator)));
+  heddle::test::Seed seed(12);
+  const heddle::test::PatternRequest request{.rows = 130, .columns = 130, .diagonal = true};
+  expect_products(
+      AnyMatrix(heddle::test::random_matrix<quaternion<float>>(request, seed.generator)));
 }
 
 TEST_P(PeersOfCpus, SolveByConjugateGradient) {
@@ -167,8 +161,8 @@ TEST_P(PeersOfCpus, SolveByConjugateGradient) {
 }
 
 TEST_P(PeersOfCpus, SolveByBicgstab) {
-  test::Seed seed(13);
-  expect_solves(problem_of(AnyMatrix(test::random_dominant_matrix<complex<double>>(
+  heddle::test::Seed seed(13);
+  expect_solves(problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
                     {.rows = 500, .columns = 500, .diagonal = true}, seed.generator))),
                 Method::bicgstab);
   EXPECT_GE(solvers_, 2);

@@ -94,7 +94,7 @@ TEST(Problems, AreHermitianWhereTheySaySo) {
     const Problem problem = make_problem(named(name));
     EXPECT_TRUE(problem.hermitian_positive_definite);
     problem.matrix.visit([]<class E>(const CsrMatrix<E>& matrix) {
-      if constexpr (has_adjoint<E>) test::expect_hermitian(matrix);
+      if constexpr (has_adjoint<E>) heddle::test::expect_hermitian(matrix);
     });
   }
   const Problem transport = make_problem(named("filter-1280"));
@@ -125,7 +125,7 @@ TEST(Problems, AreTheSameForAnyNumberOfThreads) {
       one.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
         other.matrix.visit([&]<class F>(const CsrMatrix<F>& b) {
           if constexpr (std::is_same_v<E, F>) {
-            EXPECT_TRUE(test::identical(a, b));
+            EXPECT_TRUE(heddle::test::identical(a, b));
           } else {
             ADD_FAILURE() << "another entry";
           }

@@ -14,7 +14,7 @@ using namespace heddle::bench;
 Candidate peer(double seconds) {
   Candidate candidate;
   candidate.library = "other";
-  candidate.seconds = test::around(seconds);
+  candidate.seconds = made_up::around(seconds);
   return candidate;
 }
 

@@ -11,13 +11,13 @@ namespace {
 using namespace heddle::bench;
 
 TEST(ResultsPage, IsTheSameForTheSameRuns) {
-  const auto run = test::synthetic_run();
+  const auto run = made_up::synthetic_run();
   const auto read = run_from_json(nlohmann::ordered_json::parse(to_json(run).dump()));
   EXPECT_EQ(results_page({run, run}), results_page({read, read}));
 }
 
 TEST(ResultsPage, HoldsEveryRunAndRecord) {
-  auto first = test::synthetic_run(), second = first;
+  auto first = made_up::synthetic_run(), second = first;
   second.name = "another-run";
   second.records.resize(3);
   const std::string page = results_page({first, second});
@@ -38,7 +38,7 @@ TEST(ResultsPage, HoldsEveryRunAndRecord) {
 }
 
 TEST(ResultsPage, TablesHaveAsManyCellsInEachLine) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records[0].problem = "with | and * and _ and `";
   std::istringstream page(results_page({run}));
   std::size_t cells = 0;
@@ -58,7 +58,7 @@ TEST(ResultsPage, TablesHaveAsManyCellsInEachLine) {
 
 TEST(ResultsPage, TakesRunsWithLittleInThem) {
   EXPECT_EQ(results_page({}).find("# Results\n"), 0u);
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records.clear();
   EXPECT_NE(results_page({run}).find("## 2026-11-21-synthetic"), std::string::npos);
   Record record;

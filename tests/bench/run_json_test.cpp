@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <random>
 #include <set>
@@ -12,6 +11,7 @@
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
 #include "record.hpp"
+#include "support/message_of.hpp"
 #include "synthetic_run.hpp"
 
 namespace {
@@ -20,14 +20,7 @@ using namespace heddle;
 using namespace heddle::bench;
 using json = nlohmann::ordered_json;
 
-std::string message_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using heddle::test::message_of;
 
 class RunFile : public ::testing::Test {
  protected:
@@ -38,14 +31,14 @@ class RunFile : public ::testing::Test {
 };
 
 TEST(RunJson, ComesBackBitForBit) {
-  const json once = to_json(test::synthetic_run());
+  const json once = to_json(made_up::synthetic_run());
   const json again = to_json(run_from_json(json::parse(once.dump())));
   EXPECT_EQ(once.dump(), again.dump());
   EXPECT_EQ(once.dump(), to_json(run_from_json(once)).dump());
 }
 
 TEST(RunJson, NumbersKeepTheirLastBit) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   const double awkward = 0.1 + 0.2, smallest = std::numeric_limits<double>::denorm_min();
   run.bandwidth = std::numeric_limits<double>::max();
   Candidate& candidate = run.records[0].candidates[0];
@@ -64,7 +57,7 @@ TEST(RunJson, NumbersKeepTheirLastBit) {
 }
 
 TEST(RunJson, OptionalKeysAreLeftOut) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records.resize(1);
   run.records[0].compulsory_bytes.reset();
   run.records[0].candidates = {Candidate{}};
@@ -74,7 +67,7 @@ TEST(RunJson, OptionalKeysAreLeftOut) {
 }
 
 TEST(RunJson, NumbersThatAreNotFiniteAreSaidToBeSo) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   Candidate& candidate = run.records[0].candidates[0];
   candidate.error = std::numeric_limits<double>::quiet_NaN();
   candidate.history = {1, std::numeric_limits<double>::infinity(), 0.5};
@@ -90,7 +83,7 @@ TEST(RunJson, NumbersThatAreNotFiniteAreSaidToBeSo) {
 }
 
 TEST(RunJson, AnyBytesOfALibrarysMessageCanBeWritten) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records[0].candidates[0].failure = "bad \xff\xc3 bytes \"\\\n";
   const auto back = run_from_json(json::parse(to_json(run).dump()));
   EXPECT_EQ(back.records[0].candidates[0].failure.value_or(""),
@@ -160,7 +153,7 @@ TEST(RunJson, EachFaultIsNamedByItsPath) {
        "records[3].candidates[0].iterations: must be an integer, not negative"},
       {"/records/3/candidates/0/failure", false,
        "records[3].candidates[0].failure: must be a string"}};
-  const json good = to_json(test::synthetic_run());
+  const json good = to_json(made_up::synthetic_run());
   for (const Fault& fault : faults) {
     json bad = good;
     bad[json::json_pointer(fault.place)] = fault.value;
@@ -169,7 +162,7 @@ TEST(RunJson, EachFaultIsNamedByItsPath) {
 }
 
 TEST(RunJson, EachKeyThatMustBeThereIsMissed) {
-  const json good = to_json(test::synthetic_run());
+  const json good = to_json(made_up::synthetic_run());
   const auto expect_missed = [&](const std::string& place, const std::string& path) {
     for (const auto& [key, value] : good[json::json_pointer(place)].items()) {
       static const std::set<std::string> optional = {
@@ -224,12 +217,12 @@ TEST_F(RunFile, IsNamedInEveryError) {
 }
 
 TEST_F(RunFile, ReadsWhatWasWritten) {
-  const json written = to_json(test::synthetic_run());
+  const json written = to_json(made_up::synthetic_run());
   EXPECT_EQ(to_json(read_run(write(written.dump(2)))).dump(), written.dump());
 }
 
 TEST_F(RunFile, DamagedFilesAreAcceptedOrRefusedInOneLine) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records.erase(run.records.begin() + 2, run.records.end());
   const std::string good = to_json(run).dump();
   std::mt19937_64 generator(7);
@@ -256,7 +249,7 @@ TEST_F(RunFile, DamagedFilesAreAcceptedOrRefusedInOneLine) {
 }
 
 TEST(RunJson, WrongTypesAnywhereAreRefused) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records.erase(run.records.begin() + 2, run.records.end());
   const json good = to_json(run);
   const json flat = good.flatten();
@@ -335,7 +328,7 @@ void check(const json& root, const json& part_or_reference, const json& value,
 TEST(Schema, HoldsExactlyTheKeysThatAreWritten) {
   const json root = schema();
   std::set<std::string> met, told;
-  check(root, root, to_json(test::synthetic_run()), "run", "run", met);
+  check(root, root, to_json(made_up::synthetic_run()), "run", "run", met);
   const auto tell = [&](const std::string& name, const json& part) {
     for (const auto& [key, inner] : part["properties"].items()) {
       told.insert(joined(name, key));
@@ -348,7 +341,7 @@ TEST(Schema, HoldsExactlyTheKeysThatAreWritten) {
 }
 
 TEST(Schema, RequiresWhatTheReaderRequires) {
-  const json root = schema(), good = to_json(test::synthetic_run());
+  const json root = schema(), good = to_json(made_up::synthetic_run());
   EXPECT_EQ(root["properties"]["schema_version"]["const"], schema_version);
   const auto required = [&](const json& part, const std::string& place) {
     for (const auto& [key, inner] : part["properties"].items()) {

@@ -9,7 +9,7 @@
 
 #include "record.hpp"
 
-namespace heddle::bench::test {
+namespace heddle::bench::made_up {
 
 inline Timing around(double seconds) { return {seconds * 0.99, seconds, seconds * 1.015}; }
 
@@ -254,4 +254,4 @@ inline Run synthetic_run() {
   return run;
 }
 
-}  // namespace heddle::bench::test
+}  // namespace heddle::bench::made_up

@@ -32,7 +32,7 @@ TEST(Table, OfTheSyntheticRun) {
   std::ifstream file(std::string(HEDDLE_SOURCE_DIR) + "/tests/bench/expected/table.txt");
   std::ostringstream expected;
   expected << file.rdbuf();
-  const auto actual_lines = lines_of(table_of(test::synthetic_run()));
+  const auto actual_lines = lines_of(table_of(made_up::synthetic_run()));
   const auto expected_lines = lines_of(expected.str());
   for (std::size_t i = 0; i < std::min(actual_lines.size(), expected_lines.size()); ++i) {
     EXPECT_EQ(actual_lines[i], expected_lines[i]) << "line " << i + 1;
@@ -41,7 +41,7 @@ TEST(Table, OfTheSyntheticRun) {
 }
 
 TEST(Table, FitsTheTerminal) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.records[0].problem =
       "a-file-with-a-name-that-is-longer-than-anybody-would-have-thought.mtx.gz";
   run.records[1].candidates[4].library = "a library with a long name";
@@ -55,7 +55,7 @@ TEST(Table, FitsTheTerminal) {
 }
 
 TEST(Table, ShowsEveryRecord) {
-  const auto run = test::synthetic_run();
+  const auto run = made_up::synthetic_run();
   const std::string table = table_of(run);
   for (const Record& record : run.records) {
     EXPECT_NE(table.find(record.problem), std::string::npos) << record.problem;
@@ -79,7 +79,7 @@ TEST(Table, ShowsEveryRecord) {
 }
 
 TEST(Table, NamesFailuresAndAbsentLibraries) {
-  const std::string table = table_of(test::synthetic_run());
+  const std::string table = table_of(made_up::synthetic_run());
   for (const char* part :
        {"absent     PETSc: not found when heddle was built: install petsc-dev",
         "cuSPARSE BSR as it should not be used: wrong result: error 0.37",
@@ -90,7 +90,7 @@ TEST(Table, NamesFailuresAndAbsentLibraries) {
 }
 
 TEST(Table, TakesRunsWithLittleInThem) {
-  using Data = decltype(test::synthetic_run());
+  using Data = decltype(made_up::synthetic_run());
   Data run;
   run.bandwidth_name = "triad";
   EXPECT_FALSE(table_of(run).empty());
@@ -111,7 +111,7 @@ TEST(Table, TakesRunsWithLittleInThem) {
 }
 
 TEST(Table, ObeysNoControlCharacters) {
-  auto run = test::synthetic_run();
+  auto run = made_up::synthetic_run();
   run.device = "evil \x1b[2J device \xC2\x9B";
   run.records[0].problem = "a\x07b";
   run.records[0].candidates[0].failure = "two\nlines\r";

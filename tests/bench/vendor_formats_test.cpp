@@ -11,7 +11,7 @@
 namespace heddle::bench {
 namespace {
 
-using test::random_matrix;
+using heddle::test::random_matrix;
 
 /// The numbers of a vector in a format, real ones as complex ones without imaginary parts.
 using Numbers = std::vector<std::complex<double>>;
@@ -77,16 +77,16 @@ class VendorFormats : public testing::Test {
     EXPECT_LE(relative_difference(users, reference_), 1e-14) << form.name();
   }
 
-  test::Seed seed_{20};
+  heddle::test::Seed seed_{20};
   Problem problem_;
   std::vector<double> reference_;
 };
 
-using Entries =
+using FormatEntries =
     testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                    block<double, 2, 2>, block<double, 3, 3>, block<double, 4, 4>,
                    block<double, 6, 6>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(VendorFormats, Entries);
+TYPED_TEST_SUITE(VendorFormats, FormatEntries);
 
 TYPED_TEST(VendorFormats, BlocksInBothOrders) {
   this->with_entries([&](const EntriesView<double>& entries) {
@@ -161,7 +161,7 @@ TYPED_TEST(VendorFormats, SlicedEll) {
 }
 
 TEST(VendorFormatsOfDualQuaternions, LeaveOutTheQuarterOfZeros) {
-  test::Seed seed(3);
+  heddle::test::Seed seed(3);
   const auto matrix =
       random_matrix<dual_quaternion<double>>({.rows = 20, .columns = 20}, seed.generator);
   const BlockForm form = real_form<dual_quaternion<double>>();

@@ -14,10 +14,10 @@ class Info : public CommandLine {
   }
 };
 
-const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
 
 TEST_F(Info, CountsRows) {
-  const auto json = info(general + "4 4 6\n1 1 1\n1 2 1\n1 4 1\n2 2 0\n4 4 1\n4 1 5\n", "real");
+  const auto json = info(banner + "4 4 6\n1 1 1\n1 2 1\n1 4 1\n2 2 0\n4 4 1\n4 1 5\n", "real");
   EXPECT_EQ(json["rows"], 4);
   EXPECT_EQ(json["columns"], 4);
   EXPECT_EQ(json["entries"], 6);
@@ -57,13 +57,13 @@ TEST_F(Info, KnowsHermitianMatricesOfEveryEntry) {
 }
 
 TEST_F(Info, MeasuresADefect) {
-  const auto json = info(general + "2 2 4\n1 1 2\n2 2 2\n1 2 1\n2 1 -1\n", "real");
+  const auto json = info(banner + "2 2 4\n1 1 2\n2 2 2\n1 2 1\n2 1 -1\n", "real");
   EXPECT_EQ(json["symmetric_pattern"], true);
   EXPECT_GT(json["hermitian_defect"].get<double>(), 0.1);
 }
 
 TEST_F(Info, RectangularMatricesHaveNoSymmetry) {
-  const auto json = info(general + "2 3 2\n1 1 2\n2 3 2\n", "real");
+  const auto json = info(banner + "2 3 2\n1 1 2\n2 3 2\n", "real");
   EXPECT_EQ(json["columns"], 3);
   EXPECT_FALSE(json.contains("symmetric_pattern"));
   EXPECT_FALSE(json["layouts"].empty());

@@ -11,6 +11,7 @@
 
 #include "heddle/entries.hpp"
 #include "heddle/vector_operations.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -132,7 +133,7 @@ void expect_squared_norm(long double computed, const Numbers<S, R>& x) {
 }
 
 template <class T, Ring R>
-struct Over {
+struct Operands {
   using S = T;
   static constexpr Ring ring = R;
 };
@@ -161,11 +162,12 @@ class Operations : public testing::Test {
   }
   static constexpr Stream stream{2};
 };
-using Cases = testing::Types<Over<float, Ring::real>, Over<float, Ring::complex>,
-                             Over<float, Ring::quaternion>, Over<double, Ring::real>,
-                             Over<double, Ring::complex>, Over<double, Ring::quaternion>,
-                             Over<long double, Ring::real>, Over<long double, Ring::quaternion>>;
-TYPED_TEST_SUITE(Operations, Cases);
+using OperandCases =
+    testing::Types<Operands<float, Ring::real>, Operands<float, Ring::complex>,
+                   Operands<float, Ring::quaternion>, Operands<double, Ring::real>,
+                   Operands<double, Ring::complex>, Operands<double, Ring::quaternion>,
+                   Operands<long double, Ring::real>, Operands<long double, Ring::quaternion>>;
+TYPED_TEST_SUITE(Operations, OperandCases);
 
 TYPED_TEST(Operations, AxpbyMultipliesFromTheRight) {
   this->for_each_shape(601, [&](Index rows, VectorLayout layout, Generator& generator) {

@@ -12,7 +12,7 @@
 #include "support/gpu.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::accuracy_gpu {
 namespace {
 
 class AccuracyOnGpu : public OnGpu {
@@ -72,7 +72,7 @@ class AccuracyOnGpu : public OnGpu {
     using S = vector_scalar_t<E>;
     Generator generator(3);
     auto matrix = random_system<E>(41, 3, 0.5, 0, generator).matrix;
-    Field<E> b = random_field<E>(41, generator);
+    Field<E> b = random_vector<E>(41, generator);
     for (auto& value : matrix.values()) value = static_cast<S>(double(value) * of_matrix);
     for (auto& value : b.scalars()) value = static_cast<S>(double(value) * of_b);
     for (const char* loop : loops) {
@@ -108,7 +108,7 @@ TEST_F(AccuracyOnGpu, OfAllDigits) {
     constexpr double epsilon = std::numeric_limits<S>::epsilon();
     Generator generator(7);
     const auto matrix = random_system<E>(333, 3, 0.1, 0, generator).matrix;
-    const Field<E> b = random_field<E>(333, generator);
+    const Field<E> b = random_vector<E>(333, generator);
     for (const double tolerance : {0.0, 1e-300}) {
       for (const char* loop : loops) {
         for (const bool jacobi : {false, true}) {
@@ -135,7 +135,7 @@ TEST_F(AccuracyOnGpu, OfConjugateGradientNeedsAHermitianMatrix) {
   using E = quaternion<double>;
   Generator generator(5);
   const auto matrix = random_system<E>(200, 3, 0.5, 0.3, generator).matrix;
-  const Field<E> b = random_field<E>(200, generator);
+  const Field<E> b = random_vector<E>(200, generator);
   for (const char* loop : loops) {
     const Operator<E> A(matrix, parse_plan(std::string("pJDS,loop=") + loop), device);
     ConjugateGradient<double> solver(A);
@@ -147,4 +147,4 @@ TEST_F(AccuracyOnGpu, OfConjugateGradientNeedsAHermitianMatrix) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::accuracy_gpu

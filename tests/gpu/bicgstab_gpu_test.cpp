@@ -16,6 +16,7 @@
 #include "support/random_matrix.hpp"
 #include "support/solve_outcome.hpp"
 
+namespace bicgstab_gpu {
 namespace {
 
 using namespace heddle;
@@ -221,3 +222,4 @@ TEST_P(BiCGStabLoops, WhereASIsOrthogonalToSTheFirstHalfIsKept) {
 }
 
 }  // namespace
+}  // namespace bicgstab_gpu

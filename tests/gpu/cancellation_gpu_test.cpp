@@ -14,6 +14,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace cancellation_gpu {
 namespace {
 
 using namespace heddle;
@@ -152,3 +153,4 @@ TEST_F(CancellationOnGpu, ALargeSystem) {
 }
 
 }  // namespace
+}  // namespace cancellation_gpu

@@ -13,6 +13,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -22,6 +23,7 @@ extern "C" int cudaGetDeviceCount(int* count);
 extern "C" int cudaGetDevice(int* device);
 extern "C" int cudaSetDevice(int device);
 
+namespace concurrent_gpu {
 namespace {
 
 using namespace heddle;
@@ -311,3 +313,4 @@ TEST_F(SeveralGpus, RefuseTheMemoryOfOneAnother) {
 }
 
 }  // namespace
+}  // namespace concurrent_gpu

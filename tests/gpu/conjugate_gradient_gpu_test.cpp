@@ -12,6 +12,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace conjugate_gradient_gpu {
 namespace {
 
 using namespace heddle;
@@ -187,3 +188,4 @@ TEST_F(LoopsOnGpu, EndForEveryReason) {
 }
 
 }  // namespace
+}  // namespace conjugate_gradient_gpu

@@ -16,9 +16,11 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/plan_choice.hpp"
 #include "support/entry_definitions.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace defined_entry_gpu {
 namespace {
 
 using namespace heddle;
@@ -208,3 +210,4 @@ TEST_F(DefinedEntryOnGpu, ASingularDiagonalNamesTheUsersRow) {
 }
 
 }  // namespace
+}  // namespace defined_entry_gpu

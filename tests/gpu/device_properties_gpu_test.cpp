@@ -5,6 +5,7 @@
 
 #include "support/gpu.hpp"
 
+namespace device_properties_gpu {
 namespace {
 
 using namespace heddle;
@@ -31,3 +32,4 @@ TEST_F(DevicePropertiesOnGpu, ArePlausible) {
 }
 
 }  // namespace
+}  // namespace device_properties_gpu

@@ -7,7 +7,7 @@
 #include "support/gpu.hpp"
 #include "time_stepping.hpp"
 
-namespace heddle::elastic::test {
+namespace heddle::elastic::test::elastic_gpu {
 namespace {
 
 using namespace heddle::test;
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(All, ElasticOnGpu,
                                          "Sl-32,inner=soa,vector=soa,order=rcm"));
 
 }  // namespace
-}  // namespace heddle::elastic::test
+}  // namespace heddle::elastic::test::elastic_gpu

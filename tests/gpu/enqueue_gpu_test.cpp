@@ -13,6 +13,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -20,6 +21,7 @@
 extern "C" int cudaHostAlloc(void** data, std::size_t bytes, unsigned flags);
 extern "C" int cudaFreeHost(void* data);
 
+namespace enqueue_gpu {
 namespace {
 
 using namespace heddle;
@@ -700,3 +702,4 @@ TEST_F(EnqueuedSolves, MixWithSolve) {
 }
 
 }  // namespace
+}  // namespace enqueue_gpu

@@ -14,6 +14,7 @@
 #include "support/random_matrix.hpp"
 #include "support/solve_outcome.hpp"
 
+namespace graph_loop_gpu {
 namespace {
 
 using namespace heddle;
@@ -235,3 +236,4 @@ TEST_F(GraphLoops, OneSolverSolvesAgain) {
 }
 
 }  // namespace
+}  // namespace graph_loop_gpu

@@ -15,6 +15,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace krylov_solver_gpu {
 namespace {
 
 using namespace heddle;
@@ -199,3 +200,4 @@ TYPED_TEST(GpuSolves, ScaleWhatIsTiny) {
 }
 
 }  // namespace
+}  // namespace krylov_solver_gpu

@@ -13,6 +13,7 @@
 #include "heddle/team.hpp"
 #include "support/gpu.hpp"
 
+namespace large_gpu {
 namespace {
 
 using namespace heddle;
@@ -127,3 +128,4 @@ TEST_F(LargeOnGpu, ProductOfMoreThan2To31Entries) {
 }
 
 }  // namespace
+}  // namespace large_gpu

@@ -8,6 +8,7 @@
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 
+namespace measure_gpu {
 namespace {
 
 using namespace heddle;
@@ -57,3 +58,4 @@ TEST_F(MeasureOnGpu, ThrowsWhatAWorkThrows) {
 }
 
 }  // namespace
+}  // namespace measure_gpu

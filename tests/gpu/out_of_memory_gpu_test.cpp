@@ -11,12 +11,14 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 
 extern "C" int cudaGetLastError();
 
+namespace out_of_memory_gpu {
 namespace {
 
 using namespace heddle;
@@ -340,3 +342,4 @@ TEST_F(OutOfMemoryOnGpu, OfAGpuThatIsNearlyFull) {
 }
 
 }  // namespace
+}  // namespace out_of_memory_gpu

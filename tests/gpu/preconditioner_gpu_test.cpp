@@ -12,6 +12,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace preconditioner_gpu {
 namespace {
 
 using namespace heddle;
@@ -296,3 +297,4 @@ TYPED_TEST(PreconditionerOnGpu, OfTheUsersOwnInBiCGStab) {
 }
 
 }  // namespace
+}  // namespace preconditioner_gpu

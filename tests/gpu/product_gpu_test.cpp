@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/product_check.hpp"
 
+namespace product_gpu {
 namespace {
 
 using namespace heddle;
@@ -206,3 +208,4 @@ TEST_F(OperandsOnGpu, OfTheHostOrAnotherLayoutAreRefusedAndNothingBreaks) {
 }
 
 }  // namespace
+}  // namespace product_gpu

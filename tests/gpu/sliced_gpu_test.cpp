@@ -12,6 +12,7 @@
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 
+namespace sliced_gpu {
 namespace {
 
 using namespace heddle;
@@ -470,3 +471,4 @@ TEST_F(ValuesOnGpu, OfTheHostMayBeMoreThanItsBufferHolds) {
 }
 
 }  // namespace
+}  // namespace sliced_gpu

@@ -7,7 +7,7 @@
 #include "spin_transformation.hpp"
 #include "support/gpu.hpp"
 
-namespace heddle::spin {
+namespace heddle::spin::spin_gpu {
 namespace {
 
 using namespace points;
@@ -34,4 +34,4 @@ TEST_F(SpinOnGpu, TheSurfaceIsThatOfACpu) {
 }
 
 }  // namespace
-}  // namespace heddle::spin
+}  // namespace heddle::spin::spin_gpu

@@ -9,9 +9,11 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace stored_float_gpu {
 namespace {
 
 using namespace heddle;
@@ -223,3 +225,4 @@ TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
 }
 
 }  // namespace
+}  // namespace stored_float_gpu

@@ -15,6 +15,7 @@
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 
+namespace tune_gpu {
 namespace {
 
 using namespace heddle;
@@ -126,3 +127,4 @@ TEST_F(TuneOnGpu, FindsAPlanThatSolves) {
 }
 
 }  // namespace
+}  // namespace tune_gpu

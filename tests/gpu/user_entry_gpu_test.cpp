@@ -11,6 +11,7 @@
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace user_entry_gpu {
 namespace {
 
 using namespace heddle;
@@ -49,3 +50,4 @@ TYPED_TEST(UserEntryOnGpu, SolvesInEveryLayout) {
 }
 
 }  // namespace
+}  // namespace user_entry_gpu

@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
+namespace vector_operations_gpu {
 namespace {
 
 using namespace heddle;
@@ -503,3 +505,4 @@ TEST_F(GpuFields, LargestMagnitudeOfWhatIsNotFinite) {
 }
 
 }  // namespace
+}  // namespace vector_operations_gpu

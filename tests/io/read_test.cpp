@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.hpp"
+
 namespace {
 
 using namespace heddle;
+using heddle::test::expect_error;
 
 /// A file that goes with the object.
 class TemporaryFile {
@@ -30,17 +33,6 @@ class TemporaryFile {
  private:
   std::filesystem::path path_;
 };
-
-template <class F>
-void expect_error(ErrorKind kind, const std::string& message, F&& run) {
-  try {
-    run();
-    ADD_FAILURE() << "accepted, instead of: " << message;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    EXPECT_EQ(error.what(), message);
-  }
-}
 
 const std::string complex_expansion =
     "%%MatrixMarket matrix coordinate real general\n4 4 6\n"

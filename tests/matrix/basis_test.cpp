@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {

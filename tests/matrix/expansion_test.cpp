@@ -14,6 +14,7 @@
 #include "entries/dual_complex.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/triplets.hpp"
+#include "support/expect_error.hpp"
 
 namespace {
 
@@ -235,17 +236,6 @@ TEST(Fold, RoundsToTheScalarOfTheEntry) {
   const auto wide = fold<quaternion<double>>(expand(narrow));
   for (std::size_t i = 0; i < wide.values().size(); ++i) {
     ASSERT_EQ(wide.values()[i], narrow.values()[i]);
-  }
-}
-
-template <class F>
-void expect_error(ErrorKind kind, const std::string& message, F&& run) {
-  try {
-    run();
-    ADD_FAILURE() << "accepted, instead of: " << message;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    EXPECT_EQ(error.what(), message);
   }
 }
 

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
+namespace memory_use_test {
 namespace {
 
 using namespace heddle;
@@ -225,3 +227,4 @@ TEST(MemoryUse, CountsBeyond32Bits) {
 }
 
 }  // namespace
+}  // namespace memory_use_test

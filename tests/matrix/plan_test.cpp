@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ std::vector<Index> stored_rows(const Pattern& pattern, const Plan& plan, const B
   return rows;
 }
 
-Index most_of_one_thread(Index length, int threads) {
+Index most_steps(Index length, int threads) {
   std::vector<Index> held(at(threads));
   for (Index j = 0; j < length; ++j) ++held[at(j % threads)];
   return *std::max_element(held.begin(), held.end());
@@ -77,7 +78,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
       int threads = 1;
       const auto overfull = [&] {
         return std::any_of(rows.begin() + Offset(begin), rows.begin() + Offset(end), [&](Index r) {
-          return most_of_one_thread(pattern.length(r), threads) > plan.threshold;
+          return most_steps(pattern.length(r), threads) > plan.threshold;
         });
       };
       while (overfull() && result.C % (2 * threads) == 0) threads *= 2;
@@ -90,7 +91,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
   for (Oracle::Slice& slice : result.slices) {
     slice.offset = offset;
     for (Index row : slice.rows) {
-      slice.steps = std::max(slice.steps, most_of_one_thread(pattern.length(row), slice.threads));
+      slice.steps = std::max(slice.steps, most_steps(pattern.length(row), slice.threads));
     }
     offset += Offset(slice.steps) * result.C;
     result.column_of_slot.resize(at(offset), -1);
@@ -167,7 +168,7 @@ std::shared_ptr<const SlicedPattern> build(const Pattern& pattern, const Plan& p
   return SlicedPattern::build(pattern.view(), plan, rows, columns, 8, device);
 }
 
-std::vector<Plan> layouts() {
+std::vector<Plan> sliced_plans() {
   std::vector<Plan> plans;
   for (const char* text :
        {"CSR", "ELL", "Sl-16", "Sl-32", "pJDS", "K1", "K1r", "K1rs", "K2", "K2r", "K2rs"}) {
@@ -204,7 +205,7 @@ TEST(SlicedPattern, IsWhatItsDefinitionSays) {
   Seed seed(301);
   for (const PatternRequest& request : odd_patterns()) {
     const Pattern pattern = random_pattern(request, seed.generator);
-    for (const Plan& plan : layouts()) {
+    for (const Plan& plan : sliced_plans()) {
       if (plan.use == BasisUse::scatter && plan.order != RowOrder::natural) continue;  // below
       SCOPED_TRACE(std::string(request.name) + ", " + to_string(plan));
       expect_as_oracle(*build(pattern, plan, Device::cpu(1)), pattern, plan);
@@ -230,7 +231,7 @@ TEST(SlicedPattern, RectangularOnesScatterOrStayUnsorted) {
   Seed seed(302);
   for (const PatternRequest& request : odd_rectangular_patterns()) {
     const Pattern pattern = random_pattern(request, seed.generator);
-    for (const Plan& plan : layouts()) {
+    for (const Plan& plan : sliced_plans()) {
       if (plan.order != RowOrder::natural) continue;
       if (plan.use == BasisUse::permuted && plan.sort_window != 1) continue;
       SCOPED_TRACE(std::string(request.name) + ", " + to_string(plan));
@@ -251,7 +252,7 @@ TEST(SlicedPattern, LivesInGivenBases) {
   const Pattern pattern = random_pattern(
       {.rows = 61, .columns = 94, .empty_rows = true, .sorted = false}, seed.generator);
   const auto rows = shuffled(61), columns = shuffled(94);
-  for (const Plan& plan : layouts()) {
+  for (const Plan& plan : sliced_plans()) {
     if (plan.order != RowOrder::natural) continue;
     SCOPED_TRACE(to_string(plan));
     for (const auto& [of_rows, of_columns] :

@@ -17,7 +17,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-std::size_t at(Offset i) { return static_cast<std::size_t>(i); }
+std::size_t place(Offset i) { return static_cast<std::size_t>(i); }
 
 /// Bytes that move as one, whatever they stand for.
 template <int bytes>
@@ -106,7 +106,7 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   SCOPED_TRACE("K = " + std::to_string(K) + ", scalars of " + std::to_string(sizeof(S)) +
                " bytes, " + (order == row_major ? "row major" : "column major"));
   // Every number another, so that none is found in the place of another.
-  Array<S> values(at(pattern.entries) * K), poisoned(at(pattern.slots) * K);
+  Array<S> values(place(pattern.entries) * K), poisoned(place(pattern.slots) * K);
   S next = static_cast<S>(random_between(1, 1000, generator));
   for (S& value : values) value = next++;
   for (S& value : poisoned) value = -7;
@@ -123,8 +123,9 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
     detail::visit_map(pattern.entry_of_slot, [&](const auto& map) { compare(map, pieces); });
   }
   if (pattern.entry_of_slot.is_identity()) return;
-  std::vector<Offset> wide(at(pattern.slots));
-  for (Offset slot = 0; slot < pattern.slots; ++slot) wide[at(slot)] = pattern.entry_of_slot[slot];
+  std::vector<Offset> wide(place(pattern.slots));
+  for (Offset slot = 0; slot < pattern.slots; ++slot)
+    wide[place(slot)] = pattern.entry_of_slot[slot];
   compare(detail::StoredMap<Offset>{wide.data()}, 2);
 }
 

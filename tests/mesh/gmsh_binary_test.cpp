@@ -19,7 +19,7 @@ using Triangles = std::vector<std::array<Index, 3>>;
 
 constexpr std::array<Point, 4> corner = {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1.5}}};
 
-SolidMesh read(const std::string& bytes) { return read_gmsh({"b.msh", bytes}); }
+SolidMesh read_bytes(const std::string& bytes) { return read_gmsh({"b.msh", bytes}); }
 
 /// A file as Gmsh writes it; `swapped` is the byte order that this machine does not have.
 class Bytes {
@@ -94,7 +94,7 @@ std::string format_4(bool swapped) {
 
 TEST(GmshBinary, ReadsFormat2InEitherByteOrder) {
   for (const bool swapped : {false, true}) {
-    const SolidMesh mesh = read(format_2(swapped));
+    const SolidMesh mesh = read_bytes(format_2(swapped));
     ASSERT_EQ(mesh.position.size(), 4u);
     EXPECT_TRUE(std::equal(corner.begin(), corner.end(), mesh.position.begin()));
     EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}, {1, 0, 2, 3}}));
@@ -108,7 +108,7 @@ TEST(GmshBinary, ReadsFormat2InEitherByteOrder) {
 
 TEST(GmshBinary, ReadsFormat4InEitherByteOrder) {
   for (const bool swapped : {false, true}) {
-    const SolidMesh mesh = read(format_4(swapped));
+    const SolidMesh mesh = read_bytes(format_4(swapped));
     ASSERT_EQ(mesh.position.size(), 4u);
     EXPECT_TRUE(std::equal(corner.begin(), corner.end(), mesh.position.begin()));
     EXPECT_EQ(mesh.tetrahedron, (Corners{{0, 1, 2, 3}}));
@@ -125,14 +125,14 @@ TEST(GmshBinary, NeedsNoLineEndInFrontOfAnEnd) {
       bytes.erase(bytes.find("\n" + end), 1);
     }
     bytes += "$NodeData\n1\n\"u\"\nbytes$EndNodeData\n$Periodic\nbytes$EndPeriodic";
-    EXPECT_EQ(read(bytes).tetrahedron[0], (std::array<Index, 4>{0, 1, 2, 3}));
+    EXPECT_EQ(read_bytes(bytes).tetrahedron[0], (std::array<Index, 4>{0, 1, 2, 3}));
   }
 }
 
 TEST(GmshBinary, CutAnywhereIsRefused) {
   for (const std::string& bytes : {format_2(false), format_4(false)}) {
     for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
-      EXPECT_THROW(read(bytes.substr(0, size)), Error) << size;
+      EXPECT_THROW(read_bytes(bytes.substr(0, size)), Error) << size;
     }
   }
 }
@@ -188,7 +188,7 @@ TEST(GmshBinary, RefusesInOneLineWithoutItsNumber) {
           f.sizes({1, 8, 10, 20, 300, 400, 10, 20, 300, 400});
         }),
         "b.msh: an element is a hexahedron (type 5)" + only}},
-      read);
+      read_bytes);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using namespace heddle::mesh;
 
 namespace {
 
-const std::string head =
+const std::string pvd_head =
     std::string(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
         "byte_order=\"") +
@@ -27,10 +27,10 @@ TEST(Pvd, IsWholeAfterEveryStep) {
   PvdFile series(folder / "a.pvd");
   EXPECT_EQ(folder.files(), 0u);
   series.add(0, "steps/a&0.vtu");
-  EXPECT_EQ(contents(folder / "a.pvd"), head + first + tail);
+  EXPECT_EQ(contents(folder / "a.pvd"), pvd_head + first + tail);
   series.add(0.1, "steps/a1.vtu");
   const std::string both =
-      head + first +
+      pvd_head + first +
       "    <DataSet timestep=\"0.1\" group=\"\" part=\"0\" file=\"steps/a1.vtu\"/>\n" + tail;
   EXPECT_EQ(contents(folder / "a.pvd"), both);
   EXPECT_EQ(folder.files(), 1u);
@@ -49,7 +49,7 @@ TEST(Pvd, RefusesStepsAndStaysAsItWas) {
       EXPECT_EQ(error.what(), message);
       EXPECT_EQ(error.kind(), ErrorKind::usage);
     }
-    EXPECT_EQ(contents(path), head + first + tail);
+    EXPECT_EQ(contents(path), pvd_head + first + tail);
   };
   expect_error(std::numeric_limits<double>::infinity(), "a.vtu",
                path + ": a time that is not finite");

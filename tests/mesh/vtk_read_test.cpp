@@ -11,8 +11,6 @@
 namespace heddle::mesh {
 namespace {
 
-constexpr auto out_of_range = ErrorKind::out_of_range;
-
 /// Behind the letter that tells fuzzers which reader.
 std::string corpus(const std::string& name) {
   return contents(std::string(HEDDLE_SOURCE_DIR) + "/tests/fuzz/corpus/" + name).substr(1);
@@ -24,7 +22,7 @@ VtkGrid grid_of(const std::string& bytes) {
 SolidMesh solid(const std::string& bytes) { return solid_of(grid_of(bytes), "f"); }
 SurfaceMesh surface(const std::string& bytes) { return surface_of(grid_of(bytes), "f"); }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string replaced_once(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, text.npos) << from;
   return text.replace(at, from.size(), to);
@@ -88,8 +86,8 @@ TEST(VtkFiles, OfPolygonsAreSurfaces) {
       "NORMALS n float\n0 0 nan 0 0 1 0 0 1 0 0 1 0 0 1\n";
   EXPECT_EQ(surface(head + lines + polygons).triangles.triangle.size(), 3U);
   const std::string old =
-      replaced(replaced(head, "5.1", "3.0"), "METADATA\nINFORMATION 1\nNAME L2\n",
-               "POLYGONS 1 5\n4 0 1 2 3\n");
+      replaced_once(replaced_once(head, "5.1", "3.0"), "METADATA\nINFORMATION 1\nNAME L2\n",
+                    "POLYGONS 1 5\n4 0 1 2 3\n");
   EXPECT_EQ(surface(old).triangles.triangle.size(), 2U);
   const std::string xml =
       "<VTKFile type=\"PolyData\"><PolyData><Piece NumberOfPoints=\"4\" NumberOfPolys=\"1\">"
@@ -105,27 +103,27 @@ TEST(VtkFiles, AreRefusedInOneLine) {
   const std::string text = corpus("solid_mesh/ascii.vtk"), xml = corpus("solid_mesh/ascii.vtu");
   expect_refused(
       {{"# vtk", "f:1: no VTK file: it must begin with # vtk DataFile Version"},
-       {replaced(text, "POINTS 5", "POINTS 1000000000000"),
+       {replaced_once(text, "POINTS 5", "POINTS 1000000000000"),
         "f:5: 1000000000000 points do not fit in the 277 bytes that follow"},
-       {replaced(text, "CELLS 3 14", "CELLS 3 1000000000000"),
+       {replaced_once(text, "CELLS 3 14", "CELLS 3 1000000000000"),
         "f:7: 1000000000000 numbers do not fit in the 199 bytes that follow"},
-       {replaced(text, "1.0 1.0 1.0", "1.0 nan 1.0"), "f:6: point 5 of 5: 'nan' is not finite",
+       {replaced_once(text, "1.0 1.0 1.0", "1.0 nan 1.0"), "f:6: point 5 of 5: 'nan' is not finite",
         ErrorKind::not_finite},
-       {replaced(text, "\n10\n10", "\n12\n10"),
+       {replaced_once(text, "\n10\n10", "\n12\n10"),
         "f: cell 0 is a hexahedron (type 12); only tetrahedra and triangles are read"},
-       {replaced(text, "\n10\n10", "\n24\n10"),
+       {replaced_once(text, "\n10\n10", "\n24\n10"),
         "f: cell 0 is a quadratic tetrahedron (type 24); only tetrahedra and triangles are read"},
-       {replaced(text, "\n4\n0\n1", "\n4\n0\n9"), "f: cell 0 refers to point 9, which is not there",
-        out_of_range},
-       {replaced(text, "UNSTRUCTURED_GRID", "RECTILINEAR_GRID"),
+       {replaced_once(text, "\n4\n0\n1", "\n4\n0\n9"),
+        "f: cell 0 refers to point 9, which is not there", ErrorKind::out_of_range},
+       {replaced_once(text, "UNSTRUCTURED_GRID", "RECTILINEAR_GRID"),
         "f:4: dataset 'RECTILINEAR_GRID' is not read; UNSTRUCTURED_GRID and POLYDATA are"},
        {"<a/>", "f: no VTK file: it has no element VTKFile"},
        {"<VTKFile", "f: no XML: Error parsing start element tag"},
-       {replaced(xml, "NumberOfPoints=\"5\"", "NumberOfPoints=\"1000000000000\""),
+       {replaced_once(xml, "NumberOfPoints=\"5\"", "NumberOfPoints=\"1000000000000\""),
         "f: Points has 15 numbers where 3 of each of 1000000000000 are needed"},
-       {replaced(xml, "type=\"UnstructuredGrid\"", "type=\"ImageData\""),
+       {replaced_once(xml, "type=\"UnstructuredGrid\"", "type=\"ImageData\""),
         "f: a file of type 'ImageData' is not read; UnstructuredGrid and PolyData are"},
-       {replaced(corpus("solid_mesh/zlib.vtu"), "vtkZLib", "vtkLZMA"),
+       {replaced_once(corpus("solid_mesh/zlib.vtu"), "vtkZLib", "vtkLZMA"),
         "f: data of 'vtkLZMADataCompressor' are not read; those of vtkZLibDataCompressor are"}},
       solid);
 }

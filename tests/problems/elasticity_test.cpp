@@ -9,7 +9,7 @@ namespace {
 
 using Vector = Eigen::Vector3d;
 
-Vector vector(const Point& p) { return {p[0], p[1], p[2]}; }
+Vector to_eigen(const Point& p) { return {p[0], p[1], p[2]}; }
 
 double volume(const std::array<Vector, 4>& p) {
   return (p[1] - p[0]).dot((p[2] - p[0]).cross(p[3] - p[0])) / 6;
@@ -17,7 +17,7 @@ double volume(const std::array<Vector, 4>& p) {
 
 std::array<Vector, 4> corners(const TetrahedronMesh& mesh, Offset t) {
   std::array<Vector, 4> p;
-  for (int a = 0; a < 4; ++a) p[a] = vector(mesh.position[mesh.tetrahedron[t][a]]);
+  for (int a = 0; a < 4; ++a) p[a] = to_eigen(mesh.position[mesh.tetrahedron[t][a]]);
   return p;
 }
 
@@ -88,7 +88,7 @@ TEST(TetrahedronStiffness, LetsRigidMotionsPassAndIsSymmetric) {
     std::array<Point, 4> points;
     for (Point& p : points) p = {draw(), draw(), draw()};
     std::array<Vector, 4> p;
-    for (int a = 0; a < 4; ++a) p[a] = vector(points[a]);
+    for (int a = 0; a < 4; ++a) p[a] = to_eigen(points[a]);
     if (volume(p) < 0) std::swap(points[0], points[1]), std::swap(p[0], p[1]);
     if (volume(p) < 1e-3) continue;
     const auto stiffness = tetrahedron_stiffness(points, 1, 0.3);
@@ -126,7 +126,7 @@ TEST(Elasticity, LetsRigidMotionsPassWithoutAClamp) {
       Vector force = Vector::Zero();
       double scale = 0;
       for (Offset i = matrix.offsets()[row]; i < matrix.offsets()[row + 1]; ++i) {
-        const Vector u = rigid_motion(mode, vector(mesh.position[matrix.column()[i]]));
+        const Vector u = rigid_motion(mode, to_eigen(mesh.position[matrix.column()[i]]));
         force += matrix_of(matrix.entry(i)) * u;
         scale += matrix_of(matrix.entry(i)).norm() * u.norm();
       }

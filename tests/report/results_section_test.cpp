@@ -11,11 +11,11 @@ using namespace heddle;
 using namespace heddle::tuning;
 
 TuneReport with_times(Search search, double factor, double seconds) {
-  TuneReport report = test::synthetic_tune();
+  TuneReport report = tuning::made_up::synthetic_tune();
   report.search = search;
   for (MatrixReport& matrix : report.matrices) {
     matrix.seconds = seconds;
-    if (matrix.record) matrix.record->seconds = test::around(factor * 1e-3);
+    if (matrix.record) matrix.record->seconds = tuning::made_up::around(factor * 1e-3);
   }
   return report;
 }
@@ -35,7 +35,7 @@ TEST(ResultsSection, HoldsSearchesBesideOneAnother) {
 }
 
 TEST(ResultsSection, TellsWhatDomainsLose) {
-  TuneReport report = test::synthetic_tune();
+  TuneReport report = tuning::made_up::synthetic_tune();
   const std::string page = results_section({summary_json(report)});
   const std::string second = report.matrices[1].name;
   EXPECT_NE(page.find("| surfaces, quaternion | product | " +

@@ -7,7 +7,7 @@
 
 #include "tune_report.hpp"
 
-namespace heddle::tuning::test {
+namespace heddle::tuning::made_up {
 
 inline Statistics around(double seconds) {
   return {
@@ -141,4 +141,4 @@ inline TuneReport synthetic_tune(const SyntheticAxes& axes = {}) {
   return run;
 }
 
-}  // namespace heddle::tuning::test
+}  // namespace heddle::tuning::made_up

@@ -17,7 +17,7 @@ using heddle::test::fault_of;
 using heddle::test::foreign_part_of;
 
 /// Enough to see that nothing is left out.
-tuning::test::SyntheticAxes few() {
+tuning::made_up::SyntheticAxes few() {
   return {{"C=1", "C=n", "C=16", "C=32,sigma=n"},
           {"aos", "soa"},
           {"aos", "soa"},
@@ -35,16 +35,18 @@ std::vector<std::string> figures_of(const std::string& html) {
   return figures;
 }
 
-TEST(TunePage, IsWellFormed) { EXPECT_EQ(fault_of(html_page(tuning::test::synthetic_tune())), ""); }
+TEST(TunePage, IsWellFormed) {
+  EXPECT_EQ(fault_of(html_page(tuning::made_up::synthetic_tune())), "");
+}
 
 TEST(TunePage, NeedsNothingButItself) {
-  const std::string html = html_page(tuning::test::synthetic_tune(few()));
+  const std::string html = html_page(tuning::made_up::synthetic_tune(few()));
   EXPECT_EQ(foreign_part_of(html), "");
   EXPECT_NE(html.find("prefers-color-scheme:dark"), std::string::npos);
 }
 
 TEST(TunePage, HoldsEveryMatrixAndItsPlan) {
-  const TuneReport run = tuning::test::synthetic_tune(few());
+  const TuneReport run = tuning::made_up::synthetic_tune(few());
   const std::string html = html_page(run);
   for (const MatrixReport& matrix : run.matrices) {
     EXPECT_NE(html.find(">" + report::escaped(matrix.name) + "</h2>"), std::string::npos);
@@ -63,7 +65,7 @@ TEST(TunePage, HoldsEveryMatrixAndItsPlan) {
 }
 
 TEST(TunePage, DrawsAHeatMapOfEachLayout) {
-  const TuneReport run = tuning::test::synthetic_tune(few());
+  const TuneReport run = tuning::made_up::synthetic_tune(few());
   const std::string html = html_page(run);
   // Of 16 layouts one is too large under every schedule.
   EXPECT_EQ(count_of(html, "aria-label=\"Times of "), 2 * 15u);
@@ -76,7 +78,7 @@ TEST(TunePage, DrawsAHeatMapOfEachLayout) {
 }
 
 TEST(TunePage, TextsStayApart) {
-  for (const std::string& figure : figures_of(html_page(tuning::test::synthetic_tune()))) {
+  for (const std::string& figure : figures_of(html_page(tuning::made_up::synthetic_tune()))) {
     EXPECT_EQ(heddle::test::overlap_in(figure), "") << figure.substr(0, 160);
   }
 }
@@ -95,7 +97,7 @@ TEST(TunePage, TakesRunsWithLittleInThem) {
   run.matrices[0].trials[0].outcome = Trial::Outcome::wrong;
   EXPECT_EQ(fault_of(html_page(run)), "");
   run.matrices[0].trials[0].outcome = Trial::Outcome::measured;
-  run.matrices[0].trials[0].seconds = tuning::test::around(1e-3);
+  run.matrices[0].trials[0].seconds = tuning::made_up::around(1e-3);
   run.matrices[0].record = ProfileRecord{};  // predicted
   EXPECT_EQ(fault_of(html_page(run)), "");
   EXPECT_NE(html_page(run).find("predicted"), std::string::npos);
@@ -106,7 +108,7 @@ TEST(LayoutMaps, CellsAreTheFastestOfTheirPlans) {
   const auto add = [&](const std::string& plan, double seconds) {
     Trial trial;
     trial.plan = parse_plan(plan);
-    trial.seconds = tuning::test::around(seconds);
+    trial.seconds = tuning::made_up::around(seconds);
     trial.score = seconds;
     matrix.trials.push_back(trial);
   };

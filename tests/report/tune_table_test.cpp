@@ -22,7 +22,7 @@ std::string table_of(const TuneReport& run) {
 }
 
 TEST(TuneTable, FitsTheTerminal) {
-  TuneReport run = tuning::test::synthetic_tune();
+  TuneReport run = tuning::made_up::synthetic_tune();
   run.matrices[0].name = "a-file-with-a-name-that-is-longer-than-anybody-would-have-thought";
   std::istringstream lines(table_of(run));
   for (std::string line; std::getline(lines, line);) {
@@ -32,7 +32,7 @@ TEST(TuneTable, FitsTheTerminal) {
 }
 
 TEST(TuneTable, ShowsEveryMatrixAndItsPlanInFull) {
-  const TuneReport run = tuning::test::synthetic_tune();
+  const TuneReport run = tuning::made_up::synthetic_tune();
   const std::string table = table_of(run);
   for (const MatrixReport& matrix : run.matrices) {
     if (!matrix.record) continue;
@@ -47,7 +47,7 @@ TEST(TuneTable, ShowsEveryMatrixAndItsPlanInFull) {
 }
 
 TEST(TuneTable, PredictionsHaveNoTimes) {
-  TuneReport run = tuning::test::synthetic_tune();
+  TuneReport run = tuning::made_up::synthetic_tune();
   run.matrices.resize(1);
   run.matrices[0].trials.clear();
   run.matrices[0].record->seconds = {};
@@ -59,7 +59,7 @@ TEST(TuneTable, PredictionsHaveNoTimes) {
 }
 
 TEST(TuneJson, HoldsEveryTrial) {
-  const TuneReport run = tuning::test::synthetic_tune();
+  const TuneReport run = tuning::made_up::synthetic_tune();
   const auto json = nlohmann::json::parse(trials_json(run).dump());
   ASSERT_EQ(json["matrices"].size(), run.matrices.size());
   for (std::size_t i = 0; i < run.matrices.size(); ++i) {
@@ -109,8 +109,8 @@ TEST(Evaluations, AreJudgedByTheirGeometricMean) {
   Evaluation evaluation;
   evaluation.domain = "surfaces";
   evaluation.plan.plan = parse_plan("Sl-32");
-  evaluation.plan.seconds = tuning::test::around(1.1e-3);
-  evaluation.best.seconds = tuning::test::around(1e-3);
+  evaluation.plan.seconds = tuning::made_up::around(1.1e-3);
+  evaluation.best.seconds = tuning::made_up::around(1e-3);
   evaluation.loss = 0.1;
   std::vector<EvaluatedMatrix> matrices = {{"a", evaluation}, {"b", evaluation}};
   matrices[1].evaluation.loss = 0.21;
@@ -140,7 +140,7 @@ TEST(TuneTable, ShowsWhatOfADomainsPlanIsForOthers) {
   EXPECT_EQ(parse_plan(plan_for_others(plan, DomainUse::storage), predicted),
             plan_of_domain(plan, DomainUse::storage, predicted));
   EXPECT_EQ(plan_for_others(plan, DomainUse::predicted), "");
-  DomainRecord domain = *test::synthetic_tune().domain;
+  DomainRecord domain = *tuning::made_up::synthetic_tune().domain;
   domain.plan = plan;
   domain.use = DomainUse::storage;
   EXPECT_NE(domain_text(domain).find("order=rcm,columns=sorted,inner=aosoa16,vector=soa, the rest"),

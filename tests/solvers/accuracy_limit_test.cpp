@@ -27,7 +27,7 @@ template <class E, template <class> class Method>
 void expect_all_digits(const CsrMatrix<E>& matrix, bool jacobi) {
   using S = vector_scalar_t<E>;
   Generator generator(5);
-  const Field<E> b = random_field<E>(matrix.rows(), generator);
+  const Field<E> b = random_vector<E>(matrix.rows(), generator);
   const Operator<E> A(matrix, Plan{});
   for (const double tolerance : {0.0, 1e-300, 1e-3 * epsilon<S>}) {
     const SolverOptions options{.tolerance = tolerance};
@@ -110,7 +110,7 @@ TEST(AccuracyLimitOf, AChainOfStiffAndSoftLinks) {
 TEST(AccuracyLimitOf, NoSolveThatMayGoOn) {
   Generator generator(2);
   const auto matrix = random_system<quaternion<double>>(300, 3, 0.01, 0, generator).matrix;
-  const auto b = random_field<quaternion<double>>(300, generator);
+  const auto b = random_vector<quaternion<double>>(300, generator);
   const Operator<quaternion<double>> A(matrix, Plan{});
   ConjugateGradient<double> limited(A, {.tolerance = 0, .max_iterations = 20});
   Field<quaternion<double>> x(300);

@@ -23,8 +23,8 @@ TEST(BestIterate, IsNearTheBestAndNeverWorseThanTheGuess) {
     const Operator<E> A(matrix, Plan{});
     const long long limit = 1 + static_cast<long long>(generator() % 60);
     BiCGStab solver(A, {.max_iterations = limit, .record_history = true});
-    const auto b = random_field<E>(n, generator);
-    Field<E> x = seed % 2 == 0 ? Field<E>(n) : random_field<E>(n, generator, 0.1);
+    const auto b = random_vector<E>(n, generator);
+    Field<E> x = seed % 2 == 0 ? Field<E>(n) : random_vector<E>(n, generator, 0.1);
     const auto of_guess = static_cast<double>(true_residual(matrix, b, x));
     const Report report = solver.solve(b, x);
     const auto residual = static_cast<double>(true_residual(matrix, b, x));

@@ -13,7 +13,7 @@
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::bicgstab {
 namespace {
 
 constexpr int steps = 8;  // of recurrences that are compared
@@ -26,7 +26,7 @@ template <class E, class Theirs>
 void compare(const System<E>& system, BiCGStab<vector_scalar_t<E>>& ours, Theirs& theirs,
              Generator& generator) {
   using S = vector_scalar_t<E>;
-  const Field<E> b = random_field<E>(system.matrix.rows(), generator);
+  const Field<E> b = random_vector<E>(system.matrix.rows(), generator);
   Field<E> x(system.matrix.rows());
   const Report report = ours.solve(b, x);
   ASSERT_TRUE(report.converged()) << report;
@@ -180,7 +180,7 @@ TYPED_TEST(BiCGStabRealForm, IsTheTextbookOnTheRealExpansion) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     const System<E> system = general_system<E>(31, generator);
-    const Field<E> b = random_field<E>(31, generator);
+    const Field<E> b = random_vector<E>(31, generator);
     const Eigen::MatrixXd dense = expansion<double>(system.matrix);
     expect_textbook<long double, double>(history_of(system.matrix, "recurrence=real", b), dense,
                                          components_of<double>(b), generator);
@@ -203,7 +203,7 @@ void expect_complex_textbook() {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     const System<E> system = general_system<E>(31, generator);
-    const Field<E> b = random_field<E>(31, generator);
+    const Field<E> b = random_vector<E>(31, generator);
     const Vector<double> flat = components_of<double>(b);
     Eigen::VectorXcd rhs(flat.size() / 2);
     for (Eigen::Index i = 0; i < rhs.size(); ++i) rhs[i] = {flat[2 * i], flat[2 * i + 1]};
@@ -224,4 +224,4 @@ TEST(BiCGStabComplexForm, IsTheTextbookOverComplexNumbersForBlocks) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::bicgstab

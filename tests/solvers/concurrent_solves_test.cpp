@@ -22,7 +22,7 @@ void expect_same_as_alone(const char* plan) {
   constexpr int threads = 3;
   std::vector<Field<E>> b, alone, together;
   for (int i = 0; i < threads; ++i) {
-    b.push_back(random_field<E>(n, generator));
+    b.push_back(random_vector<E>(n, generator));
     alone.emplace_back(n);
     together.emplace_back(n);
   }

@@ -11,7 +11,7 @@
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::conjugate_gradient {
 namespace {
 
 template <class E>
@@ -25,7 +25,7 @@ class ConjugateGradientTest : public ::testing::Test {
   /// number of iterations within 2 or 1%.
   template <class Solver, class Theirs>
   void compare(const System<E>& system, Solver& ours, Theirs& theirs, Generator& generator) {
-    const Field<E> b = random_field<E>(system.matrix.rows(), generator);
+    const Field<E> b = random_vector<E>(system.matrix.rows(), generator);
     Field<E> x(system.matrix.rows());
     const Report report = ours.solve(b, x);
     ASSERT_TRUE(report.converged()) << report;
@@ -144,4 +144,4 @@ TYPED_TEST(ConjugateGradientFloat, EqualsEigenWithTheUsersPreconditioner) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::conjugate_gradient

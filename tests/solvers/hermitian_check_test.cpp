@@ -7,7 +7,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::hermitian_check {
 namespace {
 
 template <class E>
@@ -22,7 +22,7 @@ template <class E>
 Report report_of(const CsrMatrix<E>& matrix, SolverOptions options = {}, const char* plan = "CSR") {
   using S = vector_scalar_t<E>;
   Generator generator(9);
-  const Field<E> b = random_field<E>(matrix.rows(), generator);
+  const Field<E> b = random_vector<E>(matrix.rows(), generator);
   const Operator<E> A(matrix, parse_plan(plan));
   ConjugateGradient<S> solver(A, options);
   Field<E> x(matrix.rows());
@@ -121,4 +121,4 @@ TEST(HermitianCheckOf, AMatrixFreeOperatorIsMadeOnce) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::hermitian_check

@@ -161,7 +161,7 @@ TEST(Jacobi, ASolveNamesTheRowThatBecameSingular) {
   auto tiles = uneven_tiles<E>(generator);
   Operator<E> A(tiles.assemble(), parse_plan("pJDS"));
   BiCGStab solver(A, Jacobi(A));
-  const Field<E> b = random_field<E>(40, generator);
+  const Field<E> b = random_vector<E>(40, generator);
   Field<E> x(40);
   EXPECT_TRUE(solver.solve(b, x).converged());
   auto changed = tiles;
@@ -208,7 +208,7 @@ TEST(TypedFront, ReadsAsTheDesignWritesIt) {
   using E = heddle::quaternion<double>;
   Generator generator(7);
   const auto matrix = random_system<E>(120, 3, 0.1, 0, generator).matrix;
-  const auto b = random_field<E>(matrix.rows(), generator);
+  const auto b = random_vector<E>(matrix.rows(), generator);
   auto device = heddle::Device::cpu();
   heddle::Operator<E> A(matrix, heddle::parse_plan("K1rs"), device);
   heddle::ConjugateGradient cg(A, heddle::Jacobi(A), {.tolerance = 1e-10});
@@ -228,7 +228,7 @@ TEST(TypedFront, ReadsAsTheDesignWritesIt) {
   heddle::ConjugateGradient solver(K, heddle::Jacobi(K), {.tolerance = 1e-8});
   heddle::BiCGStab other(M, heddle::Jacobi(M));
   heddle::BiCGStab plain(M);
-  Field<F> rhs = random_field<F>(90, generator), y(90), w(90), v(90);
+  Field<F> rhs = random_vector<F>(90, generator), y(90), w(90), v(90);
   EXPECT_TRUE(solver.solve(rhs, y).converged());
   EXPECT_TRUE(other.solve(rhs, w).converged());
   EXPECT_TRUE(plain.solve(rhs, v).converged());

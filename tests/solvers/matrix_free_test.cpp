@@ -94,7 +94,7 @@ TEST(MatrixFree, RowsAndApplyAreEnough) {
     Generator generator(static_cast<unsigned>(n));
     const Line A(n);
     const auto matrix = from_dense(dense_line(n));
-    const auto b = random_field<real<double>>(n, generator);
+    const auto b = random_vector<real<double>>(n, generator);
     Field<real<double>> x(n);
     ConjugateGradient cg(A);
     expect_solved(cg.solve(b, x), matrix, b, x);
@@ -124,7 +124,7 @@ TEST(MatrixFree, ShiftedAndSummedOperators) {
     const System<E> first = random_system<E>(n, 3, 0.05, 0, generator);
     const System<E> second = random_system<E>(n, 2, 0.05, 0.3, generator);
     const Operator<E> A(first.matrix, parse_plan(plan));
-    const auto b = random_field<E>(n, generator);
+    const auto b = random_vector<E>(n, generator);
     Tiles<E> shifted(n), summed(n);
     for (Index i = 0; i < n; ++i) shifted.at(i, i) += 0.75 * Eigen::Matrix4d::Identity();
     for (const CsrMatrix<E>* matrix : {&first.matrix, &second.matrix}) {

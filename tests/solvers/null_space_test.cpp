@@ -6,7 +6,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::null_space {
 namespace {
 
 /// x and the null vectors as columns of numbers of the ring, so that a projection is one product.
@@ -41,7 +41,7 @@ void expect_projected(const CsrMatrix<E>& matrix, const std::vector<Field<E>>& n
   Solver<S> solver(A, jacobi, {});
   solver.set_null_space(views);
 
-  const Field<E> b = random_field<E>(n, generator);
+  const Field<E> b = random_vector<E>(n, generator);
   Field<E> x(n);
   const Report report = solver.solve(b, x);
   ASSERT_TRUE(report.converged()) << report;
@@ -198,7 +198,7 @@ TEST(NullSpace, ARefusalLeavesTheOneBefore) {
   Generator generator(3);
   auto [matrix, v] = random_laplacian<E>(80, 2, generator);
   const Operator<E> A(matrix, Plan{});
-  const Field<E> b = random_field<E>(80, generator);
+  const Field<E> b = random_vector<E>(80, generator);
   ConjugateGradient solver(A);
   solver.set_null_space({v});
   Field<E> x(80), again(80);
@@ -209,4 +209,4 @@ TEST(NullSpace, ARefusalLeavesTheOneBefore) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::null_space

@@ -52,7 +52,7 @@ class DenseQuaternions final : public LinearOperator<long double> {
 long long iterations(Index n, unsigned seed, Recurrence recurrence) {
   Generator generator(seed);
   const DenseQuaternions A(n, recurrence, generator);
-  Field<Q> b = random_field<Q>(n, generator), x(n);
+  Field<Q> b = random_vector<Q>(n, generator), x(n);
   BiCGStab solver(A, {.tolerance = 1e-15});
   const Report report = solver.solve(b, x);
   EXPECT_TRUE(report.converged()) << report;

@@ -7,7 +7,7 @@
 #include "support/counted_heap.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::repeated_solve {
 namespace {
 
 class CountingMemory final : public std::pmr::memory_resource {
@@ -102,7 +102,7 @@ TEST(RepeatedSolve, ValuesWrittenInPlaceAreSeen) {
   const auto system = random_system<E>(300, 3, 0.5, 0, generator);
   Operator<E> A(system.matrix, parse_plan("C=8,sigma=64,inner=aosoa16"));
   ConjugateGradient solver(A, Jacobi(A));
-  const Field<E> b = random_field<E>(300, generator);
+  const Field<E> b = random_vector<E>(300, generator);
   Field<E> x(300);
   ASSERT_TRUE(solver.solve(b, x).converged());
   CsrMatrix<E> changed = system.matrix;
@@ -115,4 +115,4 @@ TEST(RepeatedSolve, ValuesWrittenInPlaceAreSeen) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::repeated_solve

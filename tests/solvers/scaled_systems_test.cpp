@@ -10,7 +10,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::scaled_systems {
 namespace {
 
 struct Scales {
@@ -23,7 +23,7 @@ struct Scaled {
   Field<E> b;
 
   Scaled(CsrMatrix<E> unscaled, const Scales& scales, Generator& generator)
-      : matrix(std::move(unscaled)), b(random_field<E>(matrix.rows(), generator)) {
+      : matrix(std::move(unscaled)), b(random_vector<E>(matrix.rows(), generator)) {
     using S = vector_scalar_t<E>;
     for (auto& value : matrix.values()) value = static_cast<S>(double(value) * scales.of_matrix);
     for (auto& value : b.scalars()) value = static_cast<S>(double(value) * scales.of_b);
@@ -173,4 +173,4 @@ TEST(ScaledSystem, WithANullSpace) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::scaled_systems

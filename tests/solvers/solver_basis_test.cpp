@@ -6,7 +6,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::solver_basis {
 namespace {
 
 constexpr const char* plans[] = {"ELL",
@@ -54,7 +54,7 @@ TYPED_TEST(SolverBasis, PermutedEqualsUnpermuted) {
     const System<E> hermitian =
         has_adjoint<E> ? random_system<E>(n, 3, 0.1, 0, generator) : System<E>{};
     const System<E> general = general_system<E>(n, generator);
-    const auto b = random_field<E>(n, generator);
+    const auto b = random_vector<E>(n, generator);
     const double norm = components_of<double>(b).norm();
     // Both residuals are within the tolerance.
     const double apart = 2 * norm * default_tolerance<vector_scalar_t<E>> * 1.01;
@@ -94,7 +94,7 @@ TYPED_TEST(SolverBasis, BitsDoNotDependOnThreadsOrSchedule) {
     }
   }
   const auto matrix = tiles.assemble();
-  const auto b = random_field<E>(n, generator);
+  const auto b = random_vector<E>(n, generator);
   for (const std::string layout : {"CSR", "K1rs,sigma=512,vector=soa"}) {
     const auto run = [&](const std::string& schedule, int threads) {
       const std::string plan = layout + schedule;
@@ -123,4 +123,4 @@ TYPED_TEST(SolverBasis, BitsDoNotDependOnThreadsOrSchedule) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::solver_basis

@@ -13,7 +13,7 @@
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
 
-namespace heddle::test {
+namespace heddle::test::solver_misuse {
 namespace {
 
 using E = real<double>;
@@ -281,4 +281,4 @@ TEST(SolverMisuse, TheSolutionHasMemoryOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::solver_misuse

@@ -56,7 +56,7 @@ TYPED_TEST(DiagonalSystems, ConvergeByTheHalfStep) {
       for (Index i = 0; i < n; ++i) {
         tiles.at(i, i) = value * Eigen::MatrixXd::Identity(tiles.size, tiles.size);
       }
-      const Field<E> b = random_field<E>(n, generator);
+      const Field<E> b = random_vector<E>(n, generator);
       const auto matrix = tiles.assemble();
       const Outcome outcome = solve<BiCGStab, E>(matrix, b);
       ASSERT_TRUE(outcome.report.converged()) << outcome.report;
@@ -73,7 +73,7 @@ TYPED_TEST(DiagonalSystems, ConvergeByTheHalfStep) {
           2 * Eigen::MatrixXd::Identity(tiles.size, tiles.size) + random_tile<E>(generator, 0.5);
     }
     const auto matrix = tiles.assemble();
-    const Field<E> b = random_field<E>(n, generator);
+    const Field<E> b = random_vector<E>(n, generator);
     const Operator<E> A(matrix, Plan{});
     Field<E> x(n);
     BiCGStab solver(A, Jacobi(A));
@@ -91,7 +91,7 @@ TEST(SolverStatus, DistinctDiagonalsConverge) {
     std::vector<double> values(seed);
     for (double& value : values) value = uniform(generator, 1, 10);
     const auto matrix = from_dense(diagonal(values));
-    const auto b = random_field<R>(static_cast<Index>(seed), generator);
+    const auto b = random_vector<R>(static_cast<Index>(seed), generator);
     for (const Outcome& outcome :
          {solve<ConjugateGradient>(matrix, b), solve<BiCGStab>(matrix, b)}) {
       EXPECT_TRUE(outcome.report.converged()) << outcome.report;
@@ -138,7 +138,7 @@ struct Lengthy {
   Lengthy() {
     Generator generator(1);
     matrix = random_system<R>(400, 3, 0.01, 0, generator).matrix;
-    b = random_field<R>(400, generator);
+    b = random_vector<R>(400, generator);
   }
 };
 
@@ -182,7 +182,7 @@ TEST(SolverStatus, ANegativeEigenvalueIsIndefinite) {
     values[3] = -0.5;
     Eigen::MatrixXd A = Q * values.asDiagonal() * Q.transpose();
     A = (A + A.transpose()).eval() / 2;
-    const auto outcome = solve<ConjugateGradient>(from_dense(A), random_field<R>(20, generator));
+    const auto outcome = solve<ConjugateGradient>(from_dense(A), random_vector<R>(20, generator));
     EXPECT_EQ(outcome.report.status, Status::indefinite) << outcome.report;
     EXPECT_FALSE(outcome.report.detail.empty());
   }
@@ -215,7 +215,7 @@ TEST(SolverStatus, SkewSymmetricMatricesBreakBiCGStabDown) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     Eigen::MatrixXd G = random_dense(24, generator);
-    const auto b = random_field<R>(24, generator);
+    const auto b = random_vector<R>(24, generator);
     const auto matrix = from_dense(G - G.transpose());
     const auto outcome = solve<BiCGStab>(matrix, b, {.max_iterations = 1000});
     // <r, A r> = 0 but for rounding: what follows is chance, but never worse than the guess.
@@ -232,7 +232,7 @@ TEST(SolverStatus, ToleranceBelowAttainableAccuracyEndsAtItsLimit) {
   const auto matrix = from_dense(hilbert);
   Generator generator(3);
   for (int trial = 0; trial < 10; ++trial) {
-    const auto b = random_field<R>(10, generator);
+    const auto b = random_vector<R>(10, generator);
     const Outcome definite = solve<ConjugateGradient>(matrix, b, {.tolerance = 1e-17});
     EXPECT_EQ(definite.report.status, Status::accuracy_limit) << definite.report;
     // Its residuals leap, and leave it further away.
@@ -277,7 +277,7 @@ void expect_singular_but_consistent(double tolerance) {
     Generator generator(seed);
     const Index n = 2 + static_cast<Index>(seed * 7);
     const auto [matrix, null_vector] = random_laplacian<E>(n, 2, generator);
-    const auto b = image_of(matrix, random_field<E>(n, generator));
+    const auto b = image_of(matrix, random_vector<E>(n, generator));
     const auto outcome = solve<Solver, E>(matrix, b, {.tolerance = tolerance});
     EXPECT_TRUE(outcome.report.converged()) << outcome.report;
   }
@@ -294,7 +294,7 @@ TEST(SolverStatus, InconsistentIsNeitherConvergedNorIndefinite) {
     Generator generator(seed);
     const Index n = 2 + static_cast<Index>(seed * 7);
     const auto [matrix, null_vector] = random_laplacian<R>(n, 2, generator);
-    auto b = image_of(matrix, random_field<R>(n, generator));
+    auto b = image_of(matrix, random_vector<R>(n, generator));
     const double share = seed % 3 == 0 ? 1e-3 : 1;
     for (Index i = 0; i < n; ++i) b.view().at(i, 0) += share * null_vector.view().at(i, 0);
     if (seed % 3 == 1) b = null_vector;
@@ -350,7 +350,7 @@ TEST(SolverStatus, ConvergenceIsNeverClaimedFalsely) {
     const double tolerance = std::pow(10, -uniform(generator, 1, 17));
     const auto run = [&]<class S>(S) {
       const auto matrix = from_dense<S>(dense);
-      const auto b = random_field<real<S>>(n, generator, std::pow(10, uniform(generator, -5, 5)));
+      const auto b = random_vector<real<S>>(n, generator, std::pow(10, uniform(generator, -5, 5)));
       const SolverOptions options{.tolerance = tolerance, .max_iterations = 300};
       for (const Outcome& outcome : {solve<ConjugateGradient, real<S>>(matrix, b, options),
                                      solve<BiCGStab, real<S>>(matrix, b, options)}) {

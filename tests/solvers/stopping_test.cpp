@@ -8,7 +8,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::stopping {
 namespace {
 
 template <class E>
@@ -18,7 +18,7 @@ struct Problem {
   explicit Problem(Index n = 350) {
     Generator generator(11);
     matrix = random_system<E>(n, 3, 0.02, 0, generator).matrix;
-    b = random_field<E>(n, generator);
+    b = random_vector<E>(n, generator);
   }
 };
 
@@ -61,7 +61,7 @@ TYPED_TEST(Stopping, RelativeToTheGuessOrAbsolute) {
   const Problem<Q> problem;
   const Operator<Q> A(problem.matrix, Plan{});
   Generator generator(5);
-  const Field<Q> guess = random_field<Q>(A.rows(), generator, 1e4);
+  const Field<Q> guess = random_vector<Q>(A.rows(), generator, 1e4);
   const double norm = components_of<double>(problem.b).norm();
   const auto first = static_cast<double>(true_residual(problem.matrix, problem.b, guess));
   const auto run = [&](SolverOptions options, double target) {
@@ -183,7 +183,7 @@ std::vector<double> solve_from(Solver& solver, const Field<Q>& b, const Field<Q>
 TYPED_TEST(Stopping, SystemsInAnyLayoutAndBasisYieldTheSameBits) {
   const Problem<Q> problem;
   Generator generator(9);
-  const Field<Q> guess = random_field<Q>(problem.b.size(), generator);
+  const Field<Q> guess = random_vector<Q>(problem.b.size(), generator);
   for (const char* plan : {"CSR", "CSR,vector=soa", "pJDS", "K1rs,vector=soa", "order=rcm,C=8"}) {
     SCOPED_TRACE(plan);
     const Operator<Q> A(problem.matrix, parse_plan(plan));
@@ -238,11 +238,11 @@ TYPED_TEST(Stopping, ASecondSolveYieldsTheSameBits) {
     Field<Q> x(A.rows()), y(A.rows()), other(A.rows());
     const auto iterations = solver.solve(problem.b, x).iterations;
     Generator generator(1);
-    solver.solve(random_field<Q>(A.rows(), generator, 1e-250), other);
+    solver.solve(random_vector<Q>(A.rows(), generator, 1e-250), other);
     EXPECT_EQ(solver.solve(problem.b, y).iterations, iterations);
     EXPECT_EQ(bits_of(x), bits_of(y));
   }
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::stopping

@@ -32,7 +32,7 @@ double rounding_of_residual(const CsrMatrix<E>& matrix, const Field<E>& x) {
 
 template <class E, class Solver>
 void expect_solves_as_double(const System<E>& system, bool jacobi, Generator& generator) {
-  const Field<E> b = random_field<E>(system.matrix.rows(), generator);
+  const Field<E> b = random_vector<E>(system.matrix.rows(), generator);
   const SolverOptions options{.tolerance = tolerance};
   const auto solve = [&](const Plan& plan, Field<E>& x) {
     const Operator<E> A(system.matrix, plan);
@@ -140,7 +140,7 @@ TEST(StoredFloatPlan, NewValuesReachBothCopies) {
   using E = quaternion<double>;
   Generator generator(71);
   auto matrix = random_system<E>(150, 3, 0.1, 0, generator).matrix;
-  const Field<E> b = random_field<E>(150, generator);
+  const Field<E> b = random_vector<E>(150, generator);
   Operator<E> A(matrix, with_floats("K1rs,inner=aosoa16"));
   ConjugateGradient<double> solver(A, Jacobi<E>(A), {.tolerance = tolerance});
   const auto expect_solved = [&](const char* how) {
@@ -189,7 +189,7 @@ TEST(StoredFloatPlan, GoesOnWithTheMatrixWhereFloatsDoNotSuffice) {
         if (matrix.column()[i] == row) matrix.values()[2 * i] += shift;
       }
     }
-    const Field<E> b = random_field<E>(120, generator);
+    const Field<E> b = random_vector<E>(120, generator);
     for (const char* method : {"cg", "bicgstab"}) {
       SCOPED_TRACE(method);
       const Operator<E> A(matrix, with_floats("CSR"));
@@ -216,7 +216,7 @@ TEST(StoredFloatPlan, SolvesBesideANullSpace) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Generator generator(seed);
     const auto [matrix, null_vector] = random_laplacian<E>(400, 2, generator);
-    const Field<E> b = image_of(matrix, random_field<E>(400, generator));
+    const Field<E> b = image_of(matrix, random_vector<E>(400, generator));
     const auto solve = [&](const char* plan) {
       const Operator<E> A(matrix, parse_plan(plan));
       ConjugateGradient<double> solver(A, Jacobi<E>(A), {.tolerance = 1e-11});
@@ -234,7 +234,7 @@ TEST(StoredFloatPlan, EndsAsDoubleDoes) {
   using E = real<double>;
   Generator generator(91);
   const auto matrix = random_system<E>(100, 3, 0.1, 0, generator).matrix;
-  const Field<E> b = random_field<E>(100, generator);
+  const Field<E> b = random_vector<E>(100, generator);
   const auto report = [&](const CsrMatrix<E>& of, const char* plan, SolverOptions options) {
     const Operator<E> A(of, parse_plan(plan));
     ConjugateGradient<double> solver(A, std::move(options));
@@ -315,7 +315,7 @@ TEST(StoredFloatPlan, FloatsAreKeptOnce) {
   const Operator<E> A(matrix, with_floats("CSR"));
   EXPECT_EQ(&A.iterated(), &A);
   EXPECT_EQ(A.memory().copy, 0);
-  const Field<E> b = random_field<E>(80, generator);
+  const Field<E> b = random_vector<E>(80, generator);
   Field<E> x(80);
   const Report report = ConjugateGradient<float>(A).solve(b.view(), x.view());
   EXPECT_TRUE(report.converged()) << report;

@@ -11,6 +11,8 @@
 #include "heddle/defined_jacobi.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
+#include "support/entry_definitions.hpp"
+#include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -18,15 +20,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-std::shared_ptr<const EntryDefinition> definition_of(const std::string& json) {
-  return std::make_shared<const EntryDefinition>(parse_entry_definition(json, "test"));
-}
-
-const auto dual = definition_of(R"json({
-  "name": "dual-complex", "ring": "complex",
-  "members": [{"name": "a", "type": "complex"}, {"name": "b", "type": "complex"}],
-  "multiply": {"a": "a.a * x.a", "b": "a.a * x.b + a.b * x.a"},
-  "inverse": {"a": "1 / a.a", "b": "-a.b / (a.a * a.a)"}})json");
+const auto dual = dual_complex_definition();
 
 const auto symmetric = definition_of(R"json({
   "name": "symmetric-block", "members": ["xx", "yy", "xy"], "vector_members": ["x", "y"],
@@ -35,13 +29,6 @@ const auto symmetric = definition_of(R"json({
               "yy": "a.xx / (a.xx * a.yy - a.xy * a.xy)",
               "xy": "-a.xy / (a.xx * a.yy - a.xy * a.xy)"},
   "adjoint": {"xx": "a.xx", "yy": "a.yy", "xy": "a.xy"}})json");
-
-template <class E>
-DefinedMatrix<stored_scalar_t<E>> as_defined(const CsrMatrix<E>& matrix,
-                                             std::shared_ptr<const EntryDefinition> definition) {
-  return {std::move(definition), matrix.rows(),   matrix.columns(),
-          matrix.offsets(),      matrix.column(), matrix.values()};
-}
 
 /// Both relative to the longest row's worth of rounding.
 template <class S>

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/product_check.hpp"
 
 namespace {

@@ -4,8 +4,10 @@
 
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "support/product_check.hpp"
 
+namespace other_entries {
 namespace {
 
 using namespace heddle;
@@ -68,3 +70,4 @@ TEST(RectangularBlock, HasNoDotWithItself) {
 }
 
 }  // namespace
+}  // namespace other_entries

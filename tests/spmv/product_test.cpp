@@ -6,6 +6,7 @@
 
 #include "support/product_check.hpp"
 
+namespace product {
 namespace {
 
 using namespace heddle;
@@ -153,3 +154,4 @@ TEST(Baseline, WithoutAvx2) {
 }
 
 }  // namespace
+}  // namespace product

@@ -12,6 +12,7 @@
 #include "support/refusing_memory.hpp"
 #include "support/solve_outcome.hpp"
 
+namespace scheduled {
 namespace {
 
 using namespace heddle;
@@ -221,3 +222,4 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
 }
 
 }  // namespace
+}  // namespace scheduled

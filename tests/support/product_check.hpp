@@ -140,24 +140,24 @@ void poison_padding(Operator<E>& matrix) {
 
 /// A field of any number of components, such as rectangular blocks yield.
 template <class S>
-struct AnyField {
+struct OwnedField {
   std::vector<S> scalars;
   FieldView<S> view;
 
-  AnyField(Index rows, int components, VectorLayout layout, std::shared_ptr<const Basis> basis,
-           S value = 0)
+  OwnedField(Index rows, int components, VectorLayout layout, std::shared_ptr<const Basis> basis,
+             S value = 0)
       : scalars(static_cast<std::size_t>(rows) * static_cast<std::size_t>(components), value),
         view(scalars.data(), rows, components, layout, std::move(basis)) {}
-  AnyField(const AnyField&) = delete;
+  OwnedField(const OwnedField&) = delete;
 };
 template <class E>
-AnyField<vector_scalar_t<E>> column_field(const Operator<E>& matrix) {
+OwnedField<vector_scalar_t<E>> column_field(const Operator<E>& matrix) {
   return {matrix.columns(), matrix.column_components(), matrix.vector_layout(),
           matrix.column_basis()};
 }
 template <class E>
-AnyField<vector_scalar_t<E>> row_field(const Operator<E>& matrix,
-                                       vector_scalar_t<E> value = vector_scalar_t<E>(0)) {
+OwnedField<vector_scalar_t<E>> row_field(const Operator<E>& matrix,
+                                         vector_scalar_t<E> value = vector_scalar_t<E>(0)) {
   return {matrix.rows(), matrix.row_components(), matrix.vector_layout(), matrix.row_basis(),
           value};
 }

@@ -348,18 +348,4 @@ void from_users_order(const std::vector<U>& values, const FieldView<S>& field) {
   }
 }
 
-/// Expects an `Error` of this kind with exactly this text.
-template <class F>
-void expect_error(ErrorKind kind, const std::string& message, F&& f,
-                  const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  testing::ScopedTrace trace(file, line, "expected: " + message);
-  try {
-    f();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind);
-    EXPECT_EQ(std::string(error.what()), message);
-  }
-}
-
 }  // namespace heddle::test

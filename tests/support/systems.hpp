@@ -242,7 +242,7 @@ void fill_randomly(Field<E>& field, Generator& generator, double scale = 1) {
   }
 }
 template <class E>
-Field<E> random_field(Index n, Generator& generator, double scale = 1) {
+Field<E> random_vector(Index n, Generator& generator, double scale = 1) {
   Field<E> field(n);
   fill_randomly(field, generator, scale);
   return field;

@@ -59,7 +59,7 @@ Plan best_of(const std::vector<Plan>& plans, const Times& times) {
                            [&](const Plan& a, const Plan& b) { return times(a) < times(b); });
 }
 
-Plan random_plan(const SearchSpace& space, std::mt19937_64& generator) {
+Plan any_plan(const SearchSpace& space, std::mt19937_64& generator) {
   Plan plan = space.base();
   for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
     const auto choice = static_cast<int>(generator() % space.axes()[axis].choices.size());
@@ -91,7 +91,7 @@ Plan best_of_random_plans(const SearchSpace& space, const Times& times, std::uin
                           int plans) {
   std::mt19937_64 generator(seed);
   std::vector<Plan> all(static_cast<std::size_t>(plans));
-  for (Plan& plan : all) plan = random_plan(space, generator);
+  for (Plan& plan : all) plan = any_plan(space, generator);
   return best_of(all, times);
 }
 
@@ -305,7 +305,7 @@ TEST(RecordedTimes, ArePrunedToATwentieth) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     // From what a CPU is predicted, and from a few others.
     std::mt19937_64 generator(seed);
-    const Plan start = seed == 1 ? Plan{} : random_plan(papers, generator);
+    const Plan start = seed == 1 ? Plan{} : any_plan(papers, generator);
     const auto search = [&](bool pruned) {
       SyntheticTrials trials([&](const Plan& plan) { return table(plan); },
                              seed + (pruned ? 50 : 0));

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "heddle/error.hpp"
+
+namespace heddle::test {
+
+/// Of the `Error` that `act` throws.
+template <class Act>
+std::string message_of(const Act& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace heddle::test
