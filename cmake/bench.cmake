@@ -21,9 +21,9 @@ add_library(heddle_bench STATIC ${bench_sources})
 target_link_libraries(heddle_bench PUBLIC heddle heddle_report heddle_command nlohmann_json::nlohmann_json PRIVATE ${CMAKE_DL_LIBS})
 heddle_compiler_options(heddle_bench)
 # Peers compute here; what measures and shows them does not.
-set(quick_bench_sources ${bench_sources})
-list(FILTER quick_bench_sources EXCLUDE REGEX "peer|reference|textbook|problem|patterns|formats|\\.cu$")
-heddle_compile_quickly(heddle_bench ${quick_bench_sources})
+set(measured_sources ${bench_sources})
+list(FILTER measured_sources INCLUDE REGEX "(peer|reference|textbook|problem|patterns|formats).*\\.cpp$")
+heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
 # Eigen's products and AMGCL run on all cores by OpenMP.

@@ -16,6 +16,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         COMMENT "Embedding entry ${name}"
         VERBATIM)
       target_sources(${target} PRIVATE ${source})
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
       # Nothing of a program names what registers a text, so that a linker would leave it in a static
       # library: whoever links the library asks for it.
       get_target_property(type ${target} TYPE)
