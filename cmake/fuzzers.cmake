@@ -6,6 +6,8 @@ if(TARGET heddle_mesh)
   list(APPEND fuzzed_sources ${mesh_sources} ${image_sources})
 endif()
 set_property(SOURCE ${fuzzed_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+# Headers that were precompiled without it do not fit.
+set_property(SOURCE ${fuzzed_sources} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 
 add_custom_target(fuzzers)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*_fuzz.cpp)
