@@ -26,8 +26,12 @@ list(FILTER measured_sources INCLUDE REGEX "(peer|reference|textbook|problem|pat
 heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 
-# Eigen's products and AMGCL run on all cores by OpenMP.
-find_package(OpenMP QUIET COMPONENTS CXX)
+# Eigen's products run on all cores by OpenMP, where it is; AMGCL does not compile without it.
+if(HEDDLE_AMGCL_INCLUDE_DIR)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+else()
+  find_package(OpenMP QUIET COMPONENTS CXX)
+endif()
 if(OpenMP_CXX_FOUND)
   target_link_libraries(heddle_bench PRIVATE OpenMP::OpenMP_CXX)
 endif()

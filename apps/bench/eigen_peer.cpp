@@ -159,13 +159,19 @@ void for_each_form(const Problem& problem, F&& take) {
   });
 }
 
+#ifdef _OPENMP
+constexpr const char* parallelism = "OpenMP";
+#else
+constexpr const char* parallelism = "one thread";
+#endif
+
 class EigenPeer final : public Peer {
  public:
   PeerPresence presence() const override {
     return {"Eigen",
             std::to_string(EIGEN_WORLD_VERSION) + "." + std::to_string(EIGEN_MAJOR_VERSION) + "." +
                 std::to_string(EIGEN_MINOR_VERSION),
-            std::string("SparseMatrix, row-major, OpenMP; compiled for ") +
+            std::string("SparseMatrix, row-major, ") + parallelism + "; compiled for " +
                 Eigen::SimdInstructionSetsInUse(),
             true};
   }
