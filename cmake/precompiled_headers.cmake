@@ -1,7 +1,7 @@
 # What most files include anyway takes longer to read than most of them to compile: where this is on,
-# as in the presets of .ci/run, it is read once. Each file still includes what it needs, which clang-tidy
-# and every build without this hold it to. With ccache it stays off: of precompiled headers ccache sees
-# only that they are others, so that what another folder compiled is of no use.
+# as in the presets of .ci/run, it is read once. Each file still includes what it needs: a build
+# without this, as scripts/deep-check makes, holds it to that. With ccache it stays off: of precompiled
+# headers ccache sees only that they are others, so that what another folder compiled is of no use.
 option(HEDDLE_PRECOMPILE_HEADERS "Compile the headers that most files include once for all of them" OFF)
 
 # heddle_precompile(target header...)

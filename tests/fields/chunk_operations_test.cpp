@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heddle/vector_operations.hpp"
+#include "support/over.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -49,12 +50,6 @@ std::array<double, 8> run(const Operation& operation, const FieldView<S>& shape,
   }
   return sums;
 }
-
-template <class T, Ring R>
-struct Over {
-  using S = T;
-  static constexpr Ring ring = R;
-};
 
 template <class Case>
 class Chunks : public testing::Test {

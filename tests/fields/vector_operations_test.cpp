@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/over.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -132,12 +133,6 @@ void expect_squared_norm(long double computed, const Numbers<S, R>& x) {
   expect_sum<S>(computed, sum, sum, x.count() * x.size);
 }
 
-template <class T, Ring R>
-struct Operands {
-  using S = T;
-  static constexpr Ring ring = R;
-};
-
 template <class Case>
 class Operations : public testing::Test {
  protected:
@@ -163,10 +158,10 @@ class Operations : public testing::Test {
   static constexpr Stream stream{2};
 };
 using OperandCases =
-    testing::Types<Operands<float, Ring::real>, Operands<float, Ring::complex>,
-                   Operands<float, Ring::quaternion>, Operands<double, Ring::real>,
-                   Operands<double, Ring::complex>, Operands<double, Ring::quaternion>,
-                   Operands<long double, Ring::real>, Operands<long double, Ring::quaternion>>;
+    testing::Types<Over<float, Ring::real>, Over<float, Ring::complex>,
+                   Over<float, Ring::quaternion>, Over<double, Ring::real>,
+                   Over<double, Ring::complex>, Over<double, Ring::quaternion>,
+                   Over<long double, Ring::real>, Over<long double, Ring::quaternion>>;
 TYPED_TEST_SUITE(Operations, OperandCases);
 
 TYPED_TEST(Operations, AxpbyMultipliesFromTheRight) {

@@ -14,6 +14,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
+#include "support/over.hpp"
 #include "support/random_matrix.hpp"
 
 namespace vector_operations_gpu {
@@ -69,12 +70,6 @@ class GuardedField {
 
   Shape shape_;
   Array<S> memory_;
-};
-
-template <class T, Ring R>
-struct Over {
-  using S = T;
-  static constexpr Ring ring = R;
 };
 
 template <class T, Ring R, class S>

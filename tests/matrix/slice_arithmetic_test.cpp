@@ -8,18 +8,13 @@
 #include <vector>
 
 #include "heddle/place_values.hpp"
+#include "most_of_one_thread.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
 
 using namespace heddle;
 using namespace heddle::test;
-
-Index most_of_one_thread(Index length, int T) {
-  std::vector<Index> held(static_cast<std::size_t>(T));
-  for (Index j = 0; j < length; ++j) ++held[static_cast<std::size_t>(j % T)];
-  return *std::max_element(held.begin(), held.end());
-}
 
 TEST(SliceArithmetic, ThreadsDoubleUntilNoneHoldsMoreThanTheThreshold) {
   for (Index C = 1; C <= 64; ++C) {

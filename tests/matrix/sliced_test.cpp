@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "most_of_one_thread.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
@@ -52,12 +53,6 @@ std::vector<Index> stored_rows(const Pattern& pattern, const Plan& plan, const B
   return rows;
 }
 
-Index most_steps(Index length, int threads) {
-  std::vector<Index> held(at(threads));
-  for (Index j = 0; j < length; ++j) ++held[at(j % threads)];
-  return *std::max_element(held.begin(), held.end());
-}
-
 Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
               const Basis& column_basis) {
   Oracle result;
@@ -78,7 +73,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
       int threads = 1;
       const auto overfull = [&] {
         return std::any_of(rows.begin() + Offset(begin), rows.begin() + Offset(end), [&](Index r) {
-          return most_steps(pattern.length(r), threads) > plan.threshold;
+          return most_of_one_thread(pattern.length(r), threads) > plan.threshold;
         });
       };
       while (overfull() && result.C % (2 * threads) == 0) threads *= 2;
@@ -91,7 +86,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
   for (Oracle::Slice& slice : result.slices) {
     slice.offset = offset;
     for (Index row : slice.rows) {
-      slice.steps = std::max(slice.steps, most_steps(pattern.length(row), slice.threads));
+      slice.steps = std::max(slice.steps, most_of_one_thread(pattern.length(row), slice.threads));
     }
     offset += Offset(slice.steps) * result.C;
     result.column_of_slot.resize(at(offset), -1);

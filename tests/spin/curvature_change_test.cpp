@@ -8,20 +8,12 @@
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/message_of.hpp"
 
 namespace heddle::spin {
 namespace {
 
-/// The message of the error that `act` throws.
-template <class Act>
-std::string refusal(const Act& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
+using test::message_of;
 
 TriangleMesh two_triangles() {
   TriangleMesh mesh;
@@ -56,18 +48,18 @@ TEST_F(CurvatureChange, RefusesWhatItCannotRead) {
   const mesh::SurfaceMesh surface{two_triangles()};
   const TriangleMesh& mesh = surface.triangles;
   const std::string path = folder / "rho.txt";
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 2 3"), surface); }),
+  EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1 2 3"), surface); }),
             path + ": 3 numbers; the surface has 4 vertices and 2 triangles");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\ntwo"), surface); }),
+  EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1\ntwo"), surface); }),
             path + ":2: no number");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1\n\nnan"), surface); }),
+  EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1\n\nnan"), surface); }),
             path + ":3: no finite number");
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(file("1 1e999"), surface); }),
+  EXPECT_EQ(message_of([&] { curvature_change_from_file(file("1 1e999"), surface); }),
             path + ":1: no finite number");
   const std::string none = folder / "none";
-  EXPECT_EQ(refusal([&] { curvature_change_from_file(none, surface); }),
+  EXPECT_EQ(message_of([&] { curvature_change_from_file(none, surface); }),
             none + ": No such file or directory");
-  EXPECT_EQ(refusal([&] { named_curvature_change("wave", 1, mesh); }),
+  EXPECT_EQ(message_of([&] { named_curvature_change("wave", 1, mesh); }),
             "no function is named 'wave'; there are: zero, x, y, z, bump, stripes, waves");
 }
 
@@ -99,7 +91,7 @@ TEST_F(CurvatureChange, OfAnImage) {
   EXPECT_DOUBLE_EQ(image(-1e300, -1e300), 0);
 
   mesh::SurfaceMesh mesh{two_triangles(), {}};
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(message_of([&] {
               curvature_change_from_image(folder / "grey.tga", 5, mesh);
             }).find("needs a surface with texture coordinates"),
             std::string::npos);
@@ -108,7 +100,7 @@ TEST_F(CurvatureChange, OfAnImage) {
   EXPECT_DOUBLE_EQ(rho[0], (2 * (0 + 1 + 0.2) / 3 - 1) * 5);
   EXPECT_DOUBLE_EQ(rho[1], 5);
   folder.write("no.png", "no image");
-  EXPECT_NE(refusal([&] { GreyImage{folder / "no.png"}; }).find("no PNG image, which"),
+  EXPECT_NE(message_of([&] { GreyImage{folder / "no.png"}; }).find("no PNG image, which"),
             std::string::npos);
 }
 

@@ -7,6 +7,7 @@
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/message_of.hpp"
 
 namespace heddle::spin {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 using Grey = std::vector<unsigned char>;
 
 std::string message_of(GreyPixels (*read)(const mesh::NamedBytes&), const std::string& bytes) {
-  try {
-    read({"f", bytes});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+  return test::message_of([&] { read({"f", bytes}); });
 }
 
 std::string tga(int type, int width, int height, int depth, int way, const std::string& pixels) {

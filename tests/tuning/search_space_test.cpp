@@ -15,6 +15,7 @@
 #include "heddle/error.hpp"
 #include "heddle/product_cuda.hpp"
 #include "support/landscapes.hpp"
+#include "support/random_plan.hpp"
 
 namespace {
 
@@ -140,16 +141,6 @@ TEST(PapersSpace, FollowsTheDeviceBounds) {
     EXPECT_LE(plan.threads, 256);
     EXPECT_LE(plan.threads * plan.blocks * 32, 32768);
   }
-}
-
-/// A plan to which each axis in turn sets a choice, where it goes.
-Plan random_plan(const SearchSpace& space, std::mt19937_64& generator) {
-  Plan plan = space.base();
-  for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
-    const auto choice = static_cast<int>(generator() % space.axes()[axis].choices.size());
-    plan = space.with(plan, axis, choice).value_or(plan);
-  }
-  return space.reduced(plan);
 }
 
 TEST(WholeSpace, HoldsPlansThatRun) {

@@ -16,6 +16,7 @@
 #include "heddle/error.hpp"
 #include "heddle/tune.hpp"
 #include "support/landscapes.hpp"
+#include "support/random_plan.hpp"
 #include "support/synthetic_trials.hpp"
 
 namespace {
@@ -59,15 +60,6 @@ Plan best_of(const std::vector<Plan>& plans, const Times& times) {
                            [&](const Plan& a, const Plan& b) { return times(a) < times(b); });
 }
 
-Plan any_plan(const SearchSpace& space, std::mt19937_64& generator) {
-  Plan plan = space.base();
-  for (std::size_t axis = 0; axis < space.axes().size(); ++axis) {
-    const auto choice = static_cast<int>(generator() % space.axes()[axis].choices.size());
-    plan = space.with(plan, axis, choice).value_or(plan);
-  }
-  return space.reduced(plan);
-}
-
 /// By exact times, choice by choice, until no single one helps.
 template <class Times>
 Plan descended(Plan plan, const SearchSpace& space, const Times& times) {
@@ -91,7 +83,7 @@ Plan best_of_random_plans(const SearchSpace& space, const Times& times, std::uin
                           int plans) {
   std::mt19937_64 generator(seed);
   std::vector<Plan> all(static_cast<std::size_t>(plans));
-  for (Plan& plan : all) plan = any_plan(space, generator);
+  for (Plan& plan : all) plan = random_plan(space, generator);
   return best_of(all, times);
 }
 
@@ -305,7 +297,7 @@ TEST(RecordedTimes, ArePrunedToATwentieth) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     // From what a CPU is predicted, and from a few others.
     std::mt19937_64 generator(seed);
-    const Plan start = seed == 1 ? Plan{} : any_plan(papers, generator);
+    const Plan start = seed == 1 ? Plan{} : random_plan(papers, generator);
     const auto search = [&](bool pruned) {
       SyntheticTrials trials([&](const Plan& plan) { return table(plan); },
                              seed + (pruned ? 50 : 0));
