@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <concepts>
 #include <mutex>
 
@@ -16,11 +17,12 @@ namespace heddle {
 /// The most threads that one loop is shared out over.
 inline constexpr int most_threads = 1024;
 
-/// Threads to share out `items` of cheap work, a scalar's or a row's: one more for every 8192,
-/// since to wake one takes as long as some thousand items do.
+/// Threads to share out `items` of cheap work, a scalar's or a row's. To call a thread takes as
+/// long as some 512 items do: t threads take items / t + 512 t, least where t^2 = items / 512.
 inline int team_size(const Stream& stream, long long items) {
-  constexpr long long worth_a_thread = 8192;
-  return static_cast<int>(std::clamp<long long>(items / worth_a_thread, 1, stream.threads));
+  constexpr double call = 512;
+  const double best = std::sqrt(static_cast<double>(items) / call);
+  return static_cast<int>(std::clamp<double>(best, 1, std::max(stream.threads, 1)));
 }
 
 /// The threads of a loop that is told no number: as set here, or else the environment's
@@ -59,9 +61,9 @@ struct WorkReference {
 };
 
 /// Calls `work(claims)` on up to `threads` threads, the calling one among them, until nothing of
-/// [0, count) is left. `chunk` = 0: the shares follow one another, and what is claimed at once
-/// becomes less towards their ends. Otherwise `chunk` items at a time, in order. Rethrows the first
-/// exception of `work`. Within another's work it is called by this thread alone.
+/// [0, count) is left. `chunk` = 0: the shares follow one another, and a sixteenth of one is
+/// claimed at once. Otherwise `chunk` items at a time, in order. Rethrows the first exception of
+/// `work`. Within another's work it is called by this thread alone.
 void share_out(int threads, Offset count, Offset chunk, WorkReference work);
 
 }  // namespace detail

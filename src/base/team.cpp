@@ -75,6 +75,7 @@ class Loop {
     if (in_order_) return;
     const auto units = static_cast<std::uint64_t>((count + unit_ - 1) / unit_);
     const auto all = static_cast<std::uint64_t>(threads);
+    claim_ = std::max<std::uint64_t>(1, units / all / 16);
     for (std::uint64_t t = 0; t < all; ++t) {
       shares_[t].range.store(Share::packed(units * t / all, units * (t + 1) / all),
                              std::memory_order_relaxed);
@@ -102,14 +103,14 @@ class Loop {
     return true;
   }
 
-  /// A sixteenth of what is left, so that the last claims are small.
+  /// A sixteenth of a share: claims of less would take as long as cheap items do.
   bool take_own(int thread, Claim& claim) {
     std::atomic<std::uint64_t>& own = shares_[thread].range;
     std::uint64_t range = own.load(std::memory_order_relaxed);
     for (;;) {
       const std::uint64_t begin = Share::begin_of(range), end = Share::end_of(range);
       if (begin >= end) return false;
-      const std::uint64_t taken = std::max<std::uint64_t>(1, (end - begin) / 16);
+      const std::uint64_t taken = std::min(claim_, end - begin);
       if (own.compare_exchange_weak(range, Share::packed(begin + taken, end),
                                     std::memory_order_relaxed)) {
         return set(claim, static_cast<Offset>(begin), static_cast<Offset>(begin + taken));
@@ -125,7 +126,7 @@ class Loop {
       for (;;) {
         const std::uint64_t begin = Share::begin_of(range), end = Share::end_of(range);
         if (begin >= end) break;
-        const std::uint64_t middle = begin + (end - begin) / 2;
+        const std::uint64_t middle = end - begin <= claim_ ? begin : begin + (end - begin) / 2;
         if (other.compare_exchange_weak(range, Share::packed(begin, middle),
                                         std::memory_order_relaxed)) {
           shares_[thread].range.store(Share::packed(middle, end), std::memory_order_relaxed);
@@ -140,6 +141,7 @@ class Loop {
   int threads_ = 1;
   Offset count_ = 0;
   Offset unit_ = 1;
+  std::uint64_t claim_ = 1;
   bool in_order_ = false;
   Share* shares_ = nullptr;
   std::atomic<Offset> next_{0};

@@ -43,13 +43,13 @@ void for_each_run(const FieldView<S>& field, Index group, Body& body) {
 }
 
 /// Throws `Error` (unsupported) for a GPU: what comes here has no kernels.
-template <class Body>
-void for_each_group(Index groups, const Stream& stream, const Body& body) {
+template <class S, class Body>
+void for_each_group(const FieldView<S>& field, const Stream& stream, const Body& body) {
   if (stream.on_gpu()) {
     throw Error(ErrorKind::unsupported,
                 "fields on a GPU are of float or double, in a heddle that was built with CUDA");
   }
-  parallel_for(team_size(stream, Offset(groups) * rows_of_group), groups,
+  parallel_for(team_size(stream, field.scalars()), groups_of(field.size),
                [&](Index group) { body(group); });
 }
 
@@ -72,7 +72,7 @@ template <Ring R, class S, class Body, class... Data>
 void for_each_element(const FieldView<S>& field, const Stream& stream, Body body,
                       const Data*... data) {
   constexpr int block = 8;
-  for_each_group(groups_of(field.size), stream, [&](Index group) {
+  for_each_group(field, stream, [&](Index group) {
     const auto over_run = [&](const auto& run) {
       Offset i = 0;
       for (; i + block <= run.count; i += block) {
@@ -133,7 +133,7 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
   static_assert(N <= Reduction<S>::width);
   using T = sum_t<S>;
   check_reduction(reduction, field, stream);
-  for_each_group(groups_of(field.size), stream, [&](Index group) {
+  for_each_group(field, stream, [&](Index group) {
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {
       const auto of_run = sum_over<T, N>(

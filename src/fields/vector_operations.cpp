@@ -152,7 +152,7 @@ void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stre
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, S(1), stream);
   }
-  detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
+  detail::for_each_group(y, stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
     for (Index row = first; row < last; ++row) {
@@ -177,7 +177,7 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, scale, stream);
   }
-  detail::for_each_group(groups_of(y.size), stream, [&](Index group) {
+  detail::for_each_group(y, stream, [&](Index group) {
     const Index first = group * rows_of_group;
     const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
     for (Index row = first; row < last; ++row) {
