@@ -53,11 +53,18 @@ void for_each_group(const FieldView<S>& field, const Stream& stream, const Body&
                [&](Index group) { body(group); });
 }
 
-/// Asks for the lines of every array that hold the elements some way behind place i: a core follows
-/// its streams with too few lines in flight by itself, see docs/performance-notes.md.
+/// How many bytes ahead the arrays of a pass are asked for. A core follows its streams with too few
+/// lines in flight by itself; but short vectors stay in the caches, and what is asked for behind
+/// the end of a thread's share would be fetched from another's. See docs/performance-notes.md.
+template <class S>
+Offset prefetch_distance(const FieldView<S>& field) {
+  constexpr Offset shortest = 128 * 1024;
+  return field.scalars() * Offset(sizeof(S)) < shortest ? 0 : 4096;
+}
+
+/// Asks for the lines of every array that hold the elements `distance` bytes behind place i.
 template <int elements, class Run, class... Data>
-void prefetch_behind(const Run& run, Offset i, const Data*... data) {
-  constexpr Offset distance = 4096;
+void prefetch_behind(const Run& run, Offset i, Offset distance, const Data*... data) {
   constexpr Offset line = 64;
   [[maybe_unused]] const auto prefetch = [&](const auto* array) {
     constexpr Offset bytes = sizeof(*array) * Run::size * elements;
@@ -72,11 +79,12 @@ template <Ring R, class S, class Body, class... Data>
 void for_each_element(const FieldView<S>& field, const Stream& stream, Body body,
                       const Data*... data) {
   constexpr int block = 8;
+  const Offset distance = prefetch_distance(field);
   for_each_group(field, stream, [&](Index group) {
     const auto over_run = [&](const auto& run) {
       Offset i = 0;
       for (; i + block <= run.count; i += block) {
-        prefetch_behind<block>(run, i, data...);
+        prefetch_behind<block>(run, i, distance, data...);
         for (int k = 0; k < block; ++k) body(run, i + k);
       }
       for (; i < run.count; ++i) body(run, i);
@@ -133,12 +141,13 @@ std::array<sum_t<S>, Reduction<S>::width> reduce(const FieldView<Field>& field,
   static_assert(N <= Reduction<S>::width);
   using T = sum_t<S>;
   check_reduction(reduction, field, stream);
+  const Offset distance = prefetch_distance(field);
   for_each_group(field, stream, [&](Index group) {
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {
       const auto of_run = sum_over<T, N>(
           run.count, [&](Offset i, T* into) { term(run, i, into); },
-          [&](Offset i) { prefetch_behind<lanes_of_sums<N>>(run, i, data...); });
+          [&](Offset i) { prefetch_behind<lanes_of_sums<N>>(run, i, distance, data...); });
       for (int v = 0; v < N; ++v) {
         sums[static_cast<std::size_t>(v)] += of_run[static_cast<std::size_t>(v)];
       }

@@ -184,4 +184,40 @@ struct HEDDLE_EXPORT block {
   }
 };
 
+// For CPUs: a thread of a GPU has others beside it to fill its waits, and no registers to spare.
+#if !defined(__CUDACC_RTC__)
+
+namespace detail {
+
+/// The products of a row before they are put together: a sum for each element of a block of real
+/// numbers, which waits for no other, where `multiply_add` is a chain along each of its rows.
+template <class S, int R, int C>
+struct ElementSums {
+  S sum[R * C];
+
+  friend HEDDLE_INLINE void multiply_add(ElementSums& sums, const block<S, R, C>& a,
+                                         const small_vector<S, C>& x) {
+    for (int k = 0; k < R * C; ++k) sums.sum[k] += a.component[k] * x.component[k % C];
+  }
+  friend HEDDLE_INLINE small_vector<S, R> result_of(const ElementSums& sums) {
+    small_vector<S, R> y;
+    for (int i = 0; i < R; ++i) {
+      y.component[i] = sums.sum[i * C];
+      for (int j = 1; j < C; ++j) y.component[i] += sums.sum[i * C + j];
+    }
+    return y;
+  }
+};
+
+/// Where a CPU's 16 registers hold the sums and x; larger blocks have work enough between waits.
+template <class S, int R, int C>
+  requires(!block<S, R, C>::is_complex && R * C + C <= 16)
+struct row_sum_of<block<S, R, C>> {
+  using type = ElementSums<S, R, C>;
+};
+
+}  // namespace detail
+
+#endif
+
 }  // namespace heddle

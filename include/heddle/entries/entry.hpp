@@ -60,6 +60,9 @@ struct result_entry_of<A> {
 };
 
 template <class A>
+struct row_sum_of;  // row_product.hpp
+
+template <class A>
 concept states_ring = requires { ring_size(A::ring); };
 template <class A>
 concept states_zero = requires(A a) { a = A::zero(); };
