@@ -1,6 +1,5 @@
 // `heddle_petsc_peer`: PETSc's products and solves over the ranks of mpirun, for `heddle bench`
-// (petsc_protocol.hpp). Rank 0 reads what to do; the others look for it between short sleeps, so
-// that they leave their cores to whatever else is measured.
+// (petsc_protocol.hpp). Rank 0 reads what to do; the others sleep until it says so.
 #include <fcntl.h>
 #include <malloc.h>
 #include <petscksp.h>
@@ -15,41 +14,14 @@
 #include <vector>
 
 #include "petsc_protocol.hpp"
+#include "petsc_ranks.hpp"
 
 namespace heddle::bench {
 
 namespace {
 
-enum class What : int { product, solve, result, leave };
-
-/// Sent by rank 0 to the others.
-struct Command {
-  What what = What::leave;
-  bool bicgstab = false;
-  bool jacobi = false;
-  double tolerance = 0;
-  long long max_iterations = 0;
-};
-
-[[noreturn]] void fail(const std::string& message) {
-  std::fprintf(stderr, "heddle_petsc_peer: %s\n", message.c_str());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();
-}
-
 void check(PetscErrorCode code) {
   if (code != 0) PetscCallAbort(PETSC_COMM_WORLD, code);
-}
-
-int my_rank() {
-  int rank = 0;
-  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
-  return rank;
-}
-int rank_count() {
-  int ranks = 1;
-  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
-  return ranks;
 }
 
 class InputFile {
@@ -304,26 +276,9 @@ class Served {
   std::vector<double> history_;
 };
 
-void announce(const Command& command) {
-  for (int to = 1; to < rank_count(); ++to) {
-    MPI_Send(&command, sizeof command, MPI_BYTE, to, 0, PETSC_COMM_WORLD);
-  }
-}
-
-Command await() {
-  int there = 0;
-  while (there == 0) {
-    MPI_Iprobe(0, 0, PETSC_COMM_WORLD, &there, MPI_STATUS_IGNORE);
-    if (there == 0) usleep(50);
-  }
-  Command command;
-  MPI_Recv(&command, sizeof command, MPI_BYTE, 0, 0, PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
-  return command;
-}
-
-void follow(Served& served) {
+void follow(Served& served, Commands& commands) {
   for (;;) {
-    const Command command = await();
+    const Command command = commands.await();
     switch (command.what) {
       case What::product:
         served.product();
@@ -370,22 +325,22 @@ Command parse_solve(const std::string& line) {
 }
 
 /// Until "quit", or until nobody is left to say it.
-void lead(Served& served) {
+void lead(Served& served, Commands& commands) {
   std::printf("ready %d %lld\n", rank_count(), served.bytes());
   std::fflush(stdout);
   std::string line;
   while (std::getline(std::cin, line) && line != "quit") {
     if (line == "product") {
-      announce({.what = What::product});
+      commands.announce({.what = What::product});
       std::printf("done %.9e\n", served.product());
     } else if (line.starts_with("solve ")) {
       const Command command = parse_solve(line);
-      announce(command);
+      commands.announce(command);
       const Served::Solve solve = served.solve(command);
       std::printf("done %.9e %lld %s\n", solve.seconds, static_cast<long long>(solve.iterations),
                   KSPConvergedReasons[solve.reason]);
     } else if (line.starts_with("result ")) {
-      announce({.what = What::result});
+      commands.announce({.what = What::result});
       write_numbers(rest_of(line), served.result());
     } else if (line.starts_with("history ")) {
       write_numbers(rest_of(line), served.history());
@@ -394,7 +349,7 @@ void lead(Served& served) {
     }
     std::fflush(stdout);
   }
-  announce({.what = What::leave});
+  commands.announce({.what = What::leave});
 }
 
 }  // namespace
@@ -419,10 +374,11 @@ int main(int argc, char** argv) {
     Served served(argv[1], format == "baij");
     // Open MPI keeps everything in the heap, also what was freed: several times the matrix.
     malloc_trim(0);
+    Commands commands;
     if (my_rank() == 0) {
-      lead(served);
+      lead(served, commands);
     } else {
-      follow(served);
+      follow(served, commands);
     }
   }
   return PetscFinalize() == 0 ? 0 : 1;
