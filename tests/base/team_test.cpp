@@ -6,13 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "heddle/error.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace heddle::test {
 namespace {
@@ -164,26 +164,25 @@ TEST(Team, IsNotTheChildsOfAFork) {
 }
 
 TEST(Team, TakesNonsenseInTheEnvironmentForNothing) {
-  unsetenv("HEDDLE_NUM_THREADS");
+  const ScopedEnvironment none("HEDDLE_NUM_THREADS", nullptr);
+  const auto threads_for = [](const char* value) {
+    const ScopedEnvironment set("OMP_NUM_THREADS", value);
+    return default_threads();
+  };
   for (const char* nonsense : {"", "0", "-3", "many", "3x", "1e3", "99999999999999999999"}) {
-    setenv("OMP_NUM_THREADS", nonsense, 1);
-    EXPECT_GE(default_threads(), 1) << nonsense;
-    EXPECT_LE(default_threads(), most_threads) << nonsense;
+    EXPECT_GE(threads_for(nonsense), 1) << nonsense;
+    EXPECT_LE(threads_for(nonsense), most_threads) << nonsense;
   }
-  setenv("OMP_NUM_THREADS", "70000", 1);
-  EXPECT_EQ(default_threads(), most_threads);
-  setenv("OMP_NUM_THREADS", "3,2", 1);
-  EXPECT_EQ(default_threads(), 3);
-  setenv("HEDDLE_NUM_THREADS", "5", 1);
-  EXPECT_EQ(default_threads(), 5);
+  EXPECT_EQ(threads_for("70000"), most_threads);
+  EXPECT_EQ(threads_for("3,2"), 3);
+  const ScopedEnvironment own("HEDDLE_NUM_THREADS", "5");
+  EXPECT_EQ(threads_for("3"), 5);
   set_default_threads(7);
   EXPECT_EQ(default_threads(), 7);
   EXPECT_THROW(set_default_threads(-1), Error);
   EXPECT_THROW(set_default_threads(most_threads + 1), Error);
   set_default_threads(0);
   EXPECT_EQ(default_threads(), 5);
-  unsetenv("HEDDLE_NUM_THREADS");
-  unsetenv("OMP_NUM_THREADS");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // `heddle generate`: same arguments, same file; and what it says of it.
 #include "cli/run.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace {
 
@@ -10,13 +11,12 @@ TEST_P(Generate, SameSeedSameFile) {
     SCOPED_TRACE(end);
     for (const auto& [name, seed, threads] :
          {std::tuple{"a", "7", "1"}, {"b", "7", "2"}, {"c", "8", "2"}}) {
-      setenv("OMP_NUM_THREADS", threads, 1);
+      const heddle::test::ScopedEnvironment set("OMP_NUM_THREADS", threads);
       const Result result =
           run({"generate", GetParam(), "--size", "500", "--seed", seed, "-o", name + end, "-q"});
       ASSERT_EQ(result.status, 0) << result.error;
       EXPECT_EQ(result.out + result.error, "");
     }
-    unsetenv("OMP_NUM_THREADS");
     EXPECT_FALSE(text_of("a" + end).empty());
     EXPECT_EQ(text_of("a" + end), text_of("b" + end));
     EXPECT_NE(text_of("a" + end), text_of("c" + end));

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "io/temporary_folder.hpp"
+#include "support/scoped_environment.hpp"
 
 namespace {
 
@@ -357,11 +357,8 @@ TEST_F(KernelCacheTest, ThreadsShareACache) {
 
 TEST(KernelCacheFolder, IsWhereTheEnvironmentSays) {
   const auto folder = [](const char* own, const char* caches, const char* home) {
-    const std::map<const char*, const char*> values = {
-        {"HEDDLE_CACHE_DIR", own}, {"XDG_CACHE_HOME", caches}, {"HOME", home}};
-    for (const auto& [name, value] : values) {
-      value == nullptr ? unsetenv(name) : setenv(name, value, 1);
-    }
+    const heddle::test::ScopedEnvironment first("HEDDLE_CACHE_DIR", own),
+        second("XDG_CACHE_HOME", caches), third("HOME", home);
     return heddle::cuda::kernel_cache_folder();
   };
   EXPECT_EQ(folder("/own", "/caches", "/home/me"), "/own");

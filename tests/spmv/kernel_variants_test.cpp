@@ -17,7 +17,6 @@
 #include "../../src/spmv/nvrtc.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/search_space.hpp"
-#include "io/temporary_folder.hpp"
 #include "support/kernel_variants.hpp"
 
 namespace heddle::test {
@@ -164,14 +163,6 @@ class KernelVariantsCompiled : public testing::Test {
       FAIL() << error.what() << "\n" << error.log();
     }
   }
-
- private:
-  /// Set before the cache is first opened.
-  struct Cache {
-    TemporaryFolder folder;
-    Cache() { setenv("HEDDLE_CACHE_DIR", (folder / "cache").c_str(), 1); }
-  };
-  static inline const Cache cache_;
 };
 
 TEST_F(KernelVariantsCompiled, ForSm90) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -59,8 +58,6 @@ TEST(EntryHeader, ThatIsNotThereOrThereTwiceIsRefused) {
 
 class UserEntryText : public testing::Test {
  protected:
-  // Nothing is kept; read once a process.
-  static void SetUpTestSuite() { setenv("HEDDLE_CACHE_DIR", "/dev/null", 1); }
   void SetUp() override {
     if (!has_cuda) GTEST_SKIP() << "built without CUDA";
     try {
