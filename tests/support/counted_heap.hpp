@@ -1,21 +1,31 @@
-// Operators new and delete that count what they allocate. For one file of a program: they replace
-// those of the whole program.
+// Operators new and delete that count what they allocate, and that refuse when a test says so. For
+// one file of a program: they replace those of the whole program.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace {
 
 std::atomic<long long> heap_allocations = 0;
+/// Of them, from `heap_refuses_from` up to `heap_refuses_to`.
+std::atomic<long long> heap_refuses_from = std::numeric_limits<long long>::max();
+std::atomic<long long> heap_refuses_to = std::numeric_limits<long long>::max();
 
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++heap_allocations;
+/// Null if there is no memory.
+void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
+  const long long number = heap_allocations++;
+  if (number >= heap_refuses_from && number < heap_refuses_to) return nullptr;
   void* data = nullptr;
-  if (posix_memalign(&data, std::max(alignment, sizeof(void*)), bytes) != 0) throw std::bad_alloc();
+  return posix_memalign(&data, std::max(alignment, sizeof(void*)), bytes) == 0 ? data : nullptr;
+}
+void* counted(std::size_t bytes, std::size_t alignment) {
+  void* const data = counted_or_null(bytes, alignment);
+  if (data == nullptr) throw std::bad_alloc();
   return data;
 }
 // Not inlined: g++ would take the pair of our operators for a mismatch of new and free.
@@ -26,7 +36,7 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 // std::stable_sort asks for its buffer this way.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, alignof(std::max_align_t));
+  return counted_or_null(bytes, alignof(std::max_align_t));
 }
 void* operator new[](std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
