@@ -2,9 +2,6 @@
 #include "heddle/team.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <new>
 #include <stdexcept>
@@ -12,6 +9,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
+#include "support/child.hpp"
 #include "support/scoped_environment.hpp"
 
 namespace heddle::test {
@@ -129,29 +127,11 @@ TEST(Team, MakesAThingForEachThread) {
   EXPECT_EQ(visited.load(), 100);
 }
 
-/// What `run` returns in a process of its own.
-template <class Run>
-int status_of_child(const Run& run) {
-  const pid_t child = fork();
-  if (child == 0) _exit(run());
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 TEST(Team, DoesWithTheThreadsThatItGets) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need more address space than this test leaves";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers need more address space than this test leaves";
-#endif
-#endif
+  if (addresses_are_reserved) GTEST_SKIP() << "sanitizers reserve more addresses";
   EXPECT_EQ(status_of_child([] {
               // Room for the stacks of some threads, not of all.
-              constexpr rlim_t room = rlim_t(1) << 28;
-              const rlimit limit{room, room};
-              if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
+              if (!limit(RLIMIT_AS, rlim_t(1) << 28)) return 1;
               return visits(1000, 4000, 0) == std::vector<int>(4000, 1) ? 0 : 2;
             }),
             0);

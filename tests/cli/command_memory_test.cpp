@@ -3,19 +3,16 @@
 #include <regex>
 
 #include "cli/run.hpp"
+#include "support/child.hpp"
 
 namespace {
 
 class CommandMemory : public CommandLine {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#endif
-#endif
+    if (heddle::test::addresses_are_reserved) {
+      GTEST_SKIP() << "sanitizers reserve more addresses";
+    }
     const std::string general = "%%MatrixMarket matrix coordinate real general\n";
     folder.write("wide.mtx", general + "1 2147483647 1\n1 7 1\n");
     folder.write("tall.mtx", general + "3000000 3000000 1\n1 1 1\n");

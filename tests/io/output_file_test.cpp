@@ -2,9 +2,7 @@
 #include "heddle/output_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,6 +10,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/matrix_market.hpp"
+#include "support/child.hpp"
 #include "temporary_folder.hpp"
 
 using namespace heddle;
@@ -147,38 +146,31 @@ TEST(OutputFile, NamesAreNotGuessed) {
   EXPECT_TRUE(std::filesystem::exists(folder / longest));
 }
 
-/// Runs `write` in a process of its own and gives its exit status.
-template <class F>
-int status_of_child(F&& write) {
-  const pid_t child = fork();
-  if (child == 0) {
+/// What becomes of `write` in a process of its own: 0, or 3 if it cannot.
+template <class Write>
+int status_of_writing(const Write& write) {
+  return heddle::test::status_of_child([&] {
     for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     try {
       write();
-      _exit(0);
+      return 0;
     } catch (const WriteFailed&) {
-      _exit(3);
-    } catch (...) {
-      _exit(2);
+      return 3;
     }
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  });
 }
 
 TEST(OutputFile, LimitsAndClosedPipesAreErrors) {
   const TemporaryFolder folder;
-  EXPECT_EQ(status_of_child([&] {
-              const rlimit limit{4096, 4096};
-              setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_EQ(status_of_writing([&] {
+              heddle::test::limit(RLIMIT_FSIZE, 4096);
               OutputFile file(folder / "a");
               file.write(std::string(1000000, 'x'));
               file.commit();
             }),
             3);
   EXPECT_EQ(folder.files(), 0U);
-  EXPECT_EQ(status_of_child([&] {
+  EXPECT_EQ(status_of_writing([&] {
               int ends[2];
               if (pipe(ends) != 0) _exit(1);
               OutputFile file("/dev/fd/" + std::to_string(ends[1]));

@@ -1,9 +1,6 @@
 // What a file promises costs no memory and no time: sources without an end, and sizes beyond the
 // memory there is.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -11,6 +8,7 @@
 #include "../../src/io/matrix_market_read.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
+#include "support/child.hpp"
 #include "temporary_folder.hpp"
 
 namespace {
@@ -91,17 +89,12 @@ std::string zeros(const std::string& type, std::size_t bytes_of_item, std::size_
 }
 
 TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#endif
-#endif
+  if (test::addresses_are_reserved) GTEST_SKIP() << "sanitizers reserve more addresses";
   const TemporaryFolder folder;
   const std::string path = folder / "zeros.npz";
   constexpr std::size_t rows = 8'000'000;
-  {
+  // In a process of its own, too: what is free afterwards would serve for reading.
+  const int written = test::status_of_child([&] {
     const std::string shape = zeros("<i8", 8, 2), offsets = zeros("<i4", 4, rows + 1),
                       none = zeros("<i4", 4, 0);
     std::string format = zeros("|S3", 3, 1);
@@ -119,32 +112,23 @@ TEST(Promises, ArraysThatUnpackToMoreThanTheMemoryAreRefused) {
     for (const auto& [name, bytes] : members) {
       zip_file_add(zip, name, zip_source_buffer(zip, bytes->data(), bytes->size(), 0), 0);
     }
-    ASSERT_EQ(zip_close(zip), 0);
-  }
-  const pid_t child = fork();
-  if (child == 0) {
+    return zip_close(zip);
+  });
+  ASSERT_EQ(written, 0);
+  const int status = test::status_of_child([&] {
     constexpr rlim_t room = 40 << 20;  // the offsets take 64 MB
-    const auto in_use = static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) * [] {
-      std::ifstream pages("/proc/self/statm");
-      rlim_t size = 0;
-      pages >> size;
-      return size;
-    }();
-    const rlimit limit{in_use + room, in_use + room};
-    setrlimit(RLIMIT_AS, &limit);
+    rlim_t in_use = 0;
+    std::ifstream("/proc/self/statm") >> in_use;
+    in_use *= static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+    if (!test::limit(RLIMIT_AS, in_use + room)) return 1;
     try {
       read_npz(path, Device::cpu(1));
-      _exit(1);
+      return 2;
     } catch (const Error& error) {
-      _exit(error.kind() == ErrorKind::memory ? 0 : 2);
-    } catch (...) {
-      _exit(3);
+      return error.kind() == ErrorKind::memory ? 0 : 3;
     }
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  });
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

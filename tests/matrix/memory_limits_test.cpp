@@ -2,9 +2,6 @@
 #include "../../src/base/memory_limits.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
@@ -12,10 +9,12 @@
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/child.hpp"
 
 namespace {
 
 using namespace heddle;
+using namespace heddle::test;
 
 constexpr long long no_limit = std::numeric_limits<long long>::max();
 
@@ -87,36 +86,12 @@ TEST(MemoryLimits, Version1) {
   EXPECT_EQ(machine.leaves(), 500);
 }
 
-/// The exit status of a child in which `f` runs.
-template <class F>
-int status_of_child(const F& f) {
-  const pid_t child = fork();
-  if (child == 0) {
-    int status = 99;
-    try {
-      status = f();
-    } catch (...) {
-    }
-    _exit(status);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 TEST(MemoryLimits, OfTheProcess) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers reserve more addresses than any limit";
-#endif
-#endif
+  if (addresses_are_reserved) GTEST_SKIP() << "sanitizers reserve more addresses";
   for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
     const int status = status_of_child([&] {
       constexpr long long most = 3LL << 30;
-      const rlimit limit{most, most};
-      if (setrlimit(resource, &limit) != 0) return 1;
+      if (!limit(resource, most)) return 1;
       const long long left = available_host_memory();
       if (left <= 0 || left >= most) return 2;
       try {

@@ -1,0 +1,43 @@
+// A part of a test in a process of its own, under limits of its own.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace heddle::test {
+
+/// Sanitizers reserve more addresses than any limit leaves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool addresses_are_reserved = true;
+#elif defined(__has_feature)
+inline constexpr bool addresses_are_reserved =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+inline constexpr bool addresses_are_reserved = false;
+#endif
+
+/// What `run` returns in a child of this process; 99 if it throws, 128 and its number for a signal.
+template <class Run>
+int status_of_child(const Run& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = 99;
+    try {
+      status = run();
+    } catch (...) {
+    }
+    _exit(status);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// False if the system refuses.
+inline bool limit(int resource, rlim_t most) {
+  const rlimit both{most, most};
+  return setrlimit(resource, &both) == 0;
+}
+
+}  // namespace heddle::test
