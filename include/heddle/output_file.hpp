@@ -25,7 +25,8 @@ HEDDLE_EXPORT std::string written_path(const std::string& path);
 /// place of `path`, and destruction without it leaves nothing. A file that is replaced keeps its
 /// permissions, which the new one has from the start, and is only replaced where it may be written.
 /// Links are followed, and stay. Something at `path` that is no regular file (a pipe, a terminal,
-/// /dev/null) is written to directly. Every failure is an `Error` of kind io.
+/// /dev/null) is written to directly, and so is what a number names that a descriptor has
+/// (/dev/stdout, /dev/fd/3), from where it stands. Every failure is an `Error` of kind io.
 class HEDDLE_EXPORT OutputFile {
  public:
   /// `new_mode` are the permissions of a file that is not there yet, less those of the umask.

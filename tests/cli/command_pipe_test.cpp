@@ -29,6 +29,15 @@ TEST_F(Pipes, OutputIntoARedirection) {
   EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
 }
 
+TEST_F(Pipes, OutputBehindWhatIsThere) {
+  folder.write("log", "before\n");
+  const Result result =
+      shell("$heddle solve a.mtx --quiet -o /dev/stdout >> log; echo after >> log");
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(text_of("log"), "before\n" + text_of("x.mtx") + "after\n");
+  EXPECT_EQ(files(), (Names{"a.mtx", "log", "x.mtx"}));
+}
+
 TEST_F(Pipes, InputFromAPipe) {
   for (const char* compress : {"cat a.mtx", "gzip -c a.mtx"}) {
     const Result result = shell(std::string(compress) + " | $heddle solve /dev/stdin -q -o y.mtx");
