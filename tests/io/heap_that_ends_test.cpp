@@ -23,6 +23,10 @@ class HeapThatEnds : public testing::Test {
  protected:
   using E = quaternion<double>;
 
+  void SetUp() override {
+    if (!heap_is_counted) GTEST_SKIP() << "the thread sanitizer has the heap";
+  }
+
   /// For `task`, once from each of its allocations on (of many, some), and once with only that one
   /// refused, which it may do without.
   template <class Task>

@@ -5,17 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/sanitizers.hpp"
+
 namespace heddle::test {
 
-/// Sanitizers reserve more addresses than any limit leaves.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool addresses_are_reserved = true;
-#elif defined(__has_feature)
+/// They reserve more addresses than any limit leaves.
 inline constexpr bool addresses_are_reserved =
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-inline constexpr bool addresses_are_reserved = false;
-#endif
+    HEDDLE_TEST_THREAD_SANITIZER || HEDDLE_TEST_ADDRESS_SANITIZER;
 
 /// What `run` returns in a child of this process; 99 if it throws, 128 and its number for a signal.
 template <class Run>

@@ -1,5 +1,6 @@
 // Operators new and delete that count what they allocate, and that refuse when a test says so. For
-// one file of a program: they replace those of the whole program.
+// one file of a program: they replace those of the whole program. The thread sanitizer has its own,
+// and nothing is counted.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +10,18 @@
 #include <limits>
 #include <new>
 
+#include "support/sanitizers.hpp"
+
 namespace {
 
-std::atomic<long long> heap_allocations = 0;
+[[maybe_unused]] constexpr bool heap_is_counted = !HEDDLE_TEST_THREAD_SANITIZER;
+
+[[maybe_unused]] std::atomic<long long> heap_allocations = 0;
 /// Of them, from `heap_refuses_from` up to `heap_refuses_to`.
-std::atomic<long long> heap_refuses_from = std::numeric_limits<long long>::max();
-std::atomic<long long> heap_refuses_to = std::numeric_limits<long long>::max();
+[[maybe_unused]] std::atomic<long long> heap_refuses_from = std::numeric_limits<long long>::max();
+[[maybe_unused]] std::atomic<long long> heap_refuses_to = std::numeric_limits<long long>::max();
+
+#if !HEDDLE_TEST_THREAD_SANITIZER
 
 /// Null if there is no memory.
 void* counted_or_null(std::size_t bytes, std::size_t alignment) noexcept {
@@ -31,7 +38,11 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 // Not inlined: g++ would take the pair of our operators for a mismatch of new and free.
 [[gnu::noinline]] void release(void* data) { std::free(data); }
 
+#endif
+
 }  // namespace
+
+#if !HEDDLE_TEST_THREAD_SANITIZER
 
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
 // std::stable_sort asks for its buffer this way.
@@ -53,3 +64,5 @@ void operator delete(void* data, std::align_val_t) noexcept { release(data); }
 void operator delete[](void* data, std::align_val_t) noexcept { release(data); }
 void operator delete(void* data, std::size_t, std::align_val_t) noexcept { release(data); }
 void operator delete[](void* data, std::size_t, std::align_val_t) noexcept { release(data); }
+
+#endif
