@@ -6,12 +6,12 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
 #include <thread>
 
+#include "control_groups.hpp"
 #include "environment.hpp"
 #include "heddle/error.hpp"
 #include "heddle/team.hpp"
@@ -19,8 +19,6 @@
 namespace heddle {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 int cores_of_affinity() {
   for (int most = 1024; most <= 1 << 16; most *= 2) {
@@ -32,23 +30,6 @@ int cores_of_affinity() {
     if (count > 0) return count;
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-/// The least quota of the process's cgroup (version 2) and those around it, in cores.
-double cores_of_cgroup() {
-  std::ifstream groups("/proc/self/cgroup");
-  double least = std::numeric_limits<double>::infinity();
-  for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::/")) continue;
-    const fs::path root = "/sys/fs/cgroup";
-    for (fs::path folder = root / line.substr(4);; folder = folder.parent_path()) {
-      std::ifstream file(folder / "cpu.max");
-      double quota = 0, period = 0;
-      if (file >> quota >> period && period > 0) least = std::min(least, quota / period);
-      if (folder == root || !folder.has_relative_path() || folder == folder.parent_path()) break;
-    }
-  }
-  return least;
 }
 
 /// The whole number that a variable begins with; 0 where it begins with none above 0.
@@ -65,9 +46,27 @@ std::atomic<int> threads_set{0};
 
 }  // namespace
 
+double cores_of_control_groups(const std::string& root) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [version, folder] : control_groups("cpu", root)) {
+    double quota = 0, period = 0;
+    bool is_limited = false;
+    if (version == 2) {
+      std::ifstream file(folder / "cpu.max");  // "max" instead of a quota: none
+      is_limited = static_cast<bool>(file >> quota >> period);
+    } else {
+      std::ifstream quota_file(folder / "cpu.cfs_quota_us");  // -1: none
+      std::ifstream period_file(folder / "cpu.cfs_period_us");
+      is_limited = quota_file >> quota && period_file >> period;
+    }
+    if (is_limited && quota > 0 && period > 0) least = std::min(least, quota / period);
+  }
+  return least;
+}
+
 int usable_cores() {
   static const int cores = static_cast<int>(
-      std::max(1.0, std::min<double>(cores_of_affinity(), std::ceil(cores_of_cgroup()))));
+      std::max(1.0, std::min<double>(cores_of_affinity(), std::ceil(cores_of_control_groups()))));
   return cores;
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <vector>
 
+#include "control_groups.hpp"
 #include "proc_value.hpp"
 
 namespace heddle {
@@ -19,20 +20,15 @@ namespace {
 constexpr long long no_limit = std::numeric_limits<long long>::max();
 
 /// Where one version of control groups keeps what.
-struct Version {
-  const char* file_system;
+struct Files {
   const char* limit;
   const char* usage;
   std::vector<std::string> reclaimable;  // in memory.stat
 };
-const Version version_1{"cgroup",
-                        "memory.limit_in_bytes",
-                        "memory.usage_in_bytes",
-                        {"total_inactive_file", "total_active_file"}};
-const Version version_2{"cgroup2",
-                        "memory.max",
-                        "memory.current",
-                        {"inactive_file", "active_file", "slab_reclaimable"}};
+const Files version_1{
+    "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
+const Files version_2{
+    "memory.max", "memory.current", {"inactive_file", "active_file", "slab_reclaimable"}};
 
 /// The number that a file holds; the largest where it holds none ("max") or is not there.
 long long number_in(const std::filesystem::path& path) {
@@ -41,69 +37,27 @@ long long number_in(const std::filesystem::path& path) {
   return file >> number ? number : no_limit;
 }
 
-long long left_in(const std::filesystem::path& group, const Version& version) {
-  const long long limit = number_in(group / version.limit);
-  const long long usage = number_in(group / version.usage);
+long long left_in(const ControlGroup& group) {
+  const Files& files = group.version == 1 ? version_1 : version_2;
+  const long long limit = number_in(group.folder / files.limit);
+  const long long usage = number_in(group.folder / files.usage);
   if (limit == no_limit || usage == no_limit) return no_limit;
   long long reclaimable = 0;
-  std::ifstream statistics(group / "memory.stat");
+  std::ifstream statistics(group.folder / "memory.stat");
   std::string name;
   for (long long bytes = 0; statistics >> name >> bytes;) {
-    const auto& names = version.reclaimable;
+    const auto& names = files.reclaimable;
     if (std::find(names.begin(), names.end(), name) != names.end()) reclaimable += bytes;
   }
   return std::max(0LL, limit - std::max(0LL, usage - reclaimable));
-}
-
-/// The group of the process below the mounted ones; empty where there is none.
-std::string group_of_process(const std::string& root, const Version& version) {
-  std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // hierarchy:controllers:path
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool is_it = &version == &version_2 ? controllers == ",,"
-                                              : controllers.find(",memory,") != std::string::npos;
-    if (is_it) return line.substr(second + 1);
-  }
-  return "";
-}
-
-/// Where the groups of a version that limits memory are mounted; empty where they are not.
-std::string mount_of(const std::string& root, const Version& version) {
-  std::ifstream mounts(root + "/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string word, point, type, source, options;
-    words >> word >> word >> word >> word >> point;
-    while (words >> word && word != "-") {
-    }
-    words >> type >> source >> options;
-    if (type != version.file_system) continue;
-    if (&version == &version_2 || ("," + options + ",").find(",memory,") != std::string::npos) {
-      return point;
-    }
-  }
-  return "";
 }
 
 }  // namespace
 
 long long control_groups_leave(const std::string& root) {
   long long least = no_limit;
-  for (const Version* version : {&version_1, &version_2}) {
-    const std::string mount = mount_of(root, *version);
-    if (mount.empty()) continue;
-    // In a container the path may begin at the machine's root, which is not what is mounted: then
-    // its folders are not there, and the mounted one is the container's.
-    std::filesystem::path below =
-        std::filesystem::path(group_of_process(root, *version)).relative_path();
-    const std::filesystem::path top = root + mount;
-    for (; !below.empty(); below = below.parent_path()) {
-      least = std::min(least, left_in(top / below, *version));
-    }
-    least = std::min(least, left_in(top, *version));
+  for (const ControlGroup& group : control_groups("memory", root)) {
+    least = std::min(least, left_in(group));
   }
   return least;
 }

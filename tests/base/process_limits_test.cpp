@@ -1,8 +1,10 @@
-// What control groups and the limits of a process leave of the memory.
+// What control groups and the limits of a process leave of memory and cores.
+#include "../../src/base/cores.hpp"
 #include "../../src/base/memory_limits.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -28,11 +30,13 @@ struct Machine {
     std::ofstream(place) << text;
   }
   void mount(const std::string& line) const { write("proc/self/mountinfo", line + "\n"); }
-  long long leaves() const {
-    std::string root = folder / "";
-    root.pop_back();
-    return control_groups_leave(root);
+  std::string root() const {
+    std::string name = folder / "";
+    name.pop_back();
+    return name;
   }
+  long long leaves() const { return control_groups_leave(root()); }
+  double cores() const { return cores_of_control_groups(root()); }
 };
 
 const std::string version_2 =
@@ -84,6 +88,35 @@ TEST(MemoryLimits, Version1) {
   machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000\n");
   machine.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 100\n");
   EXPECT_EQ(machine.leaves(), 500);
+}
+
+TEST(CoreLimits, NoGroupsAreNoLimit) { EXPECT_TRUE(std::isinf(Machine().cores())); }
+
+TEST(CoreLimits, Version2UpTheHierarchy) {
+  const Machine machine;
+  machine.mount(version_2);
+  machine.write("proc/self/cgroup", "0::/user.slice/job\n");
+  machine.write("sys/fs/cgroup/user.slice/job/cpu.max", "max 100000\n");
+  EXPECT_TRUE(std::isinf(machine.cores()));
+  machine.write("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
+  EXPECT_EQ(machine.cores(), 2.5);
+  machine.write("sys/fs/cgroup/user.slice/job/cpu.max", "50000 100000\n");
+  EXPECT_EQ(machine.cores(), 0.5);
+}
+
+TEST(CoreLimits, Version1) {
+  const Machine machine;
+  machine.mount("31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct");
+  machine.write("proc/self/cgroup", "5:cpu,cpuacct:/docker/7\n4:memory:/docker/7\n0::/\n");
+  const std::string group = "sys/fs/cgroup/cpu,cpuacct/";
+  machine.write(group + "cpu.cfs_quota_us", "-1\n");
+  machine.write(group + "cpu.cfs_period_us", "100000\n");
+  EXPECT_TRUE(std::isinf(machine.cores()));
+  machine.write(group + "cpu.cfs_quota_us", "150000\n");
+  EXPECT_EQ(machine.cores(), 1.5);
+  machine.write(group + "docker/7/cpu.cfs_quota_us", "100000\n");
+  machine.write(group + "docker/7/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(machine.cores(), 1);
 }
 
 TEST(MemoryLimits, OfTheProcess) {
