@@ -182,6 +182,19 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
   }
 }
 
+namespace detail {
+
+/// How many bytes ahead the arrays of a pass are asked for. A core follows its streams with too few
+/// lines in flight by itself; but short vectors stay in the caches, and what is asked for behind
+/// the end of a thread's share would be fetched from another's. See docs/performance-notes.md.
+template <class S>
+Offset prefetch_distance(const FieldView<S>& field) {
+  constexpr Offset shortest = 128 * 1024;
+  return field.scalars() * Offset(sizeof(S)) < shortest ? 0 : 4096;
+}
+
+}  // namespace detail
+
 /// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made,
 /// without rows when moved from.
 template <class E>

@@ -98,9 +98,8 @@ class HEDDLE_EXPORT Jacobi final : public Preconditioner<vector_scalar_t<E>> {
         return detail::update_on_gpu<scalar>(*on_gpu_, alpha, q, r, z, reduction, stream);
       }
     }
-    // A core follows its streams with too few lines in flight by itself.
-    constexpr Offset bytes_ahead = 4096;
-    const auto prefetch = [](const auto* at) {
+    const Offset bytes_ahead = detail::prefetch_distance(r);
+    const auto prefetch = [bytes_ahead](const auto* at) {
       __builtin_prefetch(reinterpret_cast<const char*>(at) + bytes_ahead);
     };
     const auto step = [&](Index row, const V& old, sum_t<scalar>* sums) {

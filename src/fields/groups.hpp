@@ -53,15 +53,6 @@ void for_each_group(const FieldView<S>& field, const Stream& stream, const Body&
                [&](Index group) { body(group); });
 }
 
-/// How many bytes ahead the arrays of a pass are asked for. A core follows its streams with too few
-/// lines in flight by itself; but short vectors stay in the caches, and what is asked for behind
-/// the end of a thread's share would be fetched from another's. See docs/performance-notes.md.
-template <class S>
-Offset prefetch_distance(const FieldView<S>& field) {
-  constexpr Offset shortest = 128 * 1024;
-  return field.scalars() * Offset(sizeof(S)) < shortest ? 0 : 4096;
-}
-
 /// Asks for the lines of every array that hold the elements `distance` bytes behind place i.
 template <int elements, class Run, class... Data>
 void prefetch_behind(const Run& run, Offset i, Offset distance, const Data*... data) {
