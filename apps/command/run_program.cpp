@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "heddle/error.hpp"
 #include "heddle/output_file.hpp"
@@ -60,6 +62,37 @@ void set_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
 }
 
+/// An empty value is a variable of a shell that is not set: not the default, and no name of a file.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? std::string("it is empty") : ""; }, "");
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() > 0) option->check(not_empty);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_empty_values(*command);
+  }
+}
+
+/// Names the first word that nothing is known of, if that is what is wrong.
+std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
+  const std::vector<std::string> left = app.remaining(true);
+  const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                              dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const auto option = std::find_if(left.begin(), left.end(),
+                                   [](const std::string& word) { return word.starts_with('-'); });
+  std::string message = error.what();
+  if (is_about_words && !left.empty()) {
+    const bool is_command = option == left.end() && app.get_subcommands().empty() &&
+                            !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+    message = "'" + (option != left.end() ? *option : left.front()) + "' is " +
+              (option != left.end() ? "no option"
+               : is_command         ? "no command"
+                                    : "one word too many");
+  }
+  return message + " (--help shows what there is)";
+}
+
 /// What was printed has arrived.
 int finish(int status) {
   std::cout.flush();
@@ -74,11 +107,12 @@ int run_program(const char* name, CLI::App& app, int argc, char** argv, int& sta
   open_standard_streams();
   set_signals();
   app.set_version_flag("--version", std::string(name) + " " + version);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
-    return fail(bad_input, std::string(error.what()) + " (--help shows what there is)");
+    return fail(bad_input, message_of(error, app));
   } catch (const WriteFailed& error) {
     return fail(no_resources, error.what());
   } catch (const Error& error) {

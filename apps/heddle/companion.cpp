@@ -23,9 +23,10 @@ void add_companion(CLI::App& app, const Companion& companion, char** argv) {
     const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() /
                          (std::string("heddle-") + companion.name);
     execv(program.c_str(), argv);
-    throw Error(ErrorKind::usage, "`heddle " + std::string(companion.name) + "` is the program " +
-                                      program.string() +
-                                      ", which does not start: " + std::strerror(errno));
+    throw Error(ErrorKind::usage,
+                "`heddle " + std::string(companion.name) + "` is the program " + program.string() +
+                    ", which does not start: " + std::strerror(errno) +
+                    " (the build's target is heddle_" + companion.name + "_program)");
   });
 }
 

@@ -31,8 +31,11 @@ AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
   AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
   if (field.rows() != matrix.rows()) {
     throw Error(ErrorKind::size_mismatch,
-                option + " " + path + " has " + std::to_string(field.rows()) +
-                    " rows, the matrix has " + std::to_string(matrix.rows()));
+                option + " " + path + " has " + std::to_string(field.rows()) + " rows" +
+                    (field.components() > 1
+                         ? " of " + std::to_string(field.components()) + " real numbers each"
+                         : "") +
+                    ", the matrix has " + std::to_string(matrix.rows()));
   }
   return field;
 }

@@ -51,6 +51,7 @@ struct Outcome {
   MemoryUse memory;
   std::string right_hand_side;
   Report report;
+  bool has_solution = false;
   std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
   double read_seconds = 0;
   double build_seconds = 0;
@@ -154,7 +155,10 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
   }
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  if (options.output) std::printf("written    %s\n", io::printable(*options.output).c_str());
+  if (options.output) {
+    std::printf("written    %s\n", outcome.has_solution ? io::printable(*options.output).c_str()
+                                                        : "nothing, as no iteration was made");
+  }
 }
 
 Objective objective_of(Method method) {
@@ -283,7 +287,11 @@ int run_solve(const SolveOptions& options) {
   if (given.exact) outcome.error = relative_error(x, *given.exact);
 
   Stopwatch writing;
-  if (options.output) x.write(*options.output, matrix.entry(), progress.get());
+  // What is refused at once leaves x as it was given, and an older solution in its file.
+  outcome.has_solution = outcome.report.iterations > 0 || outcome.report.solved();
+  if (options.output && outcome.has_solution) {
+    x.write(*options.output, matrix.entry(), progress.get());
+  }
   if (options.history) write_history(*options.history, built_solver->history());
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();

@@ -101,8 +101,9 @@ int run_spmv(const SpmvOptions& options) {
     products.push_back(works.back().get());
     if (options.update_values) works.push_back(A.value_update(matrix));
   }
-  const std::size_t measurements = works.size() + (options.cold ? products.size() : 0);
-  const int total = (options.repetitions + 1) * static_cast<int>(measurements);
+  const int of_cold =
+      options.cold ? (options.repetitions + 1) * static_cast<int>(products.size()) : 0;
+  const int total = (2 * options.repetitions + 1) * static_cast<int>(works.size()) + of_cold;
   const auto with_progress = [&](AnyOperator::Work* work) {
     return [&, work](const Stream& stream) {
       work->run(stream);

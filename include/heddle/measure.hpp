@@ -19,7 +19,8 @@ struct HEDDLE_EXPORT Timing {
 };
 
 /// Runs every work once to warm up, then all of them in turn `repetitions` times, so that a change
-/// of the machine's speed meets all alike.
+/// of the machine's speed meets all alike. What is timed follows a run of itself, whose caches it
+/// finds, and not the others'.
 HEDDLE_EXPORT std::vector<Timing> measure(const std::vector<std::function<void()>>& works,
                                           int repetitions);
 

@@ -36,6 +36,9 @@ std::size_t choose(std::string_view word, const char* what,
 Header read_banner(std::string_view line) {
   const std::vector<std::string_view> words = split(line);
   if (words.empty() || lower_case(words[0]) != "%%matrixmarket" || words.size() != 5) {
+    if (line.starts_with("\x93NUMPY")) {
+      detail::malformed_file("a NumPy array; scipy.io.mmwrite writes it as is read here");
+    }
     detail::malformed_file("no Matrix Market banner; the first line must be '" +
                            std::string(banner_form) + "'");
   }

@@ -41,7 +41,10 @@ std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int
   std::vector<std::vector<double>> seconds(works.size());
   for (const auto& work : works) work();
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(seconds_of(works[w]));
+    for (std::size_t w = 0; w < works.size(); ++w) {
+      if (works.size() > 1) works[w]();
+      seconds[w].push_back(seconds_of(works[w]));
+    }
   }
   return detail::timings_of(seconds);
 }
