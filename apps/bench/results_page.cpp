@@ -181,7 +181,8 @@ std::string results_page(const std::vector<Run>& runs) {
   std::string page =
       "# Results\n\nMeasured by `heddle bench` and written from the files in `docs/results`; "
       "[benchmarks](benchmarks.md) says how. Every record of a run is here, also those that other "
-      "libraries win.\n";
+      "libraries win. [Performance notes](performance-notes.md) have what no run of it measures: "
+      "building and testing, and small systems beside other work.\n";
   for (const Run& run : runs) page += section(run);
   return page;
 }

@@ -18,7 +18,6 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 void check_output(const std::string& option, const std::string& path) {
   namespace fs = std::filesystem;
-  if (path.empty()) throw Error(ErrorKind::usage, option + " is empty; name the file to write");
   if (ends_with(path, ".npy")) {
     throw Error(ErrorKind::usage, option + " " + path +
                                       ": no NumPy array is written; name it .mtx, which "

@@ -141,7 +141,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Fault{"no_folder", {"solve", "good.mtx", "-o", "none/x.mtx"}, ".*none/x\\.mtx.*"},
         Fault{"folder", {"solve", "good.mtx", "-o", "sub"}, "sub is a folder.*"},
-        Fault{"empty", {"solve", "good.mtx", "-o", ""}, "--output is empty.*"},
+        Fault{"empty", {"solve", "good.mtx", "-o", ""}, "--output: it is empty.*"},
+        Fault{"unset", {"solve", "good.mtx", "--rhs", ""}, "--rhs: it is empty.*"},
+        Fault{"numpy", {"solve", "good.mtx", "-o", "x.npy"}, "--output x\\.npy: no NumPy array.*"},
+        Fault{
+            "misspelt", {"solve", "good.mtx", "--tolerence", "1"}, "'--tolerence' is no option.*"},
+        Fault{"command", {"solv", "good.mtx"}, "'solv' is no command.*"},
         Fault{"history", {"solve", "good.mtx", "-o", "x.mtx", "--history", "none/h"}, ".*none/h.*"},
         Fault{"npz", {"solve", "good.mtx", "-o", "x.npz"}, "--output x\\.npz: .*mtx.*"},
         Fault{"itself",

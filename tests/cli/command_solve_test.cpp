@@ -109,6 +109,17 @@ TEST_P(Solve, InSinglePrecision) {
 INSTANTIATE_TEST_SUITE_P(Entries, Solve, testing::ValuesIn(small_systems()),
                          [](const auto& system) { return system.param.name; });
 
+TEST_F(CommandLine, ASolveThatIsRefusedKeepsWhatIsThere) {
+  folder.write("skew.mtx",
+               "%%MatrixMarket matrix coordinate real general\n2 2 4\n"
+               "1 1 1\n1 2 5\n2 1 -5\n2 2 1\n");
+  folder.write("x.mtx", "older");
+  const Result result = run({"solve", "skew.mtx", "--solver", "cg", "-o", "x.mtx"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.out.find("written    nothing"), result.out.npos) << result.out;
+  EXPECT_EQ(text_of("x.mtx"), "older");
+}
+
 /// `heddle generate` says how to solve what it wrote; the same as .mtx.gz and as .npz.
 class SolveGenerated : public CommandLine, public testing::WithParamInterface<const char*> {};
 
