@@ -189,7 +189,7 @@ namespace detail {
 /// the end of a thread's share would be fetched from another's. See docs/performance-notes.md.
 template <class S>
 Offset prefetch_distance(const FieldView<S>& field) {
-  constexpr Offset shortest = 128 * 1024;
+  constexpr Offset shortest = Offset(128) * 1024;
   return field.scalars() * Offset(sizeof(S)) < shortest ? 0 : 4096;
 }
 
