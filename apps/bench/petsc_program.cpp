@@ -247,6 +247,7 @@ class Served {
     check(VecGetArrayRead(gathered_, &y));
     std::vector<double> values(y, y + count);
     check(VecRestoreArrayRead(gathered_, &y));
+    MPI_Barrier(PETSC_COMM_WORLD);  // a rank without rows would not have to wait for the others
     return values;
   }
 

@@ -1,5 +1,6 @@
 #include "output_path.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,8 +21,15 @@ void check_output(const std::string& option, const std::string& path) {
   namespace fs = std::filesystem;
   if (ends_with(path, ".npy")) {
     throw Error(ErrorKind::usage, option + " " + path +
-                                      ": no NumPy array is written; name it .mtx, which "
-                                      "scipy.io.mmread reads");
+                                      ": no NumPy array is written; matrices and vectors are .mtx, "
+                                      "which scipy.io.mmread reads");
+  }
+  if (const int named = named_descriptor(path); named >= 0) {
+    const int flags = fcntl(named, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+      throw Error(ErrorKind::io, "cannot write " + path + ": it is not open for writing");
+    }
+    return;
   }
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {

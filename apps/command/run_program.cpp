@@ -74,21 +74,27 @@ void refuse_empty_values(CLI::App& app) {
   }
 }
 
-/// Names the first word that nothing is known of, if that is what is wrong.
+/// Names the word that nothing is known of, if that is what is wrong.
 std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
-  const std::vector<std::string> left = app.remaining(true);
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const auto any = [](const CLI::App*) { return true; };
+  const bool has_commands = !command->get_subcommands(any).empty();
+  std::vector<std::string> left = app.remaining(true);
+  std::erase(left, "--");
   const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                               dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const auto option = std::find_if(left.begin(), left.end(),
                                    [](const std::string& word) { return word.starts_with('-'); });
   std::string message = error.what();
   if (is_about_words && !left.empty()) {
-    const bool is_command = option == left.end() && app.get_subcommands().empty() &&
-                            !app.get_subcommands([](const CLI::App*) { return true; }).empty();
-    message = "'" + (option != left.end() ? *option : left.front()) + "' is " +
-              (option != left.end() ? "no option"
-               : is_command         ? "no command"
-                                    : "one word too many");
+    if (has_commands && option != left.begin()) {
+      message = "'" + left.front() + "' is no command";
+    } else if (option != left.end()) {
+      message = "'" + *option + "' is no option";
+    } else {
+      message = "'" + left.front() + "' is one word too many";
+    }
   }
   return message + " (--help shows what there is)";
 }

@@ -51,7 +51,7 @@ struct Outcome {
   MemoryUse memory;
   std::string right_hand_side;
   Report report;
-  bool has_solution = false;
+  bool is_refused = false;
   std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
   double read_seconds = 0;
   double build_seconds = 0;
@@ -156,8 +156,22 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
   if (options.output) {
-    std::printf("written    %s\n", outcome.has_solution ? io::printable(*options.output).c_str()
-                                                        : "nothing, as no iteration was made");
+    std::printf("written    %s\n", outcome.is_refused ? "nothing: the system was refused"
+                                                      : io::printable(*options.output).c_str());
+  }
+}
+
+/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
+/// file.
+bool is_refused(const Report& report) {
+  switch (report.status) {
+    case Status::not_hermitian:
+    case Status::indefinite:
+    case Status::breakdown:
+    case Status::not_finite:
+      return report.iterations == 0;
+    default:
+      return false;
   }
 }
 
@@ -287,9 +301,8 @@ int run_solve(const SolveOptions& options) {
   if (given.exact) outcome.error = relative_error(x, *given.exact);
 
   Stopwatch writing;
-  // What is refused at once leaves x as it was given, and an older solution in its file.
-  outcome.has_solution = outcome.report.iterations > 0 || outcome.report.solved();
-  if (options.output && outcome.has_solution) {
+  outcome.is_refused = is_refused(outcome.report);
+  if (options.output && !outcome.is_refused) {
     x.write(*options.output, matrix.entry(), progress.get());
   }
   if (options.history) write_history(*options.history, built_solver->history());

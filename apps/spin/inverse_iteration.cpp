@@ -81,7 +81,7 @@ InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift
     }
     InverseStep done;
     done.solve = relative_to(size_of_b, solver.solve(b, next));
-    if (!done.solve.solved()) {
+    if (!done.solve.converged()) {
       result.steps.push_back(done);
       break;
     }

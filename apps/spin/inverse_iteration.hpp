@@ -22,7 +22,7 @@ struct InverseIterationOptions {
 
 struct InverseStep {
   Report solve;  // relative to b
-  // Of a solve that reached its tolerance or the limit of accuracy, else no numbers:
+  // Of a solve that converged, else no numbers:
   double angle = std::numeric_limits<double>::quiet_NaN();       // sine of, to the one before
   double eigenvalue = std::numeric_limits<double>::quiet_NaN();  // without the shift
 };
@@ -30,12 +30,12 @@ struct InverseStep {
 struct InverseIteration {
   std::vector<Quaternion> vector;  // of mass-weighted norm 1
   std::vector<InverseStep> steps;
-  bool converged = false;  // to `angle`, by solves that are `solved()`
+  bool converged = false;  // to `angle`, every solve to its tolerance
 };
 
 /// Of A x = eigenvalue M x, where `solver` is one of A + shift M, M the diagonal `mass`, from the
 /// vector that is 1 everywhere, whose Rayleigh quotient is `first_eigenvalue`. Quaternion multiples
-/// from the right of an eigenvector are eigenvectors too. A solve that is not `solved()` ends the
+/// from the right of an eigenvector are eigenvectors too. A solve that does not converge ends the
 /// iteration there. The solver's tolerance has to be at most `options.angle`, or a step may take a
 /// vector for the solution that no iteration has turned.
 InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift,

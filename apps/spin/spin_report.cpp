@@ -134,7 +134,7 @@ void print(const SpinReport& report) {
     std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,
                 std::string(name(step.solve.status)).c_str(), step.solve.iterations,
                 text(readable_seconds(step.solve.iterate_seconds)), step.solve.residual);
-    if (step.solve.solved()) {
+    if (step.solve.converged()) {
       std::printf("; turned by %.1e, eigenvalue %.6g", step.angle, step.eigenvalue);
     }
     std::printf("\n");

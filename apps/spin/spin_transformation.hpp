@@ -58,8 +58,8 @@ struct SpinTransformation {
     double assemble = 0, build = 0, eigenvector = 0, integrate = 0;
   } seconds;
 
-  /// Whether the eigenvector was found, and the Poisson equation solved, as well as it can be.
-  bool converged() const { return iteration.converged && integration.solved(); }
+  /// Whether the eigenvector was found, and the Poisson equation solved.
+  bool converged() const { return iteration.converged && integration.converged(); }
 };
 
 /// `rho` is one number a triangle of a closed surface (`mesh::check_closed`). What does not

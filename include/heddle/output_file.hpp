@@ -21,6 +21,9 @@ class HEDDLE_EXPORT WriteFailed : public Error {
 /// links that end nowhere.
 HEDDLE_EXPORT std::string written_path(const std::string& path);
 
+/// The descriptor that a path names by its number (/dev/stdout, /dev/stderr, /dev/fd/3), or -1.
+HEDDLE_EXPORT int named_descriptor(std::string_view path);
+
 /// Writes to a temporary name in the folder of `path`, which nobody can guess; `commit` puts it in
 /// place of `path`, and destruction without it leaves nothing. A file that is replaced keeps its
 /// permissions, which the new one has from the start, and is only replaced where it may be written.
@@ -52,7 +55,7 @@ class HEDDLE_EXPORT OutputFile {
   [[noreturn]] void fail(int error) const;
 
   std::string path_;       // as the user named it, for messages
-  std::string target_;     // what commit replaces; links followed
+  std::string target_;     // what commit replaces, links followed; empty for a named descriptor
   std::string temporary_;  // empty where the target is written to directly
   std::string buffer_;
   long long flushed_ = 0;

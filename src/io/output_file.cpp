@@ -70,21 +70,6 @@ std::string temporary_name(const fs::path& target) {
   return (target.parent_path() / name).string();
 }
 
-/// The descriptor that a path names by its number, or -1. Whoever opened it knows where in a file
-/// it stands, behind earlier lines of a log, say: that file is not replaced.
-int named_descriptor(std::string_view path) {
-  if (path == "/dev/stdout") return STDOUT_FILENO;
-  if (path == "/dev/stderr") return STDERR_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    const char* const end = path.data() + path.size();
-    int number = -1;
-    const auto [parsed, error] = std::from_chars(path.data() + folder.size(), end, number);
-    if (error == std::errc() && parsed == end) return number;
-  }
-  return -1;
-}
-
 /// As far as that is allowed. Permissions of a group that could not be kept go.
 void keep_owner_and_mode(int descriptor, const struct stat& old) {
   struct stat made{};
@@ -104,6 +89,19 @@ bool reaches_disk(int descriptor) {
 }
 
 }  // namespace
+
+int named_descriptor(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const char* const end = path.data() + path.size();
+    int number = -1;
+    const auto [parsed, error] = std::from_chars(path.data() + folder.size(), end, number);
+    if (error == std::errc() && parsed == end) return number;
+  }
+  return -1;
+}
 
 std::string written_path(const std::string& path) {
   std::error_code error;
@@ -129,12 +127,13 @@ std::string written_path(const std::string& path) {
 }
 
 OutputFile::OutputFile(const std::string& path, unsigned new_mode) : path_(path) {
-  target_ = written_path(path);
+  // Whoever opened it knows where in a file it stands, behind earlier lines of a log, say.
   if (const int named = named_descriptor(path); named >= 0) {
     descriptor_ = fcntl(named, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0) fail(errno);
     return;
   }
+  target_ = written_path(path);
   struct stat existing{};
   const bool exists = stat(target_.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) fail(EISDIR);
@@ -178,7 +177,7 @@ void OutputFile::write(std::string_view bytes) {
 
 void OutputFile::seek(long long position) {
   flush();
-  if (temporary_.empty()) fail(ESPIPE);
+  if (target_.empty()) fail(ESPIPE);
   if (lseek(descriptor_, position, SEEK_SET) < 0) fail(errno);
   flushed_ = position;
 }

@@ -146,7 +146,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"numpy", {"solve", "good.mtx", "-o", "x.npy"}, "--output x\\.npy: no NumPy array.*"},
         Fault{
             "misspelt", {"solve", "good.mtx", "--tolerence", "1"}, "'--tolerence' is no option.*"},
-        Fault{"command", {"solv", "good.mtx"}, "'solv' is no command.*"},
+        Fault{"command", {"solv", "good.mtx", "--solver", "cg"}, "'solv' is no command.*"},
+        Fault{"nested", {"cache", "lst"}, "'lst' is no command.*"},
+        Fault{"no_more", {"solve", "--", "good.mtx", "b"}, "'b' is one word too many.*"},
         Fault{"history", {"solve", "good.mtx", "-o", "x.mtx", "--history", "none/h"}, ".*none/h.*"},
         Fault{"npz", {"solve", "good.mtx", "-o", "x.npz"}, "--output x\\.npz: .*mtx.*"},
         Fault{"itself",

@@ -38,6 +38,17 @@ TEST_F(Pipes, OutputBehindWhatIsThere) {
   EXPECT_EQ(files(), (Names{"a.mtx", "log", "x.mtx"}));
 }
 
+TEST_F(Pipes, OutputToWhatIsOpen) {
+  const Result unlinked =
+      shell("exec 3<> gone; rm gone; $heddle solve a.mtx -q -o /dev/fd/3 && cat < /proc/self/fd/3");
+  EXPECT_EQ(unlinked.status, 0) << unlinked.error;
+  const Result reading = shell("exec 3< a.mtx; $heddle solve a.mtx -q -o /dev/fd/3");
+  EXPECT_EQ(reading.status, 2);
+  const Result null =
+      shell("ln -s /dev/null n.npz; $heddle generate poisson --size 100 -q -o n.npz");
+  EXPECT_EQ(null.status, 0) << null.error;
+}
+
 TEST_F(Pipes, InputFromAPipe) {
   for (const char* compress : {"cat a.mtx", "gzip -c a.mtx"}) {
     const Result result = shell(std::string(compress) + " | $heddle solve /dev/stdin -q -o y.mtx");

@@ -42,17 +42,21 @@ class HeapThatEnds : public testing::Test {
         const long long now = heap_allocations;
         if (only_one) heap_refuses_to = now + allowed + 1;
         heap_refuses_from = now + allowed;
-        std::string other;
+        const char* seen = "nothing";
         try {
           task();
         } catch (const std::bad_alloc&) {
+          seen = "memory";
         } catch (const Error& error) {
-          if (error.kind() != ErrorKind::memory) other = "another error";
+          seen = error.kind() == ErrorKind::memory ? "memory" : "another error";
         } catch (...) {
-          other = "another exception";
+          seen = "another exception";
         }
         heap_refuses_from = heap_refuses_to = std::numeric_limits<long long>::max();
-        EXPECT_EQ(other, "");
+        // What threads allocate differs a little from run to run.
+        const bool may_pass = only_one || allowed > needed / 2;
+        EXPECT_TRUE(seen == std::string("memory") || (may_pass && seen == std::string("nothing")))
+            << seen;
       }
     }
     task();

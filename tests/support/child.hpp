@@ -17,6 +17,7 @@ inline constexpr bool addresses_are_reserved =
 template <class Run>
 int status_of_child(const Run& run) {
   const pid_t child = fork();
+  if (child < 0) return 98;
   if (child == 0) {
     int status = 99;
     try {
@@ -26,7 +27,8 @@ int status_of_child(const Run& run) {
     _exit(status);
   }
   int status = 0;
-  waitpid(child, &status, 0);
+  while (waitpid(child, &status, 0) != child) {
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
