@@ -51,12 +51,25 @@ struct Outcome {
   MemoryUse memory;
   std::string right_hand_side;
   Report report;
-  bool is_refused = false;
   std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
   double read_seconds = 0;
   double build_seconds = 0;
   double write_seconds = 0;
 };
+
+/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
+/// file.
+bool is_refused(const Report& report) {
+  switch (report.status) {
+    case Status::not_hermitian:
+    case Status::indefinite:
+    case Status::breakdown:
+    case Status::not_finite:
+      return report.iterations == 0;
+    default:
+      return false;
+  }
+}
 
 double relative_error(const AnyField& x, const AnyField& exact) {
   double difference = 0;
@@ -156,22 +169,8 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
   if (options.output) {
-    std::printf("written    %s\n", outcome.is_refused ? "nothing: the system was refused"
+    std::printf("written    %s\n", is_refused(report) ? "nothing: the system was refused"
                                                       : io::printable(*options.output).c_str());
-  }
-}
-
-/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
-/// file.
-bool is_refused(const Report& report) {
-  switch (report.status) {
-    case Status::not_hermitian:
-    case Status::indefinite:
-    case Status::breakdown:
-    case Status::not_finite:
-      return report.iterations == 0;
-    default:
-      return false;
   }
 }
 
@@ -301,8 +300,7 @@ int run_solve(const SolveOptions& options) {
   if (given.exact) outcome.error = relative_error(x, *given.exact);
 
   Stopwatch writing;
-  outcome.is_refused = is_refused(outcome.report);
-  if (options.output && !outcome.is_refused) {
+  if (options.output && !is_refused(outcome.report)) {
     x.write(*options.output, matrix.entry(), progress.get());
   }
   if (options.history) write_history(*options.history, built_solver->history());

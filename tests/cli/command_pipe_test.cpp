@@ -42,6 +42,7 @@ TEST_F(Pipes, OutputToWhatIsOpen) {
   const Result unlinked =
       shell("exec 3<> gone; rm gone; $heddle solve a.mtx -q -o /dev/fd/3 && cat < /proc/self/fd/3");
   EXPECT_EQ(unlinked.status, 0) << unlinked.error;
+  EXPECT_EQ(unlinked.out, text_of("x.mtx"));
   const Result reading = shell("exec 3< a.mtx; $heddle solve a.mtx -q -o /dev/fd/3");
   EXPECT_EQ(reading.status, 2);
   const Result null =

@@ -223,9 +223,7 @@ TEST(OutputFile, SaysWhyItFails) {
 TEST(OutputFile, ASignalLeavesNothing) {
   const TemporaryFolder folder;
   for (const int signal : {SIGINT, SIGTERM}) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
+    const int status = heddle::test::status_of_child([&] {
       std::signal(signal, [](int) {
         remove_unfinished_files();
         _exit(130);
@@ -234,11 +232,9 @@ TEST(OutputFile, ASignalLeavesNothing) {
       first.write(std::string(1000000, 'x'));
       done.commit();
       raise(signal);
-      _exit(1);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(WEXITSTATUS(status), 130);
+      return 1;
+    });
+    EXPECT_EQ(status, 130);
     EXPECT_EQ(folder.files(), 1u);
     EXPECT_TRUE(std::filesystem::exists(folder / "done"));
   }
