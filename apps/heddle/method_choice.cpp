@@ -5,6 +5,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/features.hpp"
+#include "heddle/method_info.hpp"
 
 namespace heddle::cli {
 
@@ -31,6 +32,20 @@ bool MethodChoice::gives_way(const Report& report) {
                : "the matrix is not Hermitian";
   method = Method::bicgstab;
   return true;
+}
+
+std::string methods_in_words() {
+  std::string words;
+  for (const MethodInfo& method : method_table()) {
+    words += method.name;
+    if (method.needs_positive) {
+      words += " (Hermitian positive definite)";
+    } else if (method.needs_hermitian) {
+      words += " (Hermitian)";
+    }
+    words += ", ";
+  }
+  return words + "or auto: cg if it may be used";
 }
 
 void check_method(const std::string& text) {

@@ -17,6 +17,9 @@ struct MethodChoice {
   bool gives_way(const Report& report);
 };
 
+/// The methods, as help tells of them.
+std::string methods_in_words();
+
 /// Throws `Error` (usage) unless `text` is auto or names a method.
 void check_method(const std::string& text);
 

@@ -333,9 +333,7 @@ void add_solve(CLI::App& app, int& status) {
       ->add_option("-o,--output", options->output,
                    "where to write x, an array of one entry a row (.mtx, .mtx.gz)")
       ->type_name("FILE");
-  command
-      ->add_option("--solver", options->method,
-                   "cg (Hermitian positive definite), bicgstab, or auto: cg if it may be used")
+  command->add_option("--solver", options->method, methods_in_words())
       ->capture_default_str()
       ->type_name("NAME");
   command->add_option("--preconditioner", options->preconditioner, "none or jacobi")

@@ -6,11 +6,6 @@
 
 namespace heddle {
 
-namespace cuda {
-template <class S>
-class BiCGStabLoop;
-}
-
 /// Runs in the coefficients that the operator's plan asks for: real for every entry (then it equals
 /// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
 /// stays real, since v -> v - A v omega is linear over quaternions from the right only then.
@@ -31,33 +26,6 @@ class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
   /// Null for none.
   BiCGStab(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
            SolverOptions options = {});
-
- private:
-  void iterate(detail::SolveControl<S>& control) override;
-  template <Ring R>
-  void iterate_in(detail::SolveControl<S>& control);
-  void iterate_on_gpu(detail::SolveControl<S>& control);
-  std::shared_ptr<cuda::BiCGStabLoop<S>> make_loop(const LinearOperator<S>& matrix);
-  void remake_loop() override;
-  /// Where the loop over `matrix`, or its iterated form, is kept.
-  std::shared_ptr<cuda::BiCGStabLoop<S>>& loop_over(const LinearOperator<S>& matrix);
-  typename KrylovSolver<S>::Cost cost() const override;
-  std::string_view loop() const override;
-  void prepare_run(const LinearOperator<S>& matrix) override;
-  void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
-                   device::LoopState* state, const Stream& capturing) override;
-  FieldView<S> spare() const override { return t_; }
-
-  Ring ring_;
-  FieldView<S> shadow_;  // r^
-  FieldView<S> p_;
-  FieldView<S> v_;  // A M^-1 p
-  FieldView<S> t_;  // A M^-1 s
-  FieldView<S> p_hat_;
-  FieldView<S> s_hat_;
-  /// Where one runs on a GPU; where iterations read a copy of the matrix also the one for enqueued
-  /// solves that the copy fails.
-  std::shared_ptr<cuda::BiCGStabLoop<S>> loop_, loop_on_matrix_;
 };
 
 template <class M>

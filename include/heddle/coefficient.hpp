@@ -1,8 +1,6 @@
 // The numbers of a Krylov recurrence: real, complex or quaternion, acting from the right on fields.
 #pragma once
 
-#include <type_traits>
-
 #include "heddle/entries/complex.hpp"
 #include "heddle/entries/quaternion.hpp"
 #include "heddle/export.hpp"
@@ -26,7 +24,15 @@ struct HEDDLE_EXPORT Coefficient {
 namespace detail {
 
 template <Ring R, class S>
-using ring_number = std::conditional_t<R == Ring::quaternion, quaternion<S>, complex<S>>;
+struct ring_number_of {
+  using type = quaternion<S>;
+};
+template <class S>
+struct ring_number_of<Ring::complex, S> {
+  using type = complex<S>;
+};
+template <Ring R, class S>
+using ring_number = typename ring_number_of<R, S>::type;
 
 template <class N, class C>
 HEDDLE_HD N as_number(const C& c) {
@@ -93,6 +99,21 @@ HEDDLE_INLINE void add_conjugate_product(const Coefficient<R, S>& a, const Coeff
     right.component[c] = b.component[c];
   }
   multiply_add_at<R>(sums, left.component, right.component);
+}
+
+/// y += x c: coefficients act from the right.
+template <Ring R, class S>
+HEDDLE_INLINE void add_multiple(Coefficient<R, S>& y, const Coefficient<R, S>& x,
+                                const Coefficient<R, S>& c) {
+  multiply_add_at<R>(y.component, x.component, c.component);
+}
+
+/// Not by its square, which leaves the range of S long before the coefficient does.
+template <Ring R, class S>
+HEDDLE_HD bool is_usable(const Coefficient<R, S>& c) {
+  S sum = 0;
+  for (const S component : c.component) sum += component < 0 ? -component : component;
+  return sum - sum == 0 && sum > 0;
 }
 
 /// Zero has no inverse: its components are then not finite.

@@ -6,11 +6,6 @@
 
 namespace heddle {
 
-namespace cuda {
-template <class S>
-class ConjugateGradientLoop;
-}
-
 /// Its coefficients are real for every entry. Refuses operators whose entries have no adjoint.
 template <class S>
 class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
@@ -31,29 +26,6 @@ class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
   /// Null for none.
   ConjugateGradient(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
                     SolverOptions options = {});
-
- private:
-  void iterate(detail::SolveControl<S>& control) override;
-  void iterate_on_gpu(detail::SolveControl<S>& control);
-  std::shared_ptr<cuda::ConjugateGradientLoop<S>> make_loop(const LinearOperator<S>& matrix);
-  void remake_loop() override;
-  /// Where the loop over `matrix`, or its iterated form, is kept.
-  std::shared_ptr<cuda::ConjugateGradientLoop<S>>& loop_over(const LinearOperator<S>& matrix);
-  bool ends_singular(detail::SolveControl<S>& control, sum_t<S> p_q);
-  typename KrylovSolver<S>::Cost cost() const override;
-  std::string_view loop() const override;
-  void prepare_run(const LinearOperator<S>& matrix) override;
-  void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x, const FieldView<S>& r,
-                   device::LoopState* state, const Stream& capturing) override;
-  bool needs_positive_matrix() const override { return true; }
-  FieldView<S> spare() const override { return q_; }
-
-  FieldView<S> z_;  // preconditioned residual
-  FieldView<S> p_;  // direction
-  FieldView<S> q_;  // its image
-  /// The plan's, where one runs on a GPU; where iterations read a copy of the matrix also the one
-  /// for enqueued solves that the copy fails.
-  std::shared_ptr<cuda::ConjugateGradientLoop<S>> loop_, loop_on_matrix_;
 };
 
 template <class M>

@@ -32,10 +32,6 @@ class HEDDLE_EXPORT DefinedJacobi final : public Preconditioner<S> {
   /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
-  std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,
-                                                 const FieldView<S>& r, const FieldView<S>& z,
-                                                 Reduction<S>& reduction,
-                                                 const Stream& stream) const override;
 
  private:
   /// The first row, as the user counts them, whose entry has no inverse, or the number of rows.

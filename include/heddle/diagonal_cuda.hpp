@@ -28,28 +28,11 @@ class HEDDLE_EXPORT Diagonal {
   void apply(const void* r, void* z, const Stream& stream, const device::LoopState* state = nullptr,
              bool overlapped = false) const;
 
-  /// r -= alpha q, z = M^-1 r; |r|^2 and Re <r, z> are summed.
-  void update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
-              const Stream& stream) const;
-
-  /// Kernel 2 of conjugate gradient in a graph (kernels/conjugate_gradient_graph.cuh), on fields of
-  /// the operator's basis and layout.
-  struct Step {
-    const void* q;  // what the product left
-    void *r, *z;
-    void *p, *s, *x;  // with one reduction an iteration only
-    device::LoopState* state;
-    int side;
-    device::PartialSums product, before;
-    double* partials;  // |r|^2 and Re <r, z>: room for `partials()` pairs
-    bool overlapped;   // as in `Product::Call`
-  };
-  void step(const Step& step, bool one_reduction, const Stream& stream) const;
-  /// Compiles what a step needs, so that no launch has to wait for it later.
-  void prepare_step(bool one_reduction) const;
-
-  /// Partial sums, of two numbers each, that an update or a step leaves.
+  /// Partial sums that a kernel of a thread for each row leaves.
   Offset partials() const;
+  const Product& product() const { return product_; }
+  /// Of the scalars in which the entry computes.
+  int scalar_bytes() const { return scalar_bytes_; }
   /// Component k of row i is at [k * rows + i], in the entry's arithmetic.
   const void* inverses() const { return inverses_.data(); }
   long long bytes() const { return static_cast<long long>(inverses_.size()); }

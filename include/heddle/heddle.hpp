@@ -25,6 +25,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/measure.hpp"
+#include "heddle/minres.hpp"
 #include "heddle/multiply.hpp"
 #include "heddle/npz.hpp"
 #include "heddle/operator.hpp"

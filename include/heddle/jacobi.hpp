@@ -80,47 +80,29 @@ class HEDDLE_EXPORT Jacobi final : public Preconditioner<vector_scalar_t<E>> {
     if constexpr (detail::runs_on_gpu<E>) {
       if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
     }
-    for_each_row(r, stream, [&](Index row, const V& residual, sum_t<scalar>*) {
-      write(z, row, times(inverses_[static_cast<std::size_t>(row)], residual));
+    detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
+      const Index first = group * rows_of_group;
+      apply_rows(r, z, first,
+                 static_cast<Index>(std::min<Offset>(r.size, Offset(first) + rows_of_group)));
     });
   }
 
-  std::pair<sum_t<scalar>, sum_t<scalar>> update_and_apply(scalar alpha,
-                                                           const FieldView<const scalar>& q,
-                                                           const FieldView<scalar>& r,
-                                                           const FieldView<scalar>& z,
-                                                           Reduction<scalar>& reduction,
-                                                           const Stream& stream) const override {
-    check_fit(q, r);
-    check_fit(r, z);
-    if constexpr (detail::runs_on_gpu<E>) {
-      if (on_gpu_) {
-        return detail::update_on_gpu<scalar>(*on_gpu_, alpha, q, r, z, reduction, stream);
-      }
-    }
+  bool acts_by_rows() const override { return !on_gpu_; }
+  void apply_rows(const FieldView<const scalar>& r, const FieldView<scalar>& z, Index begin,
+                  Index end) const override {
     const Offset bytes_ahead = detail::prefetch_distance(r);
-    const auto prefetch = [bytes_ahead](const auto* at) {
-      __builtin_prefetch(reinterpret_cast<const char*>(at) + bytes_ahead);
-    };
-    const auto step = [&](Index row, const V& old, sum_t<scalar>* sums) {
-      prefetch(&inverses_[static_cast<std::size_t>(row)]);
-      prefetch(q.data + row * q.entry_stride);
-      prefetch(r.data + row * r.entry_stride);
-      prefetch(z.data + row * z.entry_stride);
-      V residual = old;
-      for (int k = 0; k < V::components; ++k) residual.component[k] -= alpha * q.at(row, k);
-      write(r, row, residual);
-      const V image = times(inverses_[static_cast<std::size_t>(row)], residual);
-      write(z, row, image);
-      for (int k = 0; k < V::components; ++k) {
-        const sum_t<scalar> value = residual.component[k];
-        sums[0] += value * value;
-        sums[1] += value * image.component[k];
+    const auto apply_to = [&](const auto& rows) {
+      for (Index row = begin; row < end; ++row) {
+        const A& inverse = inverses_[static_cast<std::size_t>(row)];
+        __builtin_prefetch(reinterpret_cast<const char*>(&inverse) + bytes_ahead);
+        write(z, row, times(inverse, rows(row)));
       }
     };
-    for_each_row(FieldView<const scalar>(r), stream, step, &reduction);
-    const auto sums = reduction.finish(2);
-    return {sums[0], sums[1]};
+    if (r.is_aos()) {
+      apply_to(PackedVector<V, scalar>{r.data});
+    } else {
+      apply_to(StridedVector<V, scalar>{r.data, r.entry_stride, r.component_stride});
+    }
   }
 
  private:
@@ -140,23 +122,6 @@ class HEDDLE_EXPORT Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   static HEDDLE_INLINE void write(const FieldView<scalar>& field, Index row, const V& value) {
     scalar* at = field.data + row * field.entry_stride;
     for (int k = 0; k < V::components; ++k) at[k * field.component_stride] = value.component[k];
-  }
-
-  /// `visit(row, r_row, sums)`; two sums of each group go to `reduction` where there is one.
-  template <class Visit>
-  void for_each_row(const FieldView<const scalar>& r, const Stream& stream, const Visit& visit,
-                    Reduction<scalar>* reduction = nullptr) const {
-    const StridedVector<V, scalar> rows{r.data, r.entry_stride, r.component_stride};
-    const PackedVector<V, scalar> packed{r.data};
-    const bool aos = r.is_aos();
-    detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
-      const Index first = group * rows_of_group;
-      const Index last =
-          static_cast<Index>(std::min<Offset>(r.size, Offset(first) + rows_of_group));
-      sum_t<scalar> sums[2] = {};
-      for (Index row = first; row < last; ++row) visit(row, aos ? packed(row) : rows(row), sums);
-      if (reduction != nullptr) std::copy(sums, sums + 2, reduction->partials(group));
-    });
   }
 
   /// In place; the user's first row whose entry has no inverse, or the number of rows.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "heddle/detail/method_over.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
@@ -18,7 +19,7 @@ namespace heddle {
 
 namespace detail {
 template <class S>
-class SolveControl;
+class HostSolve;
 }
 namespace device {
 struct LoopState;
@@ -56,14 +57,14 @@ class HEDDLE_EXPORT KrylovSolver {
   /// or one that only queues work (`LinearOperator::only_queues`): queued as one graph, without
   /// waiting and, but for the first call, without allocating. b and x lie in the GPU's memory,
   /// `report` there or in pinned memory of the host; all three, and this object, are used until the
-  /// stream has come so far. Every decision is the device's and as that of `solve`, but that the
-  /// plan's loop goes on where a copy in floats does not suffice; Jacobi's inverses are made anew
-  /// from the values that the matrix has by then. While the solver's stream is being captured, the
-  /// solve becomes part of the caller's graph, with the options of now, after a `prepare_enqueue`.
-  /// That graph may be launched any number of times, but never beside another solve of this object
-  /// or of its preconditioner's. A preconditioner of the user's own is refreshed by the call or
-  /// `prepare_enqueue`, not by each launch. Throws `Error`: unsupported for any other operator or
-  /// loop, an observer, or a preconditioner that does more than queue work
+  /// stream has come so far. Every decision is the device's and as that of `solve`; Jacobi's
+  /// inverses are made anew from the values that the matrix has by then. While the solver's stream
+  /// is being captured, the solve becomes part of the caller's graph, with the options of now,
+  /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
+  /// another solve of this object or of its preconditioner's. A preconditioner of the user's own is
+  /// refreshed by the call or `prepare_enqueue`, not by each launch. Throws `Error`: unsupported
+  /// for any other operator or loop, an observer, or a preconditioner that does more than queue
+  /// work
   /// (`Preconditioner::only_queues`); usage for fields in the host's memory, and for a capture that
   /// was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
@@ -99,66 +100,43 @@ class HEDDLE_EXPORT KrylovSolver {
   void set_options(SolverOptions options);
 
  protected:
-  /// `workspace`: what the method itself will allocate, its `make_work` and its loop. Throws
-  /// `Error` (memory) before any of it is made where it exceeds what the device has available, and
-  /// size_mismatch or usage for a preconditioner of other fields than the operator's.
+  /// Throws `Error` (memory) before anything is allocated where it exceeds what the device has
+  /// available, and size_mismatch or usage for a preconditioner of other fields than the
+  /// operator's.
   KrylovSolver(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
-               SolverOptions options, Ring ring, const Workspace& workspace);
+               SolverOptions options, detail::MethodOver<S> method);
 
-  /// One run of the method from the residual in `control`; it ends when `control` says so.
-  virtual void iterate(detail::SolveControl<S>& control) = 0;
+ private:
+  friend class detail::HostSolve<S>;
+
+  /// What the loop over `matrix`, in the form that suits it, allocates.
+  Workspace workspace_of_loop(const LinearOperator<S>& matrix) const;
+  std::unique_ptr<detail::MethodLoop<S>> make_loop(const LinearOperator<S>& matrix);
+  /// The loop over `matrix`, which is `matrix_` or its `iterated()`; made where it is not there.
+  detail::MethodLoop<S>& loop_over(const LinearOperator<S>& matrix);
   /// Passes over a field that an iteration makes beside products and preconditioner, and how many
   /// of those two it has.
   struct Cost {
     int passes;
     int products;
   };
-  virtual Cost cost() const = 0;
-  /// The form of the loop that runs, which may be another than the plan's: a name of plan.hpp.
-  virtual std::string_view loop() const { return "stepped"; }
-
-  /// Makes the loop over `matrix`, which is `matrix_` or its `iterated()`, that `capture_run`
-  /// needs.
-  virtual void prepare_run(const LinearOperator<S>& matrix);
-  /// Of that loop, which lives on a GPU: queues one run from the residual `r` of x and the limits
-  /// in `state`, on a stream that is being captured.
-  virtual void capture_run(const LinearOperator<S>& matrix, const FieldView<S>& x,
-                           const FieldView<S>& r, device::LoopState* state,
-                           const Stream& capturing);
-  /// Whether such a run may end because p* A p is not positive.
-  virtual bool needs_positive_matrix() const { return false; }
-  /// A field of the method's that holds nothing between two of its iterations; without data where
-  /// there is none. One that needs a positive matrix has one.
-  virtual FieldView<S> spare() const { return {}; }
-
+  Cost cost() const;
   /// What a loop that lives on a GPU needs of the preconditioner and the null space.
   cuda::LoopPreconditioner<S> preconditioner_of_loop();
   /// The form of the loop over `matrix`, which may be another than its plan's.
   LoopForm form_of_loop(const LinearOperator<S>& matrix) const;
-  /// Called when there is another null space: the loop that is ready may be of another form.
-  virtual void remake_loop() {}
 
   /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
   /// has not sufficed.
   const LinearOperator<S>& iterated() const { return *iterated_; }
-  /// Whether a loop over `matrix_.iterated()` that lives on a GPU is what the solve needs now.
-  bool may_run_on_gpu() const { return iterated_ == &matrix_.iterated(); }
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
   FieldView<const S> precondition(const FieldView<const S>& r, const FieldView<S>& z);
   void project(const FieldView<S>& field);
-
-  const OperatorReference<S> operator_;
-  const LinearOperator<S>& matrix_;                    // *operator_
-  std::shared_ptr<Preconditioner<S>> preconditioner_;  // null for none
-  SolverOptions options_;
-  Device device_;
-  Stream stream_;
-  Reduction<S> reduction_;
-
- private:
-  friend class detail::SolveControl<S>;
+  /// A vector of the method's that holds nothing between two of its iterations; without data where
+  /// there is none.
+  FieldView<S> spare() const;
 
   /// What one iteration moves, as modelled; 0 where the operator does not say.
   long long bytes_per_iteration() const;
@@ -176,13 +154,18 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Whether the matrix is Hermitian to about half the digits of S, by two products once a solver:
   /// Re <y, A x> = Re <x, A y>, which is that of the real expansion. True where nobody can tell.
   bool is_hermitian();
-  /// x in the caller's scale, and what was lost on the way.
-  void return_scaled(detail::SolveControl<S>& control, const FieldView<S>& scaled,
-                     const FieldView<S>& x, S factor);
   /// Waits for what was enqueued, which a change of the solver outdates.
   void forget_enqueued();
 
-  Ring ring_;
+  const OperatorReference<S> operator_;
+  const LinearOperator<S>& matrix_;                    // *operator_
+  std::shared_ptr<Preconditioner<S>> preconditioner_;  // null for none
+  SolverOptions options_;
+  Device device_;
+  Stream stream_;
+  Reduction<S> reduction_;
+  detail::MethodOver<S> method_;
+  Ring ring_;  // of the null space's coefficients
   long long memory_ = 0;
   const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // of a kernel that the first solve needs
@@ -196,6 +179,9 @@ class HEDDLE_EXPORT KrylovSolver {
   NullSpace null_space_;
   bool is_applied_ = false;  // foreign work, once
   std::optional<bool> is_hermitian_;
+  std::vector<FieldView<S>> work_;  // the method's vectors behind x and r
+  /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
+  std::unique_ptr<detail::MethodLoop<S>> loop_, loop_on_matrix_;
   FieldView<S> residual_;
   FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
   FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess

@@ -56,15 +56,13 @@ class HEDDLE_EXPORT Preconditioner {
   /// The inverses of a diagonal on a GPU, for loops that run there; null for any other.
   virtual cuda::Diagonal* diagonal_on_gpu() const { return nullptr; }
 
-  /// r -= alpha q, z = M^-1 r; returns |r|^2 and Re <r, z>. One pass where M is diagonal.
-  virtual std::pair<sum_t<S>, sum_t<S>> update_and_apply(S alpha, const FieldView<const S>& q,
-                                                         const FieldView<S>& r,
-                                                         const FieldView<S>& z,
-                                                         Reduction<S>& reduction,
-                                                         const Stream& stream) const {
-    const sum_t<S> squared_norm = update_residual<S>(alpha, q, r, reduction, stream);
-    apply(r, z, stream);
-    return {squared_norm, real_dot<S>(r, z, reduction, stream)};
+  /// Whether a row of z depends on that row of r alone: `apply_rows` then does part of the work,
+  /// and solvers on a CPU call it in their own pass over r.
+  virtual bool acts_by_rows() const { return false; }
+  /// z = M^-1 r in the rows [begin, end) of the operator's basis, by one thread of several.
+  virtual void apply_rows(const FieldView<const S>& r, const FieldView<S>& z, Index begin,
+                          Index end) const {
+    (void)r, (void)z, (void)begin, (void)end;
   }
 };
 

@@ -74,16 +74,4 @@ sum_t<S> residual_on_gpu(const cuda::Product& product, const FieldView<const S>&
   return sum_of<S>(product, call, reduction, stream);
 }
 
-/// As `Preconditioner::update_and_apply`.
-template <class S>
-std::pair<sum_t<S>, sum_t<S>> update_on_gpu(const cuda::Diagonal& diagonal, S alpha,
-                                            const FieldView<const S>& q, const FieldView<S>& r,
-                                            const FieldView<S>& z, Reduction<S>& reduction,
-                                            const Stream& stream) {
-  diagonal.update(static_cast<double>(alpha), q.data, r.data, z.data,
-                  reduction.space(diagonal.partials()), stream);
-  const auto sums = reduction.finish(2);
-  return {sums[0], sums[1]};
-}
-
 }  // namespace heddle::detail

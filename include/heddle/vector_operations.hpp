@@ -1,5 +1,5 @@
-// Operations on fields, and the fused updates that the solvers are made of. All fields of one call
-// agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
+// Operations on fields; the fused updates of methods are their own, see methods/. All fields of one
+// call agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
 // `permute` also take fields of different strides. Fields that share memory are one and the same:
 // `copy` and `permute`, whose fields may differ, refuse others, and `permute` also one field in two
 // bases. S is float, double or long double.
@@ -103,45 +103,5 @@ template <class E>
 sum_t<vector_scalar_t<E>> norm(const Field<E>& x) {
   return norm<E>(x, x.stream());
 }
-
-// Conjugate gradient (Saad, Iterative Methods for Sparse Linear Systems, algorithm 9.1).
-
-/// r -= alpha q; returns |r|^2.
-template <class S>
-HEDDLE_EXPORT sum_t<S> update_residual(S alpha, const FieldView<const S>& q, const FieldView<S>& r,
-                                       Reduction<S>& reduction, const Stream& stream);
-
-/// x += alpha p with the old p, then p = z + beta p.
-template <class S>
-HEDDLE_EXPORT void update_solution_and_direction(S alpha, const FieldView<S>& x, S beta,
-                                                 const FieldView<const S>& z, const FieldView<S>& p,
-                                                 const Stream& stream);
-
-// BiCGStab (van der Vorst 1992), coefficients from the right.
-
-/// p = r + (p - v omega) beta.
-template <Ring R, class S>
-HEDDLE_EXPORT void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
-                                    const Coefficient<R, S>& omega, const Coefficient<R, S>& beta,
-                                    const FieldView<S>& p, const Stream& stream);
-
-/// r -= v alpha, which makes it s; returns |s|^2.
-template <Ring R, class S>
-HEDDLE_EXPORT sum_t<S> half_step(const FieldView<const S>& v, const Coefficient<R, S>& alpha,
-                                 const FieldView<S>& r, Reduction<S>& reduction,
-                                 const Stream& stream);
-
-/// <t, s> in the ring, and |t|^2.
-template <Ring R, class S>
-HEDDLE_EXPORT std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(
-    const FieldView<const S>& t, const FieldView<const S>& s, Reduction<S>& reduction,
-    const Stream& stream);
-
-/// x += p alpha + s omega;  r = r - t omega with r = s;  returns |r|^2 and <shadow, r>.
-template <Ring R, class S>
-HEDDLE_EXPORT std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
-    const FieldView<const S>& p, const Coefficient<R, S>& alpha, const FieldView<const S>& s,
-    const Coefficient<R, S>& omega, const FieldView<const S>& t, const FieldView<const S>& shadow,
-    const FieldView<S>& x, const FieldView<S>& r, Reduction<S>& reduction, const Stream& stream);
 
 }  // namespace heddle

@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "../base/device_cuda.hpp"
-#include "groups.hpp"
+#include "chunk_operations.hpp"
 #include "heddle/config.hpp"
-#include "random_factor.hpp"
+#include "heddle/detail/groups.hpp"
 #include "transfer_cuda.hpp"
 #include "vector_operations_cuda.hpp"
 
@@ -78,12 +78,21 @@ auto sums_on_gpu(const FieldView<Field>& field, Reduction<S>& reduction, int cou
   return reduction.finish(count);
 }
 
-/// Sums from `at` on as a number of the ring.
+/// The first of the sums as a number of the ring.
 template <Ring R, class Sums>
-auto coefficient_at(const Sums& sums, int at) {
+auto coefficient_of(const Sums& sums) {
   Coefficient<R, typename Sums::value_type> c;
-  std::copy_n(sums.begin() + at, c.size, c.component);
+  std::copy_n(sums.begin(), c.size, c.component);
   return c;
+}
+
+/// An operation without sums on every element of a field.
+template <Ring R, class S, class Operation>
+void on_cpu(const Operation& operation, const FieldView<S>& field, const Stream& stream) {
+  detail::for_each_element<R>(field, stream, [operation](const auto& run, Offset i) {
+    operation(detail::ElementChunk<R, S, std::decay_t<decltype(run)>>{run, i},
+              static_cast<S*>(nullptr));
+  });
 }
 
 }  // namespace
@@ -105,17 +114,7 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
       return cuda::axpby<R, S>(alpha, x, beta, y, stream);
     }
   }
-  // Not by the norm: the square of a small coefficient underflows.
-  const bool reads_y = std::any_of(std::begin(beta.component), std::end(beta.component),
-                                   [](S c) { return c != S(0); });
-  detail::for_each_element<R>(y, stream, [&](const auto& run, Offset i) {
-    Coefficient<R, S> sum = detail::element<R>(x.data, run, i) * alpha;
-    if (reads_y) {
-      const auto old = detail::element<R>(y.data, run, i);
-      multiply_add_at<R>(sum.component, old.component, beta.component);
-    }
-    detail::set_element<R>(y.data, run, i, sum);
-  });
+  on_cpu<R>(cuda::Axpby<R, S>{alpha, x.data, beta, y.data}, y, stream);
 }
 
 template <class S>
@@ -127,8 +126,7 @@ void fill(S value, const FieldView<S>& y, const Stream& stream) {
       return cuda::fill<S>(value, y, stream);
     }
   }
-  detail::for_each_element<Ring::real>(
-      y, stream, [&](const auto& run, Offset i) { y.data[run.at(i, 0)] = value; });
+  on_cpu<Ring::real>(cuda::Fill<S>{value, y.data}, y, stream);
 }
 
 template <class S>
@@ -140,8 +138,7 @@ void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
       return cuda::scale<S>(alpha, y, stream);
     }
   }
-  detail::for_each_element<Ring::real>(
-      y, stream, [&](const auto& run, Offset i) { y.data[run.at(i, 0)] *= alpha; });
+  on_cpu<Ring::real>(cuda::Scale<S>{alpha, y.data}, y, stream);
 }
 
 template <class S>
@@ -200,17 +197,16 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
       const auto sums = sums_on_gpu<R>(x, reduction, size, stream, [&](const DeviceSums& to) {
         cuda::dot<R, S>(x, y, to, stream);
       });
-      return coefficient_at<R>(sums, 0);
+      return coefficient_of<R>(sums);
     }
   }
   const auto sums = detail::reduce<R, size>(
       x, reduction, stream,
-      [&](const auto& run, Offset i, sum_t<S>* into) {
-        add_conjugate_product<R>(detail::element<R>(x.data, run, i),
-                                 detail::element<R>(y.data, run, i), into);
+      [operation = cuda::Dot<R, S>{x.data, y.data}](const auto& run, Offset i, sum_t<S>* into) {
+        operation(detail::ElementChunk<R, S, std::decay_t<decltype(run)>>{run, i}, into);
       },
       x.data, y.data);
-  return coefficient_at<R>(sums, 0);
+  return coefficient_of<R>(sums);
 }
 
 template <class S>
@@ -262,177 +258,7 @@ void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& str
       return cuda::randomize<S>(y, seed, stream);
     }
   }
-  detail::for_each_element<Ring::real>(y, stream, [&](const auto& run, Offset i) {
-    const Offset at = run.at(i, 0);
-    y.data[at] *=
-        static_cast<S>(detail::random_factor_at(static_cast<unsigned long long>(at), seed));
-  });
-}
-
-template <class S>
-sum_t<S> update_residual(S alpha, const FieldView<const S>& q, const FieldView<S>& r,
-                         Reduction<S>& reduction, const Stream& stream) {
-  check_alike(q, r, "update_residual");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "update_residual", q, r);
-      return sums_on_gpu<Ring::real>(r, reduction, 1, stream, [&](const DeviceSums& to) {
-        cuda::update_residual<S>(alpha, q, r, to, stream);
-      })[0];
-    }
-  }
-  return detail::reduce<Ring::real, 1>(
-      r, reduction, stream,
-      [&](const auto& run, Offset i, sum_t<S>* into) {
-        const Offset at = run.at(i, 0);
-        const S value = r.data[at] - alpha * q.data[at];
-        r.data[at] = value;
-        into[0] += sum_t<S>(value) * value;
-      },
-      q.data, r.data)[0];
-}
-
-template <class S>
-void update_solution_and_direction(S alpha, const FieldView<S>& x, S beta,
-                                   const FieldView<const S>& z, const FieldView<S>& p,
-                                   const Stream& stream) {
-  check_alike(x, p, "update_solution_and_direction");
-  check_alike(z, p, "update_solution_and_direction");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "update_solution_and_direction", x, z, p);
-      return cuda::update_solution_and_direction<S>(alpha, x, beta, z, p, stream);
-    }
-  }
-  detail::for_each_element<Ring::real>(
-      p, stream,
-      [&](const auto& run, Offset i) {
-        const Offset at = run.at(i, 0);
-        const S direction = p.data[at];
-        x.data[at] += alpha * direction;
-        p.data[at] = z.data[at] + beta * direction;
-      },
-      x.data, z.data, p.data);
-}
-
-template <Ring R, class S>
-void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
-                      const Coefficient<R, S>& omega, const Coefficient<R, S>& beta,
-                      const FieldView<S>& p, const Stream& stream) {
-  check_alike(r, p, "update_direction");
-  check_alike(v, p, "update_direction");
-  check_ring<R>(p, "update_direction");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "update_direction", r, v, p);
-      return cuda::update_direction<R, S>(r, v, omega, beta, p, stream);
-    }
-  }
-  const Coefficient<R, S> minus_omega_beta = -(omega * beta);
-  detail::for_each_element<R>(
-      p, stream,
-      [&](const auto& run, Offset i) {
-        Coefficient<R, S> sum = detail::element<R>(r.data, run, i);
-        const auto old = detail::element<R>(p.data, run, i);
-        const auto image = detail::element<R>(v.data, run, i);
-        multiply_add_at<R>(sum.component, old.component, beta.component);
-        multiply_add_at<R>(sum.component, image.component, minus_omega_beta.component);
-        detail::set_element<R>(p.data, run, i, sum);
-      },
-      r.data, v.data, p.data);
-}
-
-template <Ring R, class S>
-sum_t<S> half_step(const FieldView<const S>& v, const Coefficient<R, S>& alpha,
-                   const FieldView<S>& r, Reduction<S>& reduction, const Stream& stream) {
-  check_alike(v, r, "half_step");
-  check_ring<R>(r, "half_step");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "half_step", v, r);
-      return sums_on_gpu<R>(r, reduction, 1, stream, [&](const DeviceSums& to) {
-        cuda::half_step<R, S>(v, alpha, r, to, stream);
-      })[0];
-    }
-  }
-  const Coefficient<R, S> minus_alpha = -alpha;
-  return detail::reduce<R, 1>(
-      r, reduction, stream,
-      [&](const auto& run, Offset i, sum_t<S>* into) {
-        Coefficient<R, S> s = detail::element<R>(r.data, run, i);
-        const auto image = detail::element<R>(v.data, run, i);
-        multiply_add_at<R>(s.component, image.component, minus_alpha.component);
-        detail::set_element<R>(r.data, run, i, s);
-        for (S c : s.component) into[0] += sum_t<S>(c) * c;
-      },
-      v.data, r.data)[0];
-}
-
-template <Ring R, class S>
-std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm(const FieldView<const S>& t,
-                                                           const FieldView<const S>& s,
-                                                           Reduction<S>& reduction,
-                                                           const Stream& stream) {
-  check_alike(t, s, "dot_and_norm");
-  check_ring<R>(s, "dot_and_norm");
-  constexpr int size = ring_size(R);
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "dot_and_norm", t, s);
-      const auto sums = sums_on_gpu<R>(s, reduction, size + 1, stream, [&](const DeviceSums& to) {
-        cuda::dot_and_norm<R, S>(t, s, to, stream);
-      });
-      return {coefficient_at<R>(sums, 0), sums[size]};
-    }
-  }
-  const auto sums = detail::reduce<R, size + 1>(
-      s, reduction, stream,
-      [&](const auto& run, Offset i, sum_t<S>* into) {
-        const auto image = detail::element<R>(t.data, run, i);
-        add_conjugate_product<R>(image, detail::element<R>(s.data, run, i), into);
-        for (S c : image.component) into[size] += sum_t<S>(c) * c;
-      },
-      t.data, s.data);
-  return {coefficient_at<R>(sums, 0), sums[size]};
-}
-
-template <Ring R, class S>
-std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
-    const FieldView<const S>& p, const Coefficient<R, S>& alpha, const FieldView<const S>& s,
-    const Coefficient<R, S>& omega, const FieldView<const S>& t, const FieldView<const S>& shadow,
-    const FieldView<S>& x, const FieldView<S>& r, Reduction<S>& reduction, const Stream& stream) {
-  for (const auto* field : {&p, &s, &t, &shadow}) check_alike(*field, r, "full_step");
-  check_alike(x, r, "full_step");
-  check_ring<R>(r, "full_step");
-  constexpr int size = ring_size(R);
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "full_step", p, s, t, shadow, x, r);
-      const auto sums = sums_on_gpu<R>(r, reduction, size + 1, stream, [&](const DeviceSums& to) {
-        cuda::full_step<R, S>(p, alpha, s, omega, t, shadow, x, r, to, stream);
-      });
-      return {sums[0], coefficient_at<R>(sums, 1)};
-    }
-  }
-  const Coefficient<R, S> minus_omega = -omega;
-  const auto sums = detail::reduce<R, size + 1>(
-      r, reduction, stream,
-      [&](const auto& run, Offset i, sum_t<S>* into) {
-        Coefficient<R, S> solution = detail::element<R>(x.data, run, i);
-        const auto along_p = detail::element<R>(p.data, run, i);
-        const auto along_s = detail::element<R>(s.data, run, i);
-        multiply_add_at<R>(solution.component, along_p.component, alpha.component);
-        multiply_add_at<R>(solution.component, along_s.component, omega.component);
-        detail::set_element<R>(x.data, run, i, solution);
-        Coefficient<R, S> residual = detail::element<R>(r.data, run, i);
-        const auto image = detail::element<R>(t.data, run, i);
-        multiply_add_at<R>(residual.component, image.component, minus_omega.component);
-        detail::set_element<R>(r.data, run, i, residual);
-        for (S c : residual.component) into[0] += sum_t<S>(c) * c;
-        add_conjugate_product<R>(detail::element<R>(shadow.data, run, i), residual, into + 1);
-      },
-      p.data, s.data, t.data, shadow.data, x.data, r.data);
-  return {sums[0], coefficient_at<R>(sums, 1)};
+  on_cpu<Ring::real>(cuda::Randomize<S>{seed, y.data}, y, stream);
 }
 
 // Real coefficients serve every field; rings where solvers ask for them.
@@ -440,18 +266,7 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   template void axpby(const Coefficient<R, S>&, const FieldView<const S>&,                    \
                       const Coefficient<R, S>&, const FieldView<S>&, const Stream&);          \
   template Coefficient<R, sum_t<S>> dot(const FieldView<const S>&, const FieldView<const S>&, \
-                                        Reduction<S>&, const Stream&);                        \
-  template void update_direction(const FieldView<const S>&, const FieldView<const S>&,        \
-                                 const Coefficient<R, S>&, const Coefficient<R, S>&,          \
-                                 const FieldView<S>&, const Stream&);                         \
-  template sum_t<S> half_step(const FieldView<const S>&, const Coefficient<R, S>&,            \
-                              const FieldView<S>&, Reduction<S>&, const Stream&);             \
-  template std::pair<Coefficient<R, sum_t<S>>, sum_t<S>> dot_and_norm<R, S>(                  \
-      const FieldView<const S>&, const FieldView<const S>&, Reduction<S>&, const Stream&);    \
-  template std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(                           \
-      const FieldView<const S>&, const Coefficient<R, S>&, const FieldView<const S>&,         \
-      const Coefficient<R, S>&, const FieldView<const S>&, const FieldView<const S>&,         \
-      const FieldView<S>&, const FieldView<S>&, Reduction<S>&, const Stream&);
+                                        Reduction<S>&, const Stream&);
 #define HEDDLE_INSTANTIATE(S)                                                                     \
   template void axpby(S, const FieldView<const S>&, S, const FieldView<S>&, const Stream&);       \
   template void fill(S, const FieldView<S>&, const Stream&);                                      \
@@ -464,10 +279,6 @@ std::pair<sum_t<S>, Coefficient<R, sum_t<S>>> full_step(
   template sum_t<S> norm(const FieldView<const S>&, const Stream&);                               \
   template sum_t<S> largest_magnitude(const FieldView<const S>&, Reduction<S>&, const Stream&);   \
   template void randomize(const FieldView<S>&, unsigned long long, const Stream&);                \
-  template sum_t<S> update_residual(S, const FieldView<const S>&, const FieldView<S>&,            \
-                                    Reduction<S>&, const Stream&);                                \
-  template void update_solution_and_direction(                                                    \
-      S, const FieldView<S>&, S, const FieldView<const S>&, const FieldView<S>&, const Stream&);  \
   HEDDLE_INSTANTIATE_RING(Ring::real, S)                                                          \
   HEDDLE_INSTANTIATE_RING(Ring::complex, S)                                                       \
   HEDDLE_INSTANTIATE_RING(Ring::quaternion, S)

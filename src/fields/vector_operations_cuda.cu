@@ -211,50 +211,6 @@ void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const 
         "cudaMemcpyAsync");
 }
 
-template <class S>
-void update_residual(const Operand<S>& alpha, const FieldView<const S>& q, const FieldView<S>& r,
-                     const DeviceSums& to, const Stream& stream) {
-  launch<Ring::real>(UpdateResidual<S>{alpha, q.data, r.data}, r, to, stream, q.data, r.data);
-}
-
-template <class S>
-void update_solution_and_direction(const Operand<S>& alpha, const FieldView<S>& x,
-                                   const Operand<S>& beta, const FieldView<const S>& z,
-                                   const FieldView<S>& p, const Stream& stream) {
-  launch<Ring::real>(UpdateSolutionAndDirection<S>{alpha, x.data, beta, z.data, p.data}, p, {},
-                     stream, x.data, z.data, p.data);
-}
-
-template <Ring R, class S>
-void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
-                      const Operand<Coefficient<R, S>>& omega,
-                      const Operand<Coefficient<R, S>>& beta, const FieldView<S>& p,
-                      const Stream& stream) {
-  launch<R>(UpdateDirection<R, S>{r.data, v.data, omega, beta, p.data}, p, {}, stream, r.data,
-            v.data, p.data);
-}
-
-template <Ring R, class S>
-void half_step(const FieldView<const S>& v, const Operand<Coefficient<R, S>>& alpha,
-               const FieldView<S>& r, const DeviceSums& to, const Stream& stream) {
-  launch<R>(HalfStep<R, S>{v.data, alpha, r.data}, r, to, stream, v.data, r.data);
-}
-
-template <Ring R, class S>
-void dot_and_norm(const FieldView<const S>& t, const FieldView<const S>& s, const DeviceSums& to,
-                  const Stream& stream) {
-  launch<R>(DotAndNorm<R, S>{t.data, s.data}, t, to, stream, t.data, s.data);
-}
-
-template <Ring R, class S>
-void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& alpha,
-               const FieldView<const S>& s, const Operand<Coefficient<R, S>>& omega,
-               const FieldView<const S>& t, const FieldView<const S>& shadow, const FieldView<S>& x,
-               const FieldView<S>& r, const DeviceSums& to, const Stream& stream) {
-  launch<R>(FullStep<R, S>{p.data, alpha, s.data, omega, t.data, shadow.data, x.data, r.data}, r,
-            to, stream, p.data, s.data, t.data, shadow.data, x.data, r.data);
-}
-
 #define HEDDLE_INSTANTIATE_RING(R, S)                                                              \
   template void axpby<R, S>(const Operand<Coefficient<R, S>>&, const FieldView<const S>&,          \
                             const Operand<Coefficient<R, S>>&, const FieldView<S>&,                \
@@ -262,18 +218,7 @@ void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& al
   template void dot<R, S>(const FieldView<const S>&, const FieldView<const S>&, const DeviceSums&, \
                           const Stream&);                                                          \
   template void subtract_multiple<R, S>(const FieldView<const S>&, const double*,                  \
-                                        const FieldView<S>&, const Stream&);                       \
-  template void update_direction<R, S>(                                                            \
-      const FieldView<const S>&, const FieldView<const S>&, const Operand<Coefficient<R, S>>&,     \
-      const Operand<Coefficient<R, S>>&, const FieldView<S>&, const Stream&);                      \
-  template void half_step<R, S>(const FieldView<const S>&, const Operand<Coefficient<R, S>>&,      \
-                                const FieldView<S>&, const DeviceSums&, const Stream&);            \
-  template void dot_and_norm<R, S>(const FieldView<const S>&, const FieldView<const S>&,           \
-                                   const DeviceSums&, const Stream&);                              \
-  template void full_step<R, S>(                                                                   \
-      const FieldView<const S>&, const Operand<Coefficient<R, S>>&, const FieldView<const S>&,     \
-      const Operand<Coefficient<R, S>>&, const FieldView<const S>&, const FieldView<const S>&,     \
-      const FieldView<S>&, const FieldView<S>&, const DeviceSums&, const Stream&);
+                                        const FieldView<S>&, const Stream&);
 #define HEDDLE_INSTANTIATE(S)                                                                      \
   template void fill<S>(const Operand<S>&, const FieldView<S>&, const Stream&);                    \
   template void randomize<S>(const FieldView<S>&, unsigned long long, const Stream&);              \
@@ -282,11 +227,6 @@ void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& al
   template void permute<S>(const FieldView<const S>&, const Index*, const FieldView<S>&,           \
                            const Index*, S, const Stream&);                                        \
   template void largest_magnitude<S>(const FieldView<const S>&, const DeviceSums&, const Stream&); \
-  template void update_residual<S>(const Operand<S>&, const FieldView<const S>&,                   \
-                                   const FieldView<S>&, const DeviceSums&, const Stream&);         \
-  template void update_solution_and_direction<S>(const Operand<S>&, const FieldView<S>&,           \
-                                                 const Operand<S>&, const FieldView<const S>&,     \
-                                                 const FieldView<S>&, const Stream&);              \
   HEDDLE_INSTANTIATE_RING(Ring::real, S)                                                           \
   HEDDLE_INSTANTIATE_RING(Ring::complex, S)                                                        \
   HEDDLE_INSTANTIATE_RING(Ring::quaternion, S)

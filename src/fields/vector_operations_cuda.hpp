@@ -60,40 +60,4 @@ void dot(const FieldView<const S>& x, const FieldView<const S>& y, const DeviceS
 template <class S>
 void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const Stream& stream);
 
-/// r -= alpha q;  results = |r|^2.
-template <class S>
-void update_residual(const Operand<S>& alpha, const FieldView<const S>& q, const FieldView<S>& r,
-                     const DeviceSums& to, const Stream& stream);
-
-/// x += alpha p with the old p, then p = z + beta p.
-template <class S>
-void update_solution_and_direction(const Operand<S>& alpha, const FieldView<S>& x,
-                                   const Operand<S>& beta, const FieldView<const S>& z,
-                                   const FieldView<S>& p, const Stream& stream);
-
-/// p = r + (p - v omega) beta.
-template <Ring R, class S>
-void update_direction(const FieldView<const S>& r, const FieldView<const S>& v,
-                      const Operand<Coefficient<R, S>>& omega,
-                      const Operand<Coefficient<R, S>>& beta, const FieldView<S>& p,
-                      const Stream& stream);
-
-/// r -= v alpha;  results = |r|^2.
-template <Ring R, class S>
-void half_step(const FieldView<const S>& v, const Operand<Coefficient<R, S>>& alpha,
-               const FieldView<S>& r, const DeviceSums& to, const Stream& stream);
-
-/// results = <t, s> in the ring, then |t|^2.
-template <Ring R, class S>
-void dot_and_norm(const FieldView<const S>& t, const FieldView<const S>& s, const DeviceSums& to,
-                  const Stream& stream);
-
-/// x += p alpha + s omega;  r -= t omega, where r and s may be one field;  results = |r|^2, then
-/// <shadow, r> in the ring.
-template <Ring R, class S>
-void full_step(const FieldView<const S>& p, const Operand<Coefficient<R, S>>& alpha,
-               const FieldView<const S>& s, const Operand<Coefficient<R, S>>& omega,
-               const FieldView<const S>& t, const FieldView<const S>& shadow, const FieldView<S>& x,
-               const FieldView<S>& r, const DeviceSums& to, const Stream& stream);
-
 }  // namespace heddle::cuda

@@ -5,6 +5,7 @@
 #include "heddle/any_solver.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/minres.hpp"
 
 namespace heddle {
 
@@ -105,6 +106,9 @@ std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix, Me
                                              const SolverOptions& options) {
   if (method == Method::conjugate_gradient) {
     return std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
+  }
+  if (method == Method::minres) {
+    return std::make_unique<Minres<S>>(matrix, std::move(preconditioner), options);
   }
   return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
 }

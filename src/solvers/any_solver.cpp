@@ -12,21 +12,26 @@ template <class Names>
 [[noreturn]] void refuse_name(std::string_view what, std::string_view text, const Names& names) {
   std::string message =
       "no " + std::string(what) + " is named '" + std::string(text) + "'; there are";
-  for (const char* name : names) message += std::string(" ") + name;
+  for (const auto& name : names) message += std::string(" ") + name;
   throw Error(ErrorKind::usage, message);
 }
 
 }  // namespace
 
-Method parse_method(std::string_view text) {
-  if (text == "cg") return Method::conjugate_gradient;
-  if (text == "bicgstab") return Method::bicgstab;
-  refuse_name("solver", text, std::initializer_list<const char*>{"cg", "bicgstab"});
+const MethodInfo& info_of(Method method) {
+  return method_table()[static_cast<std::size_t>(method)];
 }
 
-std::string_view name(Method method) {
-  return method == Method::conjugate_gradient ? "cg" : "bicgstab";
+Method parse_method(std::string_view text) {
+  std::vector<std::string> names;
+  for (const MethodInfo& info : method_table()) {
+    if (info.name == text) return static_cast<Method>(names.size());
+    names.emplace_back(info.name);
+  }
+  refuse_name("solver", text, names);
 }
+
+std::string_view name(Method method) { return info_of(method).name; }
 
 PreconditionerKind parse_preconditioner(std::string_view text) {
   if (text == "none") return PreconditionerKind::none;

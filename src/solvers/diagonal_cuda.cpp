@@ -1,7 +1,5 @@
 #include "heddle/diagonal_cuda.hpp"
 
-#include <mutex>
-
 #include "../base/cuda_call.hpp"
 #include "../spmv/kernel_library_cuda.hpp"
 #include "diagonal_program.hpp"
@@ -12,9 +10,6 @@ namespace heddle::cuda {
 struct Diagonal::Kernels {
   cudaKernel_t invert = nullptr;
   cudaKernel_t apply = nullptr;
-  cudaKernel_t update = nullptr;
-  std::mutex mutex;
-  cudaKernel_t step[2] = {};  // with two reductions, with one
 };
 
 Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
@@ -29,7 +24,6 @@ Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, con
   const Stream& stream = device_.stream();
   kernels_->invert = load_kernel(source, "heddle_invert", stream);
   kernels_->apply = load_kernel(source, "heddle_apply", stream);
-  kernels_->update = load_kernel(source, "heddle_update", stream);
 }
 
 Diagonal::~Diagonal() = default;
@@ -75,60 +69,12 @@ void Diagonal::apply(const void* r, void* z, const Stream& stream, const device:
   const OnGpu here(stream);
   device::DiagonalArguments<char, char> arguments{};
   arguments.inverses = inverses_.data();
-  arguments.r = static_cast<char*>(const_cast<void*>(r));
+  arguments.r = static_cast<const char*>(r);
   arguments.z = static_cast<char*>(z);
   arguments.rows = product_.pattern().rows;
   arguments.state = state;
   void* pointers[] = {&arguments};
   launch(kernels_->apply, shape_for(arguments.rows, overlapped), stream, pointers);
-}
-
-void Diagonal::update(double alpha, const void* q, void* r, void* z, const DeviceSums& sums,
-                      const Stream& stream) const {
-  if (product_.pattern().rows == 0) return;
-  const OnGpu here(stream);
-  device::DiagonalArguments<char, char> arguments{inverses_.data(),
-                                                  static_cast<const char*>(q),
-                                                  static_cast<char*>(r),
-                                                  static_cast<char*>(z),
-                                                  product_.pattern().rows,
-                                                  alpha,
-                                                  nullptr,
-                                                  {sums.partials, sums.finished},
-                                                  sums.results};
-  void* pointers[] = {&arguments};
-  launch(kernels_->update, shape_for(arguments.rows), stream, pointers);
-}
-
-void Diagonal::prepare_step(bool one_reduction) const {
-  const std::lock_guard lock(kernels_->mutex);
-  cudaKernel_t& kernel = kernels_->step[one_reduction ? 1 : 0];
-  if (kernel != nullptr) return;
-  kernel = load_kernel(
-      diagonal_step_source(product_.program(device::store_scaled), scalar_bytes_, one_reduction),
-      "heddle_step", device_.stream());
-}
-
-void Diagonal::step(const Step& step, bool one_reduction, const Stream& stream) const {
-  if (product_.pattern().rows == 0) return;
-  const OnGpu here(stream);
-  prepare_step(one_reduction);
-  device::DiagonalStepArguments<char, char> arguments{inverses_.data(),
-                                                      static_cast<const char*>(step.q),
-                                                      static_cast<char*>(step.r),
-                                                      static_cast<char*>(step.z),
-                                                      static_cast<char*>(step.p),
-                                                      static_cast<char*>(step.s),
-                                                      static_cast<char*>(step.x),
-                                                      product_.pattern().rows,
-                                                      step.state,
-                                                      step.side,
-                                                      step.product,
-                                                      step.before,
-                                                      step.partials};
-  void* pointers[] = {&arguments};
-  launch(kernels_->step[one_reduction ? 1 : 0], shape_for(arguments.rows, step.overlapped), stream,
-         pointers);
 }
 
 Offset Diagonal::partials() const {

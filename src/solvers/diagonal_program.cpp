@@ -23,11 +23,12 @@ std::string preamble(const ProductProgram& product, int scalar_bytes) {
          "using Inverse = heddle::stored_scalar_t<heddle::arithmetic_t<Plan::entry>>;\n";
 }
 
-/// A kernel `name` that calls `function<DiagonalPlan>` with its arguments.
-std::string kernel(const char* name, const char* arguments, const char* function) {
+/// A kernel `name` that calls `function<parameters>` with its arguments.
+std::string kernel(const char* name, const char* arguments, const char* function,
+                   const std::string& parameters = "DiagonalPlan") {
   return "extern \"C\" __global__ void __launch_bounds__(DiagonalPlan::block) " +
          std::string(name) + "(\n    const __grid_constant__ heddle::device::" + arguments +
-         " a) {\n  heddle::device::" + function + "<DiagonalPlan>(a);\n}\n";
+         " a) {\n  heddle::device::" + function + "<" + parameters + ">(a);\n}\n";
 }
 
 }  // namespace
@@ -39,21 +40,33 @@ KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes) {
   const std::string text =
       preamble(reader, scalar_bytes) +
       kernel("heddle_invert", "InvertArguments<Stored, Inverse>", "invert_diagonal") +
-      kernel("heddle_apply", "DiagonalArgumentsOf<DiagonalPlan>", "apply_diagonal") +
-      kernel("heddle_update", "DiagonalArgumentsOf<DiagonalPlan>", "update_with_diagonal");
+      kernel("heddle_apply", "DiagonalArgumentsOf<DiagonalPlan>", "apply_diagonal");
   return program_over(product.entry, "diagonal of " + product.entry.type, text);
 }
 
-KernelSource diagonal_step_source(const ProductProgram& product, int scalar_bytes,
-                                  bool one_reduction) {
+KernelSource preconditioned_step_source(const ProductProgram& product, int scalar_bytes,
+                                        const detail::MethodProgram& method, int parts_of_product) {
   // It reads vectors and inverses only.
   ProductProgram reader = product;
   reader.plan = Plan{.vector = product.plan.vector};
   reader.lanes = reader.plan.lanes;
-  const std::string text = preamble(reader, scalar_bytes) +
-                           kernel("heddle_step", "DiagonalStepArgumentsOf<DiagonalPlan>",
-                                  one_reduction ? "one_reduction_step" : "two_reductions_step");
-  return program_over(product.entry, "diagonal step of " + product.entry.type, text);
+  std::string text = preamble(reader, scalar_bytes) +
+                     "#include \"heddle/kernels/preconditioned_step.cuh\"\n" +
+                     method_definition(method, parts_of_product);
+  for (const bool start : {true, false}) {
+    const methods::Facts& facts = start ? method.start : method.iteration;
+    for (int i = 0; i < facts.steps; ++i) {
+      if (!joins_next(method, facts, i)) continue;
+      text += kernel(("heddle_" + name_of_step(start, i)).c_str(),
+                     "PreconditionedStepArgumentsOf<DiagonalPlan>", "update_and_precondition",
+                     std::string("DiagonalPlan, Method, ") + (start ? "true, " : "false, ") +
+                         std::to_string(i));
+    }
+  }
+  KernelSource source =
+      program_over(product.entry, "preconditioned steps of " + product.entry.type, text);
+  add_header_of(method, source);
+  return source;
 }
 
 }  // namespace heddle::cuda

@@ -17,6 +17,10 @@ namespace heddle::cuda {
 
 namespace {
 
+namespace decisions = heddle::detail::decisions;
+using SolveGoal = heddle::detail::SolveGoal<double>;
+using SolveState = heddle::detail::SolveState<double>;
+
 // The decisions, by one thread each, between the kernels over fields.
 
 __global__ void begin_solve(SolveState* state, SolveGoal goal, Index rows) {
@@ -40,7 +44,7 @@ __global__ void begin_run(const SolveState* state, SolveGoal goal, double* histo
   decisions::begin_run(*state, goal, history, watch, *run);
 }
 __global__ void take_run(SolveState* state, SolveGoal goal, const device::LoopState* run) {
-  decisions::take_run(*state, goal, *run);
+  decisions::take_run(*state, goal, run->end, run->iteration);
 }
 __global__ void judge_direction(SolveState* state, SolveGoal goal) {
   decisions::judge_direction(*state, goal);
@@ -143,26 +147,14 @@ class GraphSolve final : public EnqueuedSolve<S> {
     constexpr double longest = 1e9;  // seconds; beyond it there is no limit
     constexpr long long room_of_run = 1 << 18;
     const SolverOptions& options = parts.options;
-    SolveGoal goal;
-    goal.tolerance = options.tolerance != SolverOptions::by_precision ? options.tolerance
-                     : std::is_same_v<S, float>                       ? 1e-5
-                                                                      : 1e-10;
-    goal.absolute_tolerance = options.absolute_tolerance;
-    goal.baseline = options.baseline;
-    goal.max_iterations = options.max_iterations;
+    SolveGoal goal =
+        heddle::detail::goal_of<S>(options, parts.r.scalars(), parts.runs_on_matrix.has_value());
     goal.has_time_limit = options.time_limit < longest;
     if (goal.has_time_limit) {
       goal.nanoseconds = static_cast<unsigned long long>(options.time_limit * 1e9);
     }
-    goal.epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
-    goal.scalars = static_cast<double>(parts.r.scalars());
-    goal.checks = options.checks;
-    goal.range = detail::scale_range<S, double>();
-    goal.keeps_all = options.record_history;
     goal.unwatched = parts.unwatched;
-    goal.has_copy = parts.runs_on_matrix.has_value();
-    goal.room =
-        goal.keeps_all ? options.max_iterations : std::min(options.max_iterations, room_of_run);
+    if (!goal.keeps_all) goal.room = std::min(options.max_iterations, room_of_run);
     return goal;
   }
 

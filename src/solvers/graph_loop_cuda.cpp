@@ -11,30 +11,34 @@ void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* state,
 }
 
 GraphLoop::GraphLoop(const Device& device, LoopForm form)
-    : device_(device), is_replayed_(form == LoopForm::replay), run_(device) {}
+    : device_(device), form_(form), run_(device) {}
 
 RunResult GraphLoop::run(const LoopKernels& kernels, const void* x, const void* r,
-                         const device::LoopState& start, const RunLimits& limits) {
+                         const RunLimits& limits) {
   const Stream& stream = device_.stream();
-  device::LoopState* const state = run_.begin(limits, start);
+  device::LoopState* const state = run_.begin(limits);
+  const OnGpu here(stream);
+  if (form_ == LoopForm::stepped) {
+    kernels.start(state, stream);
+    return run_.repeat([&] { kernels.body(state, stream); }, false, limits);
+  }
   if (!graph_ || captured_x_ != x || captured_r_ != r) {
     captured_x_ = x;
     captured_r_ = r;
     graph_.emplace(device_, [&](const Stream& capturing) {
-      if (is_replayed_) {
+      if (form_ == LoopForm::replay) {
         kernels.body(state, capturing);
       } else {
         capture_while_it_runs(kernels, state, capturing);
       }
     });
   }
-  if (!is_replayed_) {
+  if (form_ == LoopForm::graph) {
     graph_->launch(stream);
     return run_.wait(limits);
   }
-  const OnGpu here(stream);
   kernels.start(state, stream);
-  return run_.replay(*graph_, limits);
+  return run_.repeat([&] { graph_->launch(stream); }, true, limits);
 }
 
 }  // namespace heddle::cuda

@@ -24,17 +24,16 @@ void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* state,
 /// Runs of a loop that the host begins and waits for.
 class GraphLoop {
  public:
-  /// `form`: replay, or graph for a WHILE node.
+  /// `form`: graph for a WHILE node, replay, or stepped for launches without a graph.
   GraphLoop(const Device& device, LoopForm form);
 
-  /// A run from the scalars `start`. `x` and `r` are the fields that may be others each time: where
+  /// `x` and `r` are the fields that may be others each time: where
   /// they are, the graph is captured again.
-  RunResult run(const LoopKernels& kernels, const void* x, const void* r,
-                const device::LoopState& start, const RunLimits& limits);
+  RunResult run(const LoopKernels& kernels, const void* x, const void* r, const RunLimits& limits);
 
  private:
   Device device_;
-  bool is_replayed_;
+  LoopForm form_;
   LoopRun run_;
   std::optional<CapturedGraph> graph_;
   const void* captured_x_ = nullptr;

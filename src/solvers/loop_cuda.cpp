@@ -29,14 +29,16 @@ LoopRun::LoopRun(const Device& device)
   history_on_host_.reserve(static_cast<std::size_t>(room));
 }
 
-device::LoopState* LoopRun::begin(const RunLimits& limits, device::LoopState start) {
+device::LoopState* LoopRun::begin(const RunLimits& limits) {
   const OnGpu here(device_.stream());
   watch_->iteration = 0;
-  watch_->squared_norm = start.squared_norm;
+  watch_->squared_norm = 0;
   watch_->cancel = 0;
   watch_->end = device::loop_runs;
-  start.limits = {limits.target,   limits.growth, std::min(limits.iterations, room), 0, 0,
-                  limits.unwatched};
+  device::LoopState start{};
+  start.limits = {
+      limits.target,   limits.growth, limits.squared_norm, std::min(limits.iterations, room), 0, 0,
+      limits.unwatched};
   if (limits.seconds < longest_deadline) {
     start.limits.patience = static_cast<unsigned long long>(limits.seconds * 1e9) + 1;
   }
@@ -56,9 +58,12 @@ void LoopRun::record(cudaEvent_t event) {
 void LoopRun::observe(const RunLimits& limits) {
   constexpr auto between_calls = std::chrono::milliseconds(20);
   const auto now = Clock::now();
-  if (!limits.observe || now - observed_ <= between_calls) return;
+  if (!limits.observe || watch_->iteration == 0) return;
+  if (now - observed_ <= between_calls) return;
   observed_ = now;
-  if (!limits.observe(watch_->iteration, watch_->squared_norm)) watch_->cancel = 1;
+  if (limits.observe(watch_->iteration, watch_->squared_norm) != device::loop_runs) {
+    watch_->cancel = 1;
+  }
 }
 
 void LoopRun::await(cudaEvent_t event, const RunLimits& limits) {
@@ -102,18 +107,19 @@ RunResult LoopRun::wait(const RunLimits& limits) {
   return {state.end, state.iteration, state.squared_norm, history_on_host_};
 }
 
-RunResult LoopRun::replay(const CapturedGraph& body, const RunLimits& limits) {
+RunResult LoopRun::repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
   try {
     for (std::size_t launched = 0;; ++launched) {
-      // Of the last but one launch: what its kernels wrote is visible once the event has happened.
-      const cudaEvent_t event = events_[launched % 2].get();
-      if (launched >= 2) await(event, limits);
+      // Of the last launch but one: what its kernels wrote is visible once the event has happened.
+      const cudaEvent_t event = events_[ahead ? launched % 2 : 0].get();
+      if (launched >= (ahead ? 2U : 1U)) await(event, limits);
       if (watch_->end != device::loop_runs) break;
+      if (!ahead) observed_ = {};
       observe(limits);  // also where no launch is ever waited for
-      body.launch(device_.stream());
+      queue();
       record(event);
     }
   } catch (...) {

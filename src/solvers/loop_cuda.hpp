@@ -3,15 +3,18 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "../base/cuda_call.hpp"
-#include "captured_graph_cuda.hpp"
 #include "heddle/array.hpp"
-#include "run.hpp"
+#include "heddle/detail/run.hpp"
 
 namespace heddle::cuda {
+
+using RunLimits = detail::RunLimits<double>;
+using RunResult = detail::RunResult<double>;
 
 class LoopRun {
  public:
@@ -22,15 +25,16 @@ class LoopRun {
     return sizeof(device::LoopState) + room * static_cast<long long>(sizeof(double));
   }
 
-  /// On the device, for kernels; set to `start` in stream order.
-  device::LoopState* begin(const RunLimits& limits, device::LoopState start);
+  /// On the device, for kernels; set to the beginning of a run in stream order.
+  device::LoopState* begin(const RunLimits& limits);
 
   /// Returns when all work queued so far is done.
   RunResult wait(const RunLimits& limits);
 
-  /// Launches `body`, iterations of a loop in a graph, until the run has ended: the next launch is
-  /// queued while one is under way, so that one more than needed may be, which does nothing.
-  RunResult replay(const CapturedGraph& body, const RunLimits& limits);
+  /// Calls `queue`, which queues iterations of a loop, until the run has ended. `ahead`: one more
+  /// of them is queued while one is under way, which does nothing if that ends the run. Otherwise
+  /// each is waited for, and observed.
+  RunResult repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -22,20 +22,16 @@ __global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, dou
 
 }  // namespace
 
-template <int N>
-device::PartialSums for_every_block(const device::PartialSums& sums, double* room, bool overlapped,
-                                    const Stream& stream) {
-  if (N * sums.count <= most_for_every_block) return sums;
-  launch_kernel(add_all<N>, 1, threads, overlapped, stream, sums, room);
+bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }
+
+device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
+                                    bool overlapped, const Stream& stream) {
+  if (static_cast<unsigned>(numbers) * sums.count <= most_for_every_block) return sums;
+  using Kernel = void (*)(device::PartialSums, double*);
+  constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
+                                add_all<5>, add_all<6>, add_all<7>, add_all<8>};
+  launch_kernel(kernels[numbers - 1], 1, threads, overlapped, stream, sums, room);
   return {room, 1, 1};
 }
-template device::PartialSums for_every_block<1>(const device::PartialSums&, double*, bool,
-                                                const Stream&);
-template device::PartialSums for_every_block<2>(const device::PartialSums&, double*, bool,
-                                                const Stream&);
-template device::PartialSums for_every_block<3>(const device::PartialSums&, double*, bool,
-                                                const Stream&);
-template device::PartialSums for_every_block<5>(const device::PartialSums&, double*, bool,
-                                                const Stream&);
 
 }  // namespace heddle::cuda

@@ -6,11 +6,13 @@
 
 namespace heddle::cuda {
 
-/// `sums`, of N numbers each, as every block of the next kernel can add them for itself: where they
-/// are too many for that, a kernel of one block adds them into `room` first, `overlapped` as in
-/// `Product::Call`.
-template <int N>
-device::PartialSums for_every_block(const device::PartialSums& sums, double* room, bool overlapped,
-                                    const Stream& stream);
+/// `sums`, of up to 8 numbers each, as every block of the next kernel can add them for itself:
+/// where they are too many for that, a kernel of one block adds them into `room` first,
+/// `overlapped` as in `Product::Call`.
+device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
+                                    bool overlapped, const Stream& stream);
+
+/// Whether that kernel waits for the one before it, see kernels/loop.cuh.
+bool can_overlap_sums(const Stream& stream);
 
 }  // namespace heddle::cuda

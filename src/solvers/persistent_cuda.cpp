@@ -54,9 +54,8 @@ PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product&
   round_ = Array<unsigned long long>(1, device_);
 }
 
-RunResult PersistentLoop::run(void* x, void* r, const RunLimits& limits,
-                              const device::LoopState& start) {
-  queue(x, r, run_.begin(limits, start), device_.stream());
+RunResult PersistentLoop::run(void* x, void* r, const RunLimits& limits) {
+  queue(x, r, run_.begin(limits), device_.stream());
   return run_.wait(limits);
 }
 
@@ -92,5 +91,46 @@ void PersistentLoop::compile(PersistentMethod method, int ring, int most_shared_
                                         most_shared_bytes, device_.stream().gpu),
         "cudaKernelSetAttributeForDevice");
 }
+
+namespace {
+
+template <class S>
+class OneKernel final : public detail::MethodLoop<S> {
+ public:
+  OneKernel(PersistentMethod method, int ring, const Product& product, const Diagonal* diagonal,
+            const Device& device)
+      : loop_(method, ring, product, diagonal, device) {}
+
+  detail::RunResult<double> run(const FieldView<S>& x, const FieldView<S>& r,
+                                const detail::RunLimits<double>& limits) override {
+    return loop_.run(x.data, r.data, limits);
+  }
+  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                   const Stream& capturing) override {
+    loop_.queue(x.data, r.data, state, capturing);
+  }
+
+ private:
+  PersistentLoop loop_;
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<detail::MethodLoop<S>> make_persistent_loop(PersistentMethod method, int ring,
+                                                            const Product& product,
+                                                            const Diagonal* diagonal,
+                                                            const Device& device) {
+  return std::make_unique<OneKernel<S>>(method, ring, product, diagonal, device);
+}
+
+template std::unique_ptr<detail::MethodLoop<float>> make_persistent_loop(PersistentMethod, int,
+                                                                         const Product&,
+                                                                         const Diagonal*,
+                                                                         const Device&);
+template std::unique_ptr<detail::MethodLoop<double>> make_persistent_loop(PersistentMethod, int,
+                                                                          const Product&,
+                                                                          const Diagonal*,
+                                                                          const Device&);
 
 }  // namespace heddle::cuda

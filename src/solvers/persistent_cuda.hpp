@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
+
 #include "heddle/array.hpp"
 #include "heddle/diagonal_cuda.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
@@ -21,7 +23,7 @@ class PersistentLoop {
                  const Diagonal* diagonal, const Device& device);
 
   /// From r = b - A x, fields of the operator's basis and layout, which the kernel updates.
-  RunResult run(void* x, void* r, const RunLimits& limits, const device::LoopState& start);
+  RunResult run(void* x, void* r, const RunLimits& limits);
   /// The one launch of a run from the limits that `*state` has by then, whether or not the stream
   /// is being captured.
   void queue(void* x, void* r, device::LoopState* state, const Stream& stream);
@@ -44,5 +46,12 @@ class PersistentLoop {
   Array<unsigned long long> round_;
   cudaKernel_t kernel_ = nullptr;
 };
+
+/// A whole run as one kernel: for matrices that fill a GPU only for microseconds.
+template <class S>
+std::unique_ptr<detail::MethodLoop<S>> make_persistent_loop(PersistentMethod method, int ring,
+                                                            const Product& product,
+                                                            const Diagonal* diagonal,
+                                                            const Device& device);
 
 }  // namespace heddle::cuda

@@ -23,6 +23,7 @@ class StoredProduct final : public QueuedProduct<S> {
                                      product_.plan().vector);
   }
   Offset partials() const override { return product_.partials(); }
+  int parts() const override { return product_.partial_sums(nullptr).parts; }
   Plan plan() const override { return product_.plan(); }
   bool ends_with_loop() const override { return true; }
 
@@ -99,7 +100,7 @@ struct SumsOfProduct {
 };
 template <class Chunk, class Sums>
 __global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
-    sums_of_product(Walk walk, device::LoopState* state, Sums fields, double* partials) {
+    sums_of_product(Walk walk, const device::LoopState* state, Sums fields, double* partials) {
   if (device::is_over(*state)) return;
   double sums[Sums::count] = {};
   visit_chunks_of_thread<Chunk>(walk, fields, sums);
@@ -120,6 +121,7 @@ class OperatorProduct final : public QueuedProduct<S> {
   Offset partials() const override {
     return std::max<Offset>(partial_sums(walk(), nullptr).count, partials_of<R>(shape()));
   }
+  int parts() const override { return 1; }
   Plan plan() const override { return {}; }
   bool ends_with_loop() const override { return false; }
 

@@ -1,5 +1,5 @@
-// The decisions of a solve that no host drives: what SolveControl does, as arithmetic on one struct
-// in the device's memory. A test without a GPU runs it too.
+// The decisions of a solve, as arithmetic on one struct: the host drives them (host_solve.hpp), or
+// kernels of one thread between those over fields (enqueued_solve_cuda.cu).
 #pragma once
 
 #include <cmath>
@@ -14,36 +14,39 @@
 #include "heddle/report.hpp"
 #include "scale_range.hpp"
 
-namespace heddle::cuda {
+namespace heddle::detail {
 
-/// What the options ask for.
+/// What the options ask for. T is what scalars are summed in.
+template <class T>
 struct SolveGoal {
-  double tolerance = 0;
-  double absolute_tolerance = 0;
+  T tolerance = 0;
+  T absolute_tolerance = 0;
   Baseline baseline = Baseline::right_hand_side;
   long long max_iterations = 0;
   unsigned long long nanoseconds = 0;  // of the time limit
   bool has_time_limit = false;
-  double epsilon = 0;  // of the scalars of fields
-  double scalars = 0;  // of a field
+  T epsilon = 0;  // of the scalars of fields
+  T scalars = 0;  // of a field
   bool checks = true;
-  detail::ScaleRange<double> range;  // of the scalars of fields
-  long long room = 0;                // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;            // of that history, also across runs
-  bool has_copy = false;             // of the matrix, which runs read as long as it does
+  ScaleRange<T> range;     // of the scalars of fields
+  long long room = 0;      // for |r|^2 of each iteration, one more for the guess
+  bool keeps_all = false;  // of that history, also across runs
+  bool has_copy = false;   // of the matrix, which runs read as long as it does
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
+template <class T>
 struct SolveState {
-  // Results of kernels over fields: the device fills them in before the decision that needs them.
-  double squared_b;
-  double largest_b;         // component
-  double squared_residual;  // |b - A x|^2
-  double p_q, squared_p, squared_image;
-  double squared_rounding;  // |A D x|^2 with random D
+  // Results of operations on fields: whoever drives the decisions fills them in before the one that
+  // needs them.
+  T squared_b;
+  T largest_b;         // component
+  T squared_residual;  // |b - A x|^2
+  T p_q, squared_p, squared_image;
+  T squared_rounding;  // |A D x|^2 with random D
   Index first_singular;
 
-  // What the next kernels have to do; conditions of a graph are of type int.
+  // What is to be done next; conditions of a graph are of type int.
   int out_of_range;  // the squares of b leave the range of a double, or b is zero or not finite
   int zero;          // b is: x = 0
   int scaled;        // b and x were multiplied by `scale`, and x has to be divided again
@@ -55,15 +58,15 @@ struct SolveState {
   int end;           // of the solve
   int has_history;   // of this solve, the guess at least
 
-  double scale, unscale;
+  T scale, unscale;
   float scale_in_float, unscale_in_float;  // the same
-  double squared_norm, baseline, target, best_norm, first_squared, kept_squared;
+  T squared_norm, baseline, target, best_norm, first_squared, kept_squared;
   unsigned long long deadline;
   long long iterations;
-  double aim;  // the norm at which a run is over
-  detail::CopyGain<double> gain;
-  detail::AccuracyLimit<double> limit;
-  double backward_error;
+  T aim;  // the norm at which a run is over
+  CopyGain<T> gain;
+  AccuracyLimit<T> limit;
+  T backward_error;
   bool on_copy;         // runs read a copy of the matrix
   bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
@@ -74,50 +77,61 @@ struct SolveState {
 
 namespace decisions {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+template <class T>
+inline constexpr T infinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
-HEDDLE_INLINE bool is_finite(double value) { return value - value == 0; }
+template <class T>
+HEDDLE_INLINE bool is_finite(T value) {
+  return value - value == 0;
+}
 
-HEDDLE_INLINE void end_solve(SolveState& state, Status status) {
+template <class T>
+HEDDLE_INLINE void end_solve(SolveState<T>& state, Status status) {
   state.status = status;
   state.end = 1;
 }
 
 /// Of a solve whose runs have begun.
-HEDDLE_INLINE void end_runs(SolveState& state, Status status) {
+template <class T>
+HEDDLE_INLINE void end_runs(SolveState<T>& state, Status status) {
   end_solve(state, status);
   state.failed_on_copy =
       state.on_copy && (status == Status::stagnated || status == Status::breakdown ||
                         status == Status::indefinite || status == Status::not_finite);
 }
 
-HEDDLE_INLINE void take_aim(SolveState& state) {
-  const double least = state.limit.least();
-  const double goal = state.target > least ? state.target : least;
+template <class T>
+HEDDLE_INLINE void take_aim(SolveState<T>& state) {
+  const T least = state.limit.least();
+  const T goal = state.target > least ? state.target : least;
   state.aim = state.on_copy ? state.gain.aim(goal, std::sqrt(state.squared_norm)) : goal;
 }
 
-HEDDLE_INLINE void begin(SolveState& state, const SolveGoal& goal, Index rows,
+template <class T>
+HEDDLE_INLINE void begin(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
                          unsigned long long now) {
-  state = SolveState{};
+  state = SolveState<T>{};
   state.first_singular = rows;
   state.scale = state.unscale = state.scale_in_float = state.unscale_in_float = 1;
-  state.kept_squared = infinity;
-  state.backward_error = not_a_number;
+  state.kept_squared = infinity<T>;
+  state.backward_error = not_a_number<T>;
   state.on_copy = goal.has_copy;
   if (goal.has_time_limit) state.deadline = now + goal.nanoseconds;
 }
 
 /// After `squared_b`.
-HEDDLE_INLINE void look_at_right_hand_side(SolveState& state, const SolveGoal& goal) {
+template <class T>
+HEDDLE_INLINE void look_at_right_hand_side(SolveState<T>& state, const SolveGoal<T>& goal) {
   state.out_of_range = goal.range.holds(state.squared_b) ? 0 : 1;
 }
 
 /// After `largest_b`, if b is out of range: a power of two that brings that component near 1.
-HEDDLE_INLINE void choose_scale(SolveState& state, const SolveGoal& goal) {
+template <class T>
+HEDDLE_INLINE void choose_scale(SolveState<T>& state, const SolveGoal<T>& goal) {
   if (!is_finite(state.largest_b) || !(state.largest_b > 0)) return;
-  const double exponent = goal.range.exponent(state.largest_b);
+  const T exponent = goal.range.exponent(state.largest_b);
   state.scale = std::exp2(-exponent);
   state.unscale = std::exp2(exponent);
   state.scale_in_float = static_cast<float>(state.scale);
@@ -126,24 +140,26 @@ HEDDLE_INLINE void choose_scale(SolveState& state, const SolveGoal& goal) {
 }
 
 /// After `squared_b` of the scaled right-hand side.
-HEDDLE_INLINE void look_at_scaled_right_hand_side(SolveState& state) {
+template <class T>
+HEDDLE_INLINE void look_at_scaled_right_hand_side(SolveState<T>& state) {
   state.zero = state.squared_b == 0 ? 1 : 0;
   if (!is_finite(state.squared_b)) end_solve(state, Status::not_finite);
 }
 
 /// After `squared_residual` of the guess.
-HEDDLE_INLINE void judge_guess(SolveState& state, const SolveGoal& goal, Index rows,
-                               double* history, bool cancelled) {
+template <class T>
+HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
+                               T* history, bool cancelled) {
   if (state.end != 0) {  // b is not finite: nothing can be said of x
-    state.squared_residual = not_a_number;
+    state.squared_residual = not_a_number<T>;
     return;
   }
   state.squared_norm = state.first_squared = state.squared_residual;
-  const double initial = std::sqrt(state.squared_residual);
+  const T initial = std::sqrt(state.squared_residual);
   state.baseline =
       goal.baseline == Baseline::initial_residual ? initial : std::sqrt(state.squared_b);
-  const double relative = goal.tolerance * state.baseline;
-  const double absolute = goal.absolute_tolerance / state.unscale;
+  const T relative = goal.tolerance * state.baseline;
+  const T absolute = goal.absolute_tolerance / state.unscale;
   state.target = absolute > relative ? absolute : relative;
   state.limit.begin(goal.checks ? goal.epsilon : 0, std::sqrt(state.squared_b));
   take_aim(state);
@@ -159,33 +175,51 @@ HEDDLE_INLINE void judge_guess(SolveState& state, const SolveGoal& goal, Index r
   if (cancelled) end_solve(state, Status::cancelled);
 }
 
-/// What a run from here may take. `history` has room for the guess and `goal.room` iterations.
-HEDDLE_INLINE void begin_run(const SolveState& state, const SolveGoal& goal, double* history,
-                             device::LoopWatch* watch, device::LoopState& run) {
-  const double growth = 1 / (goal.epsilon * goal.epsilon);
-  const long long before = goal.keeps_all ? state.iterations : 0;
+/// What a run from here may take.
+template <class T>
+struct RunBounds {
+  T target;        // |r|^2 that is small enough
+  T growth;        // |r|^2 that is too much
+  T squared_norm;  // |r|^2 where it begins
+  long long iterations;
+};
+template <class T>
+HEDDLE_INLINE RunBounds<T> bounds_of_run(const SolveState<T>& state, const SolveGoal<T>& goal) {
+  // Rounding errors of x are those of its largest residual so far: beyond this growth they exceed
+  // the residual that the recurrence began from.
+  const T growth = 1 / (goal.epsilon * goal.epsilon);
   const long long left = goal.max_iterations - state.iterations;
-  const long long room = goal.room - before;
+  const long long room = goal.room - (goal.keeps_all ? state.iterations : 0);
+  return {state.aim * state.aim, state.first_squared * growth, state.squared_norm,
+          left < room ? left : room};
+}
+
+/// The same for a run on a device. `history` has room for the guess and `goal.room` iterations.
+HEDDLE_INLINE void begin_run(const SolveState<double>& state, const SolveGoal<double>& goal,
+                             double* history, device::LoopWatch* watch, device::LoopState& run) {
+  const RunBounds<double> bounds = bounds_of_run(state, goal);
   run = device::LoopState{};
-  run.limits.target = state.aim * state.aim;
-  run.limits.growth = state.first_squared * growth;
-  run.limits.iterations = left < room ? left : room;
+  run.limits.target = bounds.target;
+  run.limits.growth = bounds.growth;
+  run.limits.squared_norm = bounds.squared_norm;
+  run.limits.iterations = bounds.iterations;
   run.limits.deadline = state.deadline;
   run.limits.unwatched = goal.unwatched;
   run.watch = watch;
-  run.history = history + 1 + before;
-  run.squared_norm = run.rho[0] = state.squared_norm;
+  run.history = history + 1 + (goal.keeps_all ? state.iterations : 0);
+  run.squared_norm = state.squared_norm;
 }
 
-/// After a run: `end` if nothing can follow, `not_positive` if the direction has to be looked at,
-/// and what the true residual is to decide.
-HEDDLE_INLINE void take_run(SolveState& state, const SolveGoal& goal,
-                            const device::LoopState& run) {
-  state.iterations += run.iteration;
+/// After a run that ended for this reason, a device::LoopEnd: `end` if nothing can follow,
+/// `not_positive` if the direction has to be looked at, and what the true residual is to decide.
+template <class T>
+HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int end,
+                            long long iterations) {
+  state.iterations += iterations;
   state.keep_iterate = state.take_kept = state.not_positive = 0;
   state.verify = false;
   state.otherwise = Status::stagnated;
-  switch (run.end) {
+  switch (end) {
     case device::loop_reached:
     case device::loop_grew:
       state.verify = true;
@@ -200,7 +234,7 @@ HEDDLE_INLINE void take_run(SolveState& state, const SolveGoal& goal,
       break;
   }
   if (state.iterations >= goal.max_iterations) return end_runs(state, Status::iteration_limit);
-  switch (run.end) {
+  switch (end) {
     case device::loop_not_definite:
       return end_runs(state, Status::indefinite);
     case device::loop_not_positive:
@@ -218,12 +252,13 @@ HEDDLE_INLINE void take_run(SolveState& state, const SolveGoal& goal,
 
 /// After `p_q`, `squared_p`, and `squared_image` of a vector of ones and minus ones, where a run
 /// found p* A p not to be positive.
-HEDDLE_INLINE void judge_direction(SolveState& state, const SolveGoal& goal) {
+template <class T>
+HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goal) {
   state.verify = true;
   if (state.p_q > 0) return;
   // Zero but for rounding: A is singular along p, which is no sign of a negative eigenvalue.
-  const double rounding = 32 * goal.epsilon * state.squared_p;
-  const double squared_factors = detail::mean_square_of_factors * goal.scalars;
+  const T rounding = 32 * goal.epsilon * state.squared_p;
+  const T squared_factors = mean_square_of_factors * goal.scalars;
   if (state.p_q < -rounding * std::sqrt(state.squared_image / squared_factors)) {
     state.verify = false;
     return end_runs(state, Status::indefinite);
@@ -233,7 +268,8 @@ HEDDLE_INLINE void judge_direction(SolveState& state, const SolveGoal& goal) {
 
 /// After `squared_residual` of the x that a run left: whether the kept iterate is better. A run
 /// that only came to the end of its room goes on from its own x.
-HEDDLE_INLINE void choose_iterate(SolveState& state) {
+template <class T>
+HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
   const bool goes_on = state.end == 0 && !state.verify;
   state.take_kept =
       !goes_on && is_finite(state.kept_squared) && !(state.squared_residual <= state.kept_squared)
@@ -242,15 +278,17 @@ HEDDLE_INLINE void choose_iterate(SolveState& state) {
 }
 
 /// After `squared_residual` of the x that was chosen: whether `squared_rounding` is needed.
-HEDDLE_INLINE void look_at_iterate(SolveState& state, const SolveGoal& goal) {
-  const double norm = std::sqrt(state.squared_residual);
+template <class T>
+HEDDLE_INLINE void look_at_iterate(SolveState<T>& state, const SolveGoal<T>& goal) {
+  const T norm = std::sqrt(state.squared_residual);
   const bool denies = is_finite(norm) && norm > state.target;
   state.in_doubt = goal.checks && state.end == 0 && state.verify && denies ? 1 : 0;
 }
 
 /// After `squared_residual` of the x that was chosen, and where it is in doubt `squared_rounding`:
 /// whether to begin again from there.
-HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
+template <class T>
+HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal) {
   state.squared_norm = state.squared_residual;
   if (state.end != 0) {
     // A run on a copy aims below the target: where something else ended it, x may have arrived.
@@ -266,16 +304,16 @@ HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
     state.kept_squared = state.squared_residual;
     state.keep_iterate = 1;
   }
-  const double norm = std::sqrt(state.squared_residual);
+  const T norm = std::sqrt(state.squared_residual);
   if (!is_finite(norm)) return end_runs(state, Status::not_finite);
   if (norm <= state.target) return end_runs(state, Status::converged);
   state.fruitless = norm <= state.best_norm / 2 ? 0 : state.fruitless + 1;
   if (state.in_doubt != 0) {
-    state.limit.learn(state.squared_rounding, detail::mean_square_of_factors);
+    state.limit.learn(state.squared_rounding, mean_square_of_factors);
     state.backward_error = state.limit.backward_error(norm);
   }
   const bool worthless =
-      state.on_copy && detail::CopyGain<double>::is_worthless(norm, state.aim, state.best_norm);
+      state.on_copy && CopyGain<T>::is_worthless(norm, state.aim, state.best_norm);
   state.gain.learn(norm, state.best_norm);
   if (norm < state.best_norm) state.best_norm = norm;
   if (state.in_doubt != 0 &&
@@ -283,7 +321,7 @@ HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
     return end_runs(state, Status::accuracy_limit);
   }
   if (state.fruitless >= 2 || worthless) return end_runs(state, state.otherwise);
-  state.backward_error = not_a_number;  // x will be another
+  state.backward_error = not_a_number<T>;  // x will be another
   ++state.restarts;
   take_aim(state);
   if (state.iterations >= goal.max_iterations) end_runs(state, Status::iteration_limit);
@@ -291,23 +329,25 @@ HEDDLE_INLINE void judge_iterate(SolveState& state, const SolveGoal& goal) {
 
 /// After the last run on a copy: whether the solve goes on with the matrix itself, from x, which is
 /// the best iterate by then, and of which `squared_residual` is.
-HEDDLE_INLINE void begin_on_matrix(SolveState& state, const SolveGoal& goal) {
+template <class T>
+HEDDLE_INLINE void begin_on_matrix(SolveState<T>& state, const SolveGoal<T>& goal) {
   if (!state.failed_on_copy) return;
   state.on_copy = state.failed_on_copy = false;
   state.end = 0;
   state.fruitless = -1;  // no restart of the recurrence that is to run now
   state.verify = true;
   state.in_doubt = 0;
-  state.backward_error = not_a_number;
+  state.backward_error = not_a_number<T>;
   state.otherwise = Status::stagnated;
   judge_iterate(state, goal);
 }
 
 /// After `squared_residual` of an x that was divided by the scale, and multiplied again: what was
 /// lost on the way.
-HEDDLE_INLINE void judge_unscaled(SolveState& state) {
+template <class T>
+HEDDLE_INLINE void judge_unscaled(SolveState<T>& state) {
   if (!is_finite(state.squared_norm) || state.squared_residual == state.squared_norm) return;
-  state.backward_error = not_a_number;
+  state.backward_error = not_a_number<T>;
   state.lost = is_finite(state.squared_residual) ? 0 : 1;
   if (state.lost != 0) state.squared_residual = state.squared_b;
   const bool was_solved =
@@ -316,21 +356,42 @@ HEDDLE_INLINE void judge_unscaled(SolveState& state) {
   if (state.lost != 0 || (was_solved && !is_solution)) state.status = Status::out_of_range;
 }
 
-HEDDLE_INLINE void report(const SolveState& state, Index rows, DeviceReport& to) {
-  const double norm = std::sqrt(state.squared_residual);
+template <class T>
+HEDDLE_INLINE void report(const SolveState<T>& state, Index rows, DeviceReport& to) {
+  const T norm = std::sqrt(state.squared_residual);
   to.status = state.status;
   to.stored = state.on_copy ? StoredScalar::single : StoredScalar::own;
   to.restarts = state.restarts;
   to.iterations = state.iterations;
-  to.residual = state.baseline > 0 ? norm / state.baseline : norm;
-  to.residual_norm = norm * state.unscale;
-  to.baseline_norm = state.baseline * state.unscale;
-  to.target_norm = state.target * state.unscale;
-  to.backward_error = state.backward_error;
+  to.residual = static_cast<double>(state.baseline > 0 ? norm / state.baseline : norm);
+  to.residual_norm = static_cast<double>(norm * state.unscale);
+  to.baseline_norm = static_cast<double>(state.baseline * state.unscale);
+  to.target_norm = static_cast<double>(state.target * state.unscale);
+  to.backward_error = static_cast<double>(state.backward_error);
   to.singular_row =
       state.status == Status::breakdown && state.first_singular < rows ? state.first_singular : -1;
 }
 
 }  // namespace decisions
 
-}  // namespace heddle::cuda
+/// Of fields of S with so many scalars.
+template <class S>
+SolveGoal<sum_t<S>> goal_of(const SolverOptions& options, Offset scalars, bool has_copy) {
+  using T = sum_t<S>;
+  SolveGoal<T> goal;
+  const double of_precision = std::is_same_v<S, float> ? 1e-5 : 1e-10;
+  goal.tolerance = static_cast<T>(
+      options.tolerance != SolverOptions::by_precision ? options.tolerance : of_precision);
+  goal.absolute_tolerance = static_cast<T>(options.absolute_tolerance);
+  goal.baseline = options.baseline;
+  goal.max_iterations = goal.room = options.max_iterations;
+  goal.epsilon = static_cast<T>(std::numeric_limits<S>::epsilon());
+  goal.scalars = static_cast<T>(scalars);
+  goal.checks = options.checks;
+  goal.range = scale_range<S, T>();
+  goal.keeps_all = options.record_history;
+  goal.has_copy = has_copy;
+  return goal;
+}
+
+}  // namespace heddle::detail

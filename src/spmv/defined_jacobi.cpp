@@ -122,18 +122,6 @@ void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
   });
 }
 
-template <class S>
-std::pair<sum_t<S>, sum_t<S>> DefinedJacobi<S>::update_and_apply(
-    S alpha, const FieldView<const S>& q, const FieldView<S>& r, const FieldView<S>& z,
-    Reduction<S>& reduction, const Stream& stream) const {
-  check_fit(q, r);
-  check_fit(r, z);
-  if constexpr (has_cuda) {
-    if (on_gpu_) return detail::update_on_gpu<S>(*on_gpu_, alpha, q, r, z, reduction, stream);
-  }
-  return Preconditioner<S>::update_and_apply(alpha, q, r, z, reduction, stream);
-}
-
 template bool is_singular(const EntryDefinition&, const float*, const float*);
 template bool is_singular(const EntryDefinition&, const double*, const double*);
 template class DefinedJacobi<float>;

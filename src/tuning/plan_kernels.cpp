@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "../solvers/diagonal_program.hpp"
+#include "../solvers/method_programs.hpp"
+#include "../solvers/method_rows.hpp"
 #include "../solvers/persistent_program.hpp"
 #include "../spmv/defined_entry_text.hpp"
 #include "../spmv/product_program.hpp"
@@ -120,19 +122,37 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   ProductProgram in_loop =
       program(programs.iterated, is_cg ? device::store_and_dot : device::store_and_dots);
   if (!is_cg && plan.recurrence == Recurrence::real) in_loop.ring = 1;
+  const auto add_steps = [&](bool in_graph) {
+    const MethodInfo& method = !is_cg ? method_rows::bicgstab
+                               : in_graph && plan.reductions == 1
+                                   ? method_rows::single_reduction_conjugate_gradient
+                                   : method_rows::conjugate_gradient;
+    const Ring ring = in_loop.ring == 4   ? Ring::quaternion
+                      : in_loop.ring == 2 ? Ring::complex
+                                          : Ring::real;
+    const auto steps = program_of_method(method, ring, true);
+    const bool contiguous = plan.vector == VectorLayout::aos || steps.ring == Ring::real;
+    for (auto& [name, source] :
+         step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, true,
+                               device::parts_of_group(plan.threads)})) {
+      kernels.push_back(std::move(source));
+    }
+    if (steps.ring == Ring::real) {
+      kernels.push_back(preconditioned_step_source(own, programs.own.arithmetic_bytes, steps,
+                                                   device::parts_of_group(plan.threads)));
+    }
+  };
   switch (plan.loop) {
     case LoopForm::stepped:
-      in_loop.epilogue = is_cg ? device::store_and_dot : device::store_scaled;
+      in_loop.in_loop = true;
       add_product(in_loop);
+      add_steps(false);
       break;
     case LoopForm::graph:
     case LoopForm::replay:
       in_loop.in_loop = true;
       add_product(in_loop);
-      if (is_cg) {
-        kernels.push_back(
-            diagonal_step_source(own, programs.own.arithmetic_bytes, plan.reductions == 1));
-      }
+      add_steps(true);
       break;
     case LoopForm::persistent:
       in_loop.epilogue = device::store_and_dot;

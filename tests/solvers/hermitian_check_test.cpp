@@ -116,8 +116,8 @@ TEST(HermitianCheckOf, AMatrixFreeOperatorIsMadeOnce) {
   EXPECT_EQ(products(hermitian, solver), counted + 2);
   EXPECT_EQ(products(hermitian, solver), counted);
   ConjugateGradient<double> refusing(skewed);
-  EXPECT_EQ(products(skewed, refusing), 4);
-  EXPECT_EQ(products(skewed, refusing), 1 + 1) << "the residual of the guess, and once more";
+  EXPECT_EQ(products(skewed, refusing), 3);
+  EXPECT_EQ(products(skewed, refusing), 1) << "the residual of the guess";
 }
 
 }  // namespace

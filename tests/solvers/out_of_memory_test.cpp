@@ -105,34 +105,6 @@ TEST(OutOfMemory, ASolverAllocatesWhatItSays) {
   }
 }
 
-/// A method whose loop needs more than any machine has, beside its fields.
-class Greedy final : public KrylovSolver<double> {
- public:
-  explicit Greedy(const LinearOperator<double>& matrix)
-      : KrylovSolver(matrix, nullptr, {}, Ring::real, {1, 1LL << 60}) {}
-
- private:
-  void iterate(detail::SolveControl<double>&) override {}
-  Cost cost() const override { return {0, 0}; }
-};
-
-TEST(OutOfMemory, CountsWhatLoopsNeedBesideTheirFields) {
-  Seed seed(3104);
-  const auto matrix = random_positive_definite_matrix<E>(300, 5, seed.generator);
-  const Operator<E> A(matrix, Plan{});
-  try {
-    Greedy solver(A);
-    ADD_FAILURE() << "made";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::memory);
-    EXPECT_TRUE(std::string(error.what())
-                    .starts_with("the solver needs 4 fields of 9.4 KiB and 1048576.0 TiB of its "
-                                 "loop's sums and scalars "
-                                 "beside the matrix, available are "))
-        << error.what();
-  }
-}
-
 /// Rows of so many components that no machine holds a field of them.
 class Vast final : public LinearOperator<double> {
  public:

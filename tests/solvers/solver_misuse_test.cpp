@@ -126,10 +126,6 @@ TEST(SolverMisuse, JacobiTakesItsOperatorsFieldsOnly) {
                  [&] { jacobi.apply(longer.view(), also_longer.view(), stream); });
   expect_refused(ErrorKind::size_mismatch, [&] { jacobi.apply(r.view(), longer.view(), stream); });
   expect_refused(ErrorKind::size_mismatch, [&] { jacobi.apply(turned.view(), z.view(), stream); });
-  Reduction<double> reduction(n, Device::cpu());
-  expect_refused(ErrorKind::size_mismatch, [&] {
-    jacobi.update_and_apply(1, longer.view(), r.view(), z.view(), reduction, stream);
-  });
 }
 
 /// Multiplies by 2, and tells how many of it there are.

@@ -99,7 +99,7 @@ void compile_all(const EntryText& text, const EntryText& exact, const cuda::Entr
         "}\n"
         "extern \"C\" __global__ void apply(\n"
         "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
-        "  heddle::device::update_with_diagonal<DiagonalPlan>(a);\n"
+        "  heddle::device::apply_diagonal<DiagonalPlan>(a);\n"
         "}\n";
     const std::string loop =
         "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"

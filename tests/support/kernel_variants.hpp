@@ -2,10 +2,13 @@
 // preconditioners and loops.
 #pragma once
 
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "../../src/solvers/diagonal_program.hpp"
+#include "../../src/solvers/method_programs.hpp"
+#include "../../src/solvers/method_rows.hpp"
 #include "../../src/solvers/persistent_program.hpp"
 #include "covering_array.hpp"
 #include "heddle/entry_kind.hpp"
@@ -51,7 +54,7 @@ inline const std::vector<VariantEntry>& variant_entries() {
   return entries;
 }
 
-enum class ProgramKind { product, diagonal, diagonal_step, persistent };
+enum class ProgramKind { product, diagonal, steps, preconditioned_steps, persistent };
 
 struct VariantProgram {
   const char* name;
@@ -61,7 +64,8 @@ struct VariantProgram {
   bool in_loop = false;
   bool jacobi = false;
   bool in_shared = false;
-  bool one_reduction = false;  // of a step
+  MethodInfo steps = {};    // whose steps
+  int chunks_together = 0;  // see cuda::StepForm
   cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
 };
 
@@ -77,8 +81,37 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
       {.name = "residual", .epilogue = device::store_residual},
       {.name = "diagonal", .kind = diagonal},
-      {.name = "step with Jacobi", .kind = diagonal_step},
-      {.name = "step with Jacobi and one reduction", .kind = diagonal_step, .one_reduction = true},
+      {.name = "conjugate gradient", .kind = steps, .steps = method_rows::conjugate_gradient},
+      {.name = "conjugate gradient with one reduction",
+       .kind = steps,
+       .steps = method_rows::single_reduction_conjugate_gradient},
+      {.name = "two updates together",
+       .kind = steps,
+       .steps = method_rows::conjugate_gradient,
+       .chunks_together = 3},
+      {.name = "MINRES with two updates together",
+       .kind = steps,
+       .steps = method_rows::minres,
+       .chunks_together = 2},
+      {.name = "BiCGStab's steps", .kind = steps, .steps = method_rows::bicgstab},
+      {.name = "real BiCGStab's steps with Jacobi",
+       .kind = steps,
+       .own_ring = false,
+       .jacobi = true,
+       .steps = method_rows::bicgstab},
+      {.name = "MINRES", .kind = steps, .steps = method_rows::minres},
+      {.name = "steps with Jacobi",
+       .kind = preconditioned_steps,
+       .jacobi = true,
+       .steps = method_rows::conjugate_gradient},
+      {.name = "steps with Jacobi and one reduction",
+       .kind = preconditioned_steps,
+       .jacobi = true,
+       .steps = method_rows::single_reduction_conjugate_gradient},
+      {.name = "MINRES with Jacobi",
+       .kind = preconditioned_steps,
+       .jacobi = true,
+       .steps = method_rows::minres},
       {.name = "loop", .kind = persistent, .epilogue = device::store_and_dot},
       {.name = "loop in shared memory",
        .kind = persistent,
@@ -149,7 +182,7 @@ inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
   const bool solves = (program.kind == ProgramKind::persistent &&
                        program.method == cuda::PersistentMethod::conjugate_gradient) ||
-                      program.kind == ProgramKind::diagonal_step ||
+                      program.steps.needs_hermitian ||
                       (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
   try {
@@ -176,6 +209,22 @@ inline SelectionSpace variant_space() {
   return space;
 }
 
+/// All steps of a loop, each in a namespace of its own.
+inline cuda::KernelSource in_one_program(const std::vector<cuda::StepProgram>& programs) {
+  cuda::KernelSource all = programs.front().source;
+  all.text = "#include \"heddle/kernels/joined_updates.cuh\"\n";
+  for (const auto& [name, source] : programs) {
+    std::istringstream lines(source.text);
+    std::string includes, rest;
+    for (std::string line; std::getline(lines, line);) {
+      (line.starts_with("#include") ? includes : rest) += line + "\n";
+    }
+    all.text += includes + "#define heddle_step heddle_" + name + "\nnamespace " + name + " {\n" +
+                rest + "}\n#undef heddle_step\n";
+  }
+  return all;
+}
+
 inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProgram& program,
                                     const Plan& plan, int architecture = 90) {
   constexpr Index some_rows = 1000;
@@ -187,12 +236,26 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};
   product.in_loop = program.in_loop;
+  const auto method = [&] {
+    const int components = product.ring;
+    const Ring ring = components == 4   ? Ring::quaternion
+                      : components == 2 ? Ring::complex
+                                        : Ring::real;
+    return program_of_method(program.steps, ring, program.jacobi);
+  };
   cuda::KernelSource source =
       program.kind == ProgramKind::product ? cuda::product_source(product, architecture)
       : program.kind == ProgramKind::diagonal
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
-      : program.kind == ProgramKind::diagonal_step
-          ? cuda::diagonal_step_source(product, entry.arithmetic_bytes, program.one_reduction)
+      : program.kind == ProgramKind::steps
+          ? in_one_program(cuda::step_programs(
+                method(),
+                {entry.shape.scalar_bytes,
+                 plan.vector == VectorLayout::aos || method().ring == Ring::real, program.jacobi,
+                 device::parts_of_group(plan.threads), program.chunks_together}))
+      : program.kind == ProgramKind::preconditioned_steps
+          ? cuda::preconditioned_step_source(product, entry.arithmetic_bytes, method(),
+                                             device::parts_of_group(plan.threads))
           : cuda::persistent_source(
                 {product, plan.threads, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <set>
 #include <stdexcept>
 
 #include "../../src/spmv/nvrtc.hpp"
@@ -170,17 +171,24 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
       };
       AheadCompiler ahead(kernels_of, compile);
       std::vector<Plan> announced;
+      std::set<std::string> distinct;
       for (const char* text : {"pJDS,T=2,schedule=full,loop=graph,reductions=1",
                                "C=32,schedule=dynamic,loop=persistent", "CSR,loop=stepped"}) {
         announced.push_back(parse_plan(text));
         // The product; or with Jacobi the diagonal, a residual, a product in the loop or the loop
-        // itself, and for a graph of conjugate gradient its step.
-        const std::size_t count = kernels_of(announced.back()).size();
-        const bool has_step =
-            objective == Objective::cg && announced.back().loop == LoopForm::graph;
-        EXPECT_EQ(count, objective == Objective::product ? 1u : has_step ? 4u : 3u);
-        expected += count;
+        // itself, and the steps of a loop that is not one kernel.
+        const auto kernels = kernels_of(announced.back());
+        const std::size_t count = kernels.size();
+        if (objective == Objective::product) {
+          EXPECT_EQ(count, 1u);
+        } else if (announced.back().loop == LoopForm::persistent) {
+          EXPECT_EQ(count, 3u);
+        } else {
+          EXPECT_GT(count, 3u);
+        }
+        for (const auto& kernel : kernels) distinct.insert(kernel.text);  // plans share steps
       }
+      expected += distinct.size();
       ahead.announce(announced);
       ahead.wait();
     }

@@ -1,7 +1,6 @@
 // The Jacobi preconditioner: inverses of the diagonal entries, kept as one plane a component.
 #pragma once
 
-#include "heddle/kernels/conjugate_gradient_graph.cuh"
 #include "heddle/kernels/diagonal_arguments.hpp"
 #include "heddle/kernels/product.cuh"
 
@@ -158,26 +157,6 @@ struct RowsOfBlock {
   }
 };
 
-/// z = M^-1 r, where `r` is what this thread has of r, and what its row adds to |r|^2 and Re <r,
-/// z>.
-template <class Plan, class Inverse, class Arguments>
-__device__ __forceinline__ void precondition_rows(const RowsOfBlock<Plan>& rows, const Arguments& a,
-                                                  const Inverse& inverse,
-                                                  const typename RowsOfBlock<Plan>::V& r,
-                                                  double (&sums)[2]) {
-  using V = typename RowsOfBlock<Plan>::V;
-  const V row = rows.row_of(r);
-  const V z = times(inverse, row);
-  if (row_of_thread<Plan>() < a.rows) {
-#pragma unroll
-    for (int k = 0; k < V::components; ++k) {
-      sums[0] += double(row.component[k]) * double(row.component[k]);
-      sums[1] += double(row.component[k]) * double(z.component[k]);
-    }
-  }
-  rows.store(a.z, rows.scalars_of(z));
-}
-
 /// z = M^-1 r.
 template <class Plan>
 __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& a) {
@@ -188,85 +167,8 @@ __device__ __forceinline__ void apply_diagonal(const DiagonalArgumentsOf<Plan>& 
     if (a.state->end != loop_runs) return;
   }
   const Rows rows{tile, a.rows};
-  double sums[2] = {};
-  precondition_rows<Plan>(rows, a, inverse_at<Plan>(a, row_of_thread<Plan>()), rows.load(a.r),
-                          sums);
-}
-
-/// r -= alpha q, z = M^-1 r; what this thread's row adds to |r|^2 and Re <r, z>.
-template <class Plan, class Inverse, class Arguments>
-__device__ __forceinline__ void update_rows(const Arguments& a, const Inverse& inverse,
-                                            double alpha, double (&sums)[2]) {
-  using Rows = RowsOfBlock<Plan>;
-  __shared__ typename Rows::T tile[Rows::tile_size];
-  const Rows rows{tile, a.rows};
-  typename Rows::V r = rows.load(a.r);
-  const typename Rows::V q = rows.load(a.q);
-#pragma unroll
-  for (int k = 0; k < Rows::K; ++k) {
-    r.component[k] -= static_cast<typename Rows::T>(alpha) * q.component[k];
-  }
-  rows.store(a.r, r);
-  precondition_rows<Plan>(rows, a, inverse, r, sums);
-}
-
-/// r -= alpha q, z = M^-1 r;  |r|^2 and Re <r, z>.
-template <class Plan>
-__device__ __forceinline__ void update_with_diagonal(const DiagonalArgumentsOf<Plan>& a) {
-  double sums[2] = {}, total[2];
-  update_rows<Plan>(a, inverse_at<Plan>(a, row_of_thread<Plan>()), a.alpha, sums);
-  store_partials<2, Plan::block>(a.sums, sums, blockIdx.x);
-  if (finish_sums<2, Plan::block>(a.sums, gridDim.x, total) && threadIdx.x == 0) {
-    a.results[0] = total[0];
-    a.results[1] = total[1];
-  }
-}
-
-template <class Plan>
-using DiagonalStepArgumentsOf =
-    DiagonalStepArguments<typename Plan::scalar,
-                          stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
-
-/// Kernel 2 of a graph: r -= alpha q, z = M^-1 r.
-template <class Plan>
-__device__ __forceinline__ void two_reductions_step(const DiagonalStepArgumentsOf<Plan>& a) {
-  // While the kernel before still runs.
   const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
-  double alpha;
-  if (!take_alpha<Plan::block>(*a.state, a.side, a.product, alpha)) return;
-  double sums[2] = {};
-  update_rows<Plan>(a, inverse, alpha, sums);
-  store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
-}
-
-/// Kernel 2 of a graph: p = z + beta p, s = q + beta s, x += alpha p, r -= alpha s, z = M^-1 r.
-template <class Plan>
-__device__ __forceinline__ void one_reduction_step(const DiagonalStepArgumentsOf<Plan>& a) {
-  using Rows = RowsOfBlock<Plan>;
-  using V = typename Rows::V;
-  using T = typename Rows::T;
-  __shared__ T tile[Rows::tile_size];
-  // While the kernel before still runs.
-  const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
-  double alpha, beta;
-  if (!take_step<2, Plan::block>(*a.state, a.side, a.product, a.before, alpha, beta)) return;
-  const Rows rows{tile, a.rows};
-  V r = rows.load(a.r), p = rows.load(a.p), s = rows.load(a.s), x = rows.load(a.x);
-  const V q = rows.load(a.q), z = rows.load(a.z);
-#pragma unroll
-  for (int k = 0; k < V::components; ++k) {
-    p.component[k] = z.component[k] + T(beta) * p.component[k];
-    s.component[k] = q.component[k] + T(beta) * s.component[k];
-    x.component[k] += T(alpha) * p.component[k];
-    r.component[k] -= T(alpha) * s.component[k];
-  }
-  rows.store(a.p, p);
-  rows.store(a.s, s);
-  rows.store(a.x, x);
-  rows.store(a.r, r);
-  double sums[2] = {};
-  precondition_rows<Plan>(rows, a, inverse, r, sums);
-  store_partials<2, Plan::block>({a.partials, nullptr}, sums, blockIdx.x);
+  rows.store(a.z, rows.scalars_of(times(inverse, rows.row_of(rows.load(a.r)))));
 }
 
 }  // namespace heddle::device

@@ -19,32 +19,10 @@ struct InvertArguments {
 template <class M, class D>
 struct DiagonalArguments {
   const D* inverses;
-  const M* q;
-  M* r;
+  const M* r;
   M* z;
   Index rows;
-  double alpha;
   const LoopState* state;  // of a loop on the device: nothing is done once that has ended
-  SumSpace sums;
-  double* results;
-};
-
-/// Kernel 2 of conjugate gradient in a graph, with a diagonal preconditioner.
-template <class M, class D>
-struct DiagonalStepArguments {
-  const D* inverses;
-  const M* q;  // the product's y: A p, or A z
-  M* r;
-  M* z;
-  M* p;  // the rest for one reduction an iteration only
-  M* s;
-  M* x;
-  Index rows;
-  LoopState* state;
-  int side;
-  PartialSums product;
-  PartialSums before;
-  double* partials;  // |r|^2 and <r, z>
 };
 
 }  // namespace heddle::device

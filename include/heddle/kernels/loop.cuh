@@ -61,14 +61,9 @@ __device__ __forceinline__ int judged(const LoopLimits& limits, double squared_n
   return loop_runs;
 }
 
-/// Of a product in a graph: true if the run has ended. The kernels that complete x are done then,
-/// and are told that nothing is left. `end` is written by vector kernels only and read by products
-/// only, `over` the other way round: no kernel writes what others of its blocks have yet to read.
-__device__ __forceinline__ bool is_over(LoopState& state) {
-  if (state.end == loop_runs) return false;
-  if (is_leader()) state.over = 1;
-  return true;
-}
+/// Of a product in a graph: true if the run has ended. `end` is written by steps only and read by
+/// products only: no kernel writes what others of its blocks have yet to read.
+__device__ __forceinline__ bool is_over(const LoopState& state) { return state.end != loop_runs; }
 
 /// For a graph, by a vector kernel: why the run ends, if it does. The host may be looking out for
 /// it.
@@ -87,16 +82,6 @@ __device__ __forceinline__ void record_iteration(LoopState& state, long long ite
     state.watch->squared_norm = squared_norm;
     state.watch->iteration = iteration;
   }
-}
-
-/// One more iteration of a graph is done: records it, and decides whether to stop.
-__device__ __forceinline__ void conclude_iteration(LoopState& state, double squared_norm) {
-  const long long iteration = state.iteration + 1;
-  record_iteration(state, iteration, squared_norm);
-  const int end = judged(state.limits, squared_norm, iteration);
-  set_end(state, end == loop_runs ? requested_end(state, state.limits.deadline, iteration,
-                                                  state.limits.unwatched)
-                                  : end);
 }
 
 __device__ __forceinline__ void send(Packet* to, double value, unsigned long long round) {

@@ -33,19 +33,16 @@ inline constexpr long long usually_unwatched = 15;
 struct LoopLimits {
   double target;                // |r|^2 that is small enough
   double growth;                // |r|^2 that is too much
+  double squared_norm;          // |r|^2 where the run begins
   long long iterations;         // of this run
   unsigned long long deadline;  // in nanoseconds of the GPU's clock, 0 for none
   unsigned long long patience;  // nanoseconds; the deadline is set from it by the first kernel
   long long unwatched;          // graph loops: iterations between looks at clock and host, 2^k - 1
 };
 
-/// What one iteration of conjugate gradient in a graph leaves to the next: a kernel reads one of
-/// two and writes the other, since blocks of it may begin when others are done.
-struct StepScalars {
-  double r_z, alpha;
-  long long iteration;  // iterations done before
-  int requested;        // a LoopEnd that the host or the clock asks for
-};
+/// Room for what a method's decisions leave to the next kernels: a kernel reads one of two sides
+/// and writes the other, since blocks of it may begin when others are done.
+inline constexpr int bytes_of_side = 512;
 
 struct LoopState {
   LoopLimits limits;
@@ -54,11 +51,7 @@ struct LoopState {
   double squared_norm;
   long long iteration;  // of this run
   int end;              // a LoopEnd; x and r are complete when the run is over
-  int over;             // graph loops: nothing of this run is left to do
-  StepScalars step[2];  // conjugate gradient
-  // BiCGStab, in a ring of up to 4 components.
-  double rho[4], sigma[4], alpha[4], omega[4];
-  int half;  // the second half of the last iteration is left out
+  alignas(16) unsigned char side[2][bytes_of_side];  // of loops in a graph
 };
 
 }  // namespace heddle::device

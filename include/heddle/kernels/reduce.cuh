@@ -72,7 +72,8 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
   // Blocks of 64 have enough loads on the way, and took seconds to compile with more.
   constexpr int at_once = per_thread * Parts < 64 ? 4 : 1;
   double sums[per_thread][N] = {};
-  const unsigned mine = adders == Threads || threadIdx.x < adders ? threadIdx.x * per_thread : groups;
+  const unsigned mine =
+      adders == Threads || threadIdx.x < adders ? threadIdx.x * per_thread : groups;
 #pragma unroll at_once
   for (unsigned first = mine; first < groups; first += strides) {
 #pragma unroll
@@ -109,20 +110,11 @@ __device__ __forceinline__ void add_partials(const double* partials, unsigned co
 }
 
 /// The partial sums of a kernel before this one, added by every block of `Threads` for itself:
-/// `total` is that of all its threads.
-template <int N, int Threads>
-__device__ __forceinline__ void add_again(const PartialSums& sums, double (&total)[N]) {
+/// `total` is that of all its threads. `Parts`: that make the sum of one group.
+template <int N, int Threads, unsigned Parts>
+__device__ __forceinline__ void add_parts_again(const PartialSums& sums, double (&total)[N]) {
   __shared__ double of_block[N];
-  switch (sums.parts) {
-    case 1:
-      add_partials<N, Threads, 1, false>(sums.partials, sums.count, total);
-      break;
-    case 2:
-      add_partials<N, Threads, 2, false>(sums.partials, sums.count, total);
-      break;
-    default:
-      add_partials<N, Threads, 4, false>(sums.partials, sums.count, total);
-  }
+  add_partials<N, Threads, Parts, false>(sums.partials, sums.count, total);
   if (threadIdx.x == 0) {
 #pragma unroll
     for (int v = 0; v < N; ++v) of_block[v] = total[v];
@@ -130,6 +122,19 @@ __device__ __forceinline__ void add_again(const PartialSums& sums, double (&tota
   __syncthreads();
 #pragma unroll
   for (int v = 0; v < N; ++v) total[v] = of_block[v];
+}
+
+/// The same where the number of parts is not known before.
+template <int N, int Threads>
+__device__ __forceinline__ void add_again(const PartialSums& sums, double (&total)[N]) {
+  switch (sums.parts) {
+    case 1:
+      return add_parts_again<N, Threads, 1>(sums, total);
+    case 2:
+      return add_parts_again<N, Threads, 2>(sums, total);
+    default:
+      return add_parts_again<N, Threads, 4>(sums, total);
+  }
 }
 
 /// For a launch whose sums the host waits for, one kernel less. After a block's last

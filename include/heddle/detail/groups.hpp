@@ -162,4 +162,23 @@ void set_element(S* data, const Run& run, Offset i, const Coefficient<R, S>& val
   for (int c = 0; c < value.size; ++c) data[run.at(i, c)] = value.component[c];
 }
 
+/// The element at a run's place i, as operations see chunks of fields (kernels/chunks.hpp).
+template <Ring R, class S, class Run>
+struct ElementChunk {
+  struct Values {
+    Coefficient<R, S> at[1];
+  };
+  static constexpr int elements = 1;
+  static constexpr int count = 1;
+
+  Run run;
+  Offset place;
+  Offset first = run.at(place, 0);  // scalar
+
+  HEDDLE_INLINE Values load(const S* data) const { return {{element<R>(data, run, place)}}; }
+  HEDDLE_INLINE void store(S* data, const Values& values) const {
+    set_element<R>(data, run, place, values.at[0]);
+  }
+};
+
 }  // namespace heddle::detail

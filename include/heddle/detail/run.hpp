@@ -1,0 +1,52 @@
+// A run of a method: it goes from a residual until something ends it.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "heddle/field.hpp"
+#include "heddle/kernels/loop_state.hpp"
+#include "heddle/reduction.hpp"
+
+namespace heddle::detail {
+
+/// What a run may take; T is what scalars are summed in.
+template <class T>
+struct RunLimits {
+  T target = 0;                                     // |r|^2 that is small enough
+  T growth = 0;                                     // |r|^2 that is too much
+  T squared_norm = 0;                               // |r|^2 where the run begins
+  long long iterations = 0;                         // at most
+  double seconds = 0;                               // infinity for no limit
+  long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
+  /// Called with the iteration of this run and |r|^2, of a run on a GPU now and then; says why the
+  /// run has to end, if it does. May be empty.
+  std::function<device::LoopEnd(long long, T)> observe;
+};
+
+template <class T>
+struct RunResult {
+  int end = 0;  // a device::LoopEnd
+  long long iterations = 0;
+  T squared_norm = 0;          // of the recurrence, at the end
+  std::span<const T> history;  // |r|^2 after each iteration; valid until the next run
+};
+
+/// A method over one operator, ready to run.
+template <class S>
+class MethodLoop {
+ public:
+  virtual ~MethodLoop() = default;
+
+  /// From r = b - A x. The preconditioner is up to date.
+  virtual RunResult<sum_t<S>> run(const FieldView<S>& x, const FieldView<S>& r,
+                                  const RunLimits<sum_t<S>>& limits) = 0;
+
+  /// Of a loop on a GPU: queues a run from the limits that `*state` has by then, on a stream that
+  /// is being captured. The graph may be launched any number of times, one at a time and not beside
+  /// `run`.
+  virtual void capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
+                           const Stream&) {}
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,140 @@
+// How the threads of a GPU share out a field: a thread takes chunks, each of 16 bytes that follow
+// one another or of one element whose components lie apart. Index arithmetic only, for host and
+// device alike: a test without a GPU walks over every field too.
+#pragma once
+
+#include "heddle/coefficient.hpp"
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::cuda {
+
+inline constexpr int threads_of_block = 256;
+
+/// A launch over the elements of a field, which lie in planes: one plane where they follow one
+/// another, else (SoA over complex numbers or quaternions) one for each element of a row.
+struct Walk {
+  Offset elements = 0;          // of a plane
+  Offset component_stride = 1;  // in scalars, between the components of an element
+  Offset plane_stride = 0;      // in scalars
+  unsigned planes = 1;
+  unsigned blocks_of_plane = 1;
+  int steps = 1;  // chunks that a thread takes, a block's width apart
+
+  HEDDLE_HD unsigned blocks() const { return planes * blocks_of_plane; }
+
+  HEDDLE_HD Offset chunk(unsigned block_of_plane, int step, int thread) const {
+    return (Offset(block_of_plane) * steps + step) * threads_of_block + thread;
+  }
+};
+
+template <Ring R, class S>
+struct ChunkValues {
+  static constexpr int bytes_of_element = ring_size(R) * static_cast<int>(sizeof(S));
+  static constexpr int elements = bytes_of_element < 16 ? 16 / bytes_of_element : 1;
+
+  Coefficient<R, S> at[elements];
+};
+
+/// Elements that follow one another; accesses are of 16 bytes where all data are `aligned` to that.
+template <Ring R, class S, bool aligned>
+struct ContiguousChunk {
+  using Values = ChunkValues<R, S>;
+  static constexpr int elements = Values::elements;
+  static constexpr int scalars = elements * ring_size(R);
+  static constexpr int scalars_of_access = 16 / static_cast<int>(sizeof(S));
+  struct alignas(16) Access {
+    S scalar[scalars_of_access];
+  };
+
+  Offset first;  // scalar
+  int count;     // of its elements that the field has
+
+  HEDDLE_HD ContiguousChunk(const Walk& walk, unsigned, Offset chunk)
+      : first(chunk * scalars),
+        count(walk.elements - chunk * elements < elements
+                  ? static_cast<int>(walk.elements - chunk * elements)
+                  : elements) {}
+
+  /// Elements that the field does not have are zero.
+  HEDDLE_HD Values load(const S* data) const {
+    Values values;
+    if (aligned && count == elements) {
+      const Access* from = reinterpret_cast<const Access*>(data + first);
+      for (int i = 0; i < scalars / scalars_of_access; ++i) {
+        const Access access = from[i];
+        for (int k = 0; k < scalars_of_access; ++k)
+          scalar(values, i * scalars_of_access + k) = access.scalar[k];
+      }
+    } else {
+      for (int i = 0; i < scalars; ++i) {
+        scalar(values, i) = i < count * ring_size(R) ? data[first + i] : S(0);
+      }
+    }
+    return values;
+  }
+  HEDDLE_HD void store(S* data, const Values& values) const {
+    if (aligned && count == elements) {
+      Access* to = reinterpret_cast<Access*>(data + first);
+      for (int i = 0; i < scalars / scalars_of_access; ++i) {
+        Access access;
+        for (int k = 0; k < scalars_of_access; ++k) {
+          access.scalar[k] = scalar(values, i * scalars_of_access + k);
+        }
+        to[i] = access;
+      }
+    } else {
+      for (int i = 0; i < scalars; ++i) {
+        if (i < count * ring_size(R)) data[first + i] = scalar(values, i);
+      }
+    }
+  }
+
+ private:
+  template <class V>
+  HEDDLE_HD static auto& scalar(V& values, int i) {
+    return values.at[i / ring_size(R)].component[i % ring_size(R)];
+  }
+};
+
+/// One element whose components lie in planes: neighbouring threads access neighbouring scalars.
+template <Ring R, class S>
+struct PlanarChunk {
+  struct Values {
+    Coefficient<R, S> at[1];
+  };
+  static constexpr int elements = 1;
+  static constexpr int count = 1;
+
+  Offset first;
+  Offset component_stride;
+
+  HEDDLE_HD PlanarChunk(const Walk& walk, unsigned plane, Offset chunk)
+      : first(plane * walk.plane_stride + chunk), component_stride(walk.component_stride) {}
+
+  HEDDLE_HD Values load(const S* data) const {
+    Values values;
+    for (int c = 0; c < ring_size(R); ++c) {
+      values.at[0].component[c] = data[first + c * component_stride];
+    }
+    return values;
+  }
+  HEDDLE_HD void store(S* data, const Values& values) const {
+    for (int c = 0; c < ring_size(R); ++c) {
+      data[first + c * component_stride] = values.at[0].component[c];
+    }
+  }
+};
+
+/// What one thread does of an operation: calls `operation(chunk, sums)` for its chunks.
+template <class Chunk, class Operation>
+HEDDLE_HD void visit_chunks(const Walk& walk, unsigned block, int thread,
+                            const Operation& operation, double* sums) {
+  const unsigned plane = block / walk.blocks_of_plane;
+  const unsigned block_of_plane = block % walk.blocks_of_plane;
+  for (int step = 0; step < walk.steps; ++step) {
+    const Offset chunk = walk.chunk(block_of_plane, step, thread);
+    if (chunk * Chunk::elements < walk.elements) operation(Chunk(walk, plane, chunk), sums);
+  }
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,90 @@
+// An update of a method and the diagonal preconditioner behind it as one kernel.
+#pragma once
+
+#include "heddle/kernels/diagonal.cuh"
+#include "heddle/kernels/step.cuh"
+
+namespace heddle::device {
+
+template <class Plan>
+using PreconditionedStepArgumentsOf =
+    PreconditionedStepArguments<stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
+
+/// What a row adds to the sums of a step over v_in and v_out = M^-1 v_in.
+template <class Next, class V>
+struct SumsOfRow {
+  const V& in;
+  const V& out;
+  double* sums;
+
+  template <class... Sum>
+  __device__ __forceinline__ void add(methods::Sums<Sum...>) const {
+    double* into = sums;
+    (add_one<Sum>(*into++), ...);
+  }
+  template <class Sum>
+  __device__ __forceinline__ void add_one(double& into) const {
+    static_assert((Sum::left == Next::in || Sum::left == Next::out) &&
+                      (Sum::right == Next::in || Sum::right == Next::out),
+                  "sums beside a preconditioner are over what it takes and gives");
+    const V& left = Sum::left == Next::in ? in : out;
+    const V& right = Sum::right == Next::in ? in : out;
+#pragma unroll
+    for (int k = 0; k < V::components; ++k) {
+      into += double(left.component[k]) * double(right.component[k]);
+    }
+  }
+};
+
+/// Step i, an update, and step i + 1.
+template <class Plan, class M, bool start, int i>
+__device__ __forceinline__ void update_and_precondition(
+    const PreconditionedStepArgumentsOf<Plan>& a) {
+  using L = listing_of<M, start>;
+  using Step = methods::step_at<L, i>;
+  using Next = methods::step_at<L, i + 1>;
+  using Rows = RowsOfBlock<Plan>;
+  using V = typename Rows::V;
+  using T = typename Rows::T;
+  constexpr unsigned loads = methods::facts_of<L>.loads(i) | 1u << Next::in;
+  constexpr int first = own_numbers_of<M, L, i>, N = first + own_numbers_of<M, L, i + 1>;
+  static_assert(M::ring == Ring::real);
+  __shared__ T tile[Rows::tile_size];
+  // While the kernel before still runs.
+  const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
+  follow_kernel_before();
+  methods::Coefficients<M, T> c;
+  if (!begin_step<M, start, i, true, Plan::block>(a.step, c)) return;
+
+  const Rows rows{tile, a.rows};
+  const auto field = [&](int k) { return static_cast<typename Plan::scalar*>(a.step.vector[k]); };
+  V v[M::vectors];
+  methods::each<0, M::vectors>([&]<int k>() {
+    if constexpr ((loads >> k & 1u) != 0) v[k] = rows.load(field(k));
+  });
+#pragma unroll
+  for (int n = 0; n < Rows::K; ++n) {
+    Coefficient<Ring::real, T> e[M::vectors];
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr ((loads >> k & 1u) != 0) e[k].component[0] = v[k].component[n];
+    });
+    Step::body::at(e, c);
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr ((Step::writes >> k & 1u) != 0) v[k].component[n] = e[k].component[0];
+    });
+  }
+  methods::each<0, M::vectors>([&]<int k>() {
+    if constexpr ((Step::writes >> k & 1u) != 0) rows.store(field(k), v[k]);
+  });
+  const V in = rows.row_of(v[Next::in]);
+  const V out = times(inverse, in);
+  double sums[N > 0 ? N : 1] = {};
+  if (row_of_thread<Plan>() < a.rows) {
+    SumsOfRow<Next, V>{in, out, sums}.add(typename Step::sums{});
+    SumsOfRow<Next, V>{in, out, sums + first}.add(typename Next::sums{});
+  }
+  rows.store(field(Next::out), rows.scalars_of(out));
+  if constexpr (N > 0) store_partials<N, Plan::block>({a.step.partials, nullptr}, sums, blockIdx.x);
+}
+
+}  // namespace heddle::device

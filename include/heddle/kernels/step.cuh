@@ -1,0 +1,306 @@
+// A step of a method as a kernel of a graph that is repeated. It begins with the decision before
+// it: every block adds the partial sums that kernels before left and comes to the same conclusion,
+// which takes less time than a kernel between the two; one thread writes it down for the kernels
+// behind.
+#pragma once
+
+#include "heddle/kernels/loop.cuh"
+#include "heddle/kernels/reduce.cuh"
+#include "heddle/kernels/step_arguments.hpp"
+
+namespace heddle::device {
+
+/// What a decision leaves.
+template <class M>
+struct Side {
+  methods::Coefficients<M, double> c;
+  long long iteration;
+  int end;        // a LoopEnd
+  int requested;  // one that the host or the clock asks for
+};
+
+template <class M, bool start>
+struct ListingOf {
+  using type = typename M::Iteration;
+};
+template <class M>
+struct ListingOf<M, true> {
+  using type = typename M::Start;
+};
+template <class M, bool start>
+using listing_of = typename ListingOf<M, start>::type;
+
+/// Numbers of the sums [first, end) of a listing that are not those of others.
+template <class M, class L, int first, int end>
+constexpr int own_numbers() {
+  int numbers = 0;
+  for (int s = first; s < end; ++s) {
+    const methods::SumFacts& sum = methods::facts_of<L>.sum[s];
+    if (sum.same == s) numbers += sum.in_ring ? ring_size(M::ring) : 1;
+  }
+  return numbers;
+}
+template <class M, class L, int step>
+inline constexpr int own_numbers_of =
+    own_numbers<M, L, methods::facts_of<L>.step[step].first_sum,
+                methods::facts_of<L>.step[step].first_sum + methods::facts_of<L>.step[step].sums>();
+
+/// Whether a kernel does step i together with the diagonal preconditioner behind it.
+template <class M, class L, bool joined, int i>
+constexpr bool joins_next() {
+  if constexpr (!joined || M::ring != Ring::real || i + 1 >= L::count) {
+    return false;
+  } else {
+    using Next = methods::step_at<L, i + 1>;
+    return methods::step_at<L, i>::kind == methods::StepKind::update &&
+           Next::kind == methods::StepKind::precondition && Next::in != Next::out;
+  }
+}
+
+/// The sums that the decision at step `at` gets, added from the partial sums of the kernels that
+/// left them; in thread 0. `joined`: updates and preconditioner are one kernel.
+template <class M, bool start, int at, bool joined, int Threads>
+struct DecisionSums {
+  using L = listing_of<M, start>;
+  static constexpr methods::Pending pending = methods::pending_of(methods::facts_of<L>, at, !start);
+  using Number = Coefficient<M::ring, double>;
+
+  Number sum[methods::most_sums];
+
+  __device__ __forceinline__ void add(const PartialSums* before) { add_source<0, 0, 0>(before); }
+
+  /// `k`: of the pending steps, `source`: the kernel that left its sums, `next`: of the sums.
+  template <int k, int source, int next>
+  __device__ __forceinline__ void add_source(const PartialSums* before) {
+    if constexpr (k < pending.count) {
+      constexpr int i = pending.step[k];
+      constexpr bool both = joins_next<M, L, joined, i>();
+      constexpr int first = methods::facts_of<L>.step[i].first_sum;
+      constexpr int end = first + methods::facts_of<L>.step[i].sums +
+                          (both ? methods::facts_of<L>.step[both ? i + 1 : i].sums : 0);
+      constexpr int numbers = own_numbers<M, L, first, end>();
+      double total[numbers > 0 ? numbers : 1];
+      constexpr unsigned parts =
+          methods::facts_of<L>.step[i].kind == methods::StepKind::product ? M::parts_of_product : 1;
+      if constexpr (numbers > 0) {
+        add_partials<numbers, Threads, parts, false>(before[source].partials, before[source].count,
+                                                     total);
+      }
+      take<first, first, end, next, 0>(total);
+      constexpr bool skips = both && end > first + methods::facts_of<L>.step[i].sums;
+      add_source<k + (skips ? 2 : 1), source + (numbers > 0 ? 1 : 0), next + end - first>(before);
+    }
+  }
+  template <int s, int first, int end, int next, int at_total>
+  __device__ __forceinline__ void take(const double* total) {
+    if constexpr (s < end) {
+      constexpr methods::SumFacts facts = methods::facts_of<L>.sum[s];
+      if constexpr (facts.same != s) {
+        sum[next] = sum[next - (s - facts.same)];
+        take<s + 1, first, end, next + 1, at_total>(total);
+      } else {
+        constexpr int size = facts.in_ring ? ring_size(M::ring) : 1;
+        sum[next] = Number{};
+#pragma unroll
+        for (int n = 0; n < size; ++n) {
+          // Products sum <v_a, v_out>, whatever the order.
+          constexpr methods::StepFacts step = methods::facts_of<L>.step[facts.step];
+          constexpr bool turned = step.kind == methods::StepKind::product &&
+                                  facts.left == step.out && facts.right != step.out;
+          sum[next].component[n] = turned && n > 0 ? -total[at_total + n] : total[at_total + n];
+        }
+        take<s + 1, first, end, next + 1, at_total + size>(total);
+      }
+    }
+  }
+};
+
+/// What a block knows of the run, in its shared memory. Thread 0 takes the decisions: divisions in
+/// double by all threads would take longer than to tell them.
+template <class M, class S>
+struct BlockState {
+  Side<M> side;  // `requested`: as the kernel before left it, the same for every block
+  LoopLimits limits;
+  methods::Coefficients<M, S> c;  // for the update
+  double squared_norm;
+  int concluded;
+  int goes_on;
+
+  /// By all threads, before they wait for one another.
+  __device__ __forceinline__ void load(const StepArguments& a) {
+    copy(a.state->side[a.side], side);
+    copy(&a.state->limits, limits);
+  }
+  template <class T>
+  __device__ __forceinline__ static void copy(const void* from, T& to) {
+    static_assert(sizeof(T) % sizeof(double) == 0);
+    for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(double); k += blockDim.x) {
+      reinterpret_cast<double*>(&to)[k] = static_cast<const double*>(from)[k];
+    }
+  }
+
+  /// By thread 0: the decision at step `at`, unless the run has ended.
+  template <class L, int at>
+  __device__ __forceinline__ void decide(const Coefficient<M::ring, double>* sums) {
+    goes_on = side.end == loop_runs;
+    concluded = 0;
+    if (goes_on == 0) return;
+    methods::Judge<double> judge{limits.target,     limits.growth,  limits.squared_norm,
+                                 limits.iterations, side.iteration, side.requested};
+    methods::step_at<L, at>::decision::decide(side.c, sums, judge);
+    c = methods::rounded<S>(side.c);
+    concluded = judge.concluded;
+    squared_norm = judge.squared_norm;
+    side.iteration = judge.iteration;
+    side.end = judge.end;
+    goes_on = !judge.at_once;
+  }
+
+  /// By the leader, for the kernels behind, once the others of its block have gone on.
+  __device__ __forceinline__ void write(const StepArguments& a) const {
+    if (!is_leader()) return;
+    LoopState& state = *a.state;
+    int requested = side.requested;
+    if (concluded != 0) {
+      record_iteration(state, side.iteration, squared_norm);
+      requested = requested_end(state, limits.deadline, side.iteration, limits.unwatched);
+    }
+    Side<M>& next = *reinterpret_cast<Side<M>*>(state.side[1 - a.side]);
+    next = side;
+    next.requested = requested;
+    if (side.end != state.end) set_end(state, side.end);
+  }
+};
+
+/// What a step begins with: the decision before it, if there is one. False if nothing is to be
+/// done.
+template <class M, bool start, int i, bool joined, int Threads, class S>
+__device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState<M, S>& block) {
+  static_assert(sizeof(Side<M>) <= bytes_of_side, "the method has too many coefficients");
+  using L = listing_of<M, start>;
+  if (start && is_leader() && a.state->limits.patience != 0) {
+    a.state->limits.deadline = nanoseconds() + a.state->limits.patience;
+  }
+  block.load(a);
+  if constexpr (methods::facts_of<L>.decides_before(i)) {
+    using Sums = DecisionSums<M, start, i - 1, joined, Threads>;
+    Sums sums;
+    sums.add(a.before);
+    if constexpr (Sums::pending.count == 0) __syncthreads();
+    if (threadIdx.x == 0) block.template decide<L, i - 1>(sums.sum);
+  } else {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      block.goes_on = block.side.end == loop_runs;
+      block.c = methods::rounded<S>(block.side.c);
+    }
+  }
+  __syncthreads();
+  return block.goes_on != 0;
+}
+
+/// The same for a kernel with one decision or none.
+template <class M, bool start, int i, bool joined, int Threads, class S>
+__device__ __forceinline__ bool begin_step(const StepArguments& a, methods::Coefficients<M, S>& c) {
+  __shared__ BlockState<M, S> block;
+  const bool goes_on = take_decision<M, start, i, joined, Threads>(a, block);
+  if constexpr (methods::facts_of<listing_of<M, start>>.decides_before(i)) block.write(a);
+  c = block.c;
+  return goes_on;
+}
+
+/// A decision that no update follows: one block.
+template <class M, bool start, bool joined>
+__device__ __forceinline__ void decide_alone(const StepArguments& a) {
+  follow_kernel_before();
+  methods::Coefficients<M, double> c;
+  begin_step<M, start, listing_of<M, start>::count, joined, threads_of_step>(a, c);
+}
+
+template <class Chunk, class Operation>
+__device__ __forceinline__ void visit_chunks_of_thread(const cuda::Walk& walk,
+                                                       const Operation& operation) {
+  const unsigned thread = blockIdx.x * threads_of_step + threadIdx.x;
+  const unsigned block = thread / cuda::threads_of_block;
+  if (block >= walk.blocks()) return;
+  cuda::visit_chunks<Chunk>(walk, block, static_cast<int>(thread % cuda::threads_of_block),
+                            operation, nullptr);
+}
+
+/// What a thread does of a step: what it changes, if it `updates`, and its own sums.
+template <class M, class L, int i, class S, bool updates>
+struct ElementStep {
+  using Step = methods::step_at<L, i>;
+  static constexpr unsigned loads =
+      updates ? methods::facts_of<L>.loads(i) : methods::facts_of<L>.operands(i);
+  static constexpr unsigned writes = updates ? Step::writes : 0u;
+
+  const StepArguments& a;
+  const methods::Coefficients<M, S>& c;
+  double* sums;
+
+  template <class Chunk>
+  __device__ __forceinline__ void operator()(const Chunk& chunk, double*) const {
+    typename Chunk::Values values[M::vectors];
+    visit(chunk, values);
+  }
+  /// `held`: vectors whose values are there before; what it loads and writes is there after.
+  template <unsigned held = 0u, class Chunk>
+  __device__ __forceinline__ void visit(const Chunk& chunk, typename Chunk::Values* values) const {
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr ((loads & ~held) >> k & 1u) {
+        values[k] = chunk.load(static_cast<const S*>(a.vector[k]));
+      }
+    });
+#pragma unroll
+    for (int e = 0; e < Chunk::elements; ++e) {
+      Coefficient<M::ring, S> v[M::vectors];
+      methods::each<0, M::vectors>([&]<int k>() {
+        if constexpr (loads >> k & 1u) v[k] = values[k].at[e];
+      });
+      if constexpr (updates) {
+        Step::body::at(v, c);
+        methods::each<0, M::vectors>([&]<int k>() {
+          if constexpr (writes >> k & 1u) values[k].at[e] = v[k];
+        });
+      }
+      if (e < chunk.count) add_terms(typename Step::sums{}, v);
+    }
+    methods::each<0, M::vectors>([&]<int k>() {
+      if constexpr (writes >> k & 1u) chunk.store(static_cast<S*>(a.vector[k]), values[k]);
+    });
+  }
+
+  template <class... Sum, class V>
+  __device__ __forceinline__ void add_terms(methods::Sums<Sum...>, const V& v) const {
+    double* into = sums;
+    ((methods::add_term<Sum>(v, into), into += Sum::in_ring ? ring_size(M::ring) : 1), ...);
+  }
+};
+
+/// Step i, an update, over chunks of S.
+template <class M, bool start, int i, class S, class Chunk, bool joined>
+__device__ __forceinline__ void update(const StepArguments& a) {
+  using L = listing_of<M, start>;
+  constexpr int N = own_numbers_of<M, L, i>;
+  follow_kernel_before();
+  methods::Coefficients<M, S> c;
+  if (!begin_step<M, start, i, joined, threads_of_step>(a, c)) return;
+  double sums[N > 0 ? N : 1] = {};
+  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, true>{a, c, sums});
+  if constexpr (N > 0) store_partials<N, threads_of_step>({a.partials, nullptr}, sums, blockIdx.x);
+}
+
+/// The sums of step i alone, behind work that is not the loop's own.
+template <class M, bool start, int i, class S, class Chunk>
+__device__ __forceinline__ void sum(const StepArguments& a) {
+  using L = listing_of<M, start>;
+  constexpr int N = own_numbers_of<M, L, i>;
+  follow_kernel_before();
+  const methods::Coefficients<M, S> none{};
+  double sums[N] = {};
+  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, false>{a, none, sums});
+  store_partials<N, threads_of_step>({a.partials, nullptr}, sums, blockIdx.x);
+}
+
+}  // namespace heddle::device

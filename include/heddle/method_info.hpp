@@ -1,0 +1,31 @@
+// The iterative methods that there are: one row for each.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "heddle/export.hpp"
+
+namespace heddle {
+
+struct MethodInfo {
+  std::string_view name;   // as options say it: "cg"
+  std::string_view title;  // "conjugate gradient"
+  std::string_view type;   // of its listing, see heddle/methods/
+  std::string_view header;
+  bool needs_hermitian = false;
+  bool needs_positive = false;         // positive definite
+  bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
+  bool has_one_kernel = false;         // for loop=persistent, where others run a graph
+  bool leaves_residual = true;         // r is that of x, as its recurrence says, when a run ends
+  int direction = -1;  // of a method that needs positive matrices: the vector that it is
+  int image = -1;      // a vector that holds nothing between two iterations, if there is one
+  std::string_view not_hermitian = "";                  // why it refuses a matrix that is not
+  std::string_view lost = "the recurrence broke down";  // what device::loop_lost means
+  std::string_view orthogonal = "";                     // device::loop_orthogonal
+};
+
+/// Of the library's methods, in the order of `Method`.
+HEDDLE_EXPORT std::span<const MethodInfo> method_table();
+
+}  // namespace heddle

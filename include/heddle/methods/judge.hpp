@@ -1,0 +1,74 @@
+// When a run of a method is over: one policy for the host and for kernels.
+#pragma once
+
+#if !defined(__CUDACC_RTC__)
+#include <cmath>
+#endif
+
+#include "heddle/entries/annotations.hpp"
+#include "heddle/kernels/loop_state.hpp"
+
+namespace heddle::methods {
+
+template <class T>
+HEDDLE_INLINE bool is_finite(T value) {
+  return value - value == 0;
+}
+
+template <class T>
+HEDDLE_INLINE T square_root(T value) {
+#if defined(__CUDACC_RTC__)
+  return ::sqrt(value);
+#else
+  return std::sqrt(value);
+#endif
+}
+
+/// What a decision knows of the run, and what it says.
+template <class T>
+struct Judge {
+  T target;              // |r|^2 that is small enough
+  T growth;              // |r|^2 that is too much
+  T first_squared_norm;  // |r|^2 where the run began
+  long long iterations;  // at most
+  long long iteration;   // done
+  int requested;         // a LoopEnd that host or clock ask for
+  T squared_norm = 0;    // |r|^2 of the iteration that was concluded
+  bool concluded = false;
+  int end = device::loop_runs;
+  bool at_once = false;
+
+  HEDDLE_INLINE bool runs() const { return end == device::loop_runs; }
+
+  /// The run ends here, before the update that follows the decision; `loop_runs`: it does not.
+  HEDDLE_INLINE void stop(int why) {
+    if (runs() && why != device::loop_runs) {
+      end = why;
+      at_once = true;
+    }
+  }
+  /// The run ends with that update.
+  HEDDLE_INLINE void finish(int why) {
+    if (runs()) end = why;
+  }
+  /// An end that was said takes effect here.
+  HEDDLE_INLINE void stop_if_over() { at_once = !runs(); }
+  /// One more iteration is done, and left a residual of this squared norm.
+  HEDDLE_INLINE void conclude(T squared) {
+    squared_norm = squared;
+    concluded = true;
+    ++iteration;
+    if (!is_finite(squared)) return finish(device::loop_not_finite);
+    if (squared <= target) return finish(device::loop_reached);
+    if (squared > growth) return finish(device::loop_grew);
+    if (iteration >= iterations) return finish(device::loop_limit);
+    finish(requested);
+  }
+  HEDDLE_INLINE static int why_not_positive(T value, int otherwise) {
+    if (value > 0) return device::loop_runs;
+    if (value == 0 && otherwise == device::loop_not_definite) return device::loop_lost;
+    return is_finite(value) ? otherwise : int(device::loop_not_finite);
+  }
+};
+
+}  // namespace heddle::methods

@@ -1,0 +1,281 @@
+// The words that an iterative method is written in: a listing of products, preconditionings,
+// updates of vectors and decisions. An executor runs it: `detail::HostLoop` on a CPU, kernels
+// compiled from this very text on a GPU. Includes no standard header, so that a run-time compiler
+// takes it too.
+//
+//   template <Ring, bool preconditioned>
+//   struct Method {
+//     static constexpr Ring ring = Ring::real;                 // of its coefficients
+//     enum Vector { x, r, p, q, vectors };                     // x and r first
+//     enum Scalar { r_z, alpha, beta, scalars };               // coefficients
+//     using Start = Listing<...>;                              // once a run, from r = b - A x
+//     using Iteration = Listing<Product<p, q, RealDot<p, q>>, Decide<StepLength>,
+//                               Update<Residual, Reads<r, q>, Writes<r>, Norm<r>>, ...>;
+//   };
+#pragma once
+
+#include "heddle/coefficient.hpp"
+#include "heddle/methods/judge.hpp"
+
+namespace heddle::methods {
+
+enum class StepKind { product, precondition, update, decide };
+
+/// <v_a, v_b> over the method's ring: conj(v_a) v_b.
+template <int a, int b>
+struct Dot {
+  static constexpr int left = a, right = b;
+  static constexpr bool in_ring = true;
+};
+/// Re <v_a, v_b>.
+template <int a, int b>
+struct RealDot {
+  static constexpr int left = a, right = b;
+  static constexpr bool in_ring = false;
+};
+/// |v_a|^2.
+template <int a>
+struct Norm : RealDot<a, a> {};
+
+/// The vectors that an update takes, and those that it changes.
+template <int... v>
+struct Reads {
+  static constexpr unsigned mask = (0u | ... | (1u << v));
+};
+template <int... v>
+struct Writes {
+  static constexpr unsigned mask = (0u | ... | (1u << v));
+};
+
+template <class... Sum>
+struct Sums {
+  static constexpr int count = sizeof...(Sum);
+};
+
+/// v_out = A v_in. A GPU sums beside it Re <v_a, v_out>, or <v_a, v_out> (or <v_out, v_a>) and
+/// |v_out|^2.
+template <int from, int to, class... Sum>
+struct Product {
+  static constexpr StepKind kind = StepKind::product;
+  static constexpr int in = from, out = to;
+  static constexpr unsigned reads = 1u << from, writes = 1u << to;
+  using sums = Sums<Sum...>;
+};
+
+/// v_out = M^-1 v_in; without a preconditioner `from` and `to` are one vector.
+template <int from, int to, class... Sum>
+struct Precondition {
+  static constexpr StepKind kind = StepKind::precondition;
+  static constexpr int in = from, out = to;
+  static constexpr unsigned reads = 1u << from, writes = from == to ? 0u : 1u << to;
+  using sums = Sums<Sum...>;
+};
+
+/// `Body::at(v, c)` for every element, a number of the method's ring: v are the vectors' elements,
+/// c the coefficients in the vectors' precision. The sums are of what it leaves.
+template <class Body, class Reads, class Writes, class... Sum>
+struct Update {
+  static constexpr StepKind kind = StepKind::update;
+  static constexpr int in = 0, out = 0;
+  static constexpr unsigned reads = Reads::mask, writes = Writes::mask;
+  using body = Body;
+  using sums = Sums<Sum...>;
+};
+
+/// `Decision::decide(c, sum, judge)`: `sum` are those since the decision before, where need be from
+/// the iteration before. An update follows, or the listing ends.
+template <class Decision>
+struct Decide {
+  static constexpr StepKind kind = StepKind::decide;
+  static constexpr int in = 0, out = 0;
+  static constexpr unsigned reads = 0, writes = 0;
+  using decision = Decision;
+  using sums = Sums<>;
+};
+
+template <class... Step>
+struct Listing {
+  static constexpr int count = sizeof...(Step);
+};
+
+/// Behind each iteration two vectors change names: nothing is copied. A method that does this says
+/// `using Swaps = Listing<Swap<v, u>, ...>`, and never swaps x.
+template <int first, int second>
+struct Swap {
+  static constexpr int a = first, b = second;
+};
+
+// What follows from a listing, for executors.
+
+namespace detail {
+
+template <int i, class First, class... Rest>
+struct Pick : Pick<i - 1, Rest...> {};
+template <class First, class... Rest>
+struct Pick<0, First, Rest...> {
+  using type = First;
+};
+template <int i, class L>
+struct StepAt;
+template <int i, class... Step>
+struct StepAt<i, Listing<Step...>> : Pick<i, Step...> {};
+
+}  // namespace detail
+
+template <class L, int i>
+using step_at = typename detail::StepAt<i, L>::type;
+
+/// f.operator()<i>() for i in [first, end).
+template <int first, int end, class F>
+HEDDLE_INLINE void each(const F& f) {
+  if constexpr (first < end) {
+    f.template operator()<first>();
+    each<first + 1, end>(f);
+  }
+}
+
+inline constexpr int most_vectors = 16;
+inline constexpr int most_steps = 24;
+inline constexpr int most_sums = 12;
+
+struct StepFacts {
+  StepKind kind = StepKind::decide;
+  int in = 0, out = 0;
+  unsigned reads = 0, writes = 0;
+  int first_sum = 0, sums = 0;  // its own
+};
+struct SumFacts {
+  int left = 0, right = 0;
+  bool in_ring = false;
+  int step = 0;
+  int same = 0;  // the first sum that is the same number: |r|^2 and Re <r, z> where z is r
+};
+
+/// The steps of a listing and their sums, as data.
+struct Facts {
+  int steps = 0, sums = 0;
+  StepFacts step[most_steps] = {};
+  SumFacts sum[most_sums] = {};
+
+  template <class Sum>
+  HEDDLE_HD constexpr void add_sum(bool may_repeat) {
+    SumFacts& added = sum[sums];
+    added = {Sum::left, Sum::right, Sum::in_ring, steps, sums};
+    for (int other = 0; may_repeat && other < sums; ++other) {
+      const SumFacts& known = sum[other];
+      if (known.step == steps - 1 && known.left == added.left && known.right == added.right &&
+          known.in_ring == added.in_ring) {
+        added.same = other;
+      }
+    }
+    ++sums;
+  }
+  template <class Step, class... Sum>
+  HEDDLE_HD constexpr void add_sums(Sums<Sum...>) {
+    [[maybe_unused]] constexpr bool may_repeat =
+        Step::kind == StepKind::precondition && Step::in == Step::out;
+    (add_sum<Sum>(may_repeat), ...);
+  }
+  template <class Step>
+  HEDDLE_HD constexpr void add_step() {
+    step[steps] = {Step::kind,   Step::in, Step::out,        Step::reads,
+                   Step::writes, sums,     Step::sums::count};
+    add_sums<Step>(typename Step::sums{});
+    ++steps;
+  }
+
+  /// Behind the decision before step `i`: 0 where there is none.
+  HEDDLE_HD constexpr int after_decision(int i) const {
+    while (i > 0 && step[i - 1].kind != StepKind::decide) --i;
+    return i;
+  }
+  HEDDLE_HD constexpr bool decides_before(int i) const {
+    return i > 0 && step[i - 1].kind == StepKind::decide;
+  }
+  /// Sums of its own that a step leaves.
+  HEDDLE_HD constexpr int own_sums(int i) const {
+    int own = 0;
+    for (int s = step[i].first_sum; s < step[i].first_sum + step[i].sums; ++s) {
+      own += sum[s].same == s ? 1 : 0;
+    }
+    return own;
+  }
+  /// The vectors that a step sums over.
+  HEDDLE_HD constexpr unsigned operands(int i) const {
+    unsigned mask = 0;
+    for (int s = step[i].first_sum; s < step[i].first_sum + step[i].sums; ++s) {
+      mask |= (1u << sum[s].left) | (1u << sum[s].right);
+    }
+    return mask;
+  }
+  /// Those that an update loads.
+  HEDDLE_HD constexpr unsigned loads(int i) const {
+    return step[i].reads | (operands(i) & ~step[i].writes);
+  }
+};
+
+template <class L>
+struct FactsOf;
+template <class... Step>
+struct FactsOf<Listing<Step...>> {
+  HEDDLE_HD static constexpr Facts make() {
+    Facts facts;
+    (facts.add_step<Step>(), ...);
+    return facts;
+  }
+};
+template <class L>
+inline constexpr Facts facts_of = FactsOf<L>::make();
+
+/// The steps whose sums the decision at step i gets, in order; those of the iteration before come
+/// first.
+struct Pending {
+  int count = 0;
+  int step[most_steps] = {};
+};
+HEDDLE_HD constexpr Pending pending_of(const Facts& facts, int decision, bool is_repeated) {
+  Pending pending;
+  const int from = facts.after_decision(decision);
+  if (from == 0 && is_repeated) {
+    for (int i = facts.after_decision(facts.steps); i < facts.steps; ++i) {
+      if (facts.step[i].sums > 0) pending.step[pending.count++] = i;
+    }
+  }
+  for (int i = from; i < decision; ++i) {
+    if (facts.step[i].sums > 0) pending.step[pending.count++] = i;
+  }
+  return pending;
+}
+
+/// The coefficients of a method, and its sums.
+template <class M, class T>
+struct Coefficients {
+  Coefficient<M::ring, T> at[M::scalars];
+
+  HEDDLE_INLINE Coefficient<M::ring, T>& operator[](int i) { return at[i]; }
+  HEDDLE_INLINE const Coefficient<M::ring, T>& operator[](int i) const { return at[i]; }
+};
+template <class S, class M, class T>
+HEDDLE_INLINE Coefficients<M, S> rounded(const Coefficients<M, T>& c) {
+  Coefficients<M, S> narrow;
+  for (int i = 0; i < M::scalars; ++i) {
+    for (int k = 0; k < ring_size(M::ring); ++k) {
+      narrow.at[i].component[k] = static_cast<S>(c.at[i].component[k]);
+    }
+  }
+  return narrow;
+}
+
+/// Adds a sum's term of one element to `sums`.
+template <class Sum, class V, class T>
+HEDDLE_INLINE void add_term(const V& v, T* sums) {
+  if constexpr (Sum::in_ring) {
+    add_conjugate_product(v[Sum::left], v[Sum::right], sums);
+  } else {
+    for (int k = 0; k < v[Sum::left].size; ++k) {
+      sums[0] += T(v[Sum::left].component[k]) * T(v[Sum::right].component[k]);
+    }
+  }
+}
+
+}  // namespace heddle::methods

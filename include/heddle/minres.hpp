@@ -1,0 +1,43 @@
+// MINRES (Paige and Saunders 1975) for Hermitian systems, definite or not.
+#pragma once
+
+#include "heddle/export.hpp"
+#include "heddle/krylov_solver.hpp"
+
+namespace heddle {
+
+/// The residual decreases in every iteration. Its coefficients are real for every entry. Refuses
+/// operators whose entries have no adjoint; the preconditioner is positive definite, or the report
+/// says `indefinite`. With one, the recurrence knows the residual in the preconditioner's norm
+/// only: a run may end early or late, and the true residual decides.
+template <class S>
+class HEDDLE_EXPORT Minres final : public KrylovSolver<S> {
+ public:
+  explicit Minres(OperatorReference<S> matrix, SolverOptions options = {})
+      : Minres(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+
+  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  template <class P>
+    requires std::is_base_of_v<Preconditioner<S>, P>
+  Minres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
+      : Minres(std::move(matrix),
+               std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
+               std::move(options)) {}
+
+  /// Null for none.
+  Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+         SolverOptions options = {});
+};
+
+template <class M>
+Minres(M&&) -> Minres<operator_scalar_t<M>>;
+template <class M>
+Minres(M&&, SolverOptions) -> Minres<operator_scalar_t<M>>;
+template <class M, class P>
+Minres(M&&, P&&, SolverOptions = {}) -> Minres<operator_scalar_t<M>>;
+
+extern template class Minres<float>;
+extern template class Minres<double>;
+extern template class Minres<long double>;
+
+}  // namespace heddle

@@ -1,0 +1,358 @@
+#include "device_loop_cuda.hpp"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "../fields/chunks.hpp"
+#include "../spmv/kernel_library_cuda.hpp"
+#include "diagonal_program.hpp"
+#include "graph_loop_cuda.hpp"
+#include "heddle/diagonal_cuda.hpp"
+#include "heddle/kernels/step_arguments.hpp"
+#include "loop_sums_cuda.hpp"
+#include "queued_product_cuda.hpp"
+#include "step_places_cuda.hpp"
+#include "step_program.hpp"
+#include "step_walk.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+using detail::MethodProgram;
+using methods::Facts;
+using methods::StepKind;
+
+/// The ring in which products sum; none for Re <with, y> alone.
+std::optional<Ring> ring_of_products(const MethodProgram& program) {
+  for (int i = 0; i < program.iteration.steps; ++i) {
+    const methods::StepFacts& step = program.iteration.step[i];
+    if (step.kind == StepKind::product && step.sums > 1) return program.ring;
+  }
+  return std::nullopt;
+}
+
+template <class S>
+PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product,
+                        const Diagonal* diagonal) {
+  return {product.partials(), Offset(StepWalk<S>(program, product.shape()).partials()),
+          diagonal != nullptr ? diagonal->partials() : 0};
+}
+
+constexpr std::size_t packets_of_meeting =
+    std::size_t{device::most_groups} * Reduction<double>::width;
+
+template <class S>
+class DeviceLoop final : public detail::MethodLoop<S> {
+ public:
+  explicit DeviceLoop(DeviceLoopParts<S> parts)
+      : parts_(std::move(parts)),
+        program_(parts_.program),
+        product_(make_queued_product(*parts_.matrix, ring_of_products(program_))),
+        walk_(program_, product_->shape()),
+        diagonal_(parts_.preconditioner.diagonal),
+        graph_(parts_.device, parts_.form),
+        tickets_(2, parts_.device),
+        is_overlapped_(product_->plan().launch == KernelLaunch::overlapped &&
+                       !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
+        places_(program_, counts_of(program_, *product_, diagonal_), parts_.device) {
+    const bool is_bare = diagonal_ == nullptr && !parts_.preconditioner.queue;
+    if (product_->plan().passes == 1 && is_bare) {
+      together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
+    }
+    load();
+    if (together_.chunks_of_thread > 0) {
+      packets_ = Array<device::Packet>(packets_of_meeting, parts_.device);
+      round_ = Array<unsigned long long>(1, parts_.device);
+    }
+  }
+
+  detail::RunResult<double> run(const FieldView<S>& x, const FieldView<S>& r,
+                                const detail::RunLimits<double>& limits) override {
+    return graph_.run(kernels_on(x, r), x.data, r.data, limits);
+  }
+  void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                   const Stream& capturing) override {
+    capture_while_it_runs(kernels_on(x, r), state, capturing);
+  }
+
+ private:
+  /// How far the queueing has come.
+  struct Queued {
+    std::array<FieldView<S>, methods::most_vectors> v;
+    device::LoopState* state = nullptr;
+    int side = 0;          // of the state, that was written last
+    int turn = 0;          // of places: of the iteration's number
+    bool is_first = true;  // no kernel is before the next one, which it could overlap
+  };
+
+  bool joins(const Facts& facts, int i) const {
+    return diagonal_ != nullptr && i >= 0 && joins_next(program_, facts, i);
+  }
+  bool is_together(bool start, int i) const {
+    return !start && together_.chunks_of_thread > 0 && i == together_.first;
+  }
+
+  /// Compiles beside one another what is not there.
+  void load() {
+    const Stream& stream = parts_.device.stream();
+    const auto programs =
+        step_programs(program_, {sizeof(S), walk_.is_contiguous, diagonal_ != nullptr,
+                                 product_->parts(), together_.chunks_of_thread});
+    std::optional<KernelSource> with_diagonal;
+    if (diagonal_ != nullptr) {
+      with_diagonal =
+          preconditioned_step_source(diagonal_->product().program(device::store_scaled),
+                                     diagonal_->scalar_bytes(), program_, product_->parts());
+    }
+    std::vector<std::future<void>> compiling;
+    const auto compile = [&](const KernelSource& source) {
+      compiling.push_back(std::async(std::launch::async, [&] { load_kernels(source, stream); }));
+    };
+    if (with_diagonal) compile(*with_diagonal);
+    for (const StepProgram& program : programs) compile(program.source);
+    product_->prepare_loop();
+    for (auto& compiled : compiling) compiled.get();
+
+    for (const StepProgram& program : programs) {
+      kernels_[program.name] = load_kernel(program.source, step_kernel, stream);
+    }
+    for (const bool start : {true, false}) {
+      const Facts& facts = start ? program_.start : program_.iteration;
+      for (int i = 0; i < facts.steps; ++i) {
+        if (!joins(facts, i)) continue;
+        const std::string name = name_of_step(start, i);
+        kernels_[name] = load_kernel(*with_diagonal, ("heddle_" + name).c_str(), stream);
+      }
+    }
+  }
+
+  static int count_of(const Facts& facts, StepKind kind) {
+    int count = 0;
+    for (int i = 0; i < facts.steps; ++i) count += facts.step[i].kind == kind ? 1 : 0;
+    return count;
+  }
+
+  /// Even, so that sides, places and swapped vectors are where they were. Work that is not the
+  /// loop's own goes on to the end of the body though the run has ended.
+  int iterations_of_body() const {
+    if (parts_.form == LoopForm::stepped) return 1;
+    const bool ends = product_->ends_with_loop() && !parts_.preconditioner.queue;
+    const int products = std::max(1, count_of(program_.iteration, StepKind::product));
+    return std::max(2, (ends ? 20 : 4) / products / 2 * 2);
+  }
+
+  LoopKernels kernels_on(const FieldView<S>& x, const FieldView<S>& r) {
+    return {[this, x, r](device::LoopState* state, const Stream& stream) {
+              begin(x, r, state);
+              queue(program_.start, true, stream);
+              places_.carry();
+            },
+            [this, x, r](device::LoopState* state, const Stream& stream) {
+              if (parts_.form != LoopForm::stepped) {
+                // A graph of its own begins with the body.
+                begin(x, r, state);
+                queued_.side = count_of(program_.start, StepKind::decide) % 2;
+                places_.carry();
+              }
+              for (int i = 0; i < iterations_of_body(); ++i) {
+                queue(program_.iteration, false, stream);
+                for (const auto& [a, b] : program_.swaps) std::swap(field(a), field(b));
+                queued_.turn = 1 - queued_.turn;
+              }
+            }};
+  }
+
+  void begin(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state) {
+    queued_ = {};
+    queued_.v[0] = x;
+    queued_.v[1] = r;
+    std::copy(parts_.work.begin(), parts_.work.end(), queued_.v.begin() + 2);
+    queued_.state = state;
+  }
+  FieldView<S>& field(int k) { return queued_.v[static_cast<std::size_t>(k)]; }
+  bool overlaps() { return is_overlapped_ && !std::exchange(queued_.is_first, false); }
+  int turn(bool start) const { return start ? 0 : queued_.turn; }
+
+  void queue(const Facts& facts, bool start, const Stream& stream) {
+    for (int i = 0; i < facts.steps; ++i) {
+      switch (facts.step[i].kind) {
+        case StepKind::product:
+          queue_product(facts, start, i, stream);
+          break;
+        case StepKind::precondition:
+          queue_preconditioner(facts, start, i, stream);
+          break;
+        case StepKind::update:
+          queue_update(facts, start, i, stream);
+          if (is_together(start, i)) i = together_.second;
+          break;
+        case StepKind::decide:
+          if (i + 1 == facts.steps) queue_decision(facts, start, stream);
+          break;
+      }
+    }
+  }
+
+  void queue_product(const Facts& facts, bool start, int i, const Stream& stream) {
+    const methods::StepFacts& step = facts.step[i];
+    StepPlace& place = places_.at(start, i);
+    typename QueuedProduct<S>::Call call;
+    call.x = field(step.in).data;
+    const methods::SumFacts& sum = facts.sum[step.first_sum];
+    call.with = field(sum.left == step.out ? sum.right : sum.left).data;
+    call.y = field(step.out).data;
+    call.partials = place.partials[turn(start)];
+    call.ticket = tickets_.data();
+    call.state = queued_.state;
+    call.overlapped = overlaps();
+    place.left[turn(start)] = product_->multiply(call, stream);
+  }
+
+  void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {
+    const methods::StepFacts& step = facts.step[i];
+    if (step.in != step.out && !joins(facts, i - 1)) {
+      if (diagonal_ != nullptr) {
+        diagonal_->apply(field(step.in).data, field(step.out).data, stream, queued_.state,
+                         overlaps());
+      } else {
+        parts_.preconditioner.queue(field(step.in), field(step.out), stream);
+      }
+    }
+    if (sums_alone(program_, facts, i, diagonal_ != nullptr)) {
+      device::PreconditionedStepArguments<char> arguments{arguments_of(places_.at(start, i), start),
+                                                          nullptr, 0};
+      launch_step("sum_" + name_of_step(start, i), arguments, {walk_.blocks}, stream);
+      leave(places_.at(start, i), start, walk_.partials());
+    }
+  }
+
+  void queue_update(const Facts& facts, bool start, int i, const Stream& stream) {
+    StepPlace& place = places_.at(start, i);
+    const bool decides = facts.decides_before(i);
+    device::PreconditionedStepArguments<char> arguments{arguments_of(place, start), nullptr, 0};
+    if (decides) add_sources(facts, start, i - 1, arguments.step, stream);
+    const std::string name = name_of_step(start, i);
+    if (is_together(start, i)) {
+      device::JoinedArguments joined{arguments.step, {packets_.data(), round_.data()}};
+      joined.step.walk = together_.walk;
+      queued_.is_first = false;
+      void* pointers[] = {&joined};
+      launch(kernels_.at(name),
+             {.blocks = together_.blocks, .threads = device::threads_of_step, .cooperative = true},
+             stream, pointers);
+    } else if (joins(facts, i)) {
+      arguments.inverses = static_cast<const char*>(diagonal_->inverses());
+      arguments.rows = product_->shape().size;
+      const auto blocks = static_cast<unsigned>(diagonal_->partials());
+      launch_step(name, arguments, {blocks, threads_of_diagonal}, stream);
+      leave(place, start, blocks);
+    } else {
+      launch_step(name, arguments, {walk_.blocks}, stream);
+      leave(place, start, walk_.partials());
+    }
+    if (decides) queued_.side = 1 - queued_.side;
+  }
+
+  void queue_decision(const Facts& facts, bool start, const Stream& stream) {
+    device::PreconditionedStepArguments<char> arguments{arguments_of({}, start), nullptr, 0};
+    add_sources(facts, start, facts.steps - 1, arguments.step, stream);
+    launch_step("decide", arguments, {}, stream);
+    queued_.side = 1 - queued_.side;
+  }
+
+  /// The partial sums that the decision at step `decision` adds.
+  void add_sources(const Facts& facts, bool start, int decision, device::StepArguments& to,
+                   const Stream& stream) {
+    const methods::Pending pending = methods::pending_of(facts, decision, !start);
+    int count = 0;
+    for (int k = 0; k < pending.count; ++k) {
+      StepPlace& place = places_.at(start, pending.step[k]);
+      if (place.numbers == 0) continue;
+      const bool is_carried = pending.step[k] > decision;
+      const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
+      const bool overlapped = is_overlapped_ && !queued_.is_first;
+      const device::PartialSums sums =
+          for_every_block(place.numbers, place.left[from], place.total[from], overlapped, stream);
+      if (sums.partials != place.left[from].partials) queued_.is_first = false;
+      to.before[count++] = sums;
+    }
+  }
+
+  device::StepArguments arguments_of(const StepPlace& place, bool start) const {
+    device::StepArguments arguments{};
+    arguments.walk = walk_.walk;
+    arguments.state = queued_.state;
+    arguments.side = queued_.side;
+    arguments.partials = place.partials[turn(start)];
+    for (int k = 0; k < program_.vectors; ++k) {
+      arguments.vector[k] = queued_.v[static_cast<std::size_t>(k)].data;
+    }
+    return arguments;
+  }
+  void leave(StepPlace& place, bool start, unsigned partials) {
+    place.left[turn(start)] = {place.partials[turn(start)], partials, 1};
+  }
+
+  struct Blocks {
+    unsigned count = 1;
+    int threads = device::threads_of_step;
+  };
+  /// A kernel without diagonal takes the first of the arguments only.
+  void launch_step(const std::string& name, device::PreconditionedStepArguments<char>& arguments,
+                   const Blocks& blocks, const Stream& stream) {
+    void* pointers[] = {&arguments};
+    launch(kernels_.at(name),
+           {.blocks = blocks.count,
+            .threads = static_cast<unsigned>(blocks.threads),
+            .overlapped = overlaps()},
+           stream, pointers);
+  }
+
+  DeviceLoopParts<S> parts_;
+  const MethodProgram& program_;
+  std::unique_ptr<QueuedProduct<S>> product_;
+  StepWalk<S> walk_;
+  const Diagonal* diagonal_;  // whose work is joined with updates; may be null
+  GraphLoop graph_;
+  Array<unsigned> tickets_;  // of a dynamic schedule
+  bool is_overlapped_;
+  StepPlaces places_;
+  JoinedUpdates together_;
+  Array<device::Packet> packets_;
+  Array<unsigned long long> round_;
+  std::map<std::string, cudaKernel_t> kernels_;
+  Queued queued_;
+};
+
+}  // namespace
+
+template <class S>
+std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts) {
+  return std::make_unique<DeviceLoop<S>>(std::move(parts));
+}
+
+template <class S>
+Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
+                                   const Diagonal* diagonal) {
+  const auto product = make_queued_product(matrix, ring_of_products(program));
+  const Offset doubles = StepPlaces::doubles(program, counts_of(program, *product, diagonal));
+  const bool meets = product->plan().passes == 1;
+  const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
+  return {0, doubles * static_cast<long long>(sizeof(double)) + static_cast<long long>(meeting) +
+                 LoopRun::allocated_bytes()};
+}
+
+#define HEDDLE_DEVICE_LOOPS(S)                                                                \
+  template std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S>);       \
+  template Workspace workspace_of_device_loop(const MethodProgram&, const LinearOperator<S>&, \
+                                              const Diagonal*);
+HEDDLE_DEVICE_LOOPS(float)
+HEDDLE_DEVICE_LOOPS(double)
+#undef HEDDLE_DEVICE_LOOPS
+
+}  // namespace heddle::cuda

@@ -1,0 +1,368 @@
+// One solve that the host drives: the decisions of solve_decisions.hpp, and the operations on
+// fields between them. enqueued_solve_cuda.cu queues the same walk.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "../base/range.hpp"
+#include "heddle/krylov_solver.hpp"
+#include "solve_decisions.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+class HostSolve {
+ public:
+  HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x,
+            Report& report)
+      : solver_(solver),
+        report_(report),
+        b_(b),
+        x_(x),
+        user_b_(b),
+        user_x_(x),
+        has_copy_(&solver.matrix_.iterated() != &solver.matrix_),
+        goal_(goal_of<S>(solver.options_, solver.residual_.scalars(), has_copy_)) {
+    goal_.keeps_all = true;
+  }
+
+  void run() {
+    const auto entered = Clock::now();
+    std::optional<Range> phase(std::in_place, "permute in");
+    decisions::begin(state_, goal_, rows(), 0);
+    bring_in();
+    report_.permute_seconds = seconds_since(entered);
+    phase.emplace("iterate");
+    report_.bytes_per_iteration = solver_.bytes_per_iteration();
+    if (state_.end != 0) {
+      report_.status = state_.status;
+      report_.detail = "the right-hand side is not finite";
+      report_.residual = report_.residual_norm = std::numeric_limits<double>::quiet_NaN();
+      return;
+    }
+    iterate();
+    const auto left = Clock::now();
+    phase.emplace("permute out");
+    bring_out();
+    solver_.device_.synchronize();
+    report_.permute_seconds += seconds_since(left);
+  }
+
+ private:
+  using sum = sum_t<S>;
+  using Clock = std::chrono::steady_clock;
+
+  Index rows() const { return solver_.residual_.size; }
+  const FieldView<S>& r() const { return solver_.residual_; }
+  const Stream& stream() const { return solver_.stream_; }
+  sum squared_norm_of(const FieldView<const S>& field) const {
+    return real_dot<S>(field, field, solver_.reduction_, stream());
+  }
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  /// b and x in the operator's basis, scaled where b leaves the range of squares.
+  void bring_in() {
+    const bool projects = !solver_.null_space_.vectors.empty();
+    if (!solver_.fits_in_place(user_b_) || projects) bring_in_right_hand_side(S(1));
+    state_.squared_b = squared_norm_of(b_);
+    decisions::look_at_right_hand_side(state_, goal_);
+    if (state_.out_of_range != 0) {
+      state_.largest_b = largest_magnitude<S>(b_, solver_.reduction_, stream());
+      decisions::choose_scale(state_, goal_);
+      if (state_.scaled != 0) {
+        bring_in_right_hand_side(scale());
+        state_.squared_b = squared_norm_of(b_);
+      }
+      decisions::look_at_scaled_right_hand_side(state_);
+    }
+    if (!solver_.fits_in_place(user_x_) || state_.scaled != 0) {
+      x_ = solver_.own(solver_.own_x_);
+      permute<S>(user_x_, x_, scale(), stream());
+    }
+  }
+  void bring_in_right_hand_side(S factor) {
+    const FieldView<S>& own = solver_.own(solver_.own_b_);
+    permute<S>(user_b_, own, factor, stream());
+    solver_.project(own);
+    b_ = own;
+  }
+  S scale() const { return static_cast<S>(state_.scale); }
+
+  void bring_out() {
+    if (state_.scaled == 0) {
+      if (x_.data != user_x_.data) permute<S>(x_, user_x_, S(1), stream());
+      return;
+    }
+    // In the caller's scale, and what was lost on the way.
+    permute<S>(x_, user_x_, S(1) / scale(), stream());
+    permute<S>(user_x_, x_, scale(), stream());
+    state_.squared_residual = true_residual(x_);
+    decisions::judge_unscaled(state_);
+    if (state_.lost != 0) {
+      fill<S>(S(0), x_, stream());
+      permute<S>(x_, user_x_, S(1), stream());
+    }
+    tell();
+  }
+
+  /// |b - A x|^2; r holds b - A x afterwards.
+  sum true_residual(const FieldView<S>& x) {
+    const sum squared = solver_.matrix_.residual(b_, x, r(), solver_.reduction_, stream());
+    if (solver_.null_space_.vectors.empty()) return squared;
+    solver_.project(r());
+    return squared_norm_of(r());
+  }
+
+  void iterate() {
+    if (state_.zero != 0) fill<S>(S(0), x_, stream());
+    const bool suits =
+        !goal_.checks || !solver_.method_.info.needs_hermitian || solver_.is_hermitian();
+    start_ = Clock::now();
+    state_.squared_residual = true_residual(x_);
+    sum first = 0;
+    decisions::judge_guess(state_, goal_, rows(), &first, false);
+    record(first);
+    if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
+      decisions::end_solve(state_, Status::not_hermitian);
+    }
+    run_rounds(solver_.matrix_.iterated());
+    if (has_copy_) {
+      const auto on_copy = static_cast<double>(state_.iterations);
+      decisions::begin_on_matrix(state_, goal_);
+      left_copy_ = !state_.on_copy;
+      const auto bytes_on_copy = static_cast<double>(report_.bytes_per_iteration);
+      run_rounds(solver_.matrix_);
+      if (left_copy_) {
+        // What both kinds of iterations move, on average.
+        const double share = on_copy / static_cast<double>(std::max(1LL, state_.iterations));
+        const auto bytes = static_cast<double>(solver_.bytes_per_iteration());
+        report_.bytes_per_iteration =
+            static_cast<long long>(share * bytes_on_copy + (1 - share) * bytes);
+      }
+    }
+    tell();
+    report_.iterate_seconds = elapsed();
+  }
+
+  /// Runs over `matrix` until the solve has ended.
+  void run_rounds(const LinearOperator<S>& matrix) {
+    if (state_.end != 0) return;
+    solver_.iterated_ = &matrix;
+    report_.loop = name(solver_.form_of_loop(matrix));
+    while (state_.end == 0) round(solver_.loop_over(matrix));
+  }
+
+  /// A run, and what its x is worth.
+  void round(MethodLoop<S>& loop) {
+    if (state_.keep_iterate != 0) copy<S>(x_, solver_.verified_, stream());
+    set_limits();
+    const RunResult<sum> run = loop.run(x_, r(), limits_);
+    for (const sum squared : run.history) record(squared);
+    end_of_run_ = run.end;
+    decisions::take_run(state_, goal_, run.end, run.iterations);
+    if (state_.not_positive != 0) look_at_direction();
+    state_.squared_residual = true_residual(x_);
+    take_iterate_at_drop();
+    decisions::choose_iterate(state_);
+    if (state_.take_kept != 0) {
+      copy<S>(solver_.verified_, x_, stream());
+      state_.squared_residual = true_residual(x_);
+    }
+    decisions::look_at_iterate(state_, goal_);
+    if (state_.in_doubt != 0) {
+      state_.squared_rounding = squared_rounding(r());
+      state_.squared_residual = true_residual(x_);
+    }
+    decisions::judge_iterate(state_, goal_);
+  }
+
+  void set_limits() {
+    const decisions::RunBounds<sum> bounds = decisions::bounds_of_run(state_, goal_);
+    limits_.target = bounds.target;
+    limits_.growth = bounds.growth;
+    limits_.squared_norm = bounds.squared_norm;
+    limits_.iterations = bounds.iterations;
+    limits_.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
+    limits_.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
+    limits_.observe = nullptr;
+    drop_squared_ = state_.squared_norm;
+    has_drop_ = false;
+    // On a CPU each iteration is seen, which is when the clock and the iterate are looked at too.
+    if (!solver_.device_.on_gpu()) {
+      limits_.observe = [this](long long iteration, sum squared) {
+        keep_at_drop(state_.iterations + iteration, squared);
+        if (elapsed() >= solver_.options_.time_limit) return device::loop_time;
+        return ask(iteration, squared);
+      };
+    } else if (solver_.options_.observer) {
+      limits_.observe = [this](long long iteration, sum squared) {
+        return ask(iteration, squared);
+      };
+    }
+  }
+  device::LoopEnd ask(long long iteration, sum squared) const {
+    const auto& observer = solver_.options_.observer;
+    const bool goes_on =
+        !observer || observer({state_.iterations + iteration, relative(squared), elapsed()});
+    return goes_on ? device::loop_runs : device::loop_cancelled;
+  }
+
+  /// A copy at every tenfold drop: few, and never far from the best.
+  void keep_at_drop(long long iteration, sum squared) {
+    constexpr sum tenfold = 100;
+    if (!(squared * tenfold <= drop_squared_)) return;
+    look_ahead(iteration);
+    copy<S>(x_, solver_.kept_, stream());
+    drop_squared_ = squared;
+    has_drop_ = true;
+  }
+  /// x becomes that copy where it has the smaller true residual: the recurrence is no judge, since
+  /// it drifts from the truth as x grows.
+  void take_iterate_at_drop() {
+    if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
+    if (!(state_.squared_residual <= true_residual(solver_.kept_))) {
+      copy<S>(solver_.kept_, x_, stream());
+    }
+    state_.squared_residual = true_residual(x_);
+  }
+
+  /// What rounding leaves to gain on x, at drops that are far apart: the recurrence may leave the
+  /// truth behind long before it reaches the target. A product in a hundred.
+  void look_ahead(long long iteration) {
+    constexpr long long few = 100;
+    const FieldView<S> spare = solver_.spare();
+    if (!goal_.checks || state_.on_copy || spare.data == nullptr) return;
+    if (iteration < looked_at_ + few) return;
+    looked_at_ = iteration;
+    state_.limit.learn(squared_rounding(spare), sum(mean_square_of_factors));
+    decisions::take_aim(state_);
+    limits_.target = state_.aim * state_.aim;
+  }
+  /// |A D x|^2; the kept iterate and `image` are scratch.
+  sum squared_rounding(const FieldView<S>& image) {
+    copy<S>(x_, solver_.kept_, stream());
+    randomize<S>(solver_.kept_, seed, stream());
+    solver_.matrix_.apply(S(1), solver_.kept_, S(0), image, stream());
+    return squared_norm_of(image);
+  }
+
+  /// Along the last direction; on a GPU the run may leave none: along M^-1 r, where the next run
+  /// would begin.
+  void look_at_direction() {
+    const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
+    const FieldView<S>&p = solver_.work_[place], q = solver_.spare();
+    const LinearOperator<S>& matrix = solver_.iterated();
+    if (solver_.device_.on_gpu()) copy<S>(solver_.precondition(r(), q), p, stream());
+    state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
+    state_.squared_p = squared_norm_of(p);
+    // |A v| / |v| for v without pattern estimates |A|; A p cannot serve: where A is singular along
+    // p, it is all rounding, and no smaller than p* A p / |p|.
+    fill<S>(S(1), p, stream());
+    randomize<S>(p, seed, stream());
+    matrix.apply(S(1), p, S(0), q, stream());
+    state_.squared_image = squared_norm_of(q);
+    decisions::judge_direction(state_, goal_);
+  }
+
+  void tell() {
+    DeviceReport report;
+    decisions::report(state_, rows(), report);
+    report_.status = report.status;
+    report_.stored = state_.on_copy ? "float" : "own";
+    report_.restarts = report.restarts;
+    report_.iterations = report.iterations;
+    report_.residual = report.residual;
+    report_.residual_norm = report.residual_norm;
+    report_.baseline_norm = report.baseline_norm;
+    report_.target_norm = report.target_norm;
+    report_.backward_error = report.backward_error;
+    report_.detail = detail_of(report.status);
+    if (left_copy_ && report_.detail.empty()) {
+      report_.detail =
+          "the copy in float did not suffice, the last iterations read the matrix itself";
+    }
+  }
+
+  /// What was seen, where the status alone does not say it.
+  std::string_view detail_of(Status status) const {
+    const MethodInfo& info = solver_.method_.info;
+    switch (status) {
+      case Status::not_hermitian:
+        return info.not_hermitian;
+      case Status::accuracy_limit:
+        return "x is as good as its precision lets it be";
+      case Status::out_of_range:
+        return "the solution is too large or too small for these numbers";
+      case Status::not_finite:
+        if (end_of_run_ == device::loop_runs) {
+          return "the residual of the guess is not finite, or too large";
+        }
+        return end_of_run_ == device::loop_not_finite ? "the iteration overflowed"
+                                                      : "the residual is not finite";
+      case Status::indefinite:
+        return end_of_run_ == device::loop_not_definite
+                   ? "r* M^-1 r is negative: the preconditioner is not positive definite"
+                   : "p* A p is negative: the matrix is not positive definite";
+      case Status::stagnated:
+      case Status::breakdown:
+        return end_of_recurrence();
+      default:
+        return "";
+    }
+  }
+  std::string_view end_of_recurrence() const {
+    switch (end_of_run_) {
+      case device::loop_reached:
+        return "the true residual does not follow the recurrence";
+      case device::loop_grew:
+        return "the residual grew until rounding left no digit of x";
+      case device::loop_lost:
+        return solver_.method_.info.lost;
+      case device::loop_orthogonal:
+        return solver_.method_.info.orthogonal;
+      case device::loop_not_positive:
+        return state_.p_q > 0
+                   ? "the recurrence has no digit left"
+                   : "p* A p vanishes: the matrix is singular, or beyond the range of squares";
+      default:
+        return "";
+    }
+  }
+
+  double elapsed() const { return seconds_since(start_); }
+  double relative(sum squared) const {
+    const sum norm = std::sqrt(squared);
+    return static_cast<double>(state_.baseline > 0 ? norm / state_.baseline : norm);
+  }
+  void record(sum squared) {
+    if (solver_.options_.record_history) solver_.history_.push_back(relative(squared));
+  }
+
+  static constexpr unsigned long long seed = 1;
+
+  KrylovSolver<S>& solver_;
+  Report& report_;
+  FieldView<const S> b_;  // in the operator's basis
+  FieldView<S> x_;
+  const FieldView<const S>& user_b_;
+  const FieldView<S>& user_x_;
+  bool has_copy_;
+  SolveGoal<sum> goal_;
+  SolveState<sum> state_;
+  RunLimits<sum> limits_;
+  Clock::time_point start_;
+  int end_of_run_ = device::loop_runs;
+  sum drop_squared_ = 0;   // |r|^2 of the recurrence at the iterate that was kept last
+  bool has_drop_ = false;  // it is one of this run
+  bool left_copy_ = false;
+  long long looked_at_ = 0;  // iterations, when rounding was
+};
+
+}  // namespace heddle::detail

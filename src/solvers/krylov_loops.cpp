@@ -1,0 +1,248 @@
+// The loops of a solver: how its method runs, and how a run that ended goes on.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "device_loop_cuda.hpp"
+#include "heddle/config.hpp"
+#include "heddle/krylov_solver.hpp"
+#include "heddle/product_cuda.hpp"
+#include "loop_preconditioner.hpp"
+#include "loop_workspace_cuda.hpp"
+#include "persistent_cuda.hpp"
+#include "projection_cuda.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class S>
+inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
+
+/// The method that lives in one kernel, and its ring there.
+std::pair<cuda::PersistentMethod, int> persistent_method(const detail::MethodProgram& program,
+                                                         const MethodInfo& info) {
+  return info.needs_positive ? std::pair(cuda::PersistentMethod::conjugate_gradient, 0)
+                             : std::pair(cuda::PersistentMethod::bicgstab, ring_size(program.ring));
+}
+
+}  // namespace
+
+template <class S>
+bool KrylovSolver<S>::has_foreign_work() const {
+  return matrix_.product_on_gpu() == nullptr ||
+         (preconditioner_ && !detail::is_fused(*preconditioner_, !null_space_.vectors.empty()));
+}
+
+template <class S>
+long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) const {
+  // Clock and host are far away, but not where an iteration takes a fraction of a millisecond or,
+  // on slow GPUs, more.
+  constexpr long long worth_watching = 1LL << 30;
+  const bool is_watched = has_foreign_work() || bytes_of_iteration >= worth_watching ||
+                          form_of_loop(*iterated_) == LoopForm::stepped;
+  return is_watched ? 0 : device::usually_unwatched;
+}
+
+/// What they make or compile at their first use is not for a graph to record.
+template <class S>
+void KrylovSolver<S>::apply_foreign_work_once() {
+  if (is_applied_ || !has_foreign_work() || form_of_loop(matrix_) == LoopForm::stepped) return;
+  fill<S>(S(0), residual_, stream_);
+  fill<S>(S(0), kept_, stream_);
+  if (preconditioner_) preconditioner_->apply(residual_, kept_, stream_);
+  if (matrix_.product_on_gpu() == nullptr) {
+    matrix_.apply(S(1), residual_, S(0), kept_, stream_);
+    matrix_.apply(S(-1), residual_, S(1), kept_, stream_);
+  }
+  is_applied_ = true;
+}
+
+template <class S>
+LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
+  const LoopForm form =
+      detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
+  return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;
+}
+
+template <class S>
+cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
+  if (!preconditioner_) return {};
+  if (detail::is_fused(*preconditioner_, !null_space_.vectors.empty())) {
+    return {preconditioner_->diagonal_on_gpu(), {}};
+  }
+  return {nullptr,
+          [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
+            preconditioner_->apply(r, z, stream);
+            if (null_space_.projection) null_space_.projection->queue(z, stream);
+          }};
+}
+
+template <class S>
+FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>& r,
+                                                 const FieldView<S>& z) {
+  if (!preconditioner_) return r;
+  preconditioner_->apply(r, z, stream_);
+  project(z);
+  return z;
+}
+
+template <class S>
+FieldView<S> KrylovSolver<S>::spare() const {
+  if (method_.info.image < 0) return {};
+  return work_[static_cast<std::size_t>(method_.info.image - 2)];
+}
+
+template <class S>
+Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) const {
+  const int fields = method_.program.vectors - 2;
+  if constexpr (may_be_on_gpu<S>) {
+    if (!device_.on_gpu()) return {fields};
+    const Preconditioner<S>* preconditioner = preconditioner_.get();
+    const cuda::Diagonal* diagonal =
+        preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
+    Workspace of_loop;
+    if (form_of_loop(matrix) == LoopForm::persistent) {
+      const auto [method, ring] = persistent_method(method_.program, method_.info);
+      of_loop = cuda::workspace_of_persistent(method, ring, *matrix.product_on_gpu(),
+                                              diagonal != nullptr, device_);
+    } else {
+      of_loop = cuda::workspace_of_device_loop<S>(method_.program, matrix, diagonal);
+    }
+    return {fields + of_loop.fields, of_loop.bytes};
+  }
+  return {fields};
+}
+
+template <class S>
+std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOperator<S>& matrix) {
+  if constexpr (may_be_on_gpu<S>) {
+    if (device_.on_gpu()) {
+      const LoopForm form = form_of_loop(matrix);
+      auto preconditioner = preconditioner_of_loop();
+      if (form == LoopForm::persistent) {
+        const auto [method, ring] = persistent_method(method_.program, method_.info);
+        return cuda::make_persistent_loop<S>(method, ring, *matrix.product_on_gpu(),
+                                             preconditioner.diagonal, device_);
+      }
+      cuda::DeviceLoopParts<S> parts;
+      parts.program = method_.program;
+      parts.matrix = &matrix;
+      parts.preconditioner = std::move(preconditioner);
+      parts.work = work_;
+      parts.form = form;
+      parts.device = device_;
+      return cuda::make_device_loop<S>(std::move(parts));
+    }
+  }
+  detail::LoopParts<S> parts;
+  parts.matrix = &matrix;
+  parts.preconditioner = preconditioner_.get();
+  if (!null_space_.vectors.empty()) {
+    parts.project = [this](const FieldView<S>& field) { project(field); };
+  }
+  parts.work = work_;
+  parts.reduction = &reduction_;
+  return method_.make_host_loop(std::move(parts));
+}
+
+template <class S>
+detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matrix) {
+  auto& loop = &matrix == &matrix_.iterated() ? loop_ : loop_on_matrix_;
+  if (!loop) loop = make_loop(matrix);
+  return *loop;
+}
+
+namespace {
+
+/// Passes of a listing's steps over fields: what they load and store.
+template <class S>
+int passes_of(const methods::Facts& facts, bool on_gpu) {
+  int passes = 0;
+  for (int i = 0; i < facts.steps; ++i) {
+    const methods::StepFacts& step = facts.step[i];
+    if (step.kind == methods::StepKind::update) {
+      passes += std::popcount(facts.loads(i)) + std::popcount(step.writes);
+    }
+    if (step.kind == methods::StepKind::precondition && step.in != step.out) ++passes;
+    if (step.kind != methods::StepKind::product || step.sums == 0) continue;
+    // Where the product does not form them itself they are a pass; else it reads what it has not.
+    unsigned operands = 0;
+    for (int s = step.first_sum; s < step.first_sum + step.sums; ++s) {
+      operands |= (1U << facts.sum[s].left) | (1U << facts.sum[s].right);
+    }
+    const unsigned own = (1U << step.in) | (1U << step.out);
+    passes += std::popcount(on_gpu || step.sums == 1 ? operands & ~own : operands);
+  }
+  return passes;
+}
+
+}  // namespace
+
+template <class S>
+typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
+  const methods::Facts& facts = method_.program.iteration;
+  int products = 0;
+  for (int i = 0; i < facts.steps; ++i) {
+    products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
+  }
+  return {passes_of<S>(facts, device_.on_gpu()), products};
+}
+
+template <class S>
+long long KrylovSolver<S>::bytes_per_iteration() const {
+  if (iterated().bytes_of_product() == 0) return 0;
+  const Cost work = cost();
+  const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
+  return work.products * iterated().bytes_of_product() + work.passes * field_bytes +
+         (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
+}
+
+template <class S>
+bool KrylovSolver<S>::is_hermitian() {
+  if (is_hermitian_) return *is_hermitian_;
+  using sum = sum_t<S>;
+  const FieldView<S>&x = kept_, &y = verified_, &image = residual_, zero = work_.front();
+  fill<S>(S(0), zero, stream_);
+  unsigned long long seed = 1;
+  for (const FieldView<S>* field : {&x, &y}) {
+    fill<S>(S(1), *field, stream_);
+    randomize<S>(*field, seed++, stream_);
+  }
+  // -A x, by a kernel that solves need anyway.
+  const sum squared_x = matrix_.residual(zero, x, image, reduction_, stream_);
+  const sum along_y = real_dot<S>(y, image, reduction_, stream_);
+  const sum squared_y = matrix_.residual(zero, y, image, reduction_, stream_);
+  const sum along_x = real_dot<S>(x, image, reduction_, stream_);
+  // Both are sums of random terms: about as large as |A x|, and as different as A is from A*.
+  const sum size = std::sqrt(squared_x) + std::sqrt(squared_y);
+  const sum defect = std::abs(along_x - along_y);
+  const bool is_known = size > std::sqrt(std::numeric_limits<sum>::min()) && std::isfinite(size);
+  const sum digits = std::sqrt(static_cast<sum>(std::numeric_limits<S>::epsilon()));
+  is_hermitian_ = !(is_known && defect > digits * size);
+  return *is_hermitian_;
+}
+
+#define HEDDLE_LOOPS(S)                                                                  \
+  template bool KrylovSolver<S>::has_foreign_work() const;                               \
+  template long long KrylovSolver<S>::unwatched_iterations(long long) const;             \
+  template void KrylovSolver<S>::apply_foreign_work_once();                              \
+  template LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>&) const;       \
+  template cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop();        \
+  template FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>&,   \
+                                                            const FieldView<S>&);        \
+  template FieldView<S> KrylovSolver<S>::spare() const;                                  \
+  template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&) const; \
+  template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(            \
+      const LinearOperator<S>&);                                                         \
+  template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&);  \
+  template long long KrylovSolver<S>::bytes_per_iteration() const;                       \
+  template bool KrylovSolver<S>::is_hermitian();
+HEDDLE_LOOPS(float)
+HEDDLE_LOOPS(double)
+HEDDLE_LOOPS(long double)
+#undef HEDDLE_LOOPS
+
+}  // namespace heddle

@@ -1,0 +1,54 @@
+#include "method_programs.hpp"
+
+#include <string>
+
+#include "heddle/error.hpp"
+#include "heddle/methods/bicgstab.hpp"
+#include "heddle/methods/conjugate_gradient.hpp"
+#include "heddle/methods/minres.hpp"
+#include "heddle/methods/single_reduction_conjugate_gradient.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <template <Ring, bool> class Method, Ring R>
+detail::MethodProgram program_in(const MethodInfo& info, bool preconditioned) {
+  detail::MethodText text{std::string(info.type), std::string(info.header)};
+  return preconditioned ? detail::program_of<Method, R, true>(std::move(text))
+                        : detail::program_of<Method, R, false>(std::move(text));
+}
+
+constexpr MethodInfo table[] = {method_rows::conjugate_gradient, method_rows::bicgstab,
+                                method_rows::minres};
+
+}  // namespace
+
+std::span<const MethodInfo> method_table() { return table; }
+
+detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool preconditioned) {
+  if (info.type == method_rows::conjugate_gradient.type) {
+    return program_in<methods::ConjugateGradient, Ring::real>(info, preconditioned);
+  }
+  if (info.type == method_rows::single_reduction_conjugate_gradient.type) {
+    return program_in<methods::SingleReductionConjugateGradient, Ring::real>(info, preconditioned);
+  }
+  if (info.type == method_rows::minres.type) {
+    return program_in<methods::Minres, Ring::real>(info, preconditioned);
+  }
+  if (info.type != method_rows::bicgstab.type) {
+    throw Error(ErrorKind::internal, std::string(info.name) + " is none of the library's methods");
+  }
+  switch (ring) {
+    case Ring::complex:
+      return program_in<methods::BiCGStab, Ring::complex>(info, preconditioned);
+    case Ring::quaternion:
+      return program_in<methods::BiCGStab, Ring::quaternion>(info, preconditioned);
+    case Ring::real:
+      break;
+  }
+  return program_in<methods::BiCGStab, Ring::real>(info, preconditioned);
+}
+
+}  // namespace heddle

@@ -1,0 +1,52 @@
+// The methods of the library, as solvers and lists know them.
+#pragma once
+
+#include "heddle/method_info.hpp"
+
+namespace heddle::method_rows {
+
+inline constexpr MethodInfo conjugate_gradient{
+    .name = "cg",
+    .title = "conjugate gradient",
+    .type = "heddle::methods::ConjugateGradient",
+    .header = "heddle/methods/conjugate_gradient.hpp",
+    .needs_hermitian = true,
+    .needs_positive = true,
+    .has_one_kernel = true,
+    .direction = 2,
+    .image = 3,
+    .not_hermitian = "conjugate gradient needs a Hermitian matrix: use BiCGStab",
+    .lost = "r* M^-1 r vanishes, or is beyond the range of a double"};
+
+/// The same method, whose sums meet once an iteration.
+inline constexpr MethodInfo single_reduction_conjugate_gradient = [] {
+  MethodInfo row = conjugate_gradient;
+  row.type = "heddle::methods::SingleReductionConjugateGradient";
+  row.header = "heddle/methods/single_reduction_conjugate_gradient.hpp";
+  row.image = 4;
+  return row;
+}();
+
+inline constexpr MethodInfo bicgstab{
+    .name = "bicgstab",
+    .title = "BiCGStab",
+    .type = "heddle::methods::BiCGStab",
+    .header = "heddle/methods/bicgstab.hpp",
+    .has_ring_coefficients = true,
+    .has_one_kernel = true,
+    .image = 5,
+    .lost =
+        "the recurrence broke down: <r^, A p> or <r^, r> vanishes, or leaves the range of a double",
+    .orthogonal = "A s is orthogonal to s, or |A s|^2 leaves the range of a double"};
+
+inline constexpr MethodInfo minres{
+    .name = "minres",
+    .title = "MINRES",
+    .type = "heddle::methods::Minres",
+    .header = "heddle/methods/minres.hpp",
+    .needs_hermitian = true,
+    .leaves_residual = false,
+    .not_hermitian = "MINRES needs a Hermitian matrix: use BiCGStab",
+    .lost = "the Lanczos vectors came to an end: the matrix is singular"};
+
+}  // namespace heddle::method_rows

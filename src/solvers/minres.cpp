@@ -1,0 +1,19 @@
+#include "heddle/minres.hpp"
+
+#include "heddle/methods/minres.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+Minres<S>::Minres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+                  SolverOptions options)
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
+                      detail::method_over<methods::Minres, false, S>(
+                          method_rows::minres, Ring::real, preconditioner != nullptr)) {}
+
+template class Minres<float>;
+template class Minres<double>;
+template class Minres<long double>;
+
+}  // namespace heddle

@@ -1,0 +1,91 @@
+#include "step_places_cuda.hpp"
+
+#include "step_program.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+using detail::MethodProgram;
+using methods::Facts;
+using methods::StepKind;
+
+/// Numbers of a step's own sums.
+int numbers_of(const MethodProgram& program, const Facts& facts, int i) {
+  int numbers = 0;
+  for (int s = facts.step[i].first_sum; s < facts.step[i].first_sum + facts.step[i].sums; ++s) {
+    if (facts.sum[s].same == s) numbers += facts.sum[s].in_ring ? ring_size(program.ring) : 1;
+  }
+  return numbers;
+}
+
+std::vector<StepPlace> places_of(const MethodProgram& program, const Facts& facts,
+                                 const PartialCounts& counts) {
+  const auto joins = [&](int i) {
+    return counts.diagonal > 0 && i >= 0 && joins_next(program, facts, i);
+  };
+  std::vector<StepPlace> places(static_cast<std::size_t>(facts.steps));
+  for (int i = 0; i < facts.steps; ++i) {
+    StepPlace& place = places[static_cast<std::size_t>(i)];
+    if (joins(i - 1)) continue;
+    place.numbers =
+        numbers_of(program, facts, i) + (joins(i) ? numbers_of(program, facts, i + 1) : 0);
+    place.partials_of_number = facts.step[i].kind == StepKind::product ? counts.product
+                               : joins(i)                              ? counts.diagonal
+                                                                       : counts.walk;
+  }
+  return places;
+}
+
+Offset doubles_of(const std::vector<StepPlace>& places) {
+  Offset doubles = 0;
+  for (const StepPlace& place : places) doubles += place.numbers * (place.partials_of_number + 1);
+  return doubles;
+}
+
+}  // namespace
+
+Offset StepPlaces::doubles(const MethodProgram& program, const PartialCounts& counts) {
+  return doubles_of(places_of(program, program.start, counts)) +
+         2 * doubles_of(places_of(program, program.iteration, counts));
+}
+
+StepPlaces::StepPlaces(const MethodProgram& program, const PartialCounts& counts,
+                       const Device& device)
+    : room_(static_cast<std::size_t>(doubles(program, counts)), device),
+      start_(places_of(program, program.start, counts)),
+      iteration_(places_of(program, program.iteration, counts)) {
+  double* next = room_.data();
+  const auto take = [&](Offset doubles) { return std::exchange(next, next + doubles); };
+  const auto give = [&](std::vector<StepPlace>& places, int turns) {
+    for (StepPlace& place : places) {
+      for (int turn = 0; turn < turns; ++turn) {
+        place.partials[turn] = take(place.numbers * place.partials_of_number);
+        place.total[turn] = take(place.numbers);
+      }
+    }
+  };
+  give(start_, 1);
+  give(iteration_, 2);
+  const auto after = [](const Facts& facts, std::vector<StepPlace>& places) {
+    std::vector<StepPlace*> found;
+    for (int i = facts.after_decision(facts.steps); i < facts.steps; ++i) {
+      StepPlace& place = places[static_cast<std::size_t>(i)];
+      if (place.numbers > 0) found.push_back(&place);
+    }
+    return found;
+  };
+  carried_ = after(program.iteration, iteration_);
+  const auto from = after(program.start, start_);
+  for (std::size_t k = 0; k < carried_.size(); ++k) {
+    from.at(k)->partials[0] = carried_[k]->partials[1];
+  }
+}
+
+void StepPlaces::carry() {
+  for (StepPlace* place : carried_) {
+    place->left[1] = {place->partials[1], static_cast<unsigned>(place->partials_of_number), 1};
+  }
+}
+
+}  // namespace heddle::cuda

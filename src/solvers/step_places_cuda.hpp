@@ -1,0 +1,50 @@
+// Where the kernels of a method's steps leave their sums for one another.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "heddle/array.hpp"
+#include "heddle/detail/method_program.hpp"
+#include "heddle/device.hpp"
+#include "heddle/kernels/arguments.hpp"
+
+namespace heddle::cuda {
+
+/// Partial sums that a kernel leaves of each number.
+struct PartialCounts {
+  Offset product = 0;
+  Offset walk = 0;      // a kernel over a field
+  Offset diagonal = 0;  // an update joined with the diagonal preconditioner; 0: there is none
+};
+
+/// Of one step. Sums that the next iteration's decision takes lie in two places, by turns.
+struct StepPlace {
+  int numbers = 0;  // 0: none, or they lie with the update that the step is joined with
+  Offset partials_of_number = 0;
+  double* partials[2] = {};
+  double* total[2] = {};  // for those that are added by a kernel of their own
+  device::PartialSums left[2] = {};
+};
+
+class StepPlaces {
+ public:
+  StepPlaces(const detail::MethodProgram& program, const PartialCounts& counts,
+             const Device& device);
+
+  StepPlace& at(bool start, int i) {
+    return (start ? start_ : iteration_)[static_cast<std::size_t>(i)];
+  }
+  /// The sums that the first iteration takes from the one before are those that the start leaves.
+  void carry();
+
+  /// Doubles that it allocates.
+  static Offset doubles(const detail::MethodProgram& program, const PartialCounts& counts);
+
+ private:
+  Array<double> room_;
+  std::vector<StepPlace> start_, iteration_;
+  std::vector<StepPlace*> carried_;  // of the iteration
+};
+
+}  // namespace heddle::cuda

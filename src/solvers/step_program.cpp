@@ -1,0 +1,138 @@
+#include "step_program.hpp"
+
+#include <utility>
+
+namespace heddle::cuda {
+
+namespace {
+
+const char* name_of(Ring ring) {
+  return ring == Ring::real      ? "heddle::Ring::real"
+         : ring == Ring::complex ? "heddle::Ring::complex"
+                                 : "heddle::Ring::quaternion";
+}
+
+const char* truth(bool value) { return value ? "true" : "false"; }
+
+}  // namespace
+
+bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
+  if (program.ring != Ring::real || i + 1 >= facts.steps) return false;
+  const methods::StepFacts& next = facts.step[i + 1];
+  return facts.step[i].kind == methods::StepKind::update &&
+         next.kind == methods::StepKind::precondition && next.in != next.out;
+}
+
+bool sums_alone(const detail::MethodProgram& program, const methods::Facts& facts, int i,
+                bool joined) {
+  if (facts.step[i].kind != methods::StepKind::precondition || facts.own_sums(i) == 0) return false;
+  return !(joined && i > 0 && joins_next(program, facts, i - 1));
+}
+
+int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
+  if (program.ring != Ring::real || !facts.decides_before(i) || facts.own_sums(i) == 0) return 0;
+  if (facts.step[i].kind != methods::StepKind::update) return 0;
+  int next = i + 1;
+  const auto is = [&](methods::StepKind kind) {
+    return next < facts.steps && facts.step[next].kind == kind;
+  };
+  if (is(methods::StepKind::precondition) && facts.step[next].in == facts.step[next].out &&
+      facts.own_sums(next) == 0) {
+    ++next;
+  }
+  if (!is(methods::StepKind::decide)) return 0;
+  ++next;
+  return is(methods::StepKind::update) && facts.own_sums(next) == 0 ? next : 0;
+}
+
+std::string method_definition(const detail::MethodProgram& program, int parts_of_product) {
+  return "#include \"" + program.text.header + "\"\nstruct Method : " + program.text.type + "<" +
+         name_of(program.ring) + ", " + truth(program.preconditioned) +
+         "> {\n  static constexpr unsigned parts_of_product = " + std::to_string(parts_of_product) +
+         ";\n};\n";
+}
+
+void add_header_of(const detail::MethodProgram& program, KernelSource& source) {
+  const std::string& header = program.text.header;
+  if (header.starts_with("heddle/methods/")) return;
+  source.headers.push_back({header, std::string(entry_header(header))});
+}
+
+std::string name_of_step(bool start, int i) {
+  return (start ? "start_" : "iteration_") + std::to_string(i);
+}
+
+namespace {
+
+/// The programs of a loop, one kernel each: they compile beside one another.
+class StepPrograms {
+ public:
+  StepPrograms(const detail::MethodProgram& program, const StepForm& form)
+      : program_(program), form_(form), scalar_(form.scalar_bytes == 4 ? "float" : "double") {
+    add_listing(true);
+    add_listing(false);
+    if (program.start.decides_before(program.start.steps)) {
+      add("decide", "decide_alone<Method, true, " + std::string(truth(form.joined)) + ">");
+    }
+  }
+
+  std::vector<StepProgram> take() { return std::move(programs_); }
+
+ private:
+  void add_listing(bool start) {
+    const methods::Facts& facts = start ? program_.start : program_.iteration;
+    for (int i = 0; i < facts.steps; ++i) {
+      const std::string step = std::string("<Method, ") + truth(start) + ", " + std::to_string(i) +
+                               ", " + scalar_ + ", Chunk";
+      const int behind =
+          form_.chunks_of_thread > 0 && !start ? update_behind(program_, facts, i) : 0;
+      if (behind > 0) {
+        add(name_of_step(start, i),
+            "update_together<Method, " + std::to_string(i) + ", " + std::to_string(behind) + ", " +
+                std::to_string(form_.chunks_of_thread) + ", " + scalar_ + ", Chunk>",
+            "JoinedArguments");
+        i = behind;
+        continue;
+      }
+      if (facts.step[i].kind == methods::StepKind::update &&
+          !(form_.joined && joins_next(program_, facts, i))) {
+        add(name_of_step(start, i), "update" + step + ", " + truth(form_.joined) + ">");
+      }
+      if (sums_alone(program_, facts, i, form_.joined)) {
+        add("sum_" + name_of_step(start, i), "sum" + step + ">");
+      }
+    }
+  }
+
+  void add(const std::string& name, const std::string& call,
+           const std::string& arguments = "StepArguments") {
+    KernelSource source;
+    source.name = name + " of " + program_.text.type;
+    add_header_of(program_, source);
+    source.text = method_definition(program_, form_.parts_of_product) +
+                  "#include \"heddle/kernels/" +
+                  (arguments == "JoinedArguments" ? "joined_updates.cuh" : "step.cuh") +
+                  "\"\nusing Chunk = heddle::cuda::" +
+                  (form_.contiguous ? "ContiguousChunk<Method::ring, " + scalar_ + ", true>"
+                                    : "PlanarChunk<Method::ring, " + scalar_ + ">") +
+                  ";\nextern \"C\" __global__ void "
+                  "__launch_bounds__(heddle::device::threads_of_step, "
+                  "heddle::device::resident_blocks_of_step)\n" +
+                  step_kernel + "(const __grid_constant__ heddle::device::" + arguments +
+                  " a) {\n  heddle::device::" + call + "(a);\n}\n";
+    programs_.push_back({name, std::move(source)});
+  }
+
+  const detail::MethodProgram& program_;
+  const StepForm& form_;
+  std::string scalar_;
+  std::vector<StepProgram> programs_;
+};
+
+}  // namespace
+
+std::vector<StepProgram> step_programs(const detail::MethodProgram& program, const StepForm& form) {
+  return StepPrograms(program, form).take();
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,51 @@
+// The text of a method's steps as kernels. Needs no GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../spmv/entry_program.hpp"
+#include "heddle/detail/method_program.hpp"
+#include "heddle/kernels/chunks.hpp"
+
+namespace heddle::cuda {
+
+/// Whether one kernel does the update at step i and the diagonal preconditioner behind it. Over
+/// other rings than the real numbers a thread has no row.
+bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i);
+/// Whether the sums of step i need a kernel of their own, behind work that is not the loop's.
+/// `joined`: updates and diagonal preconditioner are one kernel.
+bool sums_alone(const detail::MethodProgram& program, const methods::Facts& facts, int i,
+                bool joined);
+
+/// The update that one launch may do together with the update at step i, where nothing but a
+/// decision lies between the two; 0 where there is none.
+int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i);
+
+/// The method as a type named `Method`. `parts_of_product`: partial sums of a product that make the
+/// sum of a group of 256 threads, see kernels/arguments.hpp.
+std::string method_definition(const detail::MethodProgram& program, int parts_of_product);
+/// Where the method is not the library's: the text that defines it.
+void add_header_of(const detail::MethodProgram& program, KernelSource& source);
+/// "iteration_2", of `StepProgram` and, behind `heddle_`, of kernels joined with a preconditioner.
+std::string name_of_step(bool start, int i);
+
+struct StepForm {
+  int scalar_bytes = 8;
+  bool contiguous = true;    // the elements of the ring follow one another
+  bool joined = false;       // as in `sums_alone`: what is joined is not in the source
+  int parts_of_product = 1;  // as in `method_definition`
+  int chunks_of_thread = 0;  // of two updates together, see `update_behind`; 0 for none
+};
+
+inline constexpr const char* step_kernel = "heddle_step";
+struct StepProgram {
+  std::string name;     // "iteration_2", "sum_iteration_4" or "decide"
+  KernelSource source;  // of the kernel `step_kernel`
+};
+
+/// A program for every update (the first of two together), for sums alone, and for a decision at
+/// the end of the start.
+std::vector<StepProgram> step_programs(const detail::MethodProgram& program, const StepForm& form);
+
+}  // namespace heddle::cuda

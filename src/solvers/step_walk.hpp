@@ -1,0 +1,78 @@
+// The shapes of the kernels of a method's steps.
+#pragma once
+
+#include <algorithm>
+
+#include "../fields/chunks.hpp"
+#include "heddle/kernels/arguments.hpp"
+#include "heddle/kernels/step_arguments.hpp"
+#include "step_program.hpp"
+
+namespace heddle::cuda {
+
+/// Steps that take many registers fill a GPU with half as many threads.
+inline Offset filling_of(const detail::MethodProgram& program) {
+  constexpr int many = 6;
+  return program.vectors - (program.preconditioned ? 1 : 0) >= many ? chunks_to_fill / 2
+                                                                    : chunks_to_fill;
+}
+
+/// Blocks of a walk that one of a kernel takes.
+inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;
+
+/// The shape of kernels over a field.
+template <class S>
+struct StepWalk {
+  StepWalk(const detail::MethodProgram& program, const FieldView<S>& field) {
+    constexpr int most_steps = 8;
+    const Offset filling = filling_of(program);
+    const auto over = [&]<Ring R>() {
+      is_contiguous = cuda::is_contiguous<R>(field);
+      walk = walk_over<R>(field, most_steps, filling);
+    };
+    if (program.ring == Ring::real) over.template operator()<Ring::real>();
+    if (program.ring == Ring::complex) over.template operator()<Ring::complex>();
+    if (program.ring == Ring::quaternion) over.template operator()<Ring::quaternion>();
+    blocks = (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
+  }
+  unsigned partials() const { return blocks * device::partials_of_block(device::threads_of_step); }
+
+  Walk walk;
+  bool is_contiguous = true;
+  unsigned blocks = 1;
+};
+
+/// Two updates in one launch whose blocks are all there at once.
+struct JoinedUpdates {
+  int first = 0, second = 0;  // steps of the iteration
+  int chunks_of_thread = 0;   // 0: no such launch
+  Walk walk;
+  unsigned blocks = 0;
+};
+
+/// As few chunks a thread as that needs, and as registers hold.
+inline JoinedUpdates joined_updates(const detail::MethodProgram& program, const Walk& walk,
+                                    int multiprocessors) {
+  constexpr int most_chunks = 10;
+  JoinedUpdates joined;
+  for (int i = 0; i < program.iteration.steps && joined.second == 0; ++i) {
+    joined.first = i;
+    joined.second = update_behind(program, program.iteration, i);
+  }
+  if (joined.second == 0) return joined;
+  const auto resident = static_cast<unsigned>(multiprocessors * device::resident_blocks_of_step);
+  const unsigned most_blocks = std::min(
+      resident, unsigned{device::most_groups} / device::partials_of_block(device::threads_of_step));
+  const unsigned chunks = static_cast<unsigned>(walk.steps) * walk.blocks();
+  const unsigned chunks_of_launch = most_blocks * blocks_of_step;
+  const unsigned of_thread = (chunks + chunks_of_launch - 1) / chunks_of_launch;
+  if (of_thread > most_chunks) return joined;
+  joined.chunks_of_thread = static_cast<int>(of_thread);
+  joined.walk = walk;
+  joined.walk.steps = joined.chunks_of_thread;
+  joined.walk.blocks_of_plane = (chunks + of_thread - 1) / of_thread;
+  joined.blocks = (joined.walk.blocks_of_plane + blocks_of_step - 1) / blocks_of_step;
+  return joined;
+}
+
+}  // namespace heddle::cuda

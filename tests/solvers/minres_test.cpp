@@ -1,0 +1,188 @@
+// MINRES over every entry: each of its residuals is the smallest in the Krylov space, over real
+// coefficients, and Hermitian systems need not be definite.
+#include "heddle/minres.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "heddle/jacobi.hpp"
+#include "support/row_weights.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::minres {
+namespace {
+
+/// Hermitian, with a diagonal that outweighs its rows by 1 and is negative in every second.
+template <class E>
+CsrMatrix<E> indefinite_matrix(Index n, Generator& generator) {
+  Tiles<E> tiles(n);
+  std::vector<double> weight(static_cast<std::size_t>(n), 1.0);
+  for (Index i = 0; i < n; ++i) {
+    for (int edge = 0; edge < 3; ++edge) {
+      const auto j = static_cast<Index>(generator() % static_cast<unsigned>(n));
+      if (i == j) continue;
+      const Eigen::MatrixXd tile = random_tile<E>(generator, 0.7);
+      tiles.at(i, j) += tile;
+      tiles.at(j, i) += tile.transpose();
+      weight[static_cast<std::size_t>(i)] += tile.norm();
+      weight[static_cast<std::size_t>(j)] += tile.norm();
+    }
+  }
+  for (Index i = 0; i < n; ++i) {
+    const double sign = i % 2 == 0 ? 1 : -1;
+    tiles.at(i, i) += sign * weight[static_cast<std::size_t>(i)] *
+                      Eigen::MatrixXd::Identity(tiles.size, tiles.size);
+  }
+  return tiles.assemble();
+}
+
+/// The smallest |b - A x| / |b| for x in the Krylov spaces of M^-1 A of dimension 0, 1, ...
+std::vector<double> smallest_residuals(const Eigen::MatrixXd& A, const Eigen::VectorXd& weights,
+                                       const Vector<double>& b, int steps) {
+  using Long = Eigen::Matrix<long double, -1, -1>;
+  const Long wide = A.cast<long double>();
+  const Eigen::Matrix<long double, -1, 1> rhs = b.cast<long double>(),
+                                          scale = weights.cast<long double>();
+  Long basis(A.rows(), steps);
+  std::vector<double> residuals{1};
+  for (int k = 0; k < steps; ++k) {
+    Eigen::Matrix<long double, -1, 1> next = scale.cwiseProduct(
+        k == 0 ? rhs : Eigen::Matrix<long double, -1, 1>(wide * basis.col(k - 1)));
+    for (int twice = 0; twice < 2; ++twice) {
+      for (int i = 0; i < k; ++i) next -= basis.col(i).dot(next) * basis.col(i);
+    }
+    basis.col(k) = next / next.norm();
+    const Long image = wide * basis.leftCols(k + 1);
+    // In the norm of the preconditioner.
+    const Long weighted = scale.cwiseSqrt().asDiagonal() * image;
+    const Eigen::Matrix<long double, -1, 1> target = scale.cwiseSqrt().cwiseProduct(rhs);
+    const Eigen::Matrix<long double, -1, 1> y = weighted.householderQr().solve(target);
+    residuals.push_back(static_cast<double>((target - weighted * y).norm() / target.norm()));
+  }
+  return residuals;
+}
+
+template <class E>
+class MinresEntries : public ::testing::Test {};
+TYPED_TEST_SUITE(MinresEntries, HermitianEntries<double>);
+
+constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "K2rs"};
+
+TYPED_TEST(MinresEntries, LeavesTheSmallestResidualOfTheKrylovSpace) {
+  using E = TypeParam;
+  constexpr Index n = 61;
+  constexpr int steps = 12, K = vector_entry_t<E>::components;
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Generator generator(seed);
+    const auto matrix = indefinite_matrix<E>(n, generator);
+    const Eigen::MatrixXd dense = expansion<double>(matrix);
+    const Field<E> b = random_vector<E>(n, generator);
+    std::vector<double> weights(n, 1.0);
+    for (const bool preconditioned : {false, true}) {
+      SCOPED_TRACE(preconditioned ? "preconditioned" : "");
+      Eigen::VectorXd of_scalars(n * K);
+      for (Index i = 0; i < n; ++i) {
+        double& w = weights[static_cast<std::size_t>(i)];
+        if (preconditioned) w = uniform(generator, 0.1, 2);
+        of_scalars.segment(i * K, K).setConstant(w);
+      }
+      const auto smallest = smallest_residuals(dense, of_scalars, components_of<double>(b), steps);
+      for (const char* plan : plans) {
+        SCOPED_TRACE(plan);
+        const Operator<E> A(matrix, parse_plan(plan));
+        const SolverOptions options{
+            .tolerance = 1e-15, .max_iterations = steps, .record_history = true};
+        Minres solver =
+            preconditioned ? Minres(A, RowWeights<double>(weights), options) : Minres(A, options);
+        Field<E> x(n);
+        solver.solve(b, x);
+        ASSERT_GE(solver.history().size(), smallest.size());
+        for (std::size_t k = 0; k < smallest.size(); ++k) {
+          EXPECT_NEAR(solver.history()[k] / smallest[k], 1, 1e-9) << "step " << k;
+        }
+      }
+    }
+  }
+}
+
+template <class E>
+class MinresPrecisions : public ::testing::Test {};
+TYPED_TEST_SUITE(MinresPrecisions, HermitianEntries<float>);
+
+TYPED_TEST(MinresEntries, SolvesIndefiniteSystems) {
+  using E = TypeParam;
+  Generator generator(7);
+  for (const Index n : {1, 2, 33, 400}) {
+    SCOPED_TRACE(n);
+    const auto matrix = indefinite_matrix<E>(n, generator);
+    const Operator<E> A(matrix, Plan{});
+    const Field<E> b = random_vector<E>(n, generator);
+    Field<E> x(n);
+    Minres solver(A, {.record_history = true});
+    const Report report = solver.solve(b, x);
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-9));
+    for (std::size_t k = 1; k < solver.history().size(); ++k) {
+      EXPECT_LE(solver.history()[k], solver.history()[k - 1]) << k;
+    }
+  }
+}
+
+TYPED_TEST(MinresPrecisions, SolveInSingle) {
+  using E = TypeParam;
+  Generator generator(8);
+  const auto matrix = indefinite_matrix<E>(300, generator);
+  const Operator<E> A(matrix, Plan{});
+  const Field<E> b = random_vector<E>(300, generator);
+  Field<E> x(300);
+  const Report report = Minres(A).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
+}
+
+TYPED_TEST(MinresEntries, TakesJacobiOfDefiniteSystems) {
+  using E = TypeParam;
+  Generator generator(9);
+  const System<E> system = random_system<E>(300, 3, 0.02, 0, generator);
+  const Operator<E> A(system.matrix, Plan{});
+  const Field<E> b = random_vector<E>(300, generator);
+  Field<E> x(300);
+  const Report report = Minres(A, Jacobi(A)).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_LE(true_residual(system.matrix, b, x), report.target_norm * (1 + 1e-9));
+}
+
+TEST(Minres, RefusesWhatItIsNotFor) {
+  using E = complex<double>;
+  Generator generator(10);
+  const Field<E> b = random_vector<E>(50, generator);
+  Field<E> x(50);
+  const Operator<E> A(indefinite_matrix<E>(50, generator), Plan{});
+  // Jacobi's diagonal is indefinite there.
+  EXPECT_EQ(Minres(A, Jacobi(A)).solve(b, x).status, Status::indefinite);
+  EXPECT_EQ(Minres(A, RowWeights<double>(std::vector<double>(50, -1.0))).solve(b, x).status,
+            Status::indefinite);
+  const Operator<E> general(general_system<E>(50, generator).matrix, Plan{});
+  const Report report = Minres(general).solve(b, x);
+  EXPECT_EQ(report.status, Status::not_hermitian);
+  EXPECT_EQ(report.detail, "MINRES needs a Hermitian matrix: use BiCGStab");
+}
+
+/// A singular system that has a solution.
+TEST(Minres, SolvesSingularConsistentSystems) {
+  using E = real<double>;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(6, 6);
+  for (int i = 0; i < 5; ++i) dense(i, i) = i - 1.5;
+  const Operator<E> A(from_dense(dense), Plan{});
+  Field<E> b(6), x(6);
+  for (int i = 0; i < 5; ++i) b.scalars()[static_cast<std::size_t>(i)] = 1 + i;
+  const Report report = Minres(A).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_EQ(x.scalars()[5], 0);
+}
+
+}  // namespace
+}  // namespace heddle::test::minres
