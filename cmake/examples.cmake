@@ -1,4 +1,4 @@
-# Short programs that use the library, each of one file in examples/; tests run them.
+# Short programs that use the library, in examples/; tests run them.
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
 foreach(source ${example_sources})
   cmake_path(GET source STEM name)
@@ -12,6 +12,9 @@ foreach(source ${example_sources})
   target_link_libraries(example_${name} PRIVATE heddle::heddle)
   if(name STREQUAL "eigen_user")
     target_link_libraries(example_${name} PRIVATE Eigen3::Eigen)
+  endif()
+  if(name STREQUAL "own_method")
+    heddle_embed_entry(example_${name} examples/steepest_descent.hpp)
   endif()
   heddle_compiler_options(example_${name})
   target_compile_options(example_${name} PRIVATE -O1)
