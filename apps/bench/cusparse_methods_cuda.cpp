@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../src/base/cuda_call.hpp"
 #include "heddle/array.hpp"
+#include "heddle/cuda_call.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/error.hpp"
 #include "nvidia_libraries_cuda.hpp"

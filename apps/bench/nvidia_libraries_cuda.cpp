@@ -1,6 +1,6 @@
 #include "nvidia_libraries_cuda.hpp"
 
-#include "../../src/base/cuda_call.hpp"
+#include "heddle/cuda_call.hpp"
 #include "heddle/error.hpp"
 #include "shared_library.hpp"
 

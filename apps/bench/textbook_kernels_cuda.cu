@@ -1,4 +1,4 @@
-#include "../../src/base/cuda_call.hpp"
+#include "heddle/cuda_call.hpp"
 #include "textbook_kernels_cuda.hpp"
 
 namespace heddle::bench {

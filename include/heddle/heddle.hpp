@@ -1,4 +1,5 @@
-// Everything but what needs Eigen: heddle/eigen.hpp and heddle/eigen_solvers.hpp.
+// Everything but what needs Eigen, heddle/eigen.hpp and heddle/eigen_solvers.hpp, or the headers of
+// CUDA, heddle/cuda_call.hpp.
 #pragma once
 
 #include "heddle/any_entry.hpp"

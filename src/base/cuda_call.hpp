@@ -1,27 +1,11 @@
-// Calls of the CUDA run-time library: each is checked where it is made.
+// What the library has beside its calls of CUDA: memory of the host that a GPU sees.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <new>
 
-#include "heddle/device.hpp"
+#include "heddle/cuda_call.hpp"
 
 namespace heddle::cuda {
-
-/// Throws `Error` (memory for lack of it, no_device or internal) that names the call.
-void check(cudaError_t status, const char* call);
-
-/// Makes a stream's GPU current, and the caller's again at the end.
-class OnGpu {
- public:
-  explicit OnGpu(const Stream& stream);
-  OnGpu(const OnGpu&) = delete;
-  OnGpu& operator=(const OnGpu&) = delete;
-  ~OnGpu();
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-};
 
 /// Pinned memory of the host that kernels can write to.
 template <class T>

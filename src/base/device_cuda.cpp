@@ -10,33 +10,6 @@
 
 namespace heddle::cuda {
 
-void check(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // so that the next call does not report it again
-  const std::string what = std::string(call) + ": " + cudaGetErrorString(status);
-  switch (status) {
-    case cudaErrorMemoryAllocation:
-      throw Error(ErrorKind::memory, "the memory of GPU or host does not suffice (" + what + ")");
-    case cudaErrorNoDevice:
-    case cudaErrorInsufficientDriver:
-    case cudaErrorInvalidDevice:
-    case cudaErrorSystemDriverMismatch:
-    case cudaErrorDevicesUnavailable:
-      throw Error(ErrorKind::no_device, "no GPU can be used (" + what + ")");
-    default:
-      throw Error(ErrorKind::internal, "CUDA failed in " + what);
-  }
-}
-
-OnGpu::OnGpu(const Stream& stream) {
-  check(cudaGetDevice(&before_), "cudaGetDevice");
-  changed_ = before_ != stream.gpu;
-  if (changed_) check(cudaSetDevice(stream.gpu), "cudaSetDevice");
-}
-OnGpu::~OnGpu() {
-  if (changed_) cudaSetDevice(before_);
-}
-
 namespace {
 
 /// One pool a GPU, apart from the pool of the program's own cudaMallocAsync.
