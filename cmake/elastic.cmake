@@ -1,11 +1,9 @@
-# `heddle-elastic`, and what it is made of; its kernels where there is CUDA.
-file(GLOB elastic_sources CONFIGURE_DEPENDS apps/elastic/*.cpp)
+# `heddle-elastic`, and what it is made of. Its passes are for nvcc where there is CUDA, and else C++.
+file(GLOB elastic_sources CONFIGURE_DEPENDS apps/elastic/*.cpp apps/elastic/*.cu)
 list(REMOVE_ITEM elastic_sources ${PROJECT_SOURCE_DIR}/apps/elastic/main.cpp)
-if(HEDDLE_HAS_CUDA)
-  file(GLOB elastic_kernels CONFIGURE_DEPENDS apps/elastic/*.cu)
-  list(APPEND elastic_sources ${elastic_kernels})
-else()
+if(NOT HEDDLE_HAS_CUDA)
   list(FILTER elastic_sources EXCLUDE REGEX "_cuda\\.cpp$")
+  set_source_files_properties(apps/elastic/run_pass.cu PROPERTIES LANGUAGE CXX)
 endif()
 add_library(heddle_elastic STATIC ${elastic_sources})
 target_include_directories(heddle_elastic PUBLIC apps/elastic)

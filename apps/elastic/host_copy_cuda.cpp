@@ -1,8 +1,11 @@
 #include "host_copy.hpp"
 
-#include "cuda_call.hpp"
+#include "heddle/cuda_call.hpp"
 
 namespace heddle::elastic::cuda {
+
+using heddle::cuda::check;
+using heddle::cuda::OnGpu;
 
 double* allocate_pinned(std::size_t numbers, const Stream& stream) {
   const OnGpu here(stream);

@@ -1,6 +1,5 @@
-// What is done for each element, each matrix entry and each vertex: one text for a CPU's loops and
-// a GPU's kernels. A pass is a function of a number below `count`; each writes places of its own,
-// and sums in a fixed order, so that the same bits come out however the numbers are shared out.
+// What is done for each element, each matrix entry and each vertex: passes, which `for_each_on`
+// runs.
 //
 // Vertices are numbered as the matrix's basis has them, elements as the mesh has them; records of
 // an element lie together.

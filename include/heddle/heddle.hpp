@@ -21,6 +21,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/features.hpp"
 #include "heddle/field.hpp"
+#include "heddle/for_each_on.hpp"
 #include "heddle/formula.hpp"
 #include "heddle/index.hpp"
 #include "heddle/jacobi.hpp"

@@ -1,0 +1,95 @@
+// A functor for every element, row or entry: one text for the threads of a CPU and those of a GPU.
+//
+// A GPU runs it where nvcc compiles the file that calls `for_each_on`, a .cu: that file serves the
+// CPU too. What other compilers make of the same call is a function for the CPU alone.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+#include "heddle/device.hpp"
+#include "heddle/entries/slots.hpp"
+#include "heddle/error.hpp"
+#include "heddle/team.hpp"
+#ifdef __CUDACC__
+#include <limits>
+
+#include "heddle/cuda_call.hpp"
+#endif
+
+namespace heddle {
+
+/// A functor that is called with every number from 0 to below its `count`. Calls run side by side
+/// and in no order: each writes places of its own. One that sums does so in a fixed order, so that
+/// every number of threads yields the same bits. It is copied to a GPU byte by byte, and names what
+/// it works on by pointers into the device's memory.
+///     struct Scale {
+///       Offset count;
+///       double factor;
+///       double* x;
+///       HEDDLE_INLINE void operator()(Offset i) const { x[i] *= factor; }
+///     };
+///     for_each_on(device, Scale{n, 0.5, x.data()});
+template <class P>
+concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::count)> &&
+               requires(const P& pass, Offset i) { pass(i); };
+
+#ifdef __CUDACC__
+
+namespace detail {
+
+inline constexpr int threads_of_pass = 128;  // a block: elements take many registers
+
+template <class P>
+__global__ void __launch_bounds__(threads_of_pass) run_pass(const P pass) {
+  const Offset i = Offset(blockIdx.x) * threads_of_pass + threadIdx.x;
+  if (i < static_cast<Offset>(pass.count)) pass(i);
+}
+
+template <class P>
+void queue_pass(const Stream& stream, const P& pass, Offset count) {
+  if (count == 0) return;
+  const Offset blocks = (count - 1) / threads_of_pass + 1;
+  if (blocks > std::numeric_limits<int>::max()) {
+    throw Error(ErrorKind::unsupported,
+                "a pass over " + std::to_string(count) + " numbers is too long for a GPU");
+  }
+  const cuda::OnGpu here(stream);
+  run_pass<<<static_cast<unsigned>(blocks), threads_of_pass, 0, stream.queue>>>(pass);
+  cuda::check(cudaGetLastError(), "the launch of a pass");
+}
+
+}  // namespace detail
+
+inline namespace with_kernels {  // a program may hold both functions, from files of both kinds
+#else
+inline namespace without_kernels {
+#endif
+
+/// Calls `pass(i)` for every i in [0, pass.count). On a CPU it returns when all is done, on up to
+/// the stream's threads, and rethrows the first exception of a call. On a GPU it queues one kernel
+/// and returns. Throws `Error` for a count below 0 (usage), and for a GPU (unsupported) from a file
+/// that nvcc does not compile.
+template <Pass P>
+void for_each_on(const Stream& stream, const P& pass) {
+  const auto count = static_cast<Offset>(pass.count);
+  if (count < 0) {
+    throw Error(ErrorKind::usage, "a pass over " + std::to_string(count) + " numbers");
+  }
+  if (!stream.on_gpu()) return parallel_for(team_size(stream, count), count, pass);
+#ifdef __CUDACC__
+  detail::queue_pass(stream, pass, count);
+#else
+  throw Error(ErrorKind::unsupported,
+              "this pass has no kernel: the file that calls `for_each_on` is not compiled by nvcc");
+#endif
+}
+template <Pass P>
+void for_each_on(const Device& device, const P& pass) {
+  for_each_on(device.stream(), pass);
+}
+
+}  // namespace
+
+}  // namespace heddle
