@@ -14,7 +14,7 @@ function(heddle_test_options target)
   if(HEDDLE_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   else()
-    target_compile_options(${target} PRIVATE -O1)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
   endif()
   if(TARGET heddle_test_headers AND NOT target STREQUAL heddle_test_headers)
     target_precompile_headers(${target} REUSE_FROM heddle_test_headers)
@@ -41,15 +41,16 @@ heddle_test_options(heddle_test_support)
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/*_test.cpp)
 # Those of a GPU are one program that travels to where one is; here each of its tests skips.
-file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp)
+file(GLOB gpu_sources CONFIGURE_DEPENDS tests/gpu/*_test.cpp tests/gpu/*_test.cu)
 list(REMOVE_ITEM test_sources ${gpu_sources})
 if(NOT TARGET heddle_elastic)
   list(FILTER gpu_sources EXCLUDE REGEX "/(spin|elastic)_gpu_test.cpp$")
 endif()
 if(HEDDLE_HAS_CUDA AND gpu_sources)
   add_executable(gpu_test ${gpu_sources})
-  target_link_libraries(gpu_test PRIVATE heddle_test_support GTest::gtest_main CUDA::cudart_static
+  target_link_libraries(gpu_test PRIVATE heddle_test_support GTest::gtest_main
     $<TARGET_NAME_IF_EXISTS:heddle_elastic> $<TARGET_NAME_IF_EXISTS:heddle_spin> Eigen3::Eigen)
+  heddle_link_cuda(gpu_test)
   # What is asked of the other machine: the C library, the driver, and libzip with what that
   # needs, which can travel along.
   target_link_options(gpu_test PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -s)

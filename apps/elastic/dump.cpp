@@ -22,14 +22,10 @@ std::vector<double> values_in_order(const Operator<Block>& matrix) {
                  matrix.device().stream());
   }
   const std::vector<Offset> slot = slots_of_entries(pattern).to_host();
-  const auto formula = matrix.formula();
+  const EntryWriter<Block> entries(pattern, matrix.plan().inner, in_slots.data());
   std::vector<double> values(slot.size() * K);
   for (std::size_t i = 0; i < slot.size(); ++i) {
-    const Offset lane = slot[i] % pattern.C;
-    for (int k = 0; k < K; ++k) {
-      values[i * K + static_cast<std::size_t>(k)] =
-          in_slots[static_cast<std::size_t>(formula(slot[i] - lane, static_cast<int>(lane), k))];
-    }
+    std::copy_n(entries.load(slot[i]).component, K, values.data() + i * K);
   }
   return values;
 }

@@ -209,8 +209,7 @@ void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
     run(EntryPass{static_cast<Offset>(slot_.size()), slot_.data(), row_.data(), column_.data(),
                   first_term_.data(), term_.data(), turned ? turned_.data() : gradient_.data(),
                   material_.data(), mass_of_entry_.data(), fixed_.data(), mass_scale,
-                  stiffness_scale, matrix_.pattern().C, matrix_.formula(),
-                  matrix_.values_in_basis().data()},
+                  stiffness_scale, matrix_.entry_writer()},
         device_.stream());
     matrix_.values_changed();
   });

@@ -16,7 +16,6 @@
 
 namespace heddle::elastic {
 
-using Block = block<double, 3, 3>;
 using MassEntry = real<double, 3>;
 /// Three numbers a vertex.
 using VertexField = Field<Block>;

@@ -5,11 +5,14 @@
 // an element lie together.
 #pragma once
 
-#include "heddle/entries/slots.hpp"
+#include "heddle/entries/block.hpp"
+#include "heddle/entry_writer.hpp"
 #include "polar_rotation.hpp"
 #include "tetrahedron.hpp"
 
 namespace heddle::elastic {
+
+using Block = block<double, 3, 3>;
 
 /// Three numbers a vertex, in any layout.
 template <class S>
@@ -153,9 +156,7 @@ struct EntryPass {
   const unsigned char* fixed;    // bits of the fixed components of each vertex
   double mass_scale;
   double stiffness_scale;
-  Index C;  // lanes of a slice
-  SlotFormula<9> formula;
-  double* values;
+  EntryWriter<Block> matrix;
 
   HEDDLE_INLINE void operator()(Offset i) const {
     Matrix3 sum{};
@@ -169,14 +170,15 @@ struct EntryPass {
     const double inertia = mass != nullptr ? mass_scale * mass[i] : 0;
     const unsigned char of_row = fixed[row[i]], of_column = fixed[column[i]];
     const bool on_diagonal = row[i] == column[i];
-    const Offset lane = slot[i] % C;
-    for (int k = 0; k < 9; ++k) {
+    Block entry;
+    for (int k = 0; k < Block::components; ++k) {
       const int r = k / 3, c = k % 3;
       const bool is_diagonal = on_diagonal && r == c;
       const bool stays = is_diagonal || !(is_fixed(of_row, r) || is_fixed(of_column, c));
       const double value = stiffness_scale * sum.at[r][c] + (r == c ? inertia : 0);
-      values[formula(slot[i] - lane, static_cast<int>(lane), k)] = stays ? value : 0;
+      entry.component[k] = stays ? value : 0;
     }
+    matrix.store(slot[i], entry);
   }
 };
 

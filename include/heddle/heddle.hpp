@@ -17,6 +17,7 @@
 #include "heddle/device_properties.hpp"
 #include "heddle/entries.hpp"
 #include "heddle/entry_definition.hpp"
+#include "heddle/entry_writer.hpp"
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/features.hpp"

@@ -10,6 +10,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/entry_kind.hpp"
 #include "heddle/entry_values.hpp"
+#include "heddle/entry_writer.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
@@ -123,18 +124,16 @@ class HEDDLE_EXPORT Operator final : public LinearOperator<vector_scalar_t<E>> {
   /// Raised by each `update_values`; what was derived from the values compares it.
   long long generation() const { return state().generation; }
 
-  /// Values as they are stored, for an assembly that writes them there: component k of the user's
-  /// entry i is at `formula(slot - slot % C, slot % C, k)`, slot = slots_of_entries(pattern())[i].
-  /// Call `values_changed()` afterwards, which does what else `update_values` does.
+  /// For an assembly that writes entries where they are stored, in the memory of the device: the
+  /// user's entry i is at slot `slots_of_entries(pattern())[i]`. Call `values_changed()`
+  /// afterwards, which does what else `update_values` does.
+  EntryWriter<E> entry_writer() { return {pattern(), plan().inner, state().values.data()}; }
+  /// All scalars as they are stored, those of padding too; `EntryWriter::index` says where.
   std::span<stored> values_in_basis() { return state().values.span(); }
   std::span<const stored> values_in_basis() const { return state().values.span(); }
   void values_changed() {
     ++state().generation;
     narrow();
-  }
-  SlotFormula<E::components> formula() const {
-    return slot_formula<E::components>(schedule().plan.inner, pattern().C, pattern().slots,
-                                       sizeof(stored));
   }
 
   const SlicedPattern& pattern() const { return *state().pattern; }

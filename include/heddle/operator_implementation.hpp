@@ -193,12 +193,10 @@ void Operator<E>::narrow() {
 template <class E>
 void Operator<E>::diagonal(arithmetic_t<E>* entries) const {
   const detail::DiagonalSearch search = detail::diagonal_search(pattern());
-  const StridedValues<E> values{state().values.data(), formula()};
+  const EntryWriter<E> values(pattern(), plan().inner, state().values.data());
   parallel_for(team_size(device().stream(), rows()), rows(), [&](Index stored) {
     const Offset slot = search.slot_among(stored, 0, 1);
-    const int lane = static_cast<int>(slot % pattern().C);
-    entries[search.row_of(stored)] =
-        slot < 0 ? arithmetic_t<E>::zero() : load(values(slot - lane, lane));
+    entries[search.row_of(stored)] = slot < 0 ? arithmetic_t<E>::zero() : load(values.load(slot));
   });
 }
 

@@ -109,18 +109,14 @@ inline std::vector<Point> points_of(const VertexField& field) {
 
 /// The stored matrix, entry by entry in the order of the pattern.
 inline CsrMatrix<Block> matrix_of(const Simulation& simulation) {
-  const Operator<Block>& A = simulation.system.matrix();
+  Operator<Block> A = simulation.system.matrix();
   const MeshPattern& pattern = simulation.pattern;
   const Array<Offset> slots = slots_of_entries(A.pattern());
-  const auto formula = A.formula();
+  const EntryWriter<Block> entries = A.entry_writer();
   Array<double> values(pattern.column.size() * Block::components);
   for (std::size_t i = 0; i < pattern.column.size(); ++i) {
-    const Offset lane = slots[i] % A.pattern().C;
-    for (int k = 0; k < Block::components; ++k) {
-      values[i * Block::components + static_cast<std::size_t>(k)] =
-          A.values_in_basis()[static_cast<std::size_t>(
-              formula(slots[i] - lane, static_cast<int>(lane), k))];
-    }
+    std::copy_n(entries.load(slots[i]).component, Block::components,
+                values.data() + i * Block::components);
   }
   return {pattern.vertices(), pattern.vertices(),
           Array<Offset>(std::span<const Offset>(pattern.offsets)),

@@ -88,16 +88,10 @@ TYPED_TEST(OfEntry, TakesValuesWrittenInPlace) {
   for (const char* layout : some_layouts) {
     SCOPED_TRACE(layout);
     Operator<E> matrix(other, parse_plan(layout));
-    const auto formula = matrix.formula();
-    const Index C = matrix.pattern().C;
+    const EntryWriter<E> entries = matrix.entry_writer();
     const Array<Offset> slots = slots_of_entries(matrix.pattern());
     for (Offset i = 0; i < pattern.entries(); ++i) {
-      const Offset slot = slots[static_cast<std::size_t>(i)];
-      const E entry = problem.matrix.entry(i);
-      for (int k = 0; k < E::components; ++k) {
-        const Offset at = formula(slot - slot % C, static_cast<int>(slot % C), k);
-        matrix.values_in_basis()[static_cast<std::size_t>(at)] = entry.component[k];
-      }
+      entries.store(slots[static_cast<std::size_t>(i)], problem.matrix.entry(i));
     }
     const long long generation = matrix.generation();
     matrix.values_changed();

@@ -118,7 +118,8 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
       detail::product_rows_baseline<E>(A, packed, vector, ahead, begin, end, store);
     });
   } else {
-    const StridedValues<E> strided{values, matrix.formula()};
+    const StridedValues<E> strided{
+        values, slot_formula<E::components>(matrix.plan().inner, A.C, A.slots, sizeof(*values))};
     const StridedVector<V, S> vector{x.data, x.entry_stride, x.component_stride};
     in_pieces([&](Index begin, Index end) {
       detail::product_rows_baseline<E>(A, strided, vector, ahead, begin, end, store);

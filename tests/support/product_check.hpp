@@ -119,12 +119,12 @@ inline bool fits(const Plan& plan, Index rows, Index columns) {
 template <class E>
 void poison_padding(Operator<E>& matrix) {
   const SlicedPattern& pattern = matrix.pattern();
-  const auto formula = matrix.formula();
+  const EntryWriter<E> entries = matrix.entry_writer();
   std::vector<bool> used(matrix.values_in_basis().size());
   for (Offset slot = 0; slot < pattern.slots; ++slot) {
     if (pattern.entry_of_slot[slot] == EntryMap::padding) continue;
     for (int k = 0; k < E::components; ++k) {
-      const Offset index = formula(slot - slot % pattern.C, static_cast<int>(slot % pattern.C), k);
+      const Offset index = entries.index(slot, k);
       ASSERT_LT(index, static_cast<Offset>(used.size()));
       ASSERT_FALSE(used[static_cast<std::size_t>(index)]) << "two components share a place";
       used[static_cast<std::size_t>(index)] = true;
