@@ -92,7 +92,8 @@ class HEDDLE_EXPORT KrylovSolver {
   const std::vector<double>& history() const { return history_; }
 
   /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
-  /// come to that where a solve cannot use the caller's, a null space, and what `enqueue` prepares.
+  /// come to that where a solve cannot use the caller's, a null space, what `enqueue` prepares, and
+  /// the loop over the matrix itself where a copy in floats fails it.
   long long memory() const { return memory_; }
 
   const SolverOptions& options() const { return options_; }

@@ -51,7 +51,7 @@ struct LoopState {
   double squared_norm;
   long long iteration;  // of this run
   int end;              // a LoopEnd; x and r are complete when the run is over
-  alignas(16) unsigned char side[2][bytes_of_side];  // of loops in a graph
+  alignas(16) unsigned char side[2][bytes_of_side];  // of loops that are steps
 };
 
 }  // namespace heddle::device
