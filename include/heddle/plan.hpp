@@ -83,4 +83,10 @@ HEDDLE_EXPORT std::string_view name(LoopForm loop);
 /// Throws unless the parameters have a meaning together. `parse_plan` calls it.
 HEDDLE_EXPORT void check_plan(const Plan& plan);
 
+/// What `plan` says of how a matrix is stored, all else as plans have it by default.
+HEDDLE_EXPORT Plan layout_of(const Plan& plan);
+/// Whether two plans store a matrix alike, so that one build serves both: the same in all that
+/// docs/plans.md calls layout.
+HEDDLE_EXPORT bool same_layout(const Plan& a, const Plan& b);
+
 }  // namespace heddle

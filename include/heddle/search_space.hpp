@@ -83,11 +83,6 @@ class HEDDLE_EXPORT SearchSpace {
   DeviceProperties device_;
 };
 
-/// What `plan` says of how a matrix is stored, all else as plans have it by default.
-HEDDLE_EXPORT Plan layout_of(const Plan& plan);
-/// Whether two plans store a matrix alike, so that one build serves both: the same in all that
-/// docs/plans.md calls layout.
-HEDDLE_EXPORT bool same_layout(const Plan& a, const Plan& b);
 /// CSR-AoS-AoS, what is not layout as in `plan`, and `stored` too, which changes what is computed:
 /// what speed-ups are told against.
 HEDDLE_EXPORT Plan natural_layout(const Plan& plan);

@@ -302,4 +302,21 @@ Plan plan_from_json(std::string_view json) {
   return plan;
 }
 
+Plan layout_of(const Plan& plan) {
+  Plan layout;
+  layout.lanes = plan.lanes;
+  layout.sort_window = plan.sort_window;
+  layout.threads_per_row = plan.threads_per_row;
+  layout.threshold = plan.threshold;
+  layout.order = plan.order;
+  layout.columns = plan.columns;
+  layout.use = plan.use;
+  layout.inner = plan.inner;
+  layout.vector = plan.vector;
+  layout.stored = plan.stored;
+  return layout;
+}
+
+bool same_layout(const Plan& a, const Plan& b) { return layout_of(a) == layout_of(b); }
+
 }  // namespace heddle

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "heddle/error.hpp"
-#include "heddle/search_space.hpp"
 
 namespace heddle {
 

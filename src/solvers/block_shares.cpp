@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../matrix/slice_shapes.hpp"
-#include "../tuning/row_lengths.hpp"
+#include "../spmv/row_lengths.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
 
 namespace heddle {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "entry_batch.hpp"
+#include "../spmv/entry_batch.hpp"
 #include "heddle/config.hpp"
 #include "heddle/product_cpu.hpp"
 #include "heddle/product_on_gpu.hpp"

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "../solvers/block_shares.hpp"
+#include "../spmv/row_lengths.hpp"
 #include "heddle/reduction.hpp"
-#include "row_lengths.hpp"
 
 namespace heddle {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "../matrix/slice_shapes.hpp"
+#include "../spmv/row_lengths.hpp"
 #include "heddle/choose_plan.hpp"
-#include "row_lengths.hpp"
 
 namespace heddle {
 

@@ -70,23 +70,6 @@ Objective parse_objective(std::string_view text) {
   throw Error(ErrorKind::usage, "objective '" + std::string(text) + "' is none of" + names);
 }
 
-Plan layout_of(const Plan& plan) {
-  Plan layout;
-  layout.lanes = plan.lanes;
-  layout.sort_window = plan.sort_window;
-  layout.threads_per_row = plan.threads_per_row;
-  layout.threshold = plan.threshold;
-  layout.order = plan.order;
-  layout.columns = plan.columns;
-  layout.use = plan.use;
-  layout.inner = plan.inner;
-  layout.vector = plan.vector;
-  layout.stored = plan.stored;
-  return layout;
-}
-
-bool same_layout(const Plan& a, const Plan& b) { return layout_of(a) == layout_of(b); }
-
 Plan natural_layout(const Plan& plan) {
   Plan natural = plan;
   const Plan csr;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "../../src/matrix/slice_shapes.hpp"
-#include "../../src/tuning/row_lengths.hpp"
+#include "../../src/spmv/row_lengths.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/problems.hpp"
 #include "support/random_matrix.hpp"

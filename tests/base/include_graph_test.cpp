@@ -1,0 +1,106 @@
+// The rooms of src/ include what the table of docs/architecture.md lets them, and nothing else. A
+// public header belongs to the room that holds the source file of its name.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace heddle::test::include_graph {
+namespace {
+
+namespace fs = std::filesystem;
+using Rooms = std::map<std::string, std::set<std::string>>;
+
+const fs::path source_dir = HEDDLE_SOURCE_DIR;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Rows "| `src/ROOM/` | ... | rooms |" of the table: what a room may use, and what these may.
+Rooms rooms_of_table() {
+  Rooms rooms;
+  const std::string page = text_of(source_dir / "docs/architecture.md");
+  const std::regex row(R"(\| `src/(\w+)/` \|[^|]*\|([^|\n]*)\|)"), word(R"(\w+)");
+  for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it) {
+    std::set<std::string>& uses = rooms[(*it)[1]];
+    const std::string named = (*it)[2];
+    for (std::sregex_iterator name(named.begin(), named.end(), word); name != end; ++name) {
+      uses.insert(name->str());
+    }
+  }
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto& [room, uses] : rooms) {
+      const std::size_t before = uses.size();
+      for (const std::string& used : std::set<std::string>(uses)) {
+        if (rooms.contains(used)) uses.insert(rooms[used].begin(), rooms[used].end());
+      }
+      grows = grows || uses.size() != before;
+    }
+  }
+  return rooms;
+}
+
+/// "plan" of plan.hpp and plan.cpp, "product" of product_cuda.cpp.
+std::string concept_of(const fs::path& file) {
+  return std::regex_replace(file.stem().string(), std::regex("_cuda$"), "");
+}
+
+/// The rooms of public headers, by concept; one that two rooms write is of neither.
+std::map<std::string, std::string> rooms_of_concepts(const Rooms& rooms) {
+  std::map<std::string, std::string> found;
+  for (const auto& [room, uses] : rooms) {
+    for (const auto& entry : fs::directory_iterator(source_dir / "src" / room)) {
+      const std::string extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".cu") continue;
+      const auto [at, is_new] = found.emplace(concept_of(entry.path()), room);
+      if (!is_new && at->second != room) at->second.clear();
+    }
+  }
+  return found;
+}
+
+TEST(IncludeGraph, HasNoArrowThatTheTableHasNot) {
+  const Rooms rooms = rooms_of_table();
+  ASSERT_GE(rooms.size(), 8u) << "the table of docs/architecture.md";
+  const auto rooms_of = rooms_of_concepts(rooms);
+  const std::regex include(R"re(#include "([^"]+)")re");
+  int arrows = 0;
+  const auto check = [&](const fs::path& file, const std::string& room) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      const fs::path header = (*it)[1].str();
+      std::string used;
+      if (*header.begin() == "..") used = *std::next(header.begin());
+      if (*header.begin() == "heddle") {
+        const auto found = rooms_of.find(concept_of(header));
+        if (found != rooms_of.end()) used = found->second;
+      }
+      if (used.empty() || used == room) continue;
+      ++arrows;
+      EXPECT_TRUE(rooms.at(room).contains(used))
+          << file << " of " << room << " includes " << header << " of " << used;
+    }
+  };
+  for (const auto& [room, uses] : rooms) {
+    EXPECT_FALSE(uses.contains(room)) << room << " may use itself by way of another";
+    for (const auto& entry : fs::directory_iterator(source_dir / "src" / room)) {
+      check(entry.path(), room);
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(source_dir / "include/heddle")) {
+    const auto found = rooms_of.find(concept_of(entry.path()));
+    if (found != rooms_of.end() && !found->second.empty()) check(entry.path(), found->second);
+  }
+  EXPECT_GT(arrows, 150);
+}
+
+}  // namespace
+}  // namespace heddle::test::include_graph
