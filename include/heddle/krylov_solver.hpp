@@ -1,5 +1,6 @@
 // What the Krylov solvers share: bringing a system into the operator's basis, workspace that is
-// allocated once, stopping, the true residual, and the report. Each solver adds its iteration.
+// allocated once, stopping, the true residual, and the report. Its method is a listing, see
+// methods/.
 #pragma once
 
 #include <atomic>

@@ -17,7 +17,6 @@ struct MethodInfo {
   bool needs_positive = false;         // positive definite
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
-  bool leaves_residual = true;         // r is that of x, as its recurrence says, when a run ends
   int direction = -1;  // of a method that needs positive matrices: the vector that it is
   int image = -1;      // a vector that holds nothing between two iterations, if there is one
   std::string_view not_hermitian = "";                  // why it refuses a matrix that is not

@@ -18,7 +18,7 @@ enum class Status {
   iteration_limit,
   time_limit,
   cancelled,   // by the observer, or by `cancel`
-  indefinite,  // conjugate gradient met p* A p < 0, or r* M^-1 r < 0
+  indefinite,  // p* A p < 0 in conjugate gradient, or r* M^-1 r < 0
   breakdown,   // a coefficient of the recurrence is zero or not a number, though nothing overflowed
   stagnated,   // two restarts in a row did not halve the true residual
   not_finite,  // NaN or infinity in b, the guess or the iteration
@@ -51,7 +51,7 @@ struct HEDDLE_EXPORT SolverOptions {
   std::function<bool(const SolveProgress&)> observer = {};
   /// Keep the relative residual of every iteration, see the solver's `history()`.
   bool record_history = false;
-  /// Look whether the matrix of a conjugate gradient is Hermitian (two products in the first
+  /// Look whether the matrix is Hermitian where the method needs that (two products in the first
   /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. False
   /// is for measuring iterations.
   bool checks = true;

@@ -23,34 +23,6 @@ void launch_kernel(void (*kernel)(Parameters...), unsigned blocks, unsigned thre
   check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
 }
 
-/// Queues a kernel whose blocks are all there at once, and may wait for one another.
-template <class... Parameters, class... Arguments>
-void launch_cooperative(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                        const Stream& stream, const Arguments&... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = {blocks, 1, 1};
-  config.blockDim = {threads, 1, 1};
-  config.stream = stream.queue;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), "cudaLaunchKernelEx");
-}
-
-/// Blocks of a kernel that a GPU holds at once.
-template <class... Parameters>
-unsigned resident_blocks(void (*kernel)(Parameters...), int threads, const Stream& stream) {
-  const OnGpu here(stream);
-  int of_multiprocessor = 0, multiprocessors = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_multiprocessor, kernel, threads, 0),
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, stream.gpu),
-        "cudaDeviceGetAttribute");
-  return static_cast<unsigned>(of_multiprocessor * multiprocessors);
-}
-
 /// Whether the code of a kernel that says so waits for the kernel before it: from sm_90 on.
 template <class... Parameters>
 bool can_overlap(void (*kernel)(Parameters...), const Stream& stream) {

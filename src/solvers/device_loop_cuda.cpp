@@ -271,9 +271,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const methods::Pending pending = methods::pending_of(facts, decision, !start);
     int count = 0;
     for (int k = 0; k < pending.count; ++k) {
-      StepPlace& place = places_.at(start, pending.step[k]);
+      const int step = pending.step[k];
+      // The sums of what is joined lie with its update.
+      const bool lies_before = joins(facts, step - 1);
+      if (lies_before && facts.step[step - 1].sums > 0) continue;
+      StepPlace& place = places_.at(start, lies_before ? step - 1 : step);
       if (place.numbers == 0) continue;
-      const bool is_carried = pending.step[k] > decision;
+      const bool is_carried = step > decision;
       const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
       const bool overlapped = is_overlapped_ && !queued_.is_first;
       const device::PartialSums sums =

@@ -154,6 +154,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
       goal.nanoseconds = static_cast<unsigned long long>(options.time_limit * 1e9);
     }
     goal.unwatched = parts.unwatched;
+    goal.looks_at_direction = parts.needs_positive_matrix;
     if (!goal.keeps_all) goal.room = std::min(options.max_iterations, room_of_run);
     return goal;
   }

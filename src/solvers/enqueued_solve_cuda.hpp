@@ -20,7 +20,7 @@ namespace heddle::cuda {
 template <class S>
 struct SolveRuns {
   std::shared_ptr<QueuedProduct<S>> product;  // what they multiply by
-  /// One run from the residual r of x, see `KrylovSolver::capture_run`.
+  /// One run from the residual r of x, see `MethodLoop::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture;
 };
 

@@ -29,6 +29,7 @@ class HostSolve {
         has_copy_(&solver.matrix_.iterated() != &solver.matrix_),
         goal_(goal_of<S>(solver.options_, solver.residual_.scalars(), has_copy_)) {
     goal_.keeps_all = true;
+    goal_.looks_at_direction = solver.method_.info.needs_positive;
   }
 
   void run() {

@@ -2,7 +2,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "device_loop_cuda.hpp"
@@ -22,8 +21,8 @@ template <class S>
 inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
 /// The method that lives in one kernel, and its ring there.
-std::pair<cuda::PersistentMethod, int> persistent_method(const detail::MethodProgram& program,
-                                                         const MethodInfo& info) {
+[[maybe_unused]] std::pair<cuda::PersistentMethod, int> persistent_method(
+    const detail::MethodProgram& program, const MethodInfo& info) {
   return info.needs_positive ? std::pair(cuda::PersistentMethod::conjugate_gradient, 0)
                              : std::pair(cuda::PersistentMethod::bicgstab, ring_size(program.ring));
 }
@@ -158,15 +157,18 @@ detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matri
 namespace {
 
 /// Passes of a listing's steps over fields: what they load and store.
-template <class S>
-int passes_of(const methods::Facts& facts, bool on_gpu) {
+int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu) {
   int passes = 0;
   for (int i = 0; i < facts.steps; ++i) {
     const methods::StepFacts& step = facts.step[i];
     if (step.kind == methods::StepKind::update) {
       passes += std::popcount(facts.loads(i)) + std::popcount(step.writes);
     }
-    if (step.kind == methods::StepKind::precondition && step.in != step.out) ++passes;
+    if (step.kind == methods::StepKind::precondition && step.in != step.out) {
+      // Behind an update it takes what that has in registers.
+      const bool follows = i > 0 && facts.step[i - 1].kind == methods::StepKind::update;
+      passes += follows && !(on_gpu && ring != Ring::real) ? 1 : 2;
+    }
     if (step.kind != methods::StepKind::product || step.sums == 0) continue;
     // Where the product does not form them itself they are a pass; else it reads what it has not.
     unsigned operands = 0;
@@ -188,7 +190,7 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
   for (int i = 0; i < facts.steps; ++i) {
     products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
   }
-  return {passes_of<S>(facts, device_.on_gpu()), products};
+  return {passes_of(facts, method_.program.ring, device_.on_gpu()), products};
 }
 
 template <class S>

@@ -31,7 +31,7 @@ LoopRun::LoopRun(const Device& device)
 
 device::LoopState* LoopRun::begin(const RunLimits& limits) {
   const OnGpu here(device_.stream());
-  watch_->iteration = 0;
+  watch_->iteration = told_ = 0;
   watch_->squared_norm = 0;
   watch_->cancel = 0;
   watch_->end = device::loop_runs;
@@ -58,10 +58,12 @@ void LoopRun::record(cudaEvent_t event) {
 void LoopRun::observe(const RunLimits& limits) {
   constexpr auto between_calls = std::chrono::milliseconds(20);
   const auto now = Clock::now();
-  if (!limits.observe || watch_->iteration == 0) return;
+  const long long iteration = watch_->iteration;
+  if (!limits.observe || iteration == told_) return;
   if (now - observed_ <= between_calls) return;
   observed_ = now;
-  if (limits.observe(watch_->iteration, watch_->squared_norm) != device::loop_runs) {
+  told_ = iteration;
+  if (limits.observe(iteration, watch_->squared_norm) != device::loop_runs) {
     watch_->cancel = 1;
   }
 }

@@ -61,6 +61,7 @@ class LoopRun {
   };
   std::array<std::unique_ptr<CUevent_st, DestroyEvent>, 2> events_;
   Clock::time_point observed_;
+  long long told_ = 0;  // the last iteration that the observer saw
 };
 
 }  // namespace heddle::cuda

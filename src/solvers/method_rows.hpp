@@ -45,7 +45,6 @@ inline constexpr MethodInfo minres{
     .type = "heddle::methods::Minres",
     .header = "heddle/methods/minres.hpp",
     .needs_hermitian = true,
-    .leaves_residual = false,
     .not_hermitian = "MINRES needs a Hermitian matrix: use BiCGStab",
     .lost = "the Lanczos vectors came to an end: the matrix is singular"};
 

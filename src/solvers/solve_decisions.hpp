@@ -28,10 +28,11 @@ struct SolveGoal {
   T epsilon = 0;  // of the scalars of fields
   T scalars = 0;  // of a field
   bool checks = true;
-  ScaleRange<T> range;     // of the scalars of fields
-  long long room = 0;      // for |r|^2 of each iteration, one more for the guess
-  bool keeps_all = false;  // of that history, also across runs
-  bool has_copy = false;   // of the matrix, which runs read as long as it does
+  ScaleRange<T> range;              // of the scalars of fields
+  long long room = 0;               // for |r|^2 of each iteration, one more for the guess
+  bool keeps_all = false;           // of that history, also across runs
+  bool looks_at_direction = false;  // where p* A p is not positive; else that is a breakdown
+  bool has_copy = false;            // of the matrix, which runs read as long as it does
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
@@ -238,8 +239,11 @@ HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int 
     case device::loop_not_definite:
       return end_runs(state, Status::indefinite);
     case device::loop_not_positive:
-      state.not_positive = 1;
-      return;
+      if (goal.looks_at_direction) {
+        state.not_positive = 1;
+        return;
+      }
+      [[fallthrough]];
     case device::loop_lost:
     case device::loop_orthogonal:
       state.verify = true;

@@ -31,6 +31,12 @@ bool sums_alone(const detail::MethodProgram& program, const methods::Facts& fact
 
 int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
   if (program.ring != Ring::real || !facts.decides_before(i) || facts.own_sums(i) == 0) return 0;
+  // With a second product come vectors that registers do not hold.
+  int products = 0;
+  for (int k = 0; k < facts.steps; ++k) {
+    products += facts.step[k].kind == methods::StepKind::product ? 1 : 0;
+  }
+  if (products != 1) return 0;
   if (facts.step[i].kind != methods::StepKind::update) return 0;
   int next = i + 1;
   const auto is = [&](methods::StepKind kind) {
@@ -84,9 +90,10 @@ class StepPrograms {
     for (int i = 0; i < facts.steps; ++i) {
       const std::string step = std::string("<Method, ") + truth(start) + ", " + std::to_string(i) +
                                ", " + scalar_ + ", Chunk";
-      const int behind =
-          form_.chunks_of_thread > 0 && !start ? update_behind(program_, facts, i) : 0;
+      const bool joins_pairs = form_.chunks_of_thread > 0 && !start && !has_pair_;
+      const int behind = joins_pairs ? update_behind(program_, facts, i) : 0;
       if (behind > 0) {
+        has_pair_ = true;
         add(name_of_step(start, i),
             "update_together<Method, " + std::to_string(i) + ", " + std::to_string(behind) + ", " +
                 std::to_string(form_.chunks_of_thread) + ", " + scalar_ + ", Chunk>",
@@ -126,6 +133,7 @@ class StepPrograms {
   const detail::MethodProgram& program_;
   const StepForm& form_;
   std::string scalar_;
+  bool has_pair_ = false;
   std::vector<StepProgram> programs_;
 };
 

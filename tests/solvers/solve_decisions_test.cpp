@@ -41,7 +41,7 @@ using Goal = detail::SolveGoal<double>;
 DeviceReport play(const SolverOptions& options, const std::vector<ScriptedRun>& runs, bool on_copy,
                   Values b, Values& x, Values& history) {
   Goal goal = detail::goal_of<double>(options, rows, on_copy);
-  goal.keeps_all = true;
+  goal.keeps_all = goal.looks_at_direction = true;
   history.assign(static_cast<std::size_t>(goal.room) + 1, -1);
   State state;
   device::LoopWatch watch{};

@@ -43,7 +43,7 @@ class HostLoop final : public MethodLoop<S> {
     end_ = device::loop_runs;
     pending_ = 0;
     c_ = {};
-    if (perform<typename M::Start, 0>()) {
+    if (perform<typename M::Start, 0>() && end_ == device::loop_runs) {
       while (perform<typename M::Iteration, 0>()) {
         if (limits.observe && !history_.empty()) {
           end_ = limits.observe(iterations(), history_.back());
@@ -95,7 +95,7 @@ class HostLoop final : public MethodLoop<S> {
           if constexpr (Next::kind == methods::StepKind::precondition && Next::in != Next::out) {
             if (parts_.preconditioner->acts_by_rows() && !parts_.project) {
               update_and_precondition<Step, Next>();
-              return perform<L, i + 2>();
+              return end_ == device::loop_runs && perform<L, i + 2>();
             }
           }
         }
@@ -114,8 +114,8 @@ class HostLoop final : public MethodLoop<S> {
 
   template <class Step>
   bool decide() {
-    methods::Judge<T> judge{limits_->target,     limits_->growth, limits_->squared_norm,
-                            limits_->iterations, iterations(),    device::loop_runs};
+    methods::Judge<T> judge{limits_->target, limits_->growth, limits_->squared_norm,
+                            limits_->iterations, iterations()};
     Step::decision::decide(c_, sums_.data(), judge);
     pending_ = 0;
     if (judge.concluded) history_.push_back(judge.squared_norm);
@@ -176,11 +176,12 @@ class HostLoop final : public MethodLoop<S> {
     const Data data = data_of_vectors();
     const auto c = methods::rounded<S>(c_);
     const Offset distance = prefetch_distance(v_[0]);
+    const FieldView<const S> in = v_[Next::in];
     for_each_group(v_[0], stream_, [&](Index group) {
       const auto of_update = visit_group<Update, true>(group, data, c, distance);
       const Index first = group * rows_of_group;
       const Offset end = Offset(first) + rows_of_group;
-      parts_.preconditioner->apply_rows(v_[Next::in], v_[Next::out], first,
+      parts_.preconditioner->apply_rows(in, v_[Next::out], first,
                                         static_cast<Index>(std::min<Offset>(v_[0].size, end)));
       const auto of_next = visit_group<Next, false>(group, data, c, 0);
       T* const sums = parts_.reduction->partials(group);

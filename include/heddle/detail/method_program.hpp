@@ -26,6 +26,76 @@ struct MethodProgram {
   std::vector<std::pair<int, int>> swaps;
 };
 
+/// Numbers of a step's sums.
+constexpr int numbers_left(const methods::Facts& facts, Ring ring, int step) {
+  int numbers = 0;
+  for (int s = 0; s < facts.step[step].sums; ++s) {
+    numbers += facts.sum[facts.step[step].first_sum + s].in_ring ? ring_size(ring) : 1;
+  }
+  return numbers;
+}
+
+// What executors rely on, checked where a listing is used.
+
+constexpr bool sums_have_room(const methods::Facts& facts, Ring ring) {
+  for (int i = 0; i < facts.steps; ++i) {
+    if (numbers_left(facts, ring, i) > 8) return false;
+  }
+  return true;
+}
+constexpr bool decisions_have_updates(const methods::Facts& facts, bool may_end_with_one) {
+  for (int i = 0; i < facts.steps; ++i) {
+    if (facts.step[i].kind != methods::StepKind::decide) continue;
+    const bool is_last = i + 1 == facts.steps;
+    if (is_last ? !may_end_with_one : facts.step[i + 1].kind != methods::StepKind::update) {
+      return false;
+    }
+  }
+  return true;
+}
+/// Re <v, v_out>, or <v, v_out> or <v_out, v> and |v_out|^2, and the same for all products.
+constexpr bool products_have_sums(const methods::Facts& facts) {
+  int sums = 0;
+  for (int i = 0; i < facts.steps; ++i) {
+    const methods::StepFacts& step = facts.step[i];
+    if (step.kind != methods::StepKind::product) continue;
+    const methods::SumFacts &first = facts.sum[step.first_sum],
+                            &second = facts.sum[step.first_sum + 1];
+    const bool in_ring = step.sums == 2;
+    const bool is_norm = second.left == step.out && second.right == step.out && !second.in_ring;
+    const bool is_product = (first.left == step.out) != (first.right == step.out);
+    if (step.sums < 1 || step.sums > 2 || !is_product || first.in_ring != in_ring) return false;
+    if ((in_ring && !is_norm) || (sums != 0 && sums != step.sums)) return false;
+    sums = step.sums;
+  }
+  return true;
+}
+/// The first iteration takes from the start what the others take from the one before.
+constexpr bool start_leaves_the_same_sums(const methods::Facts& start,
+                                          const methods::Facts& iteration) {
+  const int a = start.after_decision(start.steps), b = iteration.after_decision(iteration.steps);
+  int left = 0, carried = 0;
+  for (int i = a; i < start.steps; ++i) left += start.step[i].sums;
+  for (int i = b; i < iteration.steps; ++i) carried += iteration.step[i].sums;
+  return left == carried;
+}
+
+template <class M>
+constexpr void check_listing() {
+  constexpr const methods::Facts& start = methods::facts_of<typename M::Start>;
+  constexpr const methods::Facts& iteration = methods::facts_of<typename M::Iteration>;
+  static_assert(M::vectors <= methods::most_vectors, "a method has at most 16 vectors");
+  static_assert(M::x == 0 && M::r == 1, "x and r are the first vectors of a method");
+  static_assert(sums_have_room(start, M::ring) && sums_have_room(iteration, M::ring),
+                "a step of a method leaves at most 8 numbers");
+  static_assert(decisions_have_updates(start, true) && decisions_have_updates(iteration, false),
+                "an update follows each decision of a method, unless the start ends with it");
+  static_assert(products_have_sums(start) && products_have_sums(iteration),
+                "a product of a method sums RealDot with its result, or Dot with it and its Norm");
+  static_assert(start_leaves_the_same_sums(start, iteration),
+                "start and iteration of a method leave the same sums behind their last decision");
+}
+
 template <class... Swap>
 std::vector<std::pair<int, int>> swaps_of(methods::Listing<Swap...>) {
   return {{Swap::a, Swap::b}...};
@@ -34,6 +104,7 @@ std::vector<std::pair<int, int>> swaps_of(methods::Listing<Swap...>) {
 template <template <Ring, bool> class Method, Ring R, bool preconditioned>
 MethodProgram program_of(MethodText text) {
   using M = Method<R, preconditioned>;
+  check_listing<M>();
   MethodProgram program{std::move(text),
                         M::ring,
                         preconditioned,

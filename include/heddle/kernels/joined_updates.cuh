@@ -65,6 +65,7 @@ __device__ __forceinline__ void update_together(const JoinedArguments& a) {
   if (!take_decision<M, false, first, false, threads_of_step>(a.step, state)) {
     return state.write(a.step);
   }
+  state.record(a.step);
   const unsigned thread = blockIdx.x * threads_of_step + threadIdx.x;
   const unsigned block = thread / cuda::threads_of_block;
   const auto visit = [&](const auto& operation) {

@@ -15,8 +15,7 @@ template <class M>
 struct Side {
   methods::Coefficients<M, double> c;
   long long iteration;
-  int end;        // a LoopEnd
-  int requested;  // one that the host or the clock asks for
+  long long end;  // a LoopEnd
 };
 
 template <class M, bool start>
@@ -119,7 +118,7 @@ struct DecisionSums {
 /// double by all threads would take longer than to tell them.
 template <class M, class S>
 struct BlockState {
-  Side<M> side;  // `requested`: as the kernel before left it, the same for every block
+  Side<M> side;
   LoopLimits limits;
   methods::Coefficients<M, S> c;  // for the update
   double squared_norm;
@@ -143,10 +142,9 @@ struct BlockState {
   template <class L, int at>
   __device__ __forceinline__ void decide(const Coefficient<M::ring, double>* sums) {
     goes_on = side.end == loop_runs;
-    concluded = 0;
     if (goes_on == 0) return;
-    methods::Judge<double> judge{limits.target,     limits.growth,  limits.squared_norm,
-                                 limits.iterations, side.iteration, side.requested};
+    methods::Judge<double> judge{limits.target, limits.growth, limits.squared_norm,
+                                 limits.iterations, side.iteration};
     methods::step_at<L, at>::decision::decide(side.c, sums, judge);
     c = methods::rounded<S>(side.c);
     concluded = judge.concluded;
@@ -156,19 +154,21 @@ struct BlockState {
     goes_on = !judge.at_once;
   }
 
-  /// By the leader, for the kernels behind, once the others of its block have gone on.
-  __device__ __forceinline__ void write(const StepArguments& a) const {
+  /// By the leader, behind a decision, once the others of its block have gone on. What host or
+  /// clock ask for takes effect behind the update.
+  __device__ __forceinline__ void record(const StepArguments& a) {
+    if (!is_leader() || concluded == 0) return;
+    concluded = 0;
+    record_iteration(*a.state, side.iteration, squared_norm);
+    if (side.end != loop_runs) return;
+    side.end = requested_end(*a.state, limits.deadline, side.iteration, limits.unwatched);
+  }
+  /// By the leader, behind the last decision, for the kernels behind.
+  __device__ __forceinline__ void write(const StepArguments& a) {
+    record(a);
     if (!is_leader()) return;
-    LoopState& state = *a.state;
-    int requested = side.requested;
-    if (concluded != 0) {
-      record_iteration(state, side.iteration, squared_norm);
-      requested = requested_end(state, limits.deadline, side.iteration, limits.unwatched);
-    }
-    Side<M>& next = *reinterpret_cast<Side<M>*>(state.side[1 - a.side]);
-    next = side;
-    next.requested = requested;
-    if (side.end != state.end) set_end(state, side.end);
+    *reinterpret_cast<Side<M>*>(a.state->side[1 - a.side]) = side;
+    if (side.end != a.state->end) set_end(*a.state, static_cast<int>(side.end));
   }
 };
 
@@ -187,7 +187,10 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
     Sums sums;
     sums.add(a.before);
     if constexpr (Sums::pending.count == 0) __syncthreads();
-    if (threadIdx.x == 0) block.template decide<L, i - 1>(sums.sum);
+    if (threadIdx.x == 0) {
+      block.concluded = 0;
+      block.template decide<L, i - 1>(sums.sum);
+    }
   } else {
     __syncthreads();
     if (threadIdx.x == 0) {

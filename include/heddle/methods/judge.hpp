@@ -32,7 +32,6 @@ struct Judge {
   T first_squared_norm;  // |r|^2 where the run began
   long long iterations;  // at most
   long long iteration;   // done
-  int requested;         // a LoopEnd that host or clock ask for
   T squared_norm = 0;    // |r|^2 of the iteration that was concluded
   bool concluded = false;
   int end = device::loop_runs;
@@ -61,8 +60,7 @@ struct Judge {
     if (!is_finite(squared)) return finish(device::loop_not_finite);
     if (squared <= target) return finish(device::loop_reached);
     if (squared > growth) return finish(device::loop_grew);
-    if (iteration >= iterations) return finish(device::loop_limit);
-    finish(requested);
+    if (iteration >= iterations) finish(device::loop_limit);
   }
   HEDDLE_INLINE static int why_not_positive(T value, int otherwise) {
     if (value > 0) return device::loop_runs;
