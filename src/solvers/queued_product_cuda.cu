@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "../base/launch_cuda.cuh"
+#include "../fields/chunk_operations.hpp"
 #include "../fields/vector_operations_cuda.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
-#include "loop_kernels.cuh"
+#include "step_walk.hpp"
 
 namespace heddle::cuda {
 
@@ -99,12 +100,17 @@ struct SumsOfProduct {
   }
 };
 template <class Chunk, class Sums>
-__global__ void __launch_bounds__(threads_of_loop, resident_blocks_of_loop)
+__global__ void __launch_bounds__(device::threads_of_step, device::resident_blocks_of_step)
     sums_of_product(Walk walk, const device::LoopState* state, Sums fields, double* partials) {
   if (device::is_over(*state)) return;
   double sums[Sums::count] = {};
-  visit_chunks_of_thread<Chunk>(walk, fields, sums);
-  leave_sums(partials, sums);
+  const unsigned thread = blockIdx.x * device::threads_of_step + threadIdx.x;
+  const unsigned block = thread / threads_of_block;
+  if (block < walk.blocks()) {
+    visit_chunks<Chunk>(walk, block, static_cast<int>(thread % threads_of_block), fields, sums);
+  }
+  device::store_partials<Sums::count, device::threads_of_step>({partials, nullptr}, sums,
+                                                               blockIdx.x);
 }
 
 template <Ring R, bool in_ring, class S>
@@ -119,7 +125,7 @@ class OperatorProduct final : public QueuedProduct<S> {
     return shape;
   }
   Offset partials() const override {
-    return std::max<Offset>(partial_sums(walk(), nullptr).count, partials_of<R>(shape()));
+    return std::max<Offset>(left_by(walk(), nullptr).count, partials_of<R>(shape()));
   }
   int parts() const override { return 1; }
   Plan plan() const override { return {}; }
@@ -135,15 +141,16 @@ class OperatorProduct final : public QueuedProduct<S> {
     const Walk over = walk();
     const SumsOfProduct<R, in_ring, S> fields{call.with, call.y};
     const auto sum = [&]<class Chunk>() {
-      launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, in_ring, S>>, blocks_of_loop(over),
-                    threads_of_loop, false, stream, over, call.state, fields, call.partials);
+      launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, in_ring, S>>, blocks_of(over),
+                    device::threads_of_step, false, stream, over, call.state, fields,
+                    call.partials);
     };
     if (is_contiguous<R>(shape())) {
       sum.template operator()<ContiguousChunk<R, S, true>>();
     } else if constexpr (R != Ring::real) {
       sum.template operator()<PlanarChunk<R, S>>();
     }
-    return partial_sums(over, call.partials);
+    return left_by(over, call.partials);
   }
 
   void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
@@ -159,7 +166,13 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
  private:
-  Walk walk() const { return walk_of_loop<R>(shape(), chunks_to_fill); }
+  Walk walk() const { return walk_over<R>(shape(), most_steps_of_walk); }
+  static unsigned blocks_of(const Walk& walk) {
+    return (walk.blocks() + blocks_of_step - 1) / blocks_of_step;
+  }
+  static device::PartialSums left_by(const Walk& walk, const double* partials) {
+    return {partials, blocks_of(walk) * device::partials_of_block(device::threads_of_step), 1};
+  }
   template <class T>
   FieldView<T> at(T* data) const {
     return {data, matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),

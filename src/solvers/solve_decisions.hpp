@@ -208,7 +208,6 @@ HEDDLE_INLINE void begin_run(const SolveState<double>& state, const SolveGoal<do
   run.limits.unwatched = goal.unwatched;
   run.watch = watch;
   run.history = history + 1 + (goal.keeps_all ? state.iterations : 0);
-  run.squared_norm = state.squared_norm;
 }
 
 /// After a run that ended for this reason, a device::LoopEnd: `end` if nothing can follow,

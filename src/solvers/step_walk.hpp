@@ -17,6 +17,10 @@ inline Offset filling_of(const detail::MethodProgram& program) {
                                                                     : chunks_to_fill;
 }
 
+/// Chunks that a thread takes, at most. All blocks are there at once where that takes a thread few
+/// of them: a second wave would add the sums of the kernel before once more.
+inline constexpr int most_steps_of_walk = 8;
+
 /// Blocks of a walk that one of a kernel takes.
 inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;
 
@@ -24,11 +28,10 @@ inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_
 template <class S>
 struct StepWalk {
   StepWalk(const detail::MethodProgram& program, const FieldView<S>& field) {
-    constexpr int most_steps = 8;
     const Offset filling = filling_of(program);
     const auto over = [&]<Ring R>() {
       is_contiguous = cuda::is_contiguous<R>(field);
-      walk = walk_over<R>(field, most_steps, filling);
+      walk = walk_over<R>(field, most_steps_of_walk, filling);
     };
     if (program.ring == Ring::real) over.template operator()<Ring::real>();
     if (program.ring == Ring::complex) over.template operator()<Ring::complex>();

@@ -6,6 +6,7 @@
 
 #include "heddle/for_each_on.hpp"
 #include "heddle/operator.hpp"
+#include "support/on_gpu.hpp"
 #include "support/random_matrix.hpp"
 
 namespace element_passes_gpu {
@@ -14,16 +15,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-class PassesOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string why = Device::why_no_gpu();
-    if (!why.empty()) GTEST_SKIP() << why;
-    device = Device::cuda();
-  }
-
-  Device device;
-};
+class PassesOnGpu : public OnGpu {};
 
 struct AddNumber {
   Offset count;

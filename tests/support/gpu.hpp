@@ -8,6 +8,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/device.hpp"
+#include "support/on_gpu.hpp"
 
 // Of CUDA's run-time library, whose headers are not the tests'.
 struct CUgraph_st;
@@ -25,18 +26,6 @@ extern "C" int cudaGraphExecDestroy(CUgraphExec_st* executable);
 extern "C" int cudaGraphDestroy(CUgraph_st* graph);
 
 namespace heddle::test {
-
-/// Tests that run where there is a GPU, and elsewhere are skipped with the reason.
-class OnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    const std::string why = Device::why_no_gpu();
-    if (!why.empty()) GTEST_SKIP() << why;
-    device = Device::cuda();
-  }
-
-  Device device;
-};
 
 /// A stream as a program that uses heddle would make it.
 class OwnStream {
