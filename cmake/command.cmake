@@ -8,7 +8,7 @@ add_custom_target(heddle_commit
 # What the programs share: options of device, plan and profile, exit statuses, paths of outputs.
 file(GLOB command_sources CONFIGURE_DEPENDS apps/command/*.cpp)
 add_library(heddle_command STATIC ${command_sources})
-target_include_directories(heddle_command PUBLIC apps/command)
+target_include_directories(heddle_command PUBLIC apps/command src)
 target_link_libraries(heddle_command PUBLIC heddle CLI11::CLI11 nlohmann_json::nlohmann_json)
 add_dependencies(heddle_command heddle_commit)
 target_include_directories(heddle_command PRIVATE ${PROJECT_BINARY_DIR}/commit)

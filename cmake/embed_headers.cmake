@@ -4,7 +4,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(heddle_embed_headers target)
     set(folder ${PROJECT_SOURCE_DIR}/include)
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${folder}
-      ${folder}/heddle/export.hpp ${folder}/heddle/coefficient.hpp
+      ${folder}/heddle/export.hpp
       ${folder}/heddle/entries/*.hpp ${folder}/heddle/methods/*.hpp
       ${folder}/heddle/kernels/*.hpp ${folder}/heddle/kernels/*.cuh)
     list(TRANSFORM headers PREPEND ${folder}/ OUTPUT_VARIABLE paths)

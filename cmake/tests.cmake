@@ -34,7 +34,7 @@ endif()
 
 # What several folders' tests share.
 add_library(heddle_test_support STATIC tests/support/systems.cpp)
-target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(heddle_test_support
   PUBLIC heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
 heddle_test_options(heddle_test_support)
@@ -139,6 +139,7 @@ foreach(source ${fuzz_sources})
   cmake_path(GET source STEM fuzz_name)
   string(REGEX REPLACE "_fuzz$" "" corpus ${fuzz_name})
   add_executable(${corpus}_replay ${source} tests/fuzz/replay_main.cpp)
+  target_include_directories(${corpus}_replay PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${corpus}_replay PRIVATE heddle)
   if(corpus MATCHES "_mesh$")
     target_link_libraries(${corpus}_replay PRIVATE heddle_mesh)

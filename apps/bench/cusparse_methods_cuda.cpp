@@ -7,8 +7,8 @@
 
 #include "heddle/array.hpp"
 #include "heddle/cuda_call.hpp"
-#include "heddle/entry_kind.hpp"
 #include "heddle/error.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 #include "nvidia_libraries_cuda.hpp"
 
 namespace heddle::bench {

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <string>
 
-#include "../../src/spmv/kernel_compiler.hpp"
-#include "../../src/spmv/product_program.hpp"
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
+#include "spmv/kernel_compiler.hpp"
+#include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
 int architecture(const Stream& stream);  // of src/spmv/kernel_library_cuda.hpp, without CUDA's

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/any_matrix.hpp"
+#include "heddle/runtime/any_matrix.hpp"
 
 namespace heddle::bench {
 

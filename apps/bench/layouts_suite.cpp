@@ -1,6 +1,6 @@
 // What each storage layout takes of memory, over what CSR takes: exact accounts, nothing is built.
+#include "heddle/detail/sliced.hpp"
 #include "heddle/plan_choice.hpp"
-#include "heddle/sliced.hpp"
 #include "suite.hpp"
 
 namespace heddle::bench {

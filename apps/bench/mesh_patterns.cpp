@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "heddle/error.hpp"
-#include "heddle/random_field.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::bench {
 

@@ -4,7 +4,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/plan_choice.hpp"
-#include "heddle/search_space.hpp"
+#include "heddle/tuning/search_space.hpp"
 #include "plan_text.hpp"
 
 namespace heddle::bench {

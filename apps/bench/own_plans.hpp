@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
+#include "heddle/tuning/objective.hpp"
 #include "problem.hpp"
 #include "record.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/any_solver.hpp"
 #include "heddle/device.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "problem.hpp"
 #include "record.hpp"
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <utility>
 
-#include "heddle/random_field.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "heddle/tools/team.hpp"
 #include "known_plans.hpp"
 #include "mesh_patterns.hpp"
 

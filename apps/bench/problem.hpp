@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/any_matrix.hpp"
+#include "heddle/runtime/any_matrix.hpp"
 
 namespace heddle::bench {
 

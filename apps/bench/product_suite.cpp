@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "../../src/tuning/cache_eviction.hpp"
 #include "interleave.hpp"
 #include "own_plans.hpp"
 #include "own_product.hpp"
 #include "suite.hpp"
+#include "tuning/search/cache_eviction.hpp"
 
 namespace heddle::bench {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "heddle/features.hpp"
 #include "heddle/read.hpp"
+#include "heddle/tuning/features.hpp"
 #include "known_plans.hpp"
 #include "problem.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/measure.hpp"
+#include "heddle/tuning/measure.hpp"
 
 namespace heddle::bench {
 

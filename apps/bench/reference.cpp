@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "heddle/random_field.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "heddle/tools/team.hpp"
 #include "problem.hpp"
 
 namespace heddle::bench {

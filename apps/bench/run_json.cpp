@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 
-#include "../../src/matrix/json_object.hpp"
-#include "../../src/matrix/strict_json.hpp"
 #include "heddle/error.hpp"
+#include "matrix/json_object.hpp"
+#include "matrix/strict_json.hpp"
 #include "record.hpp"
 
 namespace heddle::bench {

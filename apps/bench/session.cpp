@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "heddle/sliced.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "suite.hpp"
 
 namespace heddle::bench {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/measure.hpp"
 #include "heddle/plan_choice.hpp"
+#include "heddle/tuning/measure.hpp"
 #include "peer.hpp"
 #include "problem.hpp"
 #include "record.hpp"

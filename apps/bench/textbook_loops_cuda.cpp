@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "../../src/base/cuda_call.hpp"
-#include "../../src/solvers/captured_graph_cuda.hpp"
+#include "base/cuda_call.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "heddle/report.hpp"
 #include "nvidia_libraries_cuda.hpp"
+#include "solvers/captured_graph_cuda.hpp"
 #include "textbook_kernels_cuda.hpp"
 
 namespace heddle::bench {

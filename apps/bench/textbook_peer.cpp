@@ -9,7 +9,7 @@
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/measure.hpp"
+#include "heddle/tuning/measure.hpp"
 #include "nvidia_libraries_cuda.hpp"
 #include "textbook_loops_cuda.hpp"
 #endif

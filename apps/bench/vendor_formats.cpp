@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "heddle/error.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::bench {
 

@@ -3,10 +3,10 @@
 #include <charconv>
 #include <string_view>
 
-#include "../../src/spmv/kernel_cache.hpp"
 #include "heddle/error.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "message.hpp"
+#include "spmv/kernel_cache.hpp"
 
 namespace heddle::cli {
 

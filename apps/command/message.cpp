@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "run_program.hpp"
 
 namespace heddle::cli {

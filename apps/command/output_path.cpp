@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 namespace heddle::cli {
 

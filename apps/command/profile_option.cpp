@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "../../src/base/environment.hpp"
+#include "base/environment.hpp"
 #include "message.hpp"
 
 namespace heddle::cli {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "output_path.hpp"
 
 namespace heddle::cli {

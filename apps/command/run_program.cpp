@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "heddle/version.hpp"
 #include "message.hpp"
 

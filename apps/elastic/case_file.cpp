@@ -3,9 +3,9 @@
 #include <set>
 #include <utility>
 
-#include "../../src/matrix/strict_json.hpp"
 #include "case_object.hpp"
 #include "heddle/error.hpp"
+#include "matrix/strict_json.hpp"
 #include "message_text.hpp"
 
 namespace heddle::elastic {

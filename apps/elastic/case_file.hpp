@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 
 namespace heddle::elastic {
 

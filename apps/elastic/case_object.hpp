@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 
 namespace heddle::elastic {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heddle/error.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "message_text.hpp"
 
 namespace heddle::elastic {

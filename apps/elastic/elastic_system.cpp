@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::elastic {

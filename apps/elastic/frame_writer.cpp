@@ -8,7 +8,7 @@
 #include "../command/output_path.hpp"
 #include "../mesh/vtu_file.hpp"
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::elastic {
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 namespace heddle::elastic {
 

@@ -1,6 +1,6 @@
 #include "message_text.hpp"
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::elastic {
 

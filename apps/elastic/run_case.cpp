@@ -11,7 +11,7 @@
 #include "dump.hpp"
 #include "elastic_system.hpp"
 #include "frame_writer.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 #include "heddle/vector_operations.hpp"
 #include "history_file.hpp"
 #include "rigid_motions.hpp"

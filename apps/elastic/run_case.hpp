@@ -10,8 +10,8 @@
 #include "../mesh/mesh_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "heddle/report.hpp"
-#include "heddle/sliced.hpp"
 #include "phase_times.hpp"
 
 namespace heddle::elastic {

@@ -5,7 +5,7 @@
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
 #include "dump.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "message_text.hpp"
 
 namespace heddle::elastic {

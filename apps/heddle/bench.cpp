@@ -13,7 +13,7 @@
 #include "bench_results.hpp"
 #include "commands.hpp"
 #include "companion.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "heddle/version.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"

@@ -5,11 +5,11 @@
 #include <iostream>
 #include <vector>
 
-#include "../../src/matrix/strict_json.hpp"
 #include "../bench/output.hpp"
 #include "../bench/simulations_section.hpp"
 #include "../tune/tune_output.hpp"
 #include "heddle/error.hpp"
+#include "matrix/strict_json.hpp"
 #include "output_path.hpp"
 #include "run_files.hpp"
 

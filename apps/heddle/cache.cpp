@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "../../src/spmv/kernel_cache.hpp"
 #include "commands.hpp"
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "matrix_options.hpp"
+#include "spmv/kernel_cache.hpp"
 
 namespace heddle::cli {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "heddle/features.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
+#include "heddle/tuning/features.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 

@@ -1,7 +1,7 @@
 #include "matrix_options.hpp"
 
-#include "heddle/random_field.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::cli {
 

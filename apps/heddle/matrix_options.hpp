@@ -6,8 +6,8 @@
 #include <string>
 
 #include "device_option.hpp"
-#include "heddle/any_solver.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tools/progress.hpp"
 #include "plan_text.hpp"
 #include "readable.hpp"
 #include "run_files.hpp"

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "heddle/error.hpp"
-#include "heddle/features.hpp"
 #include "heddle/method_info.hpp"
+#include "heddle/tuning/features.hpp"
 
 namespace heddle::cli {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/any_solver.hpp"
+#include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
 

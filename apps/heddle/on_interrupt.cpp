@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "message.hpp"
 #include "run_program.hpp"
 

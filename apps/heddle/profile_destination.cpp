@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "../../src/base/environment.hpp"
+#include "base/environment.hpp"
 #include "heddle/plan_choice.hpp"
 #include "output_path.hpp"
 

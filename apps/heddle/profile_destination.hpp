@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "heddle/profile.hpp"
+#include "heddle/tuning/profile.hpp"
 
 namespace heddle::cli {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "heddle/any_solver.hpp"
+#include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
 

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "heddle/output_file.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "heddle/tools/text.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "method_choice.hpp"

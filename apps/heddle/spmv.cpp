@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "heddle/measure.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
+#include "heddle/tuning/measure.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"

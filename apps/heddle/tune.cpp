@@ -12,7 +12,7 @@
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
 #include "companion.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "heddle/version.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"

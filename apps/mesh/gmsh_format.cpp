@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 
 namespace heddle::mesh {

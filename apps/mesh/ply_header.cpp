@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 
 namespace heddle::mesh {

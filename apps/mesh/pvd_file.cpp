@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "heddle/tools/text.hpp"
 #include "xml_attribute.hpp"
 
 namespace heddle::mesh {

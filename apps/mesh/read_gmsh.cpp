@@ -9,7 +9,7 @@
 #include "gmsh_elements.hpp"
 #include "gmsh_format.hpp"
 #include "gmsh_numbers.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "mesh_readers.hpp"
 #include "node_numbers.hpp"

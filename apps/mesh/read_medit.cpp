@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "mesh_readers.hpp"
 #include "text_scanner.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"

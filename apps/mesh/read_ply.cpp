@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "binary_numbers.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "ply_header.hpp"
 #include "surface_builder.hpp"

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "binary_numbers.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "surface_builder.hpp"
 #include "surface_readers.hpp"

@@ -3,7 +3,7 @@
 
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "lonely_vertices.hpp"
 #include "surface_readers.hpp"
 #include "vtk_grid.hpp"

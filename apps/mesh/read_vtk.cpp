@@ -1,7 +1,7 @@
 #include <bit>
 #include <string>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "malformed.hpp"
 #include "vtk_grid.hpp"
 #include "vtk_numbers.hpp"

@@ -5,7 +5,7 @@
 #include <pugixml.hpp>
 #include <string>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "vtk_data.hpp"
 #include "vtk_grid.hpp"
 #include "vtk_numbers.hpp"

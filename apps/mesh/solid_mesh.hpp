@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/problems.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 
 namespace heddle::mesh {
 

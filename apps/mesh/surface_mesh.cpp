@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "heddle/tools/points.hpp"
 
 namespace heddle::mesh {
 

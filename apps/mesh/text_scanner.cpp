@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::mesh {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "xml_attribute.hpp"
 
 namespace heddle::mesh {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::report {
 

@@ -7,8 +7,8 @@
 
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
-#include "heddle/points.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/points.hpp"
+#include "heddle/tools/text.hpp"
 #include "surface_size.hpp"
 
 namespace heddle::spin {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "heddle/triplets.hpp"
 
 namespace heddle::spin {

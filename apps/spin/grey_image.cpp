@@ -5,7 +5,7 @@
 
 #include "file_ending.hpp"
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::spin {
 

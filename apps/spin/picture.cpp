@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/output_file.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "heddle/tools/points.hpp"
 #include "image_files.hpp"
 
 namespace heddle::spin {

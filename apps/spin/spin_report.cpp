@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "json_report.hpp"
 #include "readable.hpp"
 

@@ -7,7 +7,7 @@
 #include "heddle/choose_plan.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "stopwatch.hpp"
 #include "surface_size.hpp"
 #include "upright.hpp"

@@ -12,7 +12,7 @@
 
 #include "edge_integration.hpp"
 #include "heddle/plan_choice.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 #include "inverse_iteration.hpp"
 #include "surface_quality.hpp"
 

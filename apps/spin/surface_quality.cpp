@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "surface_size.hpp"
 
 namespace heddle::spin {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 
 namespace heddle::spin {
 

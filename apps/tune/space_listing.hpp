@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 
-#include "heddle/search_space.hpp"
+#include "heddle/tuning/search_space.hpp"
 
 namespace heddle::tuning {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/features.hpp"
+#include "heddle/tuning/features.hpp"
 
 namespace heddle::tuning {
 

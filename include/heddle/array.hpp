@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/assert.hpp"
+#include "heddle/detail/assert.hpp"
 #include "heddle/device.hpp"
 #include "heddle/export.hpp"
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "heddle/csr.hpp"
-#include "heddle/device_properties.hpp"
-#include "heddle/entry_size.hpp"
 #include "heddle/export.hpp"
-#include "heddle/objective.hpp"
 #include "heddle/plan.hpp"
+#include "heddle/tuning/device_properties.hpp"
+#include "heddle/tuning/entry_size.hpp"
+#include "heddle/tuning/objective.hpp"
 
 namespace heddle {
 

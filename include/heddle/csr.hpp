@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "heddle/array.hpp"
-#include "heddle/assert.hpp"
+#include "heddle/detail/assert.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/export.hpp"

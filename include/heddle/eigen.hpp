@@ -17,7 +17,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/field.hpp"
 #include "heddle/std_complex.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

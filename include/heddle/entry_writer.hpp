@@ -1,10 +1,10 @@
 // Entries of a matrix in sliced storage, read and written one by one where they lie.
 #pragma once
 
-#include "heddle/assert.hpp"
+#include "heddle/detail/assert.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/export.hpp"
-#include "heddle/sliced.hpp"
 
 namespace heddle {
 

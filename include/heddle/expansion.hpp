@@ -15,7 +15,7 @@
 #include "heddle/csr.hpp"
 #include "heddle/entries.hpp"
 #include "heddle/export.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "heddle/array.hpp"
-#include "heddle/assert.hpp"
 #include "heddle/basis.hpp"
+#include "heddle/detail/assert.hpp"
+#include "heddle/detail/index.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/export.hpp"
-#include "heddle/index.hpp"
 #include "heddle/plan.hpp"
 
 namespace heddle {

@@ -11,7 +11,7 @@
 #include "heddle/device.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #ifdef __CUDACC__
 #include <limits>
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "heddle/diagonal_cuda.hpp"
+#include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/export.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/preconditioner.hpp"

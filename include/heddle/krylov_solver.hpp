@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "heddle/detail/method_over.hpp"
+#include "heddle/detail/workspace.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/report.hpp"
-#include "heddle/workspace.hpp"
 
 namespace heddle {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "heddle/basis.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
-#include "heddle/reduction.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle {

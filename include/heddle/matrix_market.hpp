@@ -11,7 +11,7 @@
 #include "heddle/entries/complex.hpp"
 #include "heddle/entries/real.hpp"
 #include "heddle/export.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 
 namespace heddle {
 

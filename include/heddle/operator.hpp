@@ -8,17 +8,17 @@
 
 #include "heddle/config.hpp"
 #include "heddle/csr.hpp"
-#include "heddle/entry_kind.hpp"
-#include "heddle/entry_values.hpp"
+#include "heddle/detail/entry_values.hpp"
+#include "heddle/detail/narrow_values.hpp"
+#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/product_cuda.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "heddle/entry_writer.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/linear_operator.hpp"
-#include "heddle/narrow_values.hpp"
 #include "heddle/plan.hpp"
-#include "heddle/product_cpu.hpp"
-#include "heddle/product_cuda.hpp"
-#include "heddle/sliced.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 
 namespace heddle {
 
@@ -265,7 +265,7 @@ class HEDDLE_EXPORT Operator final : public LinearOperator<vector_scalar_t<E>> {
 
 }  // namespace heddle
 
-#include "heddle/operator_implementation.hpp"
+#include "heddle/detail/operator_implementation.hpp"
 
 namespace heddle {
 

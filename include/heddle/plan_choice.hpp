@@ -7,11 +7,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "heddle/any_matrix.hpp"
-#include "heddle/entry_kind.hpp"
-#include "heddle/entry_size.hpp"
 #include "heddle/export.hpp"
-#include "heddle/profile.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+#include "heddle/tuning/entry_size.hpp"
+#include "heddle/tuning/profile.hpp"
 
 namespace heddle {
 

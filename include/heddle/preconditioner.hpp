@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "heddle/detail/reduction.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
-#include "heddle/reduction.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "heddle/csr.hpp"
+#include "heddle/detail/index.hpp"
 #include "heddle/export.hpp"
-#include "heddle/index.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "heddle/any_matrix.hpp"
 #include "heddle/export.hpp"
 #include "heddle/plan_choice.hpp"
-#include "heddle/profile.hpp"
-#include "heddle/search_space.hpp"
-#include "heddle/statistics.hpp"
-#include "heddle/trials.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/tuning/profile.hpp"
+#include "heddle/tuning/search_space.hpp"
+#include "heddle/tuning/statistics.hpp"
+#include "heddle/tuning/trials.hpp"
 
 namespace heddle {
 

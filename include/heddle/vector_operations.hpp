@@ -10,10 +10,10 @@
 
 #include <array>
 
-#include "heddle/coefficient.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
-#include "heddle/reduction.hpp"
+#include "heddle/methods/coefficient.hpp"
 
 namespace heddle {
 

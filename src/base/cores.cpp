@@ -14,7 +14,7 @@
 #include "control_groups.hpp"
 #include "environment.hpp"
 #include "heddle/error.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -13,7 +13,7 @@
 #include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "memory_limits.hpp"
 #include "proc_value.hpp"
 #include "readable.hpp"

@@ -127,6 +127,13 @@ long long available_memory(const Stream& stream) {
   return static_cast<long long>(available + (reserved - used));
 }
 
+long long last_cache_bytes(const Stream& stream) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, stream.gpu),
+        "cudaDeviceGetAttribute");
+  return bytes;
+}
+
 void synchronize(const Stream& stream) {
   const OnGpu here(stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");

@@ -15,6 +15,7 @@ CUstream_st* open_stream(int ordinal, CUstream_st* stream);
 std::pmr::memory_resource* stream_memory(const Stream& stream);
 
 long long available_memory(const Stream& stream);
+long long last_cache_bytes(const Stream& stream);
 void synchronize(const Stream& stream);
 std::string description(const Stream& stream);
 /// "13.0" for 13000, as CUDA numbers its versions.

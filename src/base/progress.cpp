@@ -1,4 +1,4 @@
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle {
 

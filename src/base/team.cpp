@@ -1,4 +1,4 @@
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 #include <unistd.h>
 

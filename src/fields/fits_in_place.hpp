@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "../base/device_cuda.hpp"
+#include "base/device_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/field.hpp"
 

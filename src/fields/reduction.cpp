@@ -1,4 +1,4 @@
-#include "heddle/reduction.hpp"
+#include "heddle/detail/reduction.hpp"
 
 #include "heddle/config.hpp"
 #include "reduction_cuda.hpp"

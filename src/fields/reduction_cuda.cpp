@@ -3,8 +3,8 @@
 #include <mutex>
 #include <vector>
 
-#include "../base/cuda_call.hpp"
-#include "heddle/reduction.hpp"
+#include "base/cuda_call.hpp"
+#include "heddle/detail/reduction.hpp"
 
 namespace heddle::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "../base/device_cuda.hpp"
+#include "base/device_cuda.hpp"
 #include "heddle/vector_operations.hpp"
 #include "vector_operations_cuda.hpp"
 

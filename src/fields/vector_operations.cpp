@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "../base/device_cuda.hpp"
+#include "base/device_cuda.hpp"
 #include "chunk_operations.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"

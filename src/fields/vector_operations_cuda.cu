@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "../base/cuda_call.hpp"
+#include "base/cuda_call.hpp"
 #include "chunk_operations.hpp"
 #include "heddle/kernels/reduce.cuh"
 

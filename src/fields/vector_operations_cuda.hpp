@@ -5,7 +5,7 @@
 #pragma once
 
 #include "chunks.hpp"
-#include "heddle/reduction.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "operand.hpp"
 
 namespace heddle::cuda {

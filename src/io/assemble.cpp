@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::io {
 

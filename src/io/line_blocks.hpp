@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 
 namespace heddle::io {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::io {
 

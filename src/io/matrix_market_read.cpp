@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "assemble.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "matrix_market_text.hpp"
 
 namespace heddle::io {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <exception>
 
-#include "../base/readable.hpp"
+#include "base/readable.hpp"
 #include "heddle/device.hpp"
-#include "heddle/team.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/team.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::io {
 

@@ -4,7 +4,7 @@
 
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "matrix_market_header.hpp"
 #include "text_writer.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "assemble.hpp"
 #include "heddle/npz.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "npy.hpp"
 
 namespace heddle {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heddle/npz.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "npy.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::io {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 #include "line_blocks.hpp"
 
 namespace heddle::io {

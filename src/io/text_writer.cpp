@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::io {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "heddle/array.hpp"
-#include "heddle/output_file.hpp"
-#include "heddle/progress.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "heddle/tools/progress.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::io {
 

@@ -1,4 +1,4 @@
-#include "heddle/any_matrix.hpp"
+#include "heddle/runtime/any_matrix.hpp"
 
 #include "heddle/read.hpp"
 

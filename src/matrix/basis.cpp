@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "../base/hash.hpp"
+#include "base/hash.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

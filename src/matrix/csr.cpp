@@ -7,7 +7,7 @@
 
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/defined_matrix.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
 
 #include "heddle/read.hpp"
 

@@ -1,10 +1,10 @@
-#include "heddle/diagonal_search.hpp"
+#include "heddle/detail/diagonal_search.hpp"
 
 #include <string>
 
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
-#include "heddle/entry_definition.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "entry_definition_checks.hpp"
 #include "expression.hpp"
-#include "heddle/entry_kind.hpp"
-#include "heddle/text.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+#include "heddle/tools/text.hpp"
 #include "strict_json.hpp"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 // (malformed_file) "key path: what is wrong".
 #pragma once
 
-#include "heddle/entry_definition.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 namespace heddle::detail {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "heddle/entry_definition.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 namespace heddle {
 

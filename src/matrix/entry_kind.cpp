@@ -1,4 +1,4 @@
-#include "heddle/entry_kind.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 
 #include <algorithm>
 

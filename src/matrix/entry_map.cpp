@@ -1,7 +1,7 @@
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/sliced.hpp"
-#include "heddle/team.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "../base/launch_cuda.cuh"
+#include "base/launch_cuda.cuh"
 #include "gpu_pattern.hpp"
 #include "value_tiles.hpp"
 

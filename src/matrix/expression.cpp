@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::detail {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "heddle/formula.hpp"
+#include "heddle/runtime/formula.hpp"
 
 namespace heddle::detail {
 

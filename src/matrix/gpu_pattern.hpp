@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/diagonal_search.hpp"
-#include "heddle/sliced.hpp"
+#include "heddle/detail/diagonal_search.hpp"
+#include "heddle/detail/sliced.hpp"
 
 namespace heddle::cuda {
 

@@ -2,8 +2,8 @@
 #include <bit>
 #include <span>
 
-#include "../base/launch_cuda.cuh"
-#include "heddle/slice_arithmetic.hpp"
+#include "base/launch_cuda.cuh"
+#include "heddle/detail/slice_arithmetic.hpp"
 #include "long_rows_cuda.hpp"
 
 namespace heddle::cuda {

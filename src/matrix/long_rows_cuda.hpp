@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "../base/sort_cuda.hpp"
+#include "base/sort_cuda.hpp"
 #include "heddle/csr.hpp"
 
 namespace heddle::cuda {

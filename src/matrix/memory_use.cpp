@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "../base/readable.hpp"
+#include "base/readable.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/sliced.hpp"
-#include "heddle/team.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/tools/team.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {

@@ -1,10 +1,10 @@
-#include "heddle/narrow_values.hpp"
+#include "heddle/detail/narrow_values.hpp"
 
 #include <algorithm>
 #include <string>
 
 #include "heddle/config.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 #include "narrowing.hpp"
 
 namespace heddle {

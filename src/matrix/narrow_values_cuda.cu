@@ -1,4 +1,4 @@
-#include "../base/launch_cuda.cuh"
+#include "base/launch_cuda.cuh"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "narrowing.hpp"

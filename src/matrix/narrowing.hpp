@@ -1,7 +1,7 @@
 // How one scalar of a matrix becomes a float: what the CPU and a GPU's kernel share.
 #pragma once
 
-#include "heddle/sliced.hpp"
+#include "heddle/detail/sliced.hpp"
 
 namespace heddle::detail {
 

@@ -1,4 +1,4 @@
-#include "heddle/place_values.hpp"
+#include "heddle/detail/place_values.hpp"
 
 #include <string>
 

@@ -3,11 +3,11 @@
 #include <memory>
 #include <string>
 
-#include "../base/device_cuda.hpp"
-#include "../base/launch_cuda.cuh"
-#include "../base/range.hpp"
+#include "base/device_cuda.hpp"
+#include "base/launch_cuda.cuh"
+#include "base/range.hpp"
 #include "heddle/error.hpp"
-#include "heddle/place_values.hpp"
+#include "heddle/detail/place_values.hpp"
 #include "value_tiles.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "heddle/reschedule.hpp"
+#include "heddle/detail/reschedule.hpp"
 
 #include <string>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include "heddle/slice_arithmetic.hpp"
-#include "heddle/sliced.hpp"
+#include "heddle/detail/slice_arithmetic.hpp"
+#include "heddle/detail/sliced.hpp"
 
 namespace heddle::detail {
 

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "../base/range.hpp"
+#include "base/range.hpp"
 #include "gpu_pattern.hpp"
 #include "heddle/config.hpp"
-#include "heddle/sliced.hpp"
-#include "heddle/team.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/tools/team.hpp"
 #include "slice_shapes.hpp"
 
 namespace heddle {

@@ -2,8 +2,8 @@
 #include <memory>
 #include <utility>
 
-#include "../base/launch_cuda.cuh"
-#include "../base/sort_cuda.hpp"
+#include "base/launch_cuda.cuh"
+#include "base/sort_cuda.hpp"
 #include "gpu_pattern.hpp"
 #include "long_rows_cuda.hpp"
 #include "slice_shapes.hpp"

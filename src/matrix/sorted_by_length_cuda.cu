@@ -1,8 +1,8 @@
 #include <bit>
 #include <utility>
 
-#include "../base/launch_cuda.cuh"
-#include "../base/sort_cuda.hpp"
+#include "base/launch_cuda.cuh"
+#include "base/sort_cuda.hpp"
 #include "gpu_pattern.hpp"
 
 namespace heddle::cuda {

@@ -1,4 +1,4 @@
-#include "../base/device_cuda.hpp"
+#include "base/device_cuda.hpp"
 #include "gpu_pattern.hpp"
 
 namespace heddle::cuda {

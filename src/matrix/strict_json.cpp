@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace heddle::detail {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
 

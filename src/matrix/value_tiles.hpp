@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "heddle/place_values.hpp"
+#include "heddle/detail/place_values.hpp"
 
 namespace heddle::detail {
 

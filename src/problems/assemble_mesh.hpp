@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "grid.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::problems {
 

@@ -5,8 +5,8 @@
 
 #include "assemble_mesh.hpp"
 #include "checks.hpp"
-#include "heddle/points.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/points.hpp"
+#include "heddle/tools/team.hpp"
 #include "random.hpp"
 
 namespace heddle {

@@ -1,7 +1,7 @@
 // Linear elasticity with linear tetrahedra.
 #include "assemble_mesh.hpp"
 #include "checks.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 
 namespace heddle {
 

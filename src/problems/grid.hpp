@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "heddle/problems.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::problems {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::problems {
 

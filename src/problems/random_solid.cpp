@@ -5,8 +5,8 @@
 
 #include "checks.hpp"
 #include "grid.hpp"
-#include "heddle/points.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/points.hpp"
+#include "heddle/tools/team.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
 

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "checks.hpp"
-#include "heddle/points.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/points.hpp"
+#include "heddle/tools/team.hpp"
 #include "mesh_order.hpp"
 #include "random.hpp"
 

@@ -1,6 +1,6 @@
 // Operators and solvers over entries from a definition.
 #include "any_implementation.hpp"
-#include "heddle/defined_jacobi.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
 
 namespace heddle::detail {
 

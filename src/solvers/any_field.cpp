@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "heddle/any_solver.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/read.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle {

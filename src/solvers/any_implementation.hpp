@@ -2,10 +2,10 @@
 // for definitions.
 #pragma once
 
-#include "heddle/any_solver.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/minres.hpp"
+#include "heddle/runtime/any_solver.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/any_solver.hpp"
+#include "heddle/runtime/any_solver.hpp"
 
 #include "any_implementation.hpp"
 #include "heddle/jacobi.hpp"

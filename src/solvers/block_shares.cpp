@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../matrix/slice_shapes.hpp"
-#include "../spmv/row_lengths.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
+#include "matrix/slice_shapes.hpp"
+#include "spmv/row_lengths.hpp"
 
 namespace heddle {
 

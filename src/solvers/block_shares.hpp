@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "heddle/csr.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "heddle/plan.hpp"
-#include "heddle/sliced.hpp"
 #include "persistent_program.hpp"
 
 namespace heddle {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "../base/cuda_call.hpp"
+#include "base/cuda_call.hpp"
 
 namespace heddle::cuda {
 

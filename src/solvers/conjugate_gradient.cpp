@@ -1,8 +1,8 @@
 #include "heddle/conjugate_gradient.hpp"
 
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
-#include "heddle/product_cuda.hpp"
 #include "method_rows.hpp"
 
 namespace heddle {

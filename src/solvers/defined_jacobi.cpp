@@ -1,14 +1,14 @@
-#include "heddle/defined_jacobi.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
 
-#include "../spmv/entry_batch.hpp"
 #include "heddle/config.hpp"
-#include "heddle/product_cpu.hpp"
-#include "heddle/product_on_gpu.hpp"
+#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/product_on_gpu.hpp"
+#include "spmv/entry_batch.hpp"
 
 namespace heddle {
 

@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
-#include "../fields/chunks.hpp"
-#include "../spmv/kernel_library_cuda.hpp"
 #include "diagonal_program.hpp"
+#include "fields/chunks.hpp"
 #include "graph_loop_cuda.hpp"
-#include "heddle/diagonal_cuda.hpp"
+#include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/kernels/step_arguments.hpp"
 #include "loop_sums_cuda.hpp"
 #include "queued_product_cuda.hpp"
+#include "spmv/kernel_library_cuda.hpp"
 #include "step_places_cuda.hpp"
 #include "step_program.hpp"
 #include "step_walk.hpp"

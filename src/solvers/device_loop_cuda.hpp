@@ -7,8 +7,8 @@
 
 #include "heddle/detail/method_program.hpp"
 #include "heddle/detail/run.hpp"
+#include "heddle/detail/workspace.hpp"
 #include "heddle/linear_operator.hpp"
-#include "heddle/workspace.hpp"
 #include "loop_preconditioner.hpp"
 
 namespace heddle::cuda {

@@ -1,9 +1,9 @@
-#include "heddle/diagonal_cuda.hpp"
+#include "heddle/detail/diagonal_cuda.hpp"
 
-#include "../base/cuda_call.hpp"
-#include "../spmv/kernel_library_cuda.hpp"
+#include "base/cuda_call.hpp"
 #include "diagonal_program.hpp"
 #include "heddle/kernels/diagonal_arguments.hpp"
+#include "spmv/kernel_library_cuda.hpp"
 
 namespace heddle::cuda {
 

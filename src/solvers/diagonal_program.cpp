@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "../spmv/entry_program.hpp"
+#include "spmv/entry_program.hpp"
 
 namespace heddle::cuda {
 

@@ -1,7 +1,7 @@
 // The text of a Jacobi preconditioner's program. Needs no GPU.
 #pragma once
 
-#include "../spmv/product_program.hpp"
+#include "spmv/product_program.hpp"
 #include "step_program.hpp"
 
 namespace heddle::cuda {

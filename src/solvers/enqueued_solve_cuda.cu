@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "../base/cuda_call.hpp"
-#include "../fields/vector_operations_cuda.hpp"
+#include "base/cuda_call.hpp"
+#include "fields/vector_operations_cuda.hpp"
 #include "captured_graph_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"

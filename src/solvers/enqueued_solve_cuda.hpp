@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/diagonal_cuda.hpp"
+#include "heddle/detail/diagonal_cuda.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/kernels/loop_state.hpp"
-#include "heddle/product_cuda.hpp"
 #include "heddle/report.hpp"
 #include "loop_preconditioner.hpp"
 #include "projection_cuda.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "../base/range.hpp"
+#include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "solve_decisions.hpp"
 

@@ -2,11 +2,11 @@
 #include <string>
 #include <utility>
 
-#include "../base/device_cuda.hpp"
+#include "base/device_cuda.hpp"
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/krylov_solver.hpp"
-#include "heddle/product_cuda.hpp"
 #include "loop_preconditioner.hpp"
 #include "queued_product_cuda.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include "../base/range.hpp"
+#include "base/range.hpp"
 
 namespace heddle::cuda {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "../base/cuda_call.hpp"
+#include "base/cuda_call.hpp"
 #include "heddle/array.hpp"
 #include "heddle/detail/run.hpp"
 

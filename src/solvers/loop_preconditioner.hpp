@@ -3,10 +3,10 @@
 
 #include <functional>
 
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/preconditioner.hpp"
-#include "heddle/product_cuda.hpp"
 
 namespace heddle {
 

@@ -1,6 +1,6 @@
 #include "loop_sums_cuda.hpp"
 
-#include "../base/launch_cuda.cuh"
+#include "base/launch_cuda.cuh"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
 

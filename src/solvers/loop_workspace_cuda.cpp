@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../spmv/kernel_library_cuda.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
 #include "loop_cuda.hpp"
+#include "spmv/kernel_library_cuda.hpp"
 
 namespace heddle::cuda {
 

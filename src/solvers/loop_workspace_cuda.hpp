@@ -1,8 +1,8 @@
 // What a method in one kernel allocates, known before it is made.
 #pragma once
 
-#include "heddle/product_cuda.hpp"
-#include "heddle/workspace.hpp"
+#include "heddle/detail/product_cuda.hpp"
+#include "heddle/detail/workspace.hpp"
 #include "persistent_program.hpp"
 
 namespace heddle::cuda {

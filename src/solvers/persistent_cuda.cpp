@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "../base/cuda_call.hpp"
-#include "../spmv/kernel_library_cuda.hpp"
+#include "base/cuda_call.hpp"
 #include "block_shares.hpp"
 #include "loop_workspace_cuda.hpp"
+#include "spmv/kernel_library_cuda.hpp"
 
 namespace heddle::cuda {
 

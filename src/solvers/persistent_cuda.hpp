@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "heddle/array.hpp"
-#include "heddle/diagonal_cuda.hpp"
+#include "heddle/detail/diagonal_cuda.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
-#include "heddle/product_cuda.hpp"
 #include "loop_cuda.hpp"
 #include "persistent_program.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "../spmv/entry_program.hpp"
 #include "heddle/error.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
+#include "spmv/entry_program.hpp"
 
 namespace heddle::cuda {
 

@@ -1,7 +1,7 @@
 // The text of a solver's loop in one kernel. Needs no GPU.
 #pragma once
 
-#include "../spmv/product_program.hpp"
+#include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "../fields/vector_operations_cuda.hpp"
+#include "fields/vector_operations_cuda.hpp"
 
 namespace heddle::cuda {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../base/launch_cuda.cuh"
-#include "../fields/chunk_operations.hpp"
-#include "../fields/vector_operations_cuda.hpp"
+#include "base/launch_cuda.cuh"
+#include "fields/chunk_operations.hpp"
+#include "fields/vector_operations_cuda.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/kernels/reduce.cuh"
 #include "step_walk.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/linear_operator.hpp"
-#include "heddle/product_cuda.hpp"
 
 namespace heddle::cuda {
 

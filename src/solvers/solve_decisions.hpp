@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../fields/random_factor.hpp"
+#include "fields/random_factor.hpp"
 
 #include "accuracy_limit.hpp"
 #include "copy_gain.hpp"

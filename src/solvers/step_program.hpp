@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "../spmv/entry_program.hpp"
 #include "heddle/detail/method_program.hpp"
 #include "heddle/kernels/chunks.hpp"
+#include "spmv/entry_program.hpp"
 
 namespace heddle::cuda {
 

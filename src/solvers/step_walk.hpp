@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../fields/chunks.hpp"
+#include "fields/chunks.hpp"
 #include "heddle/kernels/arguments.hpp"
 #include "heddle/kernels/step_arguments.hpp"
 #include "step_program.hpp"

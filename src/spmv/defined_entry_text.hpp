@@ -3,8 +3,8 @@
 
 #include <type_traits>
 
-#include "heddle/entry_definition.hpp"
 #include "heddle/entry_text.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 namespace heddle {
 

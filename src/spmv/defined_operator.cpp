@@ -1,14 +1,14 @@
-#include "heddle/defined_operator.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 
 #include <algorithm>
 
 #include "defined_entry_text.hpp"
 #include "entry_batch.hpp"
 #include "heddle/config.hpp"
-#include "heddle/place_values.hpp"
-#include "heddle/product_cpu.hpp"
-#include "heddle/product_on_gpu.hpp"
-#include "heddle/reschedule.hpp"
+#include "heddle/detail/place_values.hpp"
+#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/product_on_gpu.hpp"
+#include "heddle/detail/reschedule.hpp"
 
 namespace heddle {
 

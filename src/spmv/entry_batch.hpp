@@ -3,7 +3,7 @@
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
-#include "heddle/entry_definition.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 namespace heddle::detail {
 
@@ -43,7 +43,7 @@ struct EntryBatch {
   }
 };
 
-/// A row's sum as the finishers of heddle/product_cpu.hpp take it.
+/// A row's sum as the finishers of heddle/detail/product_cpu.hpp take it.
 template <class T>
 struct DefinedSum {
   using scalar = T;

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/entry_text.hpp"
-#include "heddle/product_cuda.hpp"
 #include "kernel_compiler.hpp"
 
 namespace heddle::cuda {

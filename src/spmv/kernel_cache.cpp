@@ -11,10 +11,10 @@
 #include <string_view>
 #include <utility>
 
-#include "../base/environment.hpp"
-#include "../base/hash.hpp"
+#include "base/environment.hpp"
+#include "base/hash.hpp"
 #include "heddle/error.hpp"
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 namespace heddle::cuda {
 

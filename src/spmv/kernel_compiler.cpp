@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "../base/hash.hpp"
-#include "../base/range.hpp"
+#include "base/hash.hpp"
+#include "base/range.hpp"
 #include "embedded_headers.hpp"
 #include "kernel_cache.hpp"
 #include "nvrtc.hpp"

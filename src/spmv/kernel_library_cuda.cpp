@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "../base/cuda_call.hpp"
+#include "base/cuda_call.hpp"
 
 namespace heddle::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "../fields/fits_in_place.hpp"
+#include "fields/fits_in_place.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "heddle/product_cuda.hpp"
+#include "heddle/detail/product_cuda.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "../base/cuda_call.hpp"
-#include "../base/device_cuda.hpp"
+#include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
 #include "heddle/error.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "kernel_library_cuda.hpp"

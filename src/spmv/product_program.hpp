@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/product_cuda.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "kernel_compiler.hpp"
 
 namespace heddle::cuda {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/reduction.hpp"
+#include "heddle/detail/reduction.hpp"
 
 namespace heddle {
 

@@ -1,6 +1,6 @@
 // What control groups and the limits of a process leave of memory and cores.
-#include "../../src/base/cores.hpp"
-#include "../../src/base/memory_limits.hpp"
+#include "base/cores.hpp"
+#include "base/memory_limits.hpp"
 
 #include <gtest/gtest.h>
 

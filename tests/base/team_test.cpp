@@ -1,5 +1,5 @@
 // Loops shared out over threads: every item once, whatever becomes of the threads.
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 #include <gtest/gtest.h>
 

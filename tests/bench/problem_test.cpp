@@ -6,8 +6,8 @@
 #include <set>
 
 #include "heddle/config.hpp"
-#include "heddle/features.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
+#include "heddle/tuning/features.hpp"
 #include "problems/problem_checks.hpp"
 #include "suite.hpp"
 

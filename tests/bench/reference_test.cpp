@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heddle/any_solver.hpp"
-#include "heddle/random_field.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tools/random_field.hpp"
 #include "problem.hpp"
 
 namespace heddle::bench {

@@ -1,8 +1,8 @@
 // `heddle cache` shows and removes the kernels that were kept.
 #include <regex>
 
-#include "../../src/spmv/kernel_cache.hpp"
 #include "cli/run.hpp"
+#include "spmv/kernel_cache.hpp"
 
 namespace {
 

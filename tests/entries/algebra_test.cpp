@@ -7,7 +7,7 @@
 
 #include "dual_complex.hpp"
 #include "entries/dense.hpp"
-#include "heddle/entry_kind.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 
 namespace {
 

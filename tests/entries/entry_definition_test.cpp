@@ -1,5 +1,5 @@
 // Entries from JSON: against the same entries in C++, and every fault of a definition in one line.
-#include "heddle/entry_definition.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 #include <gtest/gtest.h>
 

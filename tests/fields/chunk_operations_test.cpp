@@ -1,6 +1,6 @@
 // What the threads of a GPU do to fields, without a GPU: every element is met once, and operations
 // over chunks agree with those of the CPU.
-#include "../../src/fields/chunk_operations.hpp"
+#include "fields/chunk_operations.hpp"
 
 #include <gtest/gtest.h>
 

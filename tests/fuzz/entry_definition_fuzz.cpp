@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/entry_definition.hpp"
 #include "heddle/error.hpp"
+#include "heddle/runtime/entry_definition.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

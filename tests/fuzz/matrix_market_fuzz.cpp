@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../src/io/matrix_market_read.hpp"
+#include "io/matrix_market_read.hpp"
 
 using namespace heddle;
 

@@ -10,11 +10,11 @@
 
 #include "entries/dual_complex.hpp"
 #include "entries/printed/split_complex.hpp"
-#include "heddle/any_solver.hpp"
 #include "heddle/conjugate_gradient.hpp"
-#include "heddle/defined_jacobi.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/plan_choice.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"

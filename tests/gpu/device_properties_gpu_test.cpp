@@ -1,5 +1,5 @@
 // What CUDA says of the GPU at hand, as far as any GPU must.
-#include "heddle/device_properties.hpp"
+#include "heddle/tuning/device_properties.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "heddle/operator.hpp"
-#include "heddle/random_field.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "heddle/tools/team.hpp"
 #include "support/gpu.hpp"
 
 namespace large_gpu {

@@ -1,5 +1,5 @@
 // Measuring on a GPU: what is measured runs, with warm and with cold caches.
-#include "heddle/measure.hpp"
+#include "heddle/tuning/measure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every method on a GPU, in every form of the loop, against the CPU's.
-#include "../../src/solvers/any_implementation.hpp"
+#include "solvers/any_implementation.hpp"
 
 #include <gtest/gtest.h>
 

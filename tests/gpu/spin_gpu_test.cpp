@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "curvature_change.hpp"
-#include "heddle/points.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/tools/points.hpp"
 #include "spin_transformation.hpp"
 #include "support/gpu.hpp"
 

@@ -6,14 +6,14 @@
 
 #include <cmath>
 
-#include "../../src/tuning/operator_trials.hpp"
-#include "heddle/any_solver.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
+#include "tuning/search/operator_trials.hpp"
 
 namespace tune_gpu {
 namespace {

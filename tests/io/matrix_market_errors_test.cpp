@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "../../src/io/matrix_market_read.hpp"
 #include "heddle/matrix_market.hpp"
+#include "io/matrix_market_read.hpp"
 #include "temporary_folder.hpp"
 
 using namespace heddle;

@@ -12,7 +12,7 @@
 #include <random>
 #include <sstream>
 
-#include "../../src/io/matrix_market_read.hpp"
+#include "io/matrix_market_read.hpp"
 #include "support/test_data.hpp"
 #include "temporary_folder.hpp"
 

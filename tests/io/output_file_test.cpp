@@ -1,5 +1,5 @@
 // Output files appear whole or not at all.
-#include "heddle/output_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

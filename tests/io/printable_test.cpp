@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "heddle/text.hpp"
+#include "heddle/tools/text.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Progress draws one line on a terminal, and nothing anywhere else.
-#include "heddle/progress.hpp"
+#include "heddle/tools/progress.hpp"
 
 #include <gtest/gtest.h>
 #include <pty.h>

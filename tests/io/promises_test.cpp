@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "../../src/io/matrix_market_read.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
+#include "io/matrix_market_read.hpp"
 #include "support/child.hpp"
 #include "temporary_folder.hpp"
 

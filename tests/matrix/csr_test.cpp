@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/defined_matrix.hpp"
 #include "heddle/entries.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
 
 namespace {
 

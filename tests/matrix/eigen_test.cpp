@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "entries/dense.hpp"
-#include "heddle/entry_kind.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "entries/dense.hpp"
 #include "entries/dual_complex.hpp"
-#include "heddle/entry_kind.hpp"
+#include "heddle/runtime/entry_kind.hpp"
 #include "heddle/triplets.hpp"
 #include "support/expect_error.hpp"
 

@@ -1,5 +1,5 @@
 // The index arithmetic of sliced storage against its definition.
-#include "heddle/slice_arithmetic.hpp"
+#include "heddle/detail/slice_arithmetic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "heddle/place_values.hpp"
+#include "heddle/detail/place_values.hpp"
 #include "most_of_one_thread.hpp"
 #include "support/random_matrix.hpp"
 

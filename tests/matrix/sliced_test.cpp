@@ -1,6 +1,6 @@
 // Sliced storage against a slow oracle written from its definition: which rows a slice holds, which
 // slot an entry takes, what is padding.
-#include "heddle/sliced.hpp"
+#include "heddle/detail/sliced.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the threads of a GPU's blocks do with new values, played on the CPU, against the CPU's own.
-#include "../../src/matrix/value_tiles.hpp"
+#include "matrix/value_tiles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "heddle/detail/operator_implementation.hpp"
 #include "heddle/operator.hpp"
-#include "heddle/operator_implementation.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {

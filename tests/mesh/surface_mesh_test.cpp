@@ -13,7 +13,7 @@
 #include <limits>
 
 #include "heddle/error.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "io/temporary_folder.hpp"
 #include "refused.hpp"
 #include "support/message_of.hpp"

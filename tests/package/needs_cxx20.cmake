@@ -1,7 +1,8 @@
 # A C++17 compiler gets one clear line from every header: the error of heddle/export.hpp, which ends
 # the compilation. Run as a script with `compiler` and `source_folder`.
 set(include ${source_folder}/include)
-file(GLOB headers ${include}/heddle/*.hpp)
+file(GLOB headers ${include}/heddle/*.hpp ${include}/heddle/detail/*.hpp
+  ${include}/heddle/runtime/*.hpp ${include}/heddle/tools/*.hpp ${include}/heddle/tuning/*.hpp)
 foreach(header IN LISTS headers)
   # One that includes no other reaches export.hpp through none; two are C++17 themselves.
   file(STRINGS ${header} includes REGEX "^#include \"heddle/")

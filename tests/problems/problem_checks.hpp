@@ -14,7 +14,7 @@
 
 #include "heddle/expansion.hpp"
 #include "heddle/problems.hpp"
-#include "heddle/team.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::test {
 

@@ -1,5 +1,5 @@
 // Slices shared out to the blocks of a loop in one kernel: whole, in order, and as foretold.
-#include "../../src/solvers/block_shares.hpp"
+#include "solvers/block_shares.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,12 +4,12 @@
 
 #include <type_traits>
 
-#include "heddle/any_solver.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
-#include "heddle/defined_jacobi.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
 

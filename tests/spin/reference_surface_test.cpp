@@ -8,7 +8,7 @@
 #include "edge_integration.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "similarity.hpp"
 #include "spin_transformation.hpp"
 #include "support/test_data.hpp"

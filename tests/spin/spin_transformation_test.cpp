@@ -10,7 +10,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/points.hpp"
+#include "heddle/tools/points.hpp"
 #include "surface_mesh.hpp"
 #include "surface_size.hpp"
 

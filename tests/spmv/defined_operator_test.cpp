@@ -1,5 +1,5 @@
 // Products and Jacobi of entries from a definition, against the same entry as a C++ type.
-#include "heddle/defined_operator.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 
 #include "entries/dual_complex.hpp"
 #include "entries/printed/symmetric_block.hpp"
-#include "heddle/defined_jacobi.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"

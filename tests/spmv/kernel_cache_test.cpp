@@ -1,6 +1,6 @@
 // The cache of compiled kernels gives back what was stored or nothing, whatever happens to its
 // files.
-#include "../../src/spmv/kernel_cache.hpp"
+#include "spmv/kernel_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

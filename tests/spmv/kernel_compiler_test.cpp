@@ -1,5 +1,5 @@
 // Programs become images for GPUs that need not be there. Skips where there is no NVRTC.
-#include "../../src/spmv/kernel_compiler.hpp"
+#include "spmv/kernel_compiler.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "../../src/spmv/embedded_headers.hpp"
-#include "../../src/spmv/nvrtc.hpp"
 #include "io/temporary_folder.hpp"
+#include "spmv/embedded_headers.hpp"
+#include "spmv/nvrtc.hpp"
 
 namespace {
 

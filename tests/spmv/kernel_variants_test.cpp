@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "../../src/spmv/nvrtc.hpp"
 #include "heddle/choose_plan.hpp"
-#include "heddle/search_space.hpp"
+#include "heddle/tuning/search_space.hpp"
+#include "spmv/nvrtc.hpp"
 #include "support/kernel_variants.hpp"
 
 namespace heddle::test {

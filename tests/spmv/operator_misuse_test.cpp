@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/defined_operator.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/any_solver.hpp"
-#include "heddle/defined_operator.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "../../src/solvers/persistent_program.hpp"
-#include "../../src/spmv/defined_entry_text.hpp"
-#include "../../src/spmv/entry_program.hpp"
-#include "../../src/spmv/nvrtc.hpp"
-#include "../../src/spmv/product_program.hpp"
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
+#include "solvers/persistent_program.hpp"
+#include "spmv/defined_entry_text.hpp"
+#include "spmv/entry_program.hpp"
+#include "spmv/nvrtc.hpp"
+#include "spmv/product_program.hpp"
 #include "support/dual_complex_text.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"

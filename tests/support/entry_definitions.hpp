@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "heddle/defined_matrix.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
 
 namespace heddle::test {
 

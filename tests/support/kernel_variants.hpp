@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "../../src/solvers/diagonal_program.hpp"
-#include "../../src/solvers/method_programs.hpp"
-#include "../../src/solvers/method_rows.hpp"
-#include "../../src/solvers/persistent_program.hpp"
 #include "covering_array.hpp"
-#include "heddle/entry_kind.hpp"
 #include "heddle/error.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+#include "solvers/diagonal_program.hpp"
+#include "solvers/method_programs.hpp"
+#include "solvers/method_rows.hpp"
+#include "solvers/persistent_program.hpp"
 
 namespace heddle::test {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "heddle/device_properties.hpp"
 #include "heddle/plan.hpp"
+#include "heddle/tuning/device_properties.hpp"
 
 namespace heddle::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/profile.hpp"
+#include "heddle/tuning/profile.hpp"
 
 namespace heddle::test {
 

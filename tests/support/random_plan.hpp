@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <random>
 
-#include "heddle/search_space.hpp"
+#include "heddle/tuning/search_space.hpp"
 
 namespace heddle::test {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/search_space.hpp"
-#include "heddle/trials.hpp"
+#include "heddle/tuning/search_space.hpp"
+#include "heddle/tuning/trials.hpp"
 
 namespace heddle::test {
 

@@ -1,5 +1,5 @@
 // Kernels compiled ahead by threads of their own.
-#include "../../src/tuning/ahead_compiler.hpp"
+#include "tuning/search/ahead_compiler.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <set>
 #include <stdexcept>
 
-#include "../../src/spmv/nvrtc.hpp"
-#include "../../src/tuning/plan_kernels.hpp"
+#include "spmv/nvrtc.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
+#include "tuning/search/plan_kernels.hpp"
 
 namespace {
 

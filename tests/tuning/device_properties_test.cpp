@@ -1,5 +1,5 @@
 // What is said of a device, and between which devices plans can be shared.
-#include "heddle/device_properties.hpp"
+#include "heddle/tuning/device_properties.hpp"
 
 #include <gtest/gtest.h>
 

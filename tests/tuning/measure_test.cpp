@@ -1,11 +1,12 @@
 // What is measured, how often and in which order; how long it takes is not for a test to say.
-#include "heddle/measure.hpp"
+#include "heddle/tuning/measure.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "../../src/tuning/cache_eviction.hpp"
+#include "base/cache_size.hpp"
+#include "tuning/search/cache_eviction.hpp"
 
 namespace {
 

@@ -1,16 +1,16 @@
 // Trials over operators: what is prepared is right, costs what was said, and is timed.
-#include "../../src/tuning/operator_trials.hpp"
+#include "tuning/search/operator_trials.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "../../src/tuning/reference_product.hpp"
 #include "heddle/problems.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
+#include "tuning/search/reference_product.hpp"
 
 namespace {
 

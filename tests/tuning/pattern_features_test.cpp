@@ -1,6 +1,6 @@
 // Features and fingerprints: what a plain loop finds, the same for all who look, and another for
 // every other pattern.
-#include "heddle/pattern_features.hpp"
+#include "heddle/tuning/pattern_features.hpp"
 
 #include <gtest/gtest.h>
 

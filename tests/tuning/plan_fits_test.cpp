@@ -1,5 +1,5 @@
 // Which plans of other matrices cannot run for one, on devices that need not be here.
-#include "../../src/tuning/plan_fits.hpp"
+#include "tuning/planning/plan_fits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/sliced.hpp"
+#include "heddle/detail/sliced.hpp"
 #include "support/profiles.hpp"
 
 namespace {

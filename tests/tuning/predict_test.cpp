@@ -1,14 +1,14 @@
 // Predictions: what they are made of is exact, and what they say has the right order.
-#include "heddle/predict.hpp"
+#include "heddle/tuning/predict.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "../../src/matrix/slice_shapes.hpp"
-#include "../../src/spmv/row_lengths.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/problems.hpp"
+#include "matrix/slice_shapes.hpp"
+#include "spmv/row_lengths.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/profile.hpp"
+#include "heddle/tuning/profile.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/json_schema.hpp"
 #include "support/profiles.hpp"

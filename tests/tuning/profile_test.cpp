@@ -1,5 +1,5 @@
 // What a profile knows: how two become one, and which record answers for a matrix.
-#include "heddle/profile.hpp"
+#include "heddle/tuning/profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Races on a synthetic clock: what they correct, when they end, and what they say they know.
-#include "../../src/tuning/race.hpp"
+#include "tuning/search/race.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The plans of the tuner's spaces: that each is one, that each runs on its device, and that none is
 // there twice.
-#include "heddle/search_space.hpp"
+#include "heddle/tuning/search_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "../../src/solvers/persistent_program.hpp"
+#include "heddle/detail/product_cuda.hpp"
 #include "heddle/error.hpp"
-#include "heddle/product_cuda.hpp"
+#include "solvers/persistent_program.hpp"
 #include "support/landscapes.hpp"
 #include "support/random_plan.hpp"
 

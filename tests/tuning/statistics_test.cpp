@@ -1,5 +1,5 @@
 // Statistics of times against their definitions, intervals against all that coins can show.
-#include "heddle/statistics.hpp"
+#include "heddle/tuning/statistics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,15 +6,15 @@
 
 #include <cmath>
 
-#include "../../src/tuning/domain_regret.hpp"
-#include "../../src/tuning/tuned_matrix.hpp"
-#include "heddle/any_solver.hpp"
 #include "heddle/problems.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/landscapes.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "support/synthetic_trials.hpp"
+#include "tuning/search/domain_regret.hpp"
+#include "tuning/search/tuned_matrix.hpp"
 
 namespace {
 

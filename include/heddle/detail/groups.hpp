@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "heddle/coefficient.hpp"
+#include "heddle/detail/reduction.hpp"
 #include "heddle/field.hpp"
-#include "heddle/reduction.hpp"
-#include "heddle/team.hpp"
+#include "heddle/methods/coefficient.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
 

@@ -4,9 +4,9 @@
 #include <functional>
 #include <span>
 
+#include "heddle/detail/reduction.hpp"
 #include "heddle/field.hpp"
 #include "heddle/kernels/loop_state.hpp"
-#include "heddle/reduction.hpp"
 
 namespace heddle::detail {
 

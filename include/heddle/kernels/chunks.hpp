@@ -3,8 +3,8 @@
 // device alike: a test without a GPU walks over every field too.
 #pragma once
 
-#include "heddle/coefficient.hpp"
 #include "heddle/entries/slots.hpp"
+#include "heddle/methods/coefficient.hpp"
 
 namespace heddle::cuda {
 

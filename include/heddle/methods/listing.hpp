@@ -14,7 +14,7 @@
 //   };
 #pragma once
 
-#include "heddle/coefficient.hpp"
+#include "heddle/methods/coefficient.hpp"
 #include "heddle/methods/judge.hpp"
 
 namespace heddle::methods {

@@ -1,0 +1,224 @@
+// The product on the CPU: groups of 256 rows shared out over threads, AVX2 where the machine
+// has it, and software prefetch of x and of the matrix ahead of their use.
+#pragma once
+
+#include <algorithm>
+
+#include "heddle/detail/reduction.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/entries/row_product.hpp"
+#include "heddle/field.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+/// How far ahead the next cache lines are asked for: x in entries, the entries themselves in bytes.
+/// Addresses past the end are harmless: a prefetch never faults.
+struct Prefetch {
+  Index x;
+  Offset matrix;
+};
+
+/// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
+/// the lines of the entry that lies as far behind this one. Small entries ask for a line several
+/// times; counting lines instead costs more than it saves.
+template <class E, class Vector>
+struct PrefetchAhead {
+  const Index* column;
+  Vector x;
+  const char* entries;
+  Prefetch distance;
+
+  HEDDLE_INLINE void operator()(Offset slot) const {
+    constexpr Offset line = 64;
+    constexpr Offset bytes = sizeof(E);
+    __builtin_prefetch(x.address(column[slot + distance.x]));
+    const char* begin = entries + slot * bytes + distance.matrix;
+    for (Offset byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
+  }
+};
+
+/// T threads' shares of a row, joined by the tree that a warp's shuffles form.
+template <class E, class Values, class Vector, class Ahead>
+HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const Index* column,
+                                                   const Vector& x, Offset step, Offset C, int lane,
+                                                   int length, int T, const Ahead& ahead) {
+  constexpr int most_threads = 64;
+  result_entry_t<E> sums[most_threads];
+  int half = 1;
+  for (int t = 0; t < T; ++t) {
+    sums[t] =
+        row_product<E>(values, column, x, step, C, lane + t, share_of_row(length, t, T), ahead);
+    if (half * 2 <= t) half *= 2;
+  }
+  for (; half > 0; half /= 2) {
+    for (int t = 0; t < half && t + half < T; ++t) {
+      sums[t] = add_components(sums[t], sums[t + half]);
+    }
+  }
+  return sums[0];
+}
+
+/// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields, and is returned. All
+/// comes by value: a store to y could change what a reference reads, and would cost reloads.
+template <class E, class Values, class Vector, class Finish>
+HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, const Vector x,
+                                  const Prefetch distance, Index begin, Index end, Finish finish) {
+  const Index* column = A.column.data();
+  const PrefetchAhead<E, Vector> ahead{column, x, reinterpret_cast<const char*>(values.data),
+                                       distance};
+  const Offset* offset = A.offset.data();
+  const Index* target = A.target.empty() ? nullptr : A.target.data();
+  if (A.C == 1) {
+    for (Index row = begin; row < end; ++row) {
+      const Offset first = offset[row];
+      const int length = static_cast<int>(offset[row + 1] - first);
+      finish(target != nullptr ? target[row] : row,
+             row_product<E>(values, column, x, first, 1, 0, length, ahead));
+    }
+    return finish;
+  }
+  const Index* row_length = A.row_length.data();
+  Index slice = A.slice_of(begin);
+  for (Index row = begin; row < end; ++slice) {
+    const int T = A.threads_of(slice);
+    const Index first_row = A.first_row_of(slice);
+    const Index last_row = std::min(end, A.first_row_of(slice + 1));
+    const Offset step = offset[slice];
+    for (; row < last_row; ++row) {
+      const int lane = (row - first_row) * T;
+      finish(target != nullptr ? target[row] : row,
+             T == 1 ? row_product<E>(values, column, x, step, A.C, lane, row_length[row], ahead)
+                    : shared_row_product<E>(values, column, x, step, A.C, lane, row_length[row], T,
+                                            ahead));
+    }
+  }
+  return finish;
+}
+
+// One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
+template <class E, class Values, class Vector, class Finish>
+__attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Values& values,
+                                                      const Vector& x, const Prefetch& distance,
+                                                      Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, values, x, distance, begin, end, finish);
+}
+template <class E, class Values, class Vector, class Finish>
+__attribute__((target("avx2,fma"), flatten)) Finish
+product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
+                  const Prefetch& distance, Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, values, x, distance, begin, end, finish);
+}
+
+inline bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+
+/// Calls `body(group)` for every group of 256 stored rows under the plan's schedule; `work` is the
+/// number of entries in all of them.
+template <class Body>
+void for_each_product_group(Index groups, Offset work, const Plan& plan, const Stream& stream,
+                            const Body& body) {
+  parallel_for(team_size(stream, work), groups,
+               plan.schedule == ScheduleKind::fixed ? 0 : plan.chunk, body);
+}
+
+// What is done with a row's sum; each returns nothing and keeps its partial sum, if it has one.
+
+template <class S>
+struct StoreScaled {  // y = alpha A x + beta y
+  S alpha, beta;
+  S* y;
+  Offset entry_stride, component_stride;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = y + row * entry_stride;
+    if (beta == S(0)) {
+      for (int k = 0; k < sum.components; ++k) at[k * component_stride] = alpha * sum.component[k];
+    } else {
+      for (int k = 0; k < sum.components; ++k) {
+        S& value = at[k * component_stride];
+        value = alpha * sum.component[k] + beta * value;
+      }
+    }
+  }
+  static sum_t<S> partial() { return 0; }
+};
+
+template <class S>
+struct StoreAndDot {  // y = A x, and Re <x, y>
+  S* y;
+  const S* x;
+  Offset entry_stride, component_stride;
+  sum_t<S> dot = 0;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = y + row * entry_stride;
+    const S* with = x + row * entry_stride;
+    for (int k = 0; k < sum.components; ++k) {
+      at[k * component_stride] = sum.component[k];
+      dot += sum_t<S>(sum.component[k]) * with[k * component_stride];
+    }
+  }
+  sum_t<S> partial() const { return dot; }
+};
+
+template <class S>
+struct StoreResidual {  // r = b - A x, and |r|^2
+  S* r;
+  const S* b;
+  Offset entry_stride, component_stride;
+  sum_t<S> squared_norm = 0;
+
+  template <class V>
+  HEDDLE_INLINE void operator()(Index row, const V& sum) {
+    S* at = r + row * entry_stride;
+    const S* from = b + row * entry_stride;
+    for (int k = 0; k < sum.components; ++k) {
+      const auto difference =
+          static_cast<typename V::scalar>(from[k * component_stride]) - sum.component[k];
+      at[k * component_stride] = static_cast<S>(difference);
+      squared_norm += sum_t<S>(difference) * difference;
+    }
+  }
+  sum_t<S> partial() const { return squared_norm; }
+};
+
+/// E's values in their inner layout and x in its own, walked over by `finish`; its partial sums go
+/// to `reduction` where there is one.
+template <class E, class S, class Finish>
+void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const Plan& plan,
+                 const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
+                 const Stream& stream) {
+  const bool aosoa =
+      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
+  const bool packed = (plan.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
+  const bool one_stream = plan.inner != InnerLayout::soa;
+  const Prefetch distance{plan.prefetch_x, one_stream ? plan.prefetch_matrix : 0};
+  const auto run = [&](const auto& values_of, const auto& vector_of) {
+    using Values = std::decay_t<decltype(values_of)>;
+    using Vector = std::decay_t<decltype(vector_of)>;
+    const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
+                                 : product_rows_baseline<E, Values, Vector, Finish>;
+    for_each_product_group(groups_of(A.rows), A.entries, plan, stream, [&](Index group) {
+      const Index begin = group * rows_of_group;
+      const Index end = static_cast<Index>(std::min<Offset>(A.rows, Offset(begin) + rows_of_group));
+      const Finish of_group = rows(A, values_of, vector_of, distance, begin, end, finish);
+      if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
+    });
+  };
+  using V = vector_entry_t<E>;
+  if (packed) {
+    run(PackedValues<E>{values}, PackedVector<V, S>{x.data});
+  } else {
+    run(StridedValues<E>{values, slot_formula<E::components>(plan.inner, A.C, A.slots,
+                                                             sizeof(stored_scalar_t<E>))},
+        StridedVector<V, S>{x.data, x.entry_stride, x.component_stride});
+  }
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,101 @@
+// The product on a GPU: a program is written for exactly this entry, layout and schedule, and
+// compiled when it is first needed.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "heddle/detail/reduction.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/entry_text.hpp"
+#include "heddle/export.hpp"
+#include "heddle/kernels/arguments.hpp"
+#include "heddle/plan.hpp"
+
+namespace heddle::cuda {
+
+/// Sizes of an entry, for code that does not know its type.
+struct HEDDLE_EXPORT EntryShape {
+  int components;         // of the matrix entry
+  int stored_bytes;       // of a stored scalar
+  int vector_components;  // of a row of x
+  int result_components;  // of a row of y
+  int scalar_bytes;       // of a scalar of fields
+  int ring;               // components of a Krylov coefficient
+};
+
+struct ProductProgram;
+
+/// One matrix on one GPU as the kernels see it. May be used from several threads at once.
+class HEDDLE_EXPORT Product {
+ public:
+  /// `text` for products, `exact` for residuals: the same entry computing in double. The pattern's
+  /// arrays are on the device.
+  Product(EntryText text, EntryText exact, const EntryShape& shape,
+          std::shared_ptr<const SlicedPattern> pattern, const Plan& plan, const void* values,
+          const Device& device);
+  ~Product();
+
+  /// Fields as the plan lays them out, with 16-byte aligned data. `sums` has room for `partials()`.
+  struct Call {
+    device::Epilogue epilogue = device::store_scaled;
+    const void* x = nullptr;
+    void* y = nullptr;
+    const void* with = nullptr;  // of the epilogue
+    int ring = 0;                // components of the sums' ring; 0: of the entry's
+    double alpha = 1;
+    double beta = 0;
+    DeviceSums sums = {};
+    /// A kernel of a solver's loop, with this state: it does nothing once the loop has ended, and
+    /// leaves partial sums only, see `partial_sums`.
+    bool in_loop = false;
+    device::LoopState* state = nullptr;
+    /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
+    bool overlapped = false;
+    /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's
+    /// own for the stream, which a graph must not take along.
+    unsigned* ticket = nullptr;
+  };
+  void launch(const Call& call, const Stream& stream) const;
+
+  /// Throws `Error` (usage, size_mismatch) that names the field unless a kernel may take it: in the
+  /// GPU's memory, from a multiple of 16 bytes on, laid out as the plan says.
+  void check_operand(const void* data, bool is_laid_out, const char* name) const;
+
+  /// Compiles what `call` needs, so that no launch has to wait for it later.
+  void prepare(const Call& call) const;
+
+  /// The most partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
+  Offset partials() const;
+  /// Those that a launch in a loop with room for them at `partials` left there.
+  device::PartialSums partial_sums(const double* partials) const;
+
+  const EntryShape& shape() const { return shape_; }
+  const SlicedPattern& pattern() const { return *pattern_; }
+  const Plan& plan() const { return plan_; }
+
+  // For loops that write a program of their own around the product.
+
+  /// What they are written for; see src/spmv/product_program.hpp.
+  ProductProgram program(device::Epilogue epilogue, int ring = 0, bool in_loop = false) const;
+  device::Matrix<char> matrix() const;
+
+ private:
+  struct Kernels;
+
+  Offset partials_under(const Plan& plan) const;
+
+  EntryText text_;
+  EntryText exact_;
+  EntryShape shape_;
+  std::shared_ptr<const SlicedPattern> pattern_;
+  Plan plan_;
+  const void* values_;
+  Device device_;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+/// Throws `Error` (bad_plan) for what warps cannot do: T that is no power of two, or beyond 32.
+HEDDLE_EXPORT void check_plan_for_gpu(const Plan& plan);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,88 @@
+// A matrix whose entry and precision are chosen at run time: the one dispatch behind the command
+// line.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "heddle/csr.hpp"
+#include "heddle/export.hpp"
+#include "heddle/runtime/any_entry.hpp"
+#include "heddle/runtime/defined_matrix.hpp"
+#include "heddle/tools/progress.hpp"
+
+namespace heddle {
+
+class HEDDLE_EXPORT AnyMatrix {
+ public:
+  /// Of a type that `EntryKind` names.
+  template <class E>
+  explicit AnyMatrix(CsrMatrix<E> matrix) : matrix_(std::move(matrix)) {}
+  /// Of a definition.
+  template <class S>
+  explicit AnyMatrix(DefinedMatrix<S> matrix) : defined_(std::move(matrix)) {}
+
+  /// As `read_matrix<E>` with the entry and precision that are named.
+  static AnyMatrix read(const std::string& path, const AnyEntry& entry, Precision precision,
+                        const Device& device = Device::cpu(), Progress* progress = nullptr);
+
+  /// True where the entry is a definition: then `visit_defined` takes the place of `visit`.
+  bool is_defined() const { return defined_.index() != 0; }
+
+  /// Calls `f(const CsrMatrix<E>&)` with the matrix. Throws `Error` (unsupported) where the entry
+  /// is a definition.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    kind();
+    return std::visit(std::forward<F>(f), matrix_);
+  }
+  /// Calls `f(const DefinedMatrix<S>&)` with the matrix, whose entry must be a definition.
+  template <class F>
+  decltype(auto) visit_defined(F&& f) const {
+    return defined_.index() == 1 ? f(std::get<1>(defined_)) : f(std::get<2>(defined_));
+  }
+
+  AnyEntry entry() const {
+    if (is_defined()) {
+      return visit_defined([](const auto& matrix) { return AnyEntry(matrix.definition()); });
+    }
+    return static_cast<EntryKind>(matrix_.index() % entry_kind_names.size());
+  }
+  EntryKind kind() const { return entry().kind(); }
+  Precision precision() const {
+    if (is_defined()) {
+      return defined_.index() == 1 ? Precision::single_precision : Precision::double_precision;
+    }
+    return matrix_.index() < entry_kind_names.size() ? Precision::single_precision
+                                                     : Precision::double_precision;
+  }
+  Index rows() const { return pattern().rows; }
+  Index columns() const { return pattern().columns; }
+  Offset entries() const { return pattern().entries(); }
+  PatternView pattern() const {
+    if (is_defined()) return visit_defined([](const auto& matrix) { return matrix.pattern(); });
+    return visit([](const auto& matrix) { return matrix.view().pattern(); });
+  }
+  int entry_bytes() const {
+    if (is_defined()) return visit_defined([](const auto& m) { return m.entry_bytes(); });
+    return visit([]<class E>(const CsrMatrix<E>&) { return static_cast<int>(sizeof(E)); });
+  }
+
+ private:
+  template <class S>
+  using Square3 = block<complex<S>, 3, 3>;
+  // In the order of EntryKind, single precision first.
+  std::variant<CsrMatrix<real<float>>, CsrMatrix<complex<float>>, CsrMatrix<quaternion<float>>,
+               CsrMatrix<dual_quaternion<float>>, CsrMatrix<block<float, 2, 2>>,
+               CsrMatrix<block<float, 3, 3>>, CsrMatrix<block<float, 4, 4>>,
+               CsrMatrix<block<float, 6, 6>>, CsrMatrix<Square3<float>>, CsrMatrix<real<double>>,
+               CsrMatrix<complex<double>>, CsrMatrix<quaternion<double>>,
+               CsrMatrix<dual_quaternion<double>>, CsrMatrix<block<double, 2, 2>>,
+               CsrMatrix<block<double, 3, 3>>, CsrMatrix<block<double, 4, 4>>,
+               CsrMatrix<block<double, 6, 6>>, CsrMatrix<Square3<double>>>
+      matrix_;
+  std::variant<std::monostate, DefinedMatrix<float>, DefinedMatrix<double>> defined_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,75 @@
+// Entries that a user defines in a JSON file instead of a C++ type; the schema is in
+// docs/file-formats.md.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/entries/entry.hpp"
+#include "heddle/expansion.hpp"
+#include "heddle/export.hpp"
+#include "heddle/runtime/formula.hpp"
+
+namespace heddle {
+
+/// One term of a product y += a x: y_result += coefficient * a_left * x_right, in components.
+struct HEDDLE_EXPORT ProductTerm {
+  int result = 0;
+  int left = 0;
+  int right = 0;
+  double coefficient = 0;
+};
+
+/// What a definition states, in real components; a complex member is two of them, re and im.
+struct HEDDLE_EXPORT EntryDefinition {
+  /// What a file may ask for: products are tables of their cube.
+  static constexpr int most_components = 36;
+
+  std::string name;
+  std::vector<std::string> components;         // "x", "a.re", ...: of an entry, K of them
+  std::vector<std::string> vector_components;  // of what it acts on and yields, V of them
+  Ring ring = Ring::real;
+  std::vector<ProductTerm> product;  // by result, then left, then right
+  Formula inverse;                   // of K components; empty where there is none
+  Formula adjoint;                   // likewise
+
+  int size() const { return static_cast<int>(components.size()); }
+  int vector_size() const { return static_cast<int>(vector_components.size()); }
+  bool has_inverse() const { return !inverse.empty(); }
+  bool has_adjoint() const { return !adjoint.empty(); }
+};
+
+/// Parses and checks a definition: that `multiply` is linear in both factors and uses every
+/// component, that the inverse inverts, that the adjoint is the transpose of the real
+/// representation and that the ring commutes, each on random numbers. Throws `Error`
+/// (malformed_file) "source: key path: what is wrong".
+HEDDLE_EXPORT EntryDefinition parse_entry_definition(std::string_view json,
+                                                     const std::string& source);
+
+/// The same of a file; also throws `Error` (io).
+HEDDLE_EXPORT EntryDefinition read_entry_definition(const std::string& path);
+
+/// The V x V matrix by which `entry` (K components) acts, row by row.
+HEDDLE_EXPORT std::vector<double> real_representation(const EntryDefinition& definition,
+                                                      const double* entry);
+
+/// Where the components stand in that matrix. Throws `Error` (unsupported) if some number of it is
+/// not one component, its negative, or zero.
+HEDDLE_EXPORT detail::Arrangement arrangement(const EntryDefinition& definition);
+
+/// The inverse of an entry (K components each), scaled so that no intermediate overflows. Of a
+/// singular entry it is not finite, or so large that |a| |a^-1| exceeds 1 / epsilon.
+template <class S>
+HEDDLE_EXPORT void invert(const EntryDefinition& definition, const S* entry, S* inverse,
+                          std::vector<S>& registers);
+
+/// A C++ header that host compiler, nvcc and NVRTC take, given heddle's own `entries/` headers: a
+/// template over the scalar that states what entries/entry.hpp asks for.
+HEDDLE_EXPORT std::string cuda_text(const EntryDefinition& definition);
+
+/// The template of that text, e.g. "heddle_user::split_complex_entry".
+HEDDLE_EXPORT std::string cuda_type_name(const EntryDefinition& definition);
+
+}  // namespace heddle

@@ -1,0 +1,68 @@
+// Text as heddle reads and writes it, for programs that read files of their own: whole files,
+// numbers, words in messages.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "heddle/export.hpp"
+#include "heddle/tools/progress.hpp"
+
+namespace heddle::io {
+
+/// All that a file holds, inflated where it is compressed with gzip. Throws `Error` (io) with the
+/// path in front.
+HEDDLE_EXPORT std::string read_file(const std::string& path, Progress* progress = nullptr);
+
+/// Words of a file as a message may show them: in quotation marks, short, without control bytes.
+HEDDLE_EXPORT std::string in_quotes(std::string_view words);
+
+/// As a terminal may be given it, on one line: with "?" in place of control characters, among them
+/// line ends, of marks that turn the direction of writing, and of bytes that are no UTF-8.
+std::string printable(std::string_view text);
+
+/// The shortest decimal that reads back as the same double, or the digits of an integer.
+HEDDLE_EXPORT void append_number(std::string& text, double value);
+HEDDLE_EXPORT void append_number(std::string& text, long long value);
+
+// Numbers: doubles correctly rounded, and indices.
+
+inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// Text here always ends in a line end, so no look at `*p` needs a comparison with the end.
+inline const char* skip_blanks(const char* p) {
+  while (is_blank(*p)) ++p;
+  return p;
+}
+
+/// What the standard library does not take: Fortran's exponents, and numbers beyond the range of
+/// double, which become infinite or zero.
+HEDDLE_EXPORT const char* read_unusual_double(const char* begin, const char* end, double& value);
+
+/// A decimal number with optional sign, point and exponent (e, E, d or D). Returns the byte behind
+/// it, or nullptr where there is none. `value` is infinite where the number is too large.
+inline const char* read_double(const char* p, const char* end, double& value) {
+  const char* number = *p == '+' ? p + 1 : p;
+  const char first = *number == '-' && number == p ? number[1] : *number;
+  if (!is_digit(first) && first != '.') return nullptr;  // from_chars would take inf and nan
+  const auto [behind, error] = std::from_chars(number, end, value);
+  if (error == std::errc() && (*behind | 0x20) != 'd') return behind;
+  if (error == std::errc::invalid_argument) return nullptr;
+  return read_unusual_double(number, end, value);
+}
+
+/// Up to ten digits. Returns the byte behind them, or nullptr where there is none, or more.
+inline const char* read_index(const char* p, long long& value) {
+  const char* const begin = p;
+  long long v = 0;
+  for (; is_digit(*p); ++p) {
+    if (p - begin == 10) return nullptr;
+    v = v * 10 + (*p - '0');
+  }
+  value = v;
+  return p == begin ? nullptr : p;
+}
+
+}  // namespace heddle::io

@@ -1,0 +1,48 @@
+// What a matrix looks like: the numbers that decide how it is best stored and solved.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heddle/detail/sliced.hpp"
+#include "heddle/export.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+
+namespace heddle {
+
+struct HEDDLE_EXPORT Features {
+  Index rows = 0;
+  Index columns = 0;
+  Offset entries = 0;
+  Index shortest_row = 0;
+  Index longest_row = 0;
+  Index empty_rows = 0;
+  double mean_row = 0;
+  double deviation_of_rows = 0;  // standard deviation of the row lengths
+  Index bandwidth = 0;           // largest |row - column|
+  double mean_distance = 0;      // mean |row - column|
+
+  // Square matrices only.
+  bool square = false;
+  bool symmetric_pattern = false;
+  bool has_adjoint = false;     // the entries have one, so that the next is meaningful
+  double hermitian_defect = 0;  // largest |a_ij - adjoint(a_ji)| over the largest |a|
+  Index missing_diagonal = 0;   // rows without a diagonal entry
+  Index singular_diagonal = 0;  // rows whose diagonal entry has no inverse, beside those
+};
+
+HEDDLE_EXPORT Features features(const AnyMatrix& matrix, const Device& device);
+
+/// One layout's account, and its total over that of CSR (Mueller-Roemer et al. 2020, table 9;
+/// theirs counts offsets of 4 bytes, ours have 8).
+struct HEDDLE_EXPORT LayoutMemory {
+  std::string plan;
+  MemoryUse use;
+  double of_csr = 1;
+};
+
+/// Product memory of CSR, ELL, Sl-16, Sl-32, pJDS and K2, and of the real expansion in CSR.
+HEDDLE_EXPORT std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix,
+                                                      const Device& device);
+
+}  // namespace heddle

@@ -1,0 +1,90 @@
+// The plans among which a tuner looks for the best: axes of choices, each a part of a plan's text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/export.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/tuning/device_properties.hpp"
+#include "heddle/tuning/objective.hpp"
+
+namespace heddle {
+
+/// What the choices depend on, beside the device.
+struct HEDDLE_EXPORT TuningSubject {
+  Index rows = 0;
+  Index columns = 0;
+  Offset entries = 0;
+  int entry_bytes = 0;
+  int scalar_bytes = 8;
+  Objective objective = Objective::cg;
+};
+
+struct HEDDLE_EXPORT Axis {
+  std::string name;                  // "outer layout"
+  std::vector<std::string> choices;  // "C=32,sigma=n": keys that are set together
+  bool ordered = false;              // a quantity, from the least on: neighbours take like times
+};
+
+/// A choice of an axis, by their numbers.
+struct HEDDLE_EXPORT Setting {
+  std::size_t axis = 0;
+  int choice = 0;
+};
+
+class HEDDLE_EXPORT SearchSpace {
+ public:
+  /// The space of Mueller-Roemer et al. (2020, section 4.3), every plan of which is measured: outer
+  /// layout, inner layout, vector layout, static or dynamic, and on a GPU threads a block and
+  /// blocks a multiprocessor within its bounds, on a CPU chunk and prefetch distances in their
+  /// place.
+  static SearchSpace papers(const TuningSubject& subject, const DeviceProperties& device);
+  /// Everything that a plan holds and that leaves a solve's accuracy as it is: also windows of the
+  /// sort, orders, threads a row and thresholds, unrolling, loads, and for iterations the loop.
+  static SearchSpace whole(const TuningSubject& subject, const DeviceProperties& device);
+
+  /// `base` is what plans hold that no axis sets. Choices that leave `check_plan`, the device or
+  /// the subject unhappy together are no plans of the space.
+  SearchSpace(Plan base, std::vector<Axis> axes, const TuningSubject& subject,
+              const DeviceProperties& device);
+
+  const std::vector<Axis>& axes() const { return axes_; }
+  const Plan& base() const { return base_; }
+  const TuningSubject& subject() const { return subject_; }
+  const DeviceProperties& device() const { return device_; }
+
+  /// The plan of one choice an axis; none where they do not go together, or where a choice means
+  /// nothing beside the others and is not the base's (chunks of a static schedule).
+  std::optional<Plan> plan(const std::vector<int>& choices) const;
+  /// `plan` with some of its axes set, and else as it is, but for what cannot stay beside that (T
+  /// that does not divide C; a persistent loop with C=n) and what means nothing then, which are as
+  /// in the base. None where the settings do not go together, here or at all.
+  std::optional<Plan> with(const Plan& plan, const std::vector<Setting>& settings) const;
+  std::optional<Plan> with(const Plan& plan, std::size_t axis, int choice) const {
+    return with(plan, std::vector<Setting>{{axis, choice}});
+  }
+  /// What means nothing in this plan, for this subject and device, as in the base: plans that this
+  /// makes equal run alike.
+  Plan reduced(const Plan& plan) const;
+  /// Every plan, once, neighbours in this list sharing a layout. For spaces that can be counted.
+  std::vector<Plan> plans() const;
+  /// Combinations of choices, valid or not.
+  double combinations() const;
+
+ private:
+  bool runs(const Plan& plan) const;
+  Plan adapted(Plan plan) const;
+
+  Plan base_;
+  std::vector<Axis> axes_;
+  TuningSubject subject_;
+  DeviceProperties device_;
+};
+
+/// CSR-AoS-AoS, what is not layout as in `plan`, and `stored` too, which changes what is computed:
+/// what speed-ups are told against.
+HEDDLE_EXPORT Plan natural_layout(const Plan& plan);
+
+}  // namespace heddle

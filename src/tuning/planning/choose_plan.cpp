@@ -1,0 +1,297 @@
+#include "heddle/choose_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+
+#include "heddle/detail/reduction.hpp"
+#include "solvers/block_shares.hpp"
+#include "spmv/row_lengths.hpp"
+
+namespace heddle {
+
+namespace {
+
+/// How the lengths of rows are spread.
+struct Lengths {
+  double mean = 0;
+  Index longest = 0;
+};
+
+Lengths lengths_of(const PatternView& pattern) {
+  Lengths lengths;
+  for (Index row = 0; row < pattern.rows; ++row) {
+    lengths.longest = std::max(lengths.longest, pattern.length(row));
+  }
+  if (pattern.rows > 0) {
+    lengths.mean = static_cast<double>(pattern.entries()) / static_cast<double>(pattern.rows);
+  }
+  return lengths;
+}
+
+// What the sweeps and searches in docs/performance-notes.md found near the best for each size and
+// entry; sizes that go with a memory are in proportion to those of the GPU that was measured.
+constexpr int warp = 32, piece = 16;
+constexpr Index few_entries = 8;  // of a row
+
+/// A matrix as the rule looks at it.
+struct Sizes {
+  Lengths lengths;
+  double rows, matrix_bytes;
+  int entry_bytes;
+  int vector_bytes;    // of a row of x, about
+  int most_row_bytes;  // no less than that
+  const PatternView& pattern;
+  const NearMemory& memory;
+  double l2_scale;  // this GPU's L2 over that of the one that was measured
+  bool long_rows, streams, large_entry;
+
+  /// `entry` bytes as they are read.
+  Sizes(const PatternView& rows_of, int entry, const EntrySize& own, const NearMemory& near)
+      : lengths(lengths_of(rows_of)),
+        rows(std::max(1.0, static_cast<double>(rows_of.rows))),
+        matrix_bytes(static_cast<double>(rows_of.entries()) *
+                     (entry + static_cast<double>(sizeof(Index)))),
+        entry_bytes(entry),
+        vector_bytes(own.vector_bytes),
+        most_row_bytes(own.most_vector_bytes),
+        pattern(rows_of),
+        memory(near),
+        l2_scale(near.last_cache / NearMemory().last_cache),
+        long_rows(lengths.mean > 20),
+        large_entry(entry > 2 * piece) {
+    // That stay in L2 from one product to the next; fewer beside what long rows read of x.
+    constexpr double bytes_in_l2 = 40e6, bytes_in_l2_of_long_rows = 30e6;
+    streams = matrix_bytes > l2_scale * (long_rows ? bytes_in_l2_of_long_rows : bytes_in_l2);
+  }
+};
+
+/// Enough threads for the GPU, and no more than the row has entries for; or a thread a row, and the
+/// threshold from which rows get more.
+void share_out_rows(const Sizes& matrix, Plan& plan) {
+  constexpr double threads_to_fill = 390e3, threads_to_fill_with_large = 200e3;
+  constexpr double very_few_rows = 2048, few_rows = 8192, rows_to_occupy = 1 << 14;
+  const Lengths& lengths = matrix.lengths;
+  double wanted = threads_to_fill / matrix.rows;
+  if (!matrix.streams && matrix.large_entry) wanted = threads_to_fill_with_large / matrix.rows;
+  if (!matrix.streams && matrix.long_rows) wanted *= 2;
+  double of_entries = matrix.large_entry ? 1.0 : 0.7;
+  if (!matrix.long_rows && matrix.rows < (matrix.large_entry ? very_few_rows : few_rows)) {
+    of_entries = 1.25;
+  }
+  const auto floor = [](double value) {
+    return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
+  };
+  plan.threads_per_row = std::min({floor(wanted), floor(of_entries * lengths.mean), warp});
+
+  // A few rows far longer than the others get a warp of their own, the others a thread each.
+  constexpr double far_longer = 8;
+  if (lengths.longest > far_longer * std::max(1.0, lengths.mean) && lengths.longest > 2 * warp) {
+    plan.threads_per_row = 1;
+    plan.threshold = few_entries;
+  }
+  // Where a row has few small entries, rows of up to eight take a thread each once there are enough
+  // of them to occupy every multiprocessor: threads that share a row wait for one another.
+  if (!matrix.large_entry && matrix.rows >= rows_to_occupy && plan.threads_per_row > 1 &&
+      lengths.mean <= few_entries) {
+    plan.threads_per_row = 1;
+    if (lengths.longest > few_entries) plan.threshold = few_entries;
+  }
+}
+
+/// What BiCGStab keeps, more than any other loop, has to lie in shared memory.
+bool vectors_fit(const Sizes& matrix, const Plan& plan) {
+  return vectors_fit_in_shared(cuda::PersistentMethod::bicgstab, matrix.pattern, plan,
+                               matrix.most_row_bytes, matrix.memory.multiprocessors,
+                               matrix.memory.shared_memory_of_block);
+}
+
+/// What iterations in one kernel suit better than products do: they read the matrix from shared
+/// memory or L2, each block for a few hundred rows, and wait for the slowest block every time.
+Plan for_one_kernel(const Sizes& matrix, Plan plan) {
+  const double multiprocessors = matrix.memory.multiprocessors;
+  if (matrix.large_entry) {
+    // Beside what iterations keep there; lanes far apart cost nothing in shared memory.
+    constexpr double share_for_matrix = 2.0 / 3;
+    const double shared_memory = multiprocessors * matrix.memory.shared_memory_of_block;
+    if (matrix.matrix_bytes <= share_for_matrix * shared_memory) plan.inner = InnerLayout::aos;
+    constexpr double rows_to_share = 5000, alike = 3;  // the longest row over the mean
+    if (matrix.rows < rows_to_share) {
+      const bool are_alike = matrix.lengths.longest <= alike * matrix.lengths.mean;
+      if (are_alike && plan.threshold == 0) plan.sort_window = 1;
+      return plan;
+    }
+    // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
+    // what lies near to one another in x is better left there.
+    constexpr double threads_to_fill = 144;  // of a multiprocessor
+    const double entries = matrix.rows * matrix.lengths.mean;
+    const bool fills = entries / few_entries >= threads_to_fill * multiprocessors;
+    const Index of_a_thread = fills ? few_entries : few_entries / 2;
+    plan.lanes = warp / 2;
+    plan.sort_window = 256;
+    plan.threads_per_row = 1;
+    plan.threshold = matrix.lengths.longest > of_a_thread ? of_a_thread : 0;
+    return plan;
+  }
+  if (matrix.entry_bytes <= piece) return plan;
+  // Of rows of few entries, neighbours are worth more than steps without padding.
+  const bool few_each = matrix.lengths.longest <= few_entries;
+  if (plan.threads_per_row == 1 && few_each) plan.sort_window = 1;
+  // Where a thread steps from row to row in shared memory, components' planes leave no bank idle.
+  constexpr double rows_of_planes = 320;  // of a multiprocessor
+  if (matrix.rows >= rows_of_planes * multiprocessors) plan.vector = VectorLayout::soa;
+  return plan;
+}
+
+/// One kernel for all iterations while the matrix stays in shared memory or in L2.
+void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
+  constexpr double most_bytes = 45e6;
+  if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
+  if (!vectors_fit(matrix, plan)) {
+    // Where the shortest rows do not come together, they may.
+    Plan windows = plan;
+    windows.sort_window = 256;
+    if (objective == Objective::product || !vectors_fit(matrix, windows)) return;
+    plan = windows;
+  }
+  plan.loop = LoopForm::persistent;
+  if (objective == Objective::product) return;
+  const Plan own = for_one_kernel(matrix, plan);
+  if (vectors_fit(matrix, own)) plan = own;
+}
+
+// Slices of a warp, in the permuted basis.
+Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySize& own,
+                      Objective objective, const NearMemory& memory) {
+  const Sizes matrix(pattern, entry_bytes, own, memory);
+  Plan plan;
+  plan.lanes = warp;
+  plan.schedule = ScheduleKind::full;
+
+  // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
+  // matrix, their components' planes are read faster.
+  const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !matrix.streams);
+  plan.inner = entry_bytes <= piece ? InnerLayout::aos
+               : in_planes          ? InnerLayout::aosoa_component
+                                    : InnerLayout::aosoa_16;
+  share_out_rows(matrix, plan);
+
+  // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
+  // must stay neighbours.
+  constexpr Index rows_that_fit = 1 << 20;
+  const bool fits = pattern.rows <= rows_that_fit;
+  plan.sort_window = matrix.long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
+  constexpr Index few_rows = 4096;
+  plan.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
+  if (matrix.streams) {
+    // As much of the matrix as x and y leave room for stays in L2: half of that.
+    constexpr double bytes_kept = 25e6;
+    const double left =
+        matrix.l2_scale * bytes_kept - matrix.vector_bytes * (matrix.rows + pattern.columns);
+    constexpr double least = 0.1;  // of the matrix: less gains nothing
+    if (left > least * matrix.matrix_bytes) {
+      plan.kept = static_cast<int>(100 * left / matrix.matrix_bytes);
+    }
+    // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
+    plan.load = plan.kept == 0 && plan.inner == InnerLayout::aos ? LoadHint::no_allocate
+                                                                 : LoadHint::evict_first;
+  }
+  const bool by_component = plan.inner == InnerLayout::aosoa_component;
+  const bool one_thread_a_large_row = matrix.large_entry && plan.threads_per_row == 1;
+  plan.threads = !matrix.streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
+  constexpr Index of_a_thread = 2 * warp;
+  if (matrix.streams && !matrix.large_entry && (by_component || matrix.long_rows) &&
+      (plan.threshold == 0 || matrix.lengths.longest <= of_a_thread)) {
+    // 40 registers a thread: as many threads as then fit, with several entries on the way each.
+    constexpr int threads_of_multiprocessor = 1536;
+    plan.blocks = threads_of_multiprocessor / plan.threads;
+    if (matrix.long_rows) plan.unroll = 4;
+  }
+  constexpr double bytes_of_short_products = 20e6;
+  const bool is_square = pattern.rows == pattern.columns;
+  plan.loop = LoopForm::graph;
+  if (is_square) choose_loop(matrix, objective, plan);
+  if ((plan.loop == LoopForm::persistent || !is_square) &&
+      matrix.matrix_bytes <= bytes_of_short_products) {
+    plan.threads = 64;  // blocks for every multiprocessor
+  }
+  // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
+  // those measured would not find the registers.
+  constexpr int blocks_in_cache = 6, largest_in_registers = 72;
+  if (!matrix.streams && entry_bytes <= largest_in_registers) plan.blocks = blocks_in_cache;
+  // One vector pass more against one kernel less: where vectors stay in L2.
+  constexpr Index rows_of_short_vectors = 1 << 17;
+  if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
+  // Blocks that meet keep r in registers: while a thread has few pieces of it.
+  constexpr double vector_bytes_in_registers = 8e6;
+  if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
+  // Kernels that come early take room from the one before: not where they last long.
+  constexpr Index rows_of_short_kernels = 1 << 18;
+  if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
+  if (!is_square) plan.use = BasisUse::scatter;
+  return plan;
+}
+
+}  // namespace
+
+NearMemory NearMemory::of(const DeviceProperties& gpu) {
+  NearMemory memory;
+  if (gpu.last_cache > 0) memory.last_cache = static_cast<double>(gpu.last_cache);
+  if (gpu.multiprocessors > 0) memory.multiprocessors = gpu.multiprocessors;
+  if (gpu.shared_memory_of_block > 0) memory.shared_memory_of_block = gpu.shared_memory_of_block;
+  return memory;
+}
+
+Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, StoredScalar stored,
+                         Objective objective, const NearMemory& memory) {
+  if (stored == StoredScalar::own) {
+    return plan_for_entries(pattern, entry.bytes, entry, objective, memory);
+  }
+  // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
+  Plan plan = plan_for_entries(pattern, entry.bytes / 2, entry, objective, memory);
+  plan.blocks = 0;
+  plan.stored = stored;
+  return plan;
+}
+
+// On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
+// the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
+// shuffle x; they are for devices that run rows side by side. Where equal shares of rows are
+// unequal shares of entries, threads take chunks as they come.
+Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar stored) {
+  constexpr double most_imbalance = 1.1;
+  constexpr Index chunks_of_thread = 8;
+  Plan plan{.stored = stored};
+  const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
+  if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
+    plan.schedule = ScheduleKind::dynamic;
+    plan.chunk = std::min(plan.chunk, chunk);
+  }
+  return plan;
+}
+
+namespace {
+
+/// Asked for once: that takes longer than the choice.
+NearMemory near_memory_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<int, NearMemory> known;
+  const std::lock_guard lock(mutex);
+  const int gpu = device.stream().gpu;
+  const auto at = known.find(gpu);
+  if (at != known.end()) return at->second;
+  return known.emplace(gpu, NearMemory::of(properties_of(device))).first->second;
+}
+
+}  // namespace
+
+Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Device& device,
+                 StoredScalar stored, Objective objective) {
+  if (device.on_gpu()) {
+    return choose_plan_for_gpu(pattern, entry, stored, objective, near_memory_of(device));
+  }
+  return choose_plan_for_cpu(pattern, device.threads(), stored);
+}
+
+}  // namespace heddle

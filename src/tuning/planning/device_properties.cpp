@@ -1,0 +1,52 @@
+#include "heddle/tuning/device_properties.hpp"
+
+#include <sstream>
+
+#include "base/cache_size.hpp"
+#include "base/proc_value.hpp"
+#include "device_properties_cuda.hpp"
+#include "heddle/config.hpp"
+#include "heddle/detail/product_cpu.hpp"
+
+namespace heddle {
+
+namespace {
+
+DeviceProperties properties_of_host(const Device& device) {
+  DeviceProperties p;
+  p.name = proc_value("/proc/cpuinfo", "model name");
+  if (p.name.empty()) p.name = "CPU";
+  std::istringstream kibibytes(proc_value("/proc/meminfo", "MemTotal"));
+  if (kibibytes >> p.memory) p.memory *= 1024;
+  p.last_cache = known_cache_bytes(device);
+  p.threads = device.threads();
+  p.instructions = detail::has_avx2() ? "AVX2 and FMA" : "x86-64";
+  return p;
+}
+
+std::string in_words(int architecture) {
+  return std::to_string(architecture / 10) + "." + std::to_string(architecture % 10);
+}
+
+}  // namespace
+
+DeviceProperties properties_of(const Device& device) {
+  if constexpr (has_cuda) {
+    if (device.on_gpu()) return cuda::properties_of(device.stream());
+  }
+  return properties_of_host(device);
+}
+
+std::string why_another_class(const DeviceProperties& measured, const DeviceProperties& here) {
+  if (measured.gpu != here.gpu) return measured.gpu ? "it is of a GPU" : "it is of a CPU";
+  if (!here.gpu) {
+    if (measured.instructions == here.instructions) return "";
+    return "it is of a CPU with " + measured.instructions + ", this one has " + here.instructions;
+  }
+  if (measured.name != here.name) return "it is of " + measured.name + ", this is " + here.name;
+  if (measured.architecture == here.architecture) return "";
+  return "it is of compute capability " + in_words(measured.architecture) + ", this GPU has " +
+         in_words(here.architecture);
+}
+
+}  // namespace heddle

@@ -1,0 +1,234 @@
+#include "heddle/tuning/features.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "heddle/expansion.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/runtime/defined_jacobi.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle {
+
+namespace {
+
+/// Position of a column in a row; -1 where it is not there. CsrMatrix rows may be unsorted.
+Offset find(const PatternView& pattern, Index row, Index column) {
+  for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+    if (pattern.column[i] == column) return i;
+  }
+  return -1;
+}
+
+/// Sums over rows are added chunk by chunk in order, so that they are the same for all threads.
+constexpr Index rows_of_chunk = 4096;
+std::size_t chunks_of(Index rows) {
+  return static_cast<std::size_t>((Offset(rows) + rows_of_chunk - 1) / rows_of_chunk);
+}
+template <class Visit>
+void for_each_row_of(std::size_t chunk, Index rows, const Visit& visit) {
+  const Offset first = static_cast<Offset>(chunk) * rows_of_chunk;
+  const auto end = static_cast<Index>(std::min<Offset>(rows, first + rows_of_chunk));
+  for (auto row = static_cast<Index>(first); row < end; ++row) visit(row);
+}
+
+void look_at_pattern(const PatternView& pattern, const Stream& stream, Features& f) {
+  f.rows = pattern.rows;
+  f.columns = pattern.columns;
+  f.entries = pattern.entries();
+  f.square = f.rows == f.columns;
+  if (f.rows == 0) return;
+  f.mean_row = static_cast<double>(f.entries) / f.rows;
+  struct Sums {
+    Index shortest, longest = 0, empty = 0, bandwidth = 0;
+    double squares = 0, distance = 0;
+  };
+  std::vector<Sums> of_chunk(chunks_of(f.rows), Sums{f.columns});
+  parallel_for(stream.threads, of_chunk.size(), [&](std::size_t chunk) {
+    Sums& sums = of_chunk[chunk];
+    for_each_row_of(chunk, f.rows, [&](Index row) {
+      const Index length = pattern.length(row);
+      sums.shortest = std::min(sums.shortest, length);
+      sums.longest = std::max(sums.longest, length);
+      sums.empty += length == 0;
+      sums.squares += (length - f.mean_row) * (length - f.mean_row);
+      for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+        const Index away = std::abs(row - pattern.column[i]);
+        sums.bandwidth = std::max(sums.bandwidth, away);
+        sums.distance += away;
+      }
+    });
+  });
+  Sums all{f.columns};
+  for (const Sums& sums : of_chunk) {
+    all = {std::min(all.shortest, sums.shortest),
+           std::max(all.longest, sums.longest),
+           all.empty + sums.empty,
+           std::max(all.bandwidth, sums.bandwidth),
+           all.squares + sums.squares,
+           all.distance + sums.distance};
+  }
+  f.shortest_row = all.shortest;
+  f.longest_row = all.longest;
+  f.empty_rows = all.empty;
+  f.bandwidth = all.bandwidth;
+  f.deviation_of_rows = std::sqrt(all.squares / f.rows);
+  f.mean_distance = f.entries > 0 ? all.distance / static_cast<double>(f.entries) : 0;
+}
+
+/// What is asked of the entries of a matrix, by their place in it.
+template <class E>
+struct TypedEntries {
+  const CsrMatrix<E>& matrix;
+
+  bool has_adjoint() const { return heddle::has_adjoint<E>; }
+  double magnitude(Offset i) const { return detail::magnitude(load(matrix.entry(i))); }
+  bool is_singular(Offset i) const {
+    if constexpr (has_inverse<E>) {
+      const auto a = load(matrix.entry(i));
+      return detail::is_singular(a, inverse(a));
+    }
+    return false;
+  }
+  /// |a_i - adjoint(a_j)|; 0 where there is none.
+  double hermitian_defect(Offset i, Offset j) const {
+    if constexpr (heddle::has_adjoint<E>) {
+      const auto a = load(matrix.entry(i));
+      auto difference = adjoint(load(matrix.entry(j)));
+      for (int k = 0; k < E::components; ++k) difference.component[k] -= a.component[k];
+      return detail::magnitude(difference);
+    }
+    return 0;
+  }
+};
+
+template <class S>
+struct DefinedEntries {
+  const DefinedMatrix<S>& matrix;
+  using Components = std::array<S, EntryDefinition::most_components>;
+
+  const EntryDefinition& definition() const { return *matrix.definition(); }
+  bool has_adjoint() const { return definition().has_adjoint(); }
+  double magnitude(Offset i) const { return norm(matrix.entry(i)); }
+  bool is_singular(Offset i) const {
+    if (!definition().has_inverse()) return false;
+    Components inverse;
+    std::vector<S> registers;
+    invert(definition(), matrix.entry(i), inverse.data(), registers);
+    return heddle::is_singular(definition(), matrix.entry(i), inverse.data());
+  }
+  double hermitian_defect(Offset i, Offset j) const {
+    if (!has_adjoint()) return 0;
+    Components difference;
+    std::vector<S> registers;
+    evaluate<S>(definition().adjoint, matrix.entry(j), nullptr, difference.data(), registers);
+    for (int k = 0; k < definition().size(); ++k) difference[k] -= matrix.entry(i)[k];
+    return norm(difference.data());
+  }
+
+ private:
+  double norm(const S* component) const {
+    double sum = 0;
+    for (int k = 0; k < definition().size(); ++k) {
+      sum = std::hypot(sum, static_cast<double>(component[k]));
+    }
+    return sum;
+  }
+};
+
+template <class Entries>
+void look_at_entries(const PatternView& pattern, const Entries& entries, const Stream& stream,
+                     Features& f) {
+  f.has_adjoint = entries.has_adjoint();
+  struct Seen {
+    Index missing = 0, singular = 0;
+    bool symmetric = true;
+    double largest = 0, defect = 0;
+  };
+  const auto look_at_row = [&](Index row, Seen& seen) {
+    bool on_diagonal = false;
+    for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+      seen.largest = std::max(seen.largest, entries.magnitude(i));
+      if (pattern.column[i] == row) {
+        on_diagonal = true;
+        seen.singular += entries.is_singular(i);
+      }
+      const Offset mirrored = find(pattern, pattern.column[i], row);
+      if (mirrored < 0) {
+        seen.symmetric = false;
+      } else {
+        seen.defect = std::max(seen.defect, entries.hermitian_defect(i, mirrored));
+      }
+    }
+    seen.missing += !on_diagonal;
+  };
+  const Seen all = parallel_reduce(
+      stream.threads, f.rows, Seen{}, look_at_row, [](Seen& joined, const Seen& seen) {
+        joined = {joined.missing + seen.missing, joined.singular + seen.singular,
+                  joined.symmetric && seen.symmetric, std::max(joined.largest, seen.largest),
+                  std::max(joined.defect, seen.defect)};
+      });
+  f.symmetric_pattern = all.symmetric;
+  f.missing_diagonal = all.missing;
+  f.singular_diagonal = all.singular;
+  f.hermitian_defect = all.largest > 0 ? all.defect / all.largest : 0;
+}
+
+}  // namespace
+
+Features features(const AnyMatrix& matrix, const Device& device) {
+  Features f;
+  look_at_pattern(matrix.pattern(), device.stream(), f);
+  if (!f.square) return f;
+  const auto look_at = [&](const auto& entries) {
+    look_at_entries(matrix.pattern(), entries, device.stream(), f);
+  };
+  if (matrix.is_defined()) {
+    matrix.visit_defined(
+        [&]<class S>(const DefinedMatrix<S>& m) { look_at(DefinedEntries<S>{m}); });
+  } else {
+    matrix.visit([&]<class E>(const CsrMatrix<E>& m) { look_at(TypedEntries<E>{m}); });
+  }
+  return f;
+}
+
+std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& device) {
+  const PatternView pattern = matrix.pattern();
+  std::vector<LayoutMemory> layouts;
+  for (const char* name : {"CSR", "ELL", "Sl-16", "Sl-32", "pJDS", "K2"}) {
+    const Plan plan = parse_plan(name);
+    if (pattern.rows != pattern.columns && plan.use == BasisUse::permuted &&
+        plan.sort_window != 1) {
+      continue;
+    }
+    layouts.push_back({name, memory_use(pattern, plan, matrix.entry_bytes(), device), 1});
+  }
+  // What a library of real numbers would hold: a tile of scalars for each entry, a column each.
+  MemoryUse expanded = layouts.front().use;
+  const auto expand = [&](int rows, int columns, std::size_t scalar_bytes) {
+    const long long scalars = static_cast<long long>(pattern.entries()) * rows * columns;
+    expanded.values = scalars * static_cast<long long>(scalar_bytes);
+    expanded.columns = scalars * static_cast<long long>(sizeof(Index));
+    expanded.slices =
+        (static_cast<long long>(pattern.rows) * rows + 1) * static_cast<long long>(sizeof(Offset));
+  };
+  if (matrix.is_defined()) {
+    matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
+      expand(m.definition()->vector_size(), m.definition()->vector_size(), sizeof(S));
+    });
+  } else {
+    matrix.visit([&]<class E>(const CsrMatrix<E>&) {
+      expand(tile_rows<E>, tile_columns<E>, sizeof(stored_scalar_t<E>));
+    });
+  }
+  layouts.push_back({"real CSR", expanded, 1});
+  const auto csr = static_cast<double>(layouts.front().use.product());
+  for (LayoutMemory& layout : layouts) {
+    layout.of_csr = static_cast<double>(layout.use.product()) / csr;
+  }
+  return layouts;
+}
+
+}  // namespace heddle

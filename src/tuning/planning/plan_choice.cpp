@@ -1,0 +1,223 @@
+#include "heddle/plan_choice.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "base/environment.hpp"
+#include "heddle/choose_plan.hpp"
+#include "plan_fits.hpp"
+#include "profile_files.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::string_view none = "none";
+
+Plan predicted_plan(const PlanSubject& subject, const Device& device, Objective objective) {
+  return choose_plan(subject.pattern, subject.size(), device, StoredScalar::own, objective);
+}
+
+/// A product says nothing of the loop around it.
+Plan with_loop_of(Plan plan, const Plan& other) {
+  plan.loop = other.loop;
+  plan.launch = other.launch;
+  plan.reductions = other.reductions;
+  plan.passes = other.passes;
+  plan.recurrence = other.recurrence;
+  return plan;
+}
+
+bool is_for(const ProfileRecord& record, const PlanSubject& subject) {
+  return record.entry == subject.entry && record.precision == subject.precision;
+}
+bool has_shape(const PatternFeatures& features, const PatternView& pattern) {
+  return features.rows == pattern.rows && features.columns == pattern.columns &&
+         features.entries == pattern.entries();
+}
+
+std::string in_words(const ProfileMatch& match) {
+  switch (match.kind) {
+    case ProfileMatch::Kind::same_pattern:
+      return "tuned for this pattern";
+    case ProfileMatch::Kind::domain:
+      if (match.use == DomainUse::predicted) return "predicted, best for domain " + match.matrix;
+      return (match.use == DomainUse::plan ? "" : std::string(name(match.use)) + " ") +
+             "best of domain " + match.matrix;
+    case ProfileMatch::Kind::nearest:
+      break;
+  }
+  char away[32];
+  std::snprintf(away, sizeof away, ", %.1f away", match.distance);
+  return "tuned for " + match.matrix + away;
+}
+
+}  // namespace
+
+PlanSubject subject_of(const AnyMatrix& matrix) {
+  if (!matrix.is_defined()) {
+    return matrix.visit([](const auto& typed) { return subject_of(typed); });
+  }
+  return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& defined) {
+    return PlanSubject{
+        .pattern = defined.pattern(),
+        .entry = std::string(matrix.entry().name()),
+        .precision = std::string(name(matrix.precision())),
+        .entry_bytes = defined.entry_bytes(),
+        .result_bytes = defined.definition()->vector_size() * static_cast<int>(sizeof(S)),
+        .is_defined = true};
+  });
+}
+
+/// Adds one source after the other, as far as they can be used.
+class Profiles::Reader {
+ public:
+  explicit Reader(const Device& device) : device_(device) {}
+
+  /// Somebody asked for it.
+  void add_named(const std::string& path) {
+    ++rank_;
+    try {
+      add(path, Profile::load(path), true);
+    } catch (const OtherVersion& error) {
+      warn(error.what());
+    }
+  }
+  void add_if_whole(const std::string& path) {
+    ++rank_;
+    try_to_add(path, true);
+  }
+  void add_folder(const std::filesystem::path& folder) {
+    ++rank_;
+    for (const auto& path : profiles_in(folder)) try_to_add(path.string(), false);
+  }
+
+  Profiles profiles;
+
+ private:
+  void try_to_add(const std::string& path, bool is_named) {
+    try {
+      add(path, Profile::load(path), is_named);
+    } catch (const Error& error) {
+      warn(error.what());
+    }
+  }
+  void add(const std::string& path, Profile profile, bool is_named) {
+    if (profiles.here_ == DeviceProperties()) profiles.here_ = properties_of(device_);
+    const std::string why = why_another_class(profile.device, profiles.here_);
+    if (why.empty()) {
+      profiles.sources_.push_back({rank_, path, std::move(profile)});
+    } else if (is_named) {
+      warn(path + ": " + why);
+    }
+  }
+  void warn(const std::string& why) {
+    profiles.warnings_.push_back("a profile is not used: " + why);
+  }
+
+  const Device& device_;
+  int rank_ = 0;
+};
+
+Profiles Profiles::for_device(const Device& device, const std::optional<std::string>& path) {
+  Reader reader(device);
+  if (path && *path == none) return {};
+  if (path) reader.add_named(*path);
+  const std::string named = environment("HEDDLE_PROFILE");
+  if (named == none) return std::move(reader.profiles);
+  if (!named.empty()) reader.add_if_whole(named);
+  reader.add_folder(profile_folder());
+  reader.add_folder(shipped_profiles());
+  return std::move(reader.profiles);
+}
+
+Profiles Profiles::of_file(const Device& device, const std::string& path) {
+  Reader reader(device);
+  if (path != none) reader.add_named(path);
+  return std::move(reader.profiles);
+}
+
+template <class Ask>
+std::optional<Profiles::Answer> Profiles::first(const PlanQuery& query, Ask&& ask) const {
+  std::optional<Answer> best;
+  for (const Source& source : sources_) {
+    if (best && best->source->rank != source.rank) break;
+    const std::optional<ProfileMatch> match = ask(source.profile);
+    if (match && (!best || is_better(*match, best->match, query))) best = {*match, &source};
+  }
+  return best;
+}
+
+std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const Device& device,
+                                              Objective objective, const Plan& predicted) const {
+  bool is_known = false, has_twin = false;
+  for (const Source& source : sources_) {
+    for (const ProfileRecord& record : source.profile.records) {
+      if (!is_for(record, subject)) continue;
+      is_known = true;
+      has_twin = has_twin || has_shape(record.features, subject.pattern);
+    }
+  }
+  if (!is_known) return {};
+  const Device host = Device::cpu(device.threads());
+  PlanQuery query{subject.entry, subject.precision, objective, "", {}, predicted};
+  if (has_twin) {
+    query.fingerprint = fingerprint(subject.pattern, host);
+    const auto twin =
+        first(query, [&](const Profile& profile) { return find_same_pattern(profile, query); });
+    if (twin) return twin;
+  }
+  query.features = pattern_features(subject.pattern, host);
+  return first(query, [&](const Profile& profile) { return find_similar(profile, query); });
+}
+
+PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
+                            Objective objective) const {
+  PlanChoice choice;
+  choice.plan = predicted_plan(subject, device, objective);
+  choice.reason = "predicted";
+  const auto answer = ask(subject, device, objective, choice.plan);
+  if (!answer) return choice;
+  const ProfileMatch& match = answer->match;
+  const bool is_other = match.objective != objective;
+  const std::string found = in_words(match) + " (profile " + answer->source->path +
+                            (is_other ? ", for " + std::string(name(match.objective)) : "") + ")";
+  if (match.kind == ProfileMatch::Kind::domain && match.use == DomainUse::predicted) {
+    choice.reason = found;
+    return choice;
+  }
+  // A loop that was measured with this very pattern needs no guess of what it takes.
+  const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
+  const auto why_not = [&](const Plan& plan) {
+    return why_it_cannot_run(plan, subject, was_run ? Objective::product : objective, here_,
+                             device.available_memory());
+  };
+  Plan plan = match.plan;
+  if (is_other && match.objective == Objective::product) {
+    plan = with_loop_of(plan, choice.plan);
+    const bool is_one_kernel = plan.loop == LoopForm::persistent;
+    if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
+  }
+  const std::string why = why_not(plan);
+  if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};
+  choice.warning = "a plan is not used, " + found + ": " + why;
+  return choice;
+}
+
+std::string profile_folder() {
+  const std::filesystem::path caches = user_cache_folder();
+  return caches.empty() ? std::string() : (caches / "profiles").string();
+}
+
+std::vector<std::string> profiles_in_folders() {
+  std::vector<std::string> files;
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path(profile_folder()), shipped_profiles()}) {
+    for (const auto& file : profiles_in(folder)) files.push_back(file.string());
+  }
+  return files;
+}
+
+}  // namespace heddle

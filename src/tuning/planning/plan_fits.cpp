@@ -1,0 +1,91 @@
+#include "plan_fits.hpp"
+
+#include <algorithm>
+
+#include "base/readable.hpp"
+#include "heddle/detail/product_cuda.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "solvers/block_shares.hpp"
+
+namespace heddle {
+
+namespace {
+
+std::string why_not_of_this_shape(const Plan& plan, const PatternView& pattern) {
+  if (pattern.rows == pattern.columns) return "";
+  if (plan.order == RowOrder::reverse_cuthill_mckee) return "order=rcm needs a square matrix";
+  if (plan.sort_window != 1 && plan.use == BasisUse::permuted) {
+    return "rows that are sorted in the permuted basis need a square matrix";
+  }
+  return "";
+}
+
+std::string why_not_of_this_entry(const Plan& plan, const PlanSubject& subject, bool on_gpu) {
+  if (!subject.is_defined) return "";
+  if (plan.stored == StoredScalar::single && subject.precision == "double") {
+    return "entries from a definition have no copy in floats";
+  }
+  if (on_gpu || same_layout(plan, Plan{.stored = plan.stored})) return "";
+  return "on the CPU, entries from a definition are stored as CSR";
+}
+
+/// Of the vectors alone, with Jacobi, which takes more.
+std::string why_not_persistent(const Plan& plan, const PlanSubject& subject, Objective objective,
+                               const DeviceProperties& device) {
+  cuda::check_plan_for_persistent_loop(plan,
+                                       plan.use == BasisUse::scatter && plan.sort_window != 1);
+  if (device.multiprocessors == 0 || device.shared_memory_of_block == 0) return "";
+  const auto method = objective == Objective::cg ? cuda::PersistentMethod::conjugate_gradient
+                                                 : cuda::PersistentMethod::bicgstab;
+  const bool fit = vectors_fit_in_shared(method, subject.pattern, plan, subject.result_bytes,
+                                         device.multiprocessors, device.shared_memory_of_block);
+  return fit ? "" : "the vectors of loop=persistent do not fit into shared memory";
+}
+
+/// More than a layout can take: every row as long as the longest.
+double most_slots(const Plan& plan, const PatternView& pattern) {
+  Index longest = 0;
+  for (Index row = 0; row < pattern.rows; ++row) {
+    longest = std::max(longest, pattern.length(row));
+  }
+  if (plan.lanes == 1 && plan.threads_per_row == 1) return static_cast<double>(pattern.entries());
+  constexpr int most_threads = 64;  // of a row: a slice has no more lanes
+  return (static_cast<double>(pattern.rows) + most_threads) * (longest + most_threads);
+}
+
+std::string why_too_large(const Plan& plan, const PlanSubject& subject, long long memory) {
+  const bool copies = plan.stored == StoredScalar::single && subject.precision == "double";
+  const EntryBytes entry{subject.entry_bytes, copies ? subject.entry_bytes / 2 : 0};
+  constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and where an entry comes from
+  const double a_slot = entry.own + entry.copy + beside;
+  constexpr double of_rows = 64;  // bytes a row: lengths, slices and basis
+  const double most = most_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
+  if (most <= static_cast<double>(memory)) return "";
+  Plan without_order = plan;  // finding it would take longer than all else
+  without_order.order = RowOrder::natural;
+  const MemoryUse use = memory_use(subject.pattern, without_order, entry, Device::cpu());
+  if (use.peak() <= memory) return "";
+  return "it needs " + readable_bytes(use.peak()) + ", available are " + readable_bytes(memory);
+}
+
+}  // namespace
+
+std::string why_it_cannot_run(const Plan& plan, const PlanSubject& subject, Objective objective,
+                              const DeviceProperties& device, long long memory) {
+  try {
+    check_plan(plan);
+    std::string why = why_not_of_this_shape(plan, subject.pattern);
+    if (why.empty()) why = why_not_of_this_entry(plan, subject, device.gpu);
+    if (why.empty() && device.gpu) {
+      cuda::check_plan_for_gpu(plan);
+      if (plan.loop == LoopForm::persistent && objective != Objective::product) {
+        why = why_not_persistent(plan, subject, objective, device);
+      }
+    }
+    return why.empty() ? why_too_large(plan, subject, memory) : why;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,363 @@
+// Profiles as JSON: written in one order of keys, read with every fault named by its path.
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "heddle/tuning/profile.hpp"
+#include "matrix/json_object.hpp"
+#include "matrix/strict_json.hpp"
+
+namespace heddle {
+
+namespace {
+
+using detail::JsonObject;
+using detail::refuse_json;
+using json = nlohmann::ordered_json;
+
+constexpr int most_levels = 6;  // the format has five
+constexpr long long most_rows = std::numeric_limits<Index>::max();
+constexpr long long most_count = std::numeric_limits<int>::max();
+
+// ---- writing ----
+
+/// Names come from files, and need not be UTF-8.
+json text(const std::string& bytes) {
+  return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+json number(double value, const char* what) {
+  if (std::isfinite(value)) return value;
+  throw Error(ErrorKind::not_finite, std::string("profile: ") + what + " is not a finite number");
+}
+
+json written(const DeviceProperties& device) {
+  json object = {{"kind", device.gpu ? "gpu" : "cpu"},
+                 {"name", text(device.name)},
+                 {"memory", device.memory},
+                 {"last_cache", device.last_cache}};
+  if (!device.gpu) {
+    object["threads"] = device.threads;
+    object["instructions"] = text(device.instructions);
+    return object;
+  }
+  object["architecture"] = device.architecture;
+  object["multiprocessors"] = device.multiprocessors;
+  object["warp"] = device.warp;
+  object["threads_of_block"] = device.threads_of_block;
+  object["threads_of_multiprocessor"] = device.threads_of_multiprocessor;
+  object["blocks_of_multiprocessor"] = device.blocks_of_multiprocessor;
+  object["registers_of_multiprocessor"] = device.registers_of_multiprocessor;
+  object["shared_memory_of_block"] = device.shared_memory_of_block;
+  object["driver"] = text(device.driver);
+  return object;
+}
+
+json written(const Ceilings& ceilings) {
+  return {{"memory", number(ceilings.memory, "a ceiling")},
+          {"cache", number(ceilings.cache, "a ceiling")},
+          {"start", number(ceilings.start, "a ceiling")}};
+}
+
+json written(const Statistics& seconds) {
+  return {{"runs", seconds.runs},
+          {"least", number(seconds.least, "a time")},
+          {"lower_quartile", number(seconds.lower_quartile, "a time")},
+          {"median", number(seconds.median, "a time")},
+          {"upper_quartile", number(seconds.upper_quartile, "a time")},
+          {"greatest", number(seconds.greatest, "a time")},
+          {"mean", number(seconds.mean, "a time")}};
+}
+
+json written(const PatternFeatures& features) {
+  return {{"rows", features.rows},
+          {"columns", features.columns},
+          {"entries", features.entries},
+          {"mean_row", number(features.mean_row, "a feature")},
+          {"deviation_of_rows", number(features.deviation_of_rows, "a feature")},
+          {"longest_row", features.longest_row},
+          {"mean_distance", number(features.mean_distance, "a feature")}};
+}
+
+json written(const ProfileRecord& record) {
+  return {{"matrix", text(record.matrix)},
+          {"entry", text(record.entry)},
+          {"precision", text(record.precision)},
+          {"structure", text(record.structure)},
+          {"objective", name(record.objective)},
+          {"fingerprint", text(record.fingerprint)},
+          {"features", written(record.features)},
+          {"plan", to_string(record.plan)},
+          {"seconds", written(record.seconds)},
+          {"memory_ratio", number(record.memory_ratio, "a memory ratio")},
+          {"natural", to_string(record.natural)},
+          {"natural_seconds", written(record.natural_seconds)},
+          {"speedup", record.speedup ? number(*record.speedup, "a speed-up") : json()},
+          {"search", text(record.search)},
+          {"date", text(record.date)}};
+}
+
+json written(const DomainRecord& domain) {
+  json fingerprints = json::array();
+  for (const std::string& fingerprint : domain.fingerprints) {
+    fingerprints.push_back(text(fingerprint));
+  }
+  json object = {
+      {"domain", text(domain.domain)},          {"entry", text(domain.entry)},
+      {"precision", text(domain.precision)},    {"objective", name(domain.objective)},
+      {"plan", to_string(domain.plan)},         {"regret", number(domain.regret, "a regret")},
+      {"fingerprints", std::move(fingerprints)}};
+  // Where they say no more than their absence, readers that do not know them can go on.
+  if (domain.use != DomainUse::plan) object["use"] = name(domain.use);
+  if (!domain.left_out.empty()) {
+    json& left_out = object["left_out"] = json::array();
+    for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
+  }
+  return object;
+}
+
+template <class T, class Key>
+json sorted(const std::vector<T>& records, Key&& key) {
+  std::vector<const T*> order;
+  order.reserve(records.size());
+  for (const T& record : records) order.push_back(&record);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const T* a, const T* b) { return key(*a) < key(*b); });
+  json array = json::array();
+  for (const T* record : order) array.push_back(written(*record));
+  return array;
+}
+
+// ---- reading ----
+
+/// A plan that does not parse may be one of a newer Heddle's.
+Plan plan_of(const JsonObject& object, const char* key) {
+  const std::string text = object.text(key);
+  try {
+    return parse_plan(text);
+  } catch (const Error& error) {
+    std::string message = error.what();
+    constexpr std::string_view prefix = "plan: ";
+    if (message.starts_with(prefix)) message.erase(0, prefix.size());
+    for (char& c : message) c = c >= ' ' && c <= '~' ? c : '?';
+    constexpr std::size_t longest = 300;
+    if (message.size() > longest) message = message.substr(0, longest) + "...";
+    throw OtherVersion(object.path_of(key) + ": " + message);
+  }
+}
+
+Objective objective_of(const JsonObject& object) {
+  return parse_objective(object.text_of("objective", {"product", "cg", "bicgstab"}));
+}
+
+std::string name_of(const JsonObject& object, const char* key) {
+  const std::string name = object.text(key);
+  if (name.empty()) refuse_json(object.path_of(key), "must not be empty");
+  return name;
+}
+
+void check_fingerprint(const std::string& digits, const std::string& path) {
+  constexpr std::size_t length = 32;
+  if (digits.size() == length &&
+      digits.find_first_not_of("0123456789abcdef") == std::string::npos) {
+    return;
+  }
+  refuse_json(path, "must be 32 digits of 0123456789abcdef");
+}
+
+std::string date_of(const JsonObject& object) {
+  const std::string date = object.text("date");
+  constexpr std::string_view form = "0000-00-00";
+  const auto fits = [](char c, char as) { return as == '0' ? c >= '0' && c <= '9' : c == as; };
+  if (date.size() != form.size() || !std::equal(date.begin(), date.end(), form.begin(), fits)) {
+    refuse_json(object.path_of("date"), "must be a day such as 2026-11-21");
+  }
+  return date;
+}
+
+DeviceProperties read_device(const JsonObject& object) {
+  DeviceProperties device;
+  device.gpu = object.text_of("kind", {"cpu", "gpu"}) == "gpu";
+  const auto count = [&](const char* key) {
+    return static_cast<int>(object.count(key, most_count));
+  };
+  if (device.gpu) {
+    object.check_keys({"kind", "name", "memory", "last_cache", "architecture", "multiprocessors",
+                       "warp", "threads_of_block", "threads_of_multiprocessor",
+                       "blocks_of_multiprocessor", "registers_of_multiprocessor",
+                       "shared_memory_of_block", "driver"});
+    device.architecture = count("architecture");
+    device.multiprocessors = count("multiprocessors");
+    device.warp = count("warp");
+    device.threads_of_block = count("threads_of_block");
+    device.threads_of_multiprocessor = count("threads_of_multiprocessor");
+    device.blocks_of_multiprocessor = count("blocks_of_multiprocessor");
+    device.registers_of_multiprocessor = count("registers_of_multiprocessor");
+    device.shared_memory_of_block = count("shared_memory_of_block");
+    device.driver = object.text("driver");
+  } else {
+    object.check_keys({"kind", "name", "memory", "last_cache", "threads", "instructions"});
+    device.threads = count("threads");
+    device.instructions = object.text("instructions");
+  }
+  device.name = object.text("name");
+  device.memory = object.count("memory");
+  device.last_cache = object.count("last_cache");
+  return device;
+}
+
+Ceilings read_ceilings(const JsonObject& object) {
+  object.check_keys({"memory", "cache", "start"});
+  return {object.number("memory"), object.number("cache"), object.number("start")};
+}
+
+Statistics read_statistics(const JsonObject& object) {
+  object.check_keys(
+      {"runs", "least", "lower_quartile", "median", "upper_quartile", "greatest", "mean"});
+  Statistics seconds;
+  seconds.runs = static_cast<int>(object.count("runs", most_count));
+  double before = 0;
+  for (const auto& [key, value] :
+       {std::pair("least", &seconds.least), std::pair("lower_quartile", &seconds.lower_quartile),
+        std::pair("median", &seconds.median), std::pair("upper_quartile", &seconds.upper_quartile),
+        std::pair("greatest", &seconds.greatest)}) {
+    *value = object.number(key);
+    if (*value < before) refuse_json(object.path_of(key), "is less than what stands before it");
+    before = *value;
+  }
+  seconds.mean = object.number("mean");
+  return seconds;
+}
+
+PatternFeatures read_features(const JsonObject& object) {
+  object.check_keys({"rows", "columns", "entries", "mean_row", "deviation_of_rows", "longest_row",
+                     "mean_distance"});
+  PatternFeatures features;
+  features.rows = static_cast<Index>(object.count("rows", most_rows));
+  features.columns = static_cast<Index>(object.count("columns", most_rows));
+  features.entries = object.count("entries");
+  features.mean_row = object.number("mean_row");
+  features.deviation_of_rows = object.number("deviation_of_rows");
+  features.longest_row = static_cast<Index>(object.count("longest_row", features.columns));
+  features.mean_distance = object.number("mean_distance");
+  return features;
+}
+
+ProfileRecord read_record(const JsonObject& object) {
+  object.check_keys({"matrix", "entry", "precision", "structure", "objective", "fingerprint",
+                     "features", "plan", "seconds", "memory_ratio", "natural", "natural_seconds",
+                     "speedup", "search", "date"});
+  ProfileRecord record;
+  record.matrix = object.text("matrix");
+  record.entry = name_of(object, "entry");
+  record.precision = object.text_of("precision", {"single", "double"});
+  record.structure = object.text_of("structure", {"sliced"});
+  record.objective = objective_of(object);
+  record.fingerprint = object.text("fingerprint");
+  check_fingerprint(record.fingerprint, object.path_of("fingerprint"));
+  record.features = read_features(object.object("features"));
+  record.plan = plan_of(object, "plan");
+  record.seconds = read_statistics(object.object("seconds"));
+  record.memory_ratio = object.number("memory_ratio");
+  record.natural = plan_of(object, "natural");
+  record.natural_seconds = read_statistics(object.object("natural_seconds"));
+  if (!object.at("speedup").is_null()) record.speedup = object.number("speedup");
+  record.search = object.text_of("search", {"full", "pruned", "predict"});
+  record.date = date_of(object);
+  return record;
+}
+
+DomainUse use_of(const JsonObject& object) {
+  return parse_domain_use(object.text_of("use", {"plan", "storage", "order", "predicted"}));
+}
+
+DomainRecord read_domain(const JsonObject& object) {
+  object.check_keys({"domain", "entry", "precision", "objective", "plan", "use", "regret",
+                     "fingerprints", "left_out"});
+  DomainRecord domain;
+  domain.domain = name_of(object, "domain");
+  domain.entry = name_of(object, "entry");
+  domain.precision = object.text_of("precision", {"single", "double"});
+  domain.objective = objective_of(object);
+  domain.plan = plan_of(object, "plan");
+  if (object.has("use")) domain.use = use_of(object);
+  domain.regret = object.number("regret");
+  domain.fingerprints = object.texts("fingerprints");
+  for (std::size_t i = 0; i < domain.fingerprints.size(); ++i) {
+    check_fingerprint(domain.fingerprints[i], object.path_of("fingerprints", i));
+  }
+  if (object.has("left_out")) domain.left_out = object.numbers("left_out");
+  if (!domain.left_out.empty() && domain.left_out.size() != domain.fingerprints.size()) {
+    refuse_json(object.path_of("left_out"), "must be empty or as long as fingerprints");
+  }
+  return domain;
+}
+
+/// A domain is near a matrix if one of its records is: all of them must be there.
+void check_domains(const Profile& profile) {
+  std::set<std::tuple<std::string, std::string, std::string>> known;
+  for (const ProfileRecord& r : profile.records) {
+    known.emplace(r.fingerprint, r.entry, r.precision);
+  }
+  for (std::size_t d = 0; d < profile.domains.size(); ++d) {
+    const DomainRecord& domain = profile.domains[d];
+    for (std::size_t i = 0; i < domain.fingerprints.size(); ++i) {
+      if (known.contains({domain.fingerprints[i], domain.entry, domain.precision})) continue;
+      refuse_json("domains[" + std::to_string(d) + "].fingerprints[" + std::to_string(i) + "]",
+                  "no record of this entry and precision has it");
+    }
+  }
+}
+
+Profile read_profile(const JsonObject& object) {
+  // Before anything else: another schema may have any keys.
+  const long long version = object.count("schema");
+  if (version != Profile::schema) {
+    throw OtherVersion("schema: " + std::to_string(version) + " is " +
+                       (version > Profile::schema ? "newer" : "older") + " than " +
+                       std::to_string(Profile::schema) + ", the one that is known here");
+  }
+  object.check_keys({"schema", "version", "kernels", "device", "ceilings", "records", "domains"});
+  Profile profile;
+  profile.version = object.text("version");
+  profile.kernels = object.text("kernels");
+  profile.device = read_device(object.object("device"));
+  profile.ceilings = read_ceilings(object.object("ceilings"));
+  profile.records = object.objects("records", read_record);
+  profile.domains = object.objects("domains", read_domain);
+  check_domains(profile);
+  return profile;
+}
+
+}  // namespace
+
+std::string Profile::to_json() const {
+  json object = {{"schema", schema},
+                 {"version", text(version)},
+                 {"kernels", text(kernels)},
+                 {"device", written(device)},
+                 {"ceilings", written(ceilings)}};
+  object["records"] = sorted(records, [](const ProfileRecord& r) {
+    return std::tie(r.entry, r.precision, r.objective, r.matrix, r.fingerprint);
+  });
+  object["domains"] = sorted(domains, [](const DomainRecord& d) {
+    return std::tie(d.entry, d.precision, d.objective, d.domain);
+  });
+  return object.dump(1) + "\n";
+}
+
+Profile Profile::from_json(std::string_view json, const std::string& source) {
+  try {
+    const nlohmann::json parsed = detail::parse_strict_json(json, most_levels);
+    return read_profile(JsonObject(parsed, ""));
+  } catch (const OtherVersion& error) {
+    throw OtherVersion(source + ": " + error.what());
+  } catch (const Error& error) {
+    throw Error(ErrorKind::bad_plan, source + ": " + error.what());
+  }
+}
+
+}  // namespace heddle

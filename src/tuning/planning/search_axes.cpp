@@ -1,0 +1,152 @@
+// The axes of the two spaces. Bounds are the device's, by what it says of itself.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/error.hpp"
+#include "heddle/tuning/search_space.hpp"
+
+namespace heddle {
+
+namespace {
+
+bool is_accepted(const std::string& settings) {
+  try {
+    constexpr Index lanes = 32;  // in which T has room
+    parse_plan(settings, Plan{.lanes = lanes});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// All of unit * 2^i and unit * 3 * 2^i up to a bound, ascending.
+std::vector<int> doublings(int unit, int bound) {
+  std::vector<int> values;
+  for (const int factor : {1, 3}) {
+    for (long long value = static_cast<long long>(unit) * factor; value <= bound; value *= 2) {
+      values.push_back(static_cast<int>(value));
+    }
+  }
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+/// An axis of one key; of the values, those that a plan takes.
+Axis axis_of(std::string name, const std::string& key, const std::vector<int>& values) {
+  Axis axis{std::move(name), {}, true};
+  for (const int value : values) {
+    const std::string setting = key + "=" + std::to_string(value);
+    if (is_accepted(setting)) axis.choices.push_back(setting);
+  }
+  return axis;
+}
+
+Axis threads_of_block(const DeviceProperties& device) {
+  return axis_of("threads a block", "threads", doublings(device.warp, device.threads_of_block));
+}
+std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
+  return doublings(1, device.blocks_of_multiprocessor);
+}
+
+/// What plans of a device hold where no axis says otherwise.
+Plan base_of(const TuningSubject& subject, const DeviceProperties& device) {
+  Plan base;
+  if (subject.rows != subject.columns) base.use = BasisUse::scatter;
+  if (!device.gpu) return base;
+  // A block at a time, as Mueller-Roemer et al. 2020, section 4.2.
+  base.chunk = 1;
+  if (subject.objective != Objective::product) base.loop = LoopForm::graph;
+  return base;
+}
+
+/// A matrix of so many bytes leaves its cache before it is read again.
+bool streams(const TuningSubject& subject, const DeviceProperties& device) {
+  const double bytes = static_cast<double>(subject.entries) *
+                       (subject.entry_bytes + static_cast<double>(sizeof(Index)));
+  return 2 * bytes > static_cast<double>(device.last_cache);
+}
+
+}  // namespace
+
+SearchSpace SearchSpace::papers(const TuningSubject& subject, const DeviceProperties& device) {
+  std::vector<Axis> axes = {
+      {"outer layout",
+       {"C=1,sigma=1,threshold=0", "C=n,sigma=1,threshold=0", "C=16,sigma=1,threshold=0",
+        "C=32,sigma=1,threshold=0", "C=32,sigma=n,threshold=0", "C=32,sigma=n,threshold=8"}},
+      {"inner layout", {"inner=aos", "inner=soa"}},
+      {"vector layout", {"vector=aos", "vector=soa"}},
+      {"schedule", {"schedule=static", "schedule=dynamic"}}};
+  if (device.gpu) {
+    axes[1].choices.emplace_back("inner=aosoa");
+    axes.push_back(threads_of_block(device));
+    axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks_of_multiprocessor(device)));
+  } else {
+    axes.push_back(axis_of("chunk", "chunk", {1, 4, 16, 64}));
+    axes.push_back(axis_of("prefetch of x", "prefetch-x", {0, 12, 24, 48, 96}));
+    axes.push_back(
+        axis_of("prefetch of the matrix", "prefetch-matrix", {0, 1024, 2048, 4096, 8192}));
+  }
+  return {base_of(subject, device), std::move(axes), subject, device};
+}
+
+SearchSpace SearchSpace::whole(const TuningSubject& subject, const DeviceProperties& device) {
+  const bool is_square = subject.rows == subject.columns;
+  const bool iterates = subject.objective != Objective::product;
+  Plan base = base_of(subject, device);
+  const Axis outer{"outer layout", {"C=1", "C=8", "C=16", "C=32", "C=64", "C=n"}};
+  const Axis inner{"inner layout", {"inner=aos", "inner=soa", "inner=aosoa", "inner=aosoa16"}};
+  const Axis vector{"vector layout", {"vector=aos", "vector=soa"}};
+  const Axis window{
+      "window of the sort", {"sigma=1", "sigma=256", "sigma=1024", "sigma=4096", "sigma=n"}, true};
+  std::vector<Axis> axes;  // those first that change most
+  if (device.gpu) {
+    base.schedule = ScheduleKind::full;
+    axes = {outer, axis_of("threads a row", "T", {1, 2, 4, 8, 16, 32}), inner};
+    if (iterates) axes.push_back({"loop", {"loop=graph", "loop=persistent", "loop=replay"}});
+    axes.push_back(window);
+    axes.push_back(vector);
+    axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});
+    axes.push_back(threads_of_block(device));
+    // As many as fit come last.
+    std::vector<int> blocks = blocks_of_multiprocessor(device);
+    blocks.push_back(0);
+    axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks));
+    axes.push_back(axis_of("unrolling", "unroll", {1, 2, 3, 4, 6, 8}));
+    Axis load{"load",
+              {"load=default,kept=0", "load=streaming,kept=0", "load=no-allocate,kept=0",
+               "load=evict-first,kept=0"}};
+    if (streams(subject, device)) {
+      for (const char* kept : {"15", "30", "50"}) {
+        load.choices.push_back(std::string("load=evict-first,kept=") + kept);
+      }
+    }
+    axes.push_back(std::move(load));
+    axes.push_back({"threshold", {"threshold=0", "threshold=4", "threshold=8", "threshold=16"}});
+    if (iterates) axes.push_back({"launch", {"launch=serial", "launch=overlapped"}});
+    if (subject.objective == Objective::cg) {
+      axes.push_back({"reductions", {"reductions=2", "reductions=1"}});
+      axes.push_back({"passes", {"passes=2", "passes=1"}});
+    }
+    axes.push_back(axis_of("chunk", "chunk", {1, 4, 16}));
+  } else {
+    axes = {outer,
+            inner,
+            vector,
+            axis_of("prefetch of the matrix", "prefetch-matrix",
+                    {0, 512, 1024, 2048, 4096, 8192, 16384}),
+            axis_of("prefetch of x", "prefetch-x", {0, 6, 12, 24, 48, 96, 192}),
+            {"schedule", {"schedule=static", "schedule=dynamic"}},
+            window,
+            axis_of("chunk", "chunk", {1, 4, 16, 64})};
+  }
+  if (is_square) {
+    axes.push_back({"order", {"order=natural", "order=rcm"}});
+    axes.push_back({"use", {"use=permuted", "use=scatter"}});
+  }
+  axes.push_back({"columns", {"columns=sorted", "columns=given"}});
+  return {base, std::move(axes), subject, device};
+}
+
+}  // namespace heddle

@@ -1,0 +1,51 @@
+#include "heddle/tuning/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "quantile.hpp"
+
+namespace heddle {
+
+namespace {
+
+std::vector<double> sorted(std::span<const double> seconds) {
+  std::vector<double> values(seconds.begin(), seconds.end());
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+}  // namespace
+
+Statistics statistics_of(std::span<const double> seconds) {
+  const std::vector<double> values = sorted(seconds);
+  return {static_cast<int>(values.size()),
+          values.front(),
+          detail::quantile(values, 0.25),
+          detail::quantile(values, 0.5),
+          detail::quantile(values, 0.75),
+          values.back(),
+          std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())};
+}
+
+// As many of n values lie below the median as heads fall in n throws of a coin: it is below the
+// r-th smallest with the probability of fewer than r heads, and above the r-th largest as well.
+Interval median_interval(std::span<const double> seconds, double confidence) {
+  const std::vector<double> values = sorted(seconds);
+  const std::size_t n = values.size();
+  const auto trials = static_cast<double>(n);
+  double fewer = 0;  // probability of fewer than r + 1 heads
+  std::size_t r = 0;
+  for (; 2 * (r + 1) <= n; ++r) {
+    const auto heads = static_cast<double>(r);
+    fewer += std::exp(std::lgamma(trials + 1) - std::lgamma(heads + 1) -
+                      std::lgamma(trials - heads + 1) - trials * std::log(2.0));
+    if (1 - 2 * fewer < confidence) break;
+  }
+  const std::size_t outside = r == 0 ? 0 : r - 1;  // values on either side
+  return {values[outside], values[n - 1 - outside]};
+}
+
+}  // namespace heddle

@@ -1,0 +1,44 @@
+// Timing of work that is queued on a GPU's stream.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "heddle/tuning/measure.hpp"
+
+namespace heddle::cuda {
+
+/// A work that only queues, recorded in a graph of as many runs as take about a millisecond. What
+/// the work uses must outlive it.
+class Replay {
+ public:
+  Replay(const std::function<void(const Stream&)>& work, const Device& device);
+  Replay(Replay&&) noexcept;
+  ~Replay();
+
+  /// Of one run, with warm caches: of a replay between two events, behind another one.
+  double seconds() const;
+
+ private:
+  struct Recorded;
+  std::unique_ptr<Recorded> recorded_;
+};
+
+/// As `heddle::measure`, for works that only queue, by replays of each.
+std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
+                            int repetitions, const Device& device);
+
+/// As `heddle::measure_cold`.
+std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
+                                 int repetitions, const Device& device);
+
+/// y = x over `bytes`, 16 bytes a thread and a grid that covers it all: the fastest copy there is.
+void copy_kernel(const void* x, void* y, std::size_t bytes, const Stream& stream);
+
+void empty_kernel(const Stream& stream);
+
+/// Writes all of `data`, of a multiple of 16 bytes, and then reads it.
+void write_and_read(void* data, std::size_t bytes, const Stream& stream);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,345 @@
+#include "operator_trials.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "base/cache_size.hpp"
+#include "cache_eviction.hpp"
+#include "heddle/config.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/tools/random_field.hpp"
+#include "operator_trials_cuda.hpp"
+#include "reference_product.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+constexpr double worth_timing = 200e-6;
+
+/// How often work of so many seconds is timed together.
+int runs_worth_timing(double seconds) {
+  constexpr double most_runs = 10000;
+  return static_cast<int>(
+      std::clamp(std::ceil(worth_timing / std::max(seconds, 1e-9)), 1.0, most_runs));
+}
+
+/// Where the last cache holds what a run reads, another plan in between has put it out: one run
+/// that is not timed brings it back.
+bool stays_in_cache(const AnyOperator& A, const Device& device) {
+  return A.bytes_of_product() < last_level_cache_bytes(device);
+}
+
+class TimedProduct final : public PreparedPlan {
+ public:
+  TimedProduct(const AnyOperator& A, std::unique_ptr<AnyOperator::Product> product,
+               const Device& device)
+      : stream_(device.stream()), product_(std::move(product)), warms_(stays_in_cache(A, device)) {
+    runs_ = runs_worth_timing(seconds_of(1));
+  }
+  double run() override {
+    if (warms_) product_->run(stream_);
+    return seconds_of(runs_) / runs_;
+  }
+
+ private:
+  double seconds_of(int runs) {
+    const auto start = Clock::now();
+    for (int i = 0; i < runs; ++i) product_->run(stream_);
+    return since(start);
+  }
+
+  Stream stream_;
+  std::unique_ptr<AnyOperator::Product> product_;
+  bool warms_;
+  int runs_ = 1;
+};
+
+/// Iterations of solves that all begin alike, so that all take as many.
+class TimedIterations final : public PreparedPlan {
+ public:
+  TimedIterations(AnyOperator A, std::unique_ptr<AnyOperator::Iterations> solver,
+                  long long iterations, const Device& device)
+      : A_(std::move(A)),
+        solver_(std::move(solver)),
+        iterations_(iterations),
+        warms_(!device.on_gpu() && stays_in_cache(A_, device)) {
+    const Report first = solver_->run(iterations_);
+    solves_ = device.on_gpu() ? 1 : runs_worth_timing(first.iterate_seconds);
+  }
+  double run() override {
+    if (warms_) solver_->run(iterations_);
+    double seconds = 0;
+    long long iterations = 0;
+    for (int i = 0; i < solves_; ++i) {
+      const Report report = solver_->run(iterations_);
+      seconds += report.iterate_seconds;
+      iterations += report.iterations;
+    }
+    return seconds / static_cast<double>(iterations);
+  }
+
+ private:
+  AnyOperator A_;
+  std::unique_ptr<AnyOperator::Iterations> solver_;
+  long long iterations_;
+  bool warms_;
+  int solves_ = 1;
+};
+
+std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Objective objective,
+                                                       const AnyField& b) {
+  SolverOptions options;
+  options.tolerance = 0;
+  options.checks = false;
+  const Method method = objective == Objective::cg ? Method::conjugate_gradient : Method::bicgstab;
+  return A.iterations(method, PreconditionerKind::jacobi, options, b);
+}
+
+/// How long a timed solve is.
+struct SolveLength {
+  long long least, most;  // iterations
+  double seconds;
+};
+/// To begin and to end a solve on a GPU takes 90 to 230 us on one H200.
+constexpr SolveLength solve_on_cpu{5, 20, 20e-3}, solve_on_gpu{60, 400, 2.6e-3};
+
+/// Enough to be timed, and to outweigh that each solve takes its first and last residual; as far as
+/// they go: from x as good as rounding permits a solve begins again and again.
+long long iterations_worth_timing(AnyOperator::Iterations& solver, const SolveLength& length) {
+  const Report few = solver.run(length.least);
+  const double an_iteration =
+      few.iterate_seconds / static_cast<double>(std::max(1LL, few.iterations));
+  auto iterations =
+      std::clamp(static_cast<long long>(length.seconds / std::max(an_iteration, 1e-9)),
+                 length.least, length.most);
+  while (iterations > length.least) {
+    const Report all = solver.run(iterations);
+    if (all.iterations == iterations && all.restarts == 0) break;
+    iterations = std::max(length.least, iterations / 2);
+  }
+  return iterations;
+}
+
+EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
+  if (matrix.is_defined()) return matrix.entry_bytes();
+  return matrix.visit([&]<class E>(const CsrMatrix<E>&) { return Operator<E>::entry_bytes(plan); });
+}
+
+double product_bytes(const MemoryUse& use) { return static_cast<double>(use.product() + use.copy); }
+
+/// Numbers in [-1, 1) that floats represent, one for each component of each column.
+AnyField random_x(const AnyMatrix& matrix) {
+  const int components = matrix.is_defined()
+                             ? matrix.visit_defined([](const auto& defined) {
+                                 return defined.definition()->vector_size();
+                               })
+                             : matrix.visit([]<class E>(const CsrMatrix<E>&) {
+                                 return static_cast<int>(vector_entry_t<E>::components);
+                               });
+  AnyField x(matrix.columns(), components, matrix.precision(), Device::cpu());
+  const Offset scalars = Offset(x.rows()) * x.components();
+  for (Offset i = 0; i < scalars; ++i) {
+    x.set(i, static_cast<double>(
+                 static_cast<float>(random_component(1, static_cast<std::uint64_t>(i)))));
+  }
+  return x;
+}
+
+}  // namespace
+
+void check_objective(const AnyMatrix& matrix, Objective objective) {
+  if (objective == Objective::product) return;
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::usage, "iterations are tuned for square matrices, this one is " +
+                                      std::to_string(matrix.rows()) + " x " +
+                                      std::to_string(matrix.columns()) +
+                                      "; its product can be tuned");
+  }
+  const bool has_an_adjoint =
+      matrix.is_defined()
+          ? matrix.visit_defined(
+                [](const auto& defined) { return defined.definition()->has_adjoint(); })
+          : matrix.visit([]<class E>(const CsrMatrix<E>&) { return has_adjoint<E>; });
+  if (objective == Objective::cg && !has_an_adjoint) {
+    throw Error(ErrorKind::unsupported,
+                "conjugate gradient needs entries with an adjoint, which these have not; tune for "
+                "bicgstab or the product");
+  }
+}
+
+OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective)
+    : matrix_(matrix),
+      device_(device),
+      objective_(objective),
+      bytes_of_csr_(product_bytes(memory_of(Plan{}))),
+      x_(random_x(matrix)) {
+  check_objective(matrix, objective);
+  if constexpr (has_cuda) {
+    if (!device.on_gpu()) return;
+    const cuda::KernelTarget target = cuda::kernel_target(device);
+    const auto kernels_of = [this, target](const Plan& plan) {
+      const bool in_one_kernel = plan.loop == LoopForm::persistent;
+      const MemoryUse use = in_one_kernel ? memory_use(matrix_.pattern(), plan,
+                                                       entry_bytes(matrix_, plan), Device::cpu(1))
+                                          : MemoryUse{};
+      return cuda::kernels_of_plan(matrix_, plan, use, objective_, target);
+    };
+    ahead_ = std::make_unique<AheadCompiler>(
+        kernels_of, [device](const auto& source) { cuda::make_ready(source, device); });
+  }
+}
+
+void OperatorTrials::announce(const std::vector<Plan>& plans) {
+  if (ahead_) ahead_->announce(plans);
+}
+
+void OperatorTrials::announce_later(const std::vector<Plan>& plans) {
+  if (ahead_) ahead_->announce_later(plans);
+}
+
+const MemoryUse& OperatorTrials::memory_of(const Plan& plan) {
+  Plan layout = layout_of(plan);
+  // Where components lie changes no byte.
+  layout.inner = InnerLayout::aos;
+  layout.vector = VectorLayout::aos;
+  const auto [found, is_new] = uses_.try_emplace(to_string(layout));
+  if (is_new) {
+    try {
+      found->second = memory_use(matrix_.pattern(), layout, entry_bytes(matrix_, layout), device_);
+    } catch (...) {
+      uses_.erase(found);
+      throw;
+    }
+  }
+  return found->second;
+}
+
+double OperatorTrials::memory_ratio(const Plan& plan) {
+  return product_bytes(memory_of(plan)) / bytes_of_csr_;
+}
+
+AnyOperator OperatorTrials::operator_under(const Plan& plan) {
+  const auto alike = std::find_if(built_.begin(), built_.end(), [&](const AnyOperator& built) {
+    return same_layout(built.plan(), plan);
+  });
+  if (alike != built_.end()) {
+    std::rotate(built_.begin(), alike, alike + 1);
+    return built_.front().scheduled(plan);
+  }
+  const MemoryUse& use = memory_of(plan);
+  if (use.peak() > device_.available_memory()) built_.clear();
+  check_memory(use, device_.available_memory(), matrix_.pattern(), entry_bytes(matrix_, plan),
+               device_);
+  constexpr std::size_t most_built = 2;
+  while (built_.size() >= most_built) built_.pop_back();
+  built_.emplace_front(matrix_, plan, device_);
+  return built_.front();
+}
+
+void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
+                                  const std::vector<double>& reference, Objective of) const {
+  // Solvers divide sums by one another, which costs a few digits.
+  const bool is_product = of == Objective::product;
+  const double most_in_double = is_product ? 1e-12 : 1e-9,
+               most_in_single = is_product ? 1e-5 : 1e-3;
+  const bool in_floats =
+      matrix_.precision() == Precision::single_precision || plan.stored == StoredScalar::single;
+  const double difference = relative_difference(result, reference);
+  if (difference <= (in_floats ? most_in_single : most_in_double)) return;
+  char text[100];
+  std::snprintf(text, sizeof text, "its %s is off by %.1e of the reference's norm",
+                is_product ? "product" : "iterate", difference);
+  throw WrongResult(text);
+}
+
+const OperatorTrials::Iterate& OperatorTrials::reference_iterate(Recurrence recurrence) {
+  const auto found = iterates_.find(recurrence);
+  if (found != iterates_.end()) return found->second;
+  const AnyOperator A(matrix_, Plan{.recurrence = recurrence}, Device::cpu(device_.threads()));
+  const auto solver = iterations_of(A, objective_, x_);
+  Iterate reference;
+  // A solve that ends at its limit returns its best iterate: the last one, where that is better
+  // than all before it.
+  constexpr long long few = 2, many = 10;
+  constexpr double clearly = 0.9;
+  double before = solver->run(few - 1).residual;
+  for (long long iterations = few; iterations <= many; ++iterations) {
+    const Report report = solver->run(iterations);
+    if (report.iterations == iterations && report.residual <= clearly * before) {
+      AnyField x = A.column_field();
+      solver->take(x);
+      reference = {iterations, numbers_of(x)};
+      break;
+    }
+    before = report.residual;
+  }
+  return iterates_.emplace(recurrence, std::move(reference)).first->second;
+}
+
+const std::vector<double>& OperatorTrials::reference_product_of_x() {
+  if (reference_.empty()) reference_ = reference_product(matrix_, x_);
+  return reference_;
+}
+
+std::unique_ptr<PreparedPlan> OperatorTrials::prepare(const Plan& plan) {
+  const AnyOperator A = operator_under(plan);
+  return objective_ == Objective::product ? prepare_product(A) : prepare_iterations(A);
+}
+
+std::unique_ptr<AnyOperator::Product> OperatorTrials::check_product(const AnyOperator& A) {
+  auto product = A.product(x_);
+  product->run(device_.stream());
+  AnyField y = A.row_field();
+  product->take(y);
+  check_result(A.plan(), y, reference_product_of_x(), Objective::product);
+  return product;
+}
+
+std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator& A) {
+  auto product = check_product(A);
+  if constexpr (has_cuda) {
+    if (device_.on_gpu()) return cuda::replayed_product(A, std::move(product), device_);
+  }
+  return std::make_unique<TimedProduct>(A, std::move(product), device_);
+}
+
+/// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by
+/// itself would be one more to compile. It is, where no iterate tells.
+std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperator& A) {
+  const Iterate& reference = reference_iterate(A.plan().recurrence);
+  if (reference.iterations == 0) check_product(A);
+  auto solver = iterations_of(A, objective_, x_);
+  const Report first = solver->run(std::max(1LL, reference.iterations));
+  if (first.iterations == 0) {
+    throw Error(ErrorKind::unsupported,
+                std::string(name(objective_)) + " makes no iteration on this matrix (" +
+                    std::string(name(first.status)) +
+                    (first.detail.empty() ? "" : ": " + std::string(first.detail)) +
+                    "); tune it for another objective");
+  }
+  if (reference.iterations != 0) {
+    AnyField x = A.column_field();
+    solver->take(x);
+    check_result(A.plan(), x, reference.x, objective_);
+  }
+  if (iterations_ == 0) {
+    iterations_ = iterations_worth_timing(*solver, device_.on_gpu() ? solve_on_gpu : solve_on_cpu);
+  }
+  return std::make_unique<TimedIterations>(A, std::move(solver), iterations_, device_);
+}
+
+double OperatorTrials::now() {
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace heddle

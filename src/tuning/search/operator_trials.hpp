@@ -1,0 +1,74 @@
+// Trials of plans on a matrix and a device: built or rescheduled, checked, and timed.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ahead_compiler.hpp"
+#include "heddle/detail/sliced.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tuning/search_space.hpp"
+#include "heddle/tuning/trials.hpp"
+
+namespace heddle {
+
+/// Throws `Error`: usage for iterations on a rectangular matrix, unsupported for conjugate gradient
+/// on entries without an adjoint.
+void check_objective(const AnyMatrix& matrix, Objective objective);
+
+/// The product's objective times y = A x with warm caches; that of a solver the iterations, with
+/// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
+/// first and last residual are a part of the time. On a GPU, products are replays of a graph
+/// between events, and a solve has 60 to 400 iterations, as many as make 2.6 ms under the
+/// first plan, or half and half again as many where the solve ends or restarts before; on the CPU
+/// as many runs as make 200 us are timed together, so that a clock's steps and a team's waking do
+/// not show, and a solve has 5 to 20 iterations, as many as make 20 ms.
+class OperatorTrials final : public Trials {
+ public:
+  /// The matrix must outlive it. Throws as `check_objective`.
+  OperatorTrials(const AnyMatrix& matrix, const Device& device, Objective objective);
+
+  void announce(const std::vector<Plan>& plans) override;
+  void announce_later(const std::vector<Plan>& plans) override;
+  /// Also the copy in floats of a plan with stored=float counts.
+  double memory_ratio(const Plan& plan) override;
+  /// The two layouts that were used last stay built, beside those of prepared plans, until memory
+  /// is short. Also throws `Error` (unsupported) where the method makes no iteration.
+  std::unique_ptr<PreparedPlan> prepare(const Plan& plan) override;
+  double now() override;
+
+ private:
+  const MemoryUse& memory_of(const Plan& plan);
+  AnyOperator operator_under(const Plan& plan);
+  /// Throws `WrongResult`.
+  void check_result(const Plan& plan, const AnyField& result, const std::vector<double>& reference,
+                    Objective of) const;
+  /// x after so many iterations on the CPU, of rows as they are given; none where none of the first
+  /// iterates is clearly better than those before it.
+  struct Iterate {
+    long long iterations = 0;
+    std::vector<double> x;
+  };
+  const Iterate& reference_iterate(Recurrence recurrence);
+  const std::vector<double>& reference_product_of_x();
+  std::unique_ptr<AnyOperator::Product> check_product(const AnyOperator& A);
+  std::unique_ptr<PreparedPlan> prepare_product(const AnyOperator& A);
+  std::unique_ptr<PreparedPlan> prepare_iterations(const AnyOperator& A);
+
+  const AnyMatrix& matrix_;
+  Device device_;
+  Objective objective_;
+  std::map<std::string, MemoryUse> uses_;  // by layout, as far as memory depends on it
+  double bytes_of_csr_;
+  std::deque<AnyOperator> built_;  // layouts, the last used one in front
+  AnyField x_;                     // of products, and the right-hand side of solves
+  std::vector<double> reference_;  // A x, once it is needed
+  std::map<Recurrence, Iterate> iterates_;
+  long long iterations_ = 0;              // of a timed solve, once that is known
+  std::unique_ptr<AheadCompiler> ahead_;  // on a GPU; last, since its threads use the others
+};
+
+}  // namespace heddle

@@ -1,0 +1,167 @@
+#include "plan_kernels.hpp"
+
+#include <algorithm>
+
+#include "heddle/operator.hpp"
+#include "solvers/diagonal_program.hpp"
+#include "solvers/method_programs.hpp"
+#include "solvers/method_rows.hpp"
+#include "solvers/persistent_program.hpp"
+#include "spmv/defined_entry_text.hpp"
+#include "spmv/product_program.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// An entry as programs name it.
+struct EntryPrograms {
+  EntryText text;
+  EntryText exact;  // computing in double
+  EntryShape shape;
+  int arithmetic_bytes;  // of the scalar that it computes in
+};
+
+template <class E>
+EntryPrograms programs_of() {
+  using A = arithmetic_t<E>;
+  return {heddle::detail::entry_text_of<E>::text(),
+          heddle::detail::entry_text_of<typename heddle::detail::promoted<E>::type>::text(),
+          {E::components, sizeof(stored_scalar_t<E>), vector_entry_t<E>::components,
+           result_entry_t<E>::components, sizeof(vector_scalar_t<E>), ring_size(A::ring)},
+          sizeof(stored_scalar_t<A>)};
+}
+
+template <class S>
+EntryPrograms programs_of(const EntryDefinition& definition) {
+  const int K = definition.size(), V = definition.vector_size(), bytes = sizeof(S);
+  return {text_of<S>(definition),
+          text_of<S, sum_t<S>>(definition),
+          {K, bytes, V, V, bytes, ring_size(definition.ring)},
+          bytes};
+}
+
+/// The matrix as it is given, and what iterations multiply by.
+struct OperatorPrograms {
+  EntryPrograms own;
+  EntryPrograms iterated;
+};
+
+OperatorPrograms programs_of(const AnyMatrix& matrix, StoredScalar stored) {
+  if (matrix.is_defined()) {
+    return matrix.visit_defined([]<class S>(const DefinedMatrix<S>& A) -> OperatorPrograms {
+      const EntryPrograms entry = programs_of<S>(*A.definition());
+      return {entry, entry};
+    });
+  }
+  return matrix.visit([&]<class E>(const CsrMatrix<E>&) -> OperatorPrograms {
+    if constexpr (heddle::detail::can_narrow<E>) {
+      if (stored == StoredScalar::single) {
+        return {programs_of<E>(), programs_of<heddle::detail::narrowed_t<E>>()};
+      }
+    }
+    return {programs_of<E>(), programs_of<E>()};
+  });
+}
+
+/// As `PersistentLoop` shares rows out, but for even slices.
+KernelSource persistent_guess(const ProductProgram& product, PersistentMethod method,
+                              const AnyMatrix& matrix, const MemoryUse& use,
+                              const KernelTarget& target) {
+  constexpr long long static_shared = 12288;
+  const PersistentNeeds needs = needs_of(method, true, product.ring);
+  const long long row_bytes =
+      static_cast<long long>(product.shape.result_components) * product.shape.scalar_bytes;
+  const Offset slices = std::max<Offset>(
+      1,
+      (Offset(matrix.rows()) * product.plan.threads_per_row + product.lanes - 1) / product.lanes);
+  const Offset blocks = std::max<Offset>(1, std::min<Offset>(target.multiprocessors, slices));
+  const Offset lanes = (slices + blocks - 1) / blocks * product.lanes;
+  const long long rows = lanes / product.plan.threads_per_row;
+  const long long slot_bytes =
+      static_cast<long long>(product.shape.components) * product.shape.stored_bytes +
+      static_cast<long long>(sizeof(Index));
+  const bool fits =
+      needs.vectors * row_bytes * rows + (use.slots + blocks - 1) / blocks * slot_bytes <=
+      target.shared_of_block - static_shared;
+  constexpr long long wide_row = 64, half = 512;
+  const bool wide = method == PersistentMethod::bicgstab && row_bytes >= wide_row;
+  return persistent_source({product, wide || lanes <= half ? 512 : 1024, true,
+                            fits && may_lie_in_shared_memory(product.plan), method});
+}
+
+}  // namespace
+
+std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
+                                          const MemoryUse& use, Objective objective,
+                                          const KernelTarget& target) {
+  const OperatorPrograms programs = programs_of(matrix, plan.stored);
+  const Index lanes = plan.lanes == Plan::all_rows ? std::max<Index>(1, matrix.rows()) : plan.lanes;
+  const auto program = [&](const EntryPrograms& entry, device::Epilogue epilogue) {
+    return ProductProgram{epilogue == device::store_residual ? entry.exact : entry.text,
+                          entry.shape,
+                          plan_of_product(plan, epilogue),
+                          lanes,
+                          epilogue,
+                          entry.shape.ring,
+                          false};
+  };
+  std::vector<KernelSource> kernels;
+  const auto add_product = [&](const ProductProgram& product) {
+    kernels.push_back(product_source(product, target.architecture));
+  };
+  if (objective == Objective::product) {
+    add_product(program(programs.iterated, device::store_scaled));
+    return kernels;
+  }
+
+  const bool is_cg = objective == Objective::cg;
+  const ProductProgram own = program(programs.own, device::store_scaled);
+  kernels.push_back(diagonal_source(own, programs.own.arithmetic_bytes));
+  add_product(program(programs.own, device::store_residual));
+  ProductProgram in_loop =
+      program(programs.iterated, is_cg ? device::store_and_dot : device::store_and_dots);
+  if (!is_cg && plan.recurrence == Recurrence::real) in_loop.ring = 1;
+  const auto add_steps = [&](bool in_graph) {
+    const MethodInfo& method = !is_cg ? method_rows::bicgstab
+                               : in_graph && plan.reductions == 1
+                                   ? method_rows::single_reduction_conjugate_gradient
+                                   : method_rows::conjugate_gradient;
+    const Ring ring = in_loop.ring == 4   ? Ring::quaternion
+                      : in_loop.ring == 2 ? Ring::complex
+                                          : Ring::real;
+    const auto steps = program_of_method(method, ring, true);
+    const bool contiguous = plan.vector == VectorLayout::aos || steps.ring == Ring::real;
+    for (auto& [name, source] :
+         step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, true,
+                               device::parts_of_group(plan.threads)})) {
+      kernels.push_back(std::move(source));
+    }
+    if (steps.ring == Ring::real) {
+      kernels.push_back(preconditioned_step_source(own, programs.own.arithmetic_bytes, steps,
+                                                   device::parts_of_group(plan.threads)));
+    }
+  };
+  switch (plan.loop) {
+    case LoopForm::stepped:
+      in_loop.in_loop = true;
+      add_product(in_loop);
+      add_steps(false);
+      break;
+    case LoopForm::graph:
+    case LoopForm::replay:
+      in_loop.in_loop = true;
+      add_product(in_loop);
+      add_steps(true);
+      break;
+    case LoopForm::persistent:
+      in_loop.epilogue = device::store_and_dot;
+      kernels.push_back(persistent_guess(
+          in_loop, is_cg ? PersistentMethod::conjugate_gradient : PersistentMethod::bicgstab,
+          matrix, use, target));
+      break;
+  }
+  return kernels;
+}
+
+}  // namespace heddle::cuda

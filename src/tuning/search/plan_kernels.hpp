@@ -1,0 +1,28 @@
+// Which kernels a product or a solve under a plan will ask for, as far as that can be told before
+// the matrix is on a GPU.
+#pragma once
+
+#include <vector>
+
+#include "heddle/detail/sliced.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/tuning/search_space.hpp"
+#include "spmv/kernel_compiler.hpp"
+
+namespace heddle::cuda {
+
+/// The GPU that they are for.
+struct KernelTarget {
+  int architecture = 0;  // 90 = sm_90
+  int multiprocessors = 0;
+  long long shared_of_block = 0;  // bytes, at most
+};
+
+/// Those that are needed first come first. `use` is the layout's account. A kernel of
+/// loop=persistent is a guess: what its blocks hold is known once slices are shared out. Throws
+/// `Error` for an entry whose text is not known.
+std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
+                                          const MemoryUse& use, Objective objective,
+                                          const KernelTarget& target);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,56 @@
+// The time of a plan by runs in turn with a reference plan, corrected by it for what changes the
+// machine's speed meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heddle/tuning/statistics.hpp"
+#include "heddle/tuning/trials.hpp"
+
+namespace heddle {
+
+/// How well a median is to be known.
+struct Effort {
+  int least_runs = 5;
+  int most_runs = 101;
+  double confidence = 0.95;
+  double tightness = 0.01;  // relative half width of the interval at which it is known well enough
+};
+
+struct Measurement {
+  Statistics seconds;  // as the machine was when the reference was measured
+  Interval median;     // within which it lies, by its confidence
+};
+
+class Race {
+ public:
+  static constexpr double no_rival = std::numeric_limits<double>::infinity();
+
+  /// Runs the reference by itself until its median is known: the speed to which all else is
+  /// corrected. `goes_on` is asked before every turn; where it says no, what is under way ends.
+  Race(std::unique_ptr<PreparedPlan> reference, const Effort& effort,
+       std::function<bool()> goes_on);
+
+  /// Of the reference, by itself; none if it could not run once.
+  const std::optional<Measurement>& reference() const { return measured_; }
+
+  /// Ends when the median is known, or surely above `rival` seconds, or after the most runs. None
+  /// where `goes_on` ended it.
+  std::optional<Measurement> run(PreparedPlan& candidate, const Effort& effort,
+                                 double rival = no_rival);
+
+ private:
+  double slowness(std::size_t turn) const;
+
+  std::unique_ptr<PreparedPlan> reference_;
+  std::function<bool()> goes_on_;
+  std::vector<double> turns_;  // the reference's seconds in each turn so far
+  std::optional<Measurement> measured_;
+};
+
+}  // namespace heddle
