@@ -1,5 +1,6 @@
 #include "method_choice.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -55,6 +56,13 @@ void check_method(const std::string& text) {
   } catch (const Error& error) {
     throw Error(error.kind(), std::string(error.what()) + " " + automatic);
   }
+}
+
+bool restarts(const std::string& text) {
+  const auto table = method_table();
+  return std::any_of(table.begin(), table.end(), [&](const MethodInfo& method) {
+    return method.name == text && method.restarts;
+  });
 }
 
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device) {

@@ -23,6 +23,9 @@ std::string methods_in_words();
 /// Throws `Error` (usage) unless `text` is auto or names a method.
 void check_method(const std::string& text);
 
+/// Whether that method restarts after so many iterations.
+bool restarts(const std::string& text);
+
 /// With auto, conjugate gradient for Hermitian matrices, else BiCGStab; looks at all entries.
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device);
 

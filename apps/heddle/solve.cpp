@@ -32,6 +32,7 @@ struct SolveOptions {
   std::optional<double> tolerance;
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
+  std::optional<int> restart;
   std::optional<double> time_limit;
   std::string plan;
   ProfileOption profile;
@@ -186,6 +187,9 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
+  if (options.restart && !restarts(options.method)) {
+    throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres");
+  }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
   RunFiles files;
@@ -210,6 +214,7 @@ SolverOptions settings_of(const SolveOptions& options, Progress* progress) {
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
+  if (options.restart) settings.restart = *options.restart;
   settings.record_history = options.history.has_value();
   if (progress != nullptr) {
     settings.observer = [progress](const SolveProgress& now) {
@@ -347,6 +352,12 @@ void add_solve(CLI::App& app, int& status) {
       ->capture_default_str()
       ->transform(whole_number(0, std::numeric_limits<long long>::max()))
       ->type_name("N");
+  command
+      ->add_option("--restart", options->restart,
+                   "iterations of gmres between restarts, each of which keeps a vector [" +
+                       std::to_string(SolverOptions{}.restart) + "]")
+      ->transform(whole_number(1, std::numeric_limits<int>::max()))
+      ->type_name("M");
   command
       ->add_option("--repetitions", options->repetitions,
                    "solve so often, each time from the guess; the report has the median time")

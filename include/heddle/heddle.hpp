@@ -15,6 +15,7 @@
 #include "heddle/expansion.hpp"
 #include "heddle/field.hpp"
 #include "heddle/for_each_on.hpp"
+#include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/minres.hpp"

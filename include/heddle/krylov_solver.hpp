@@ -131,6 +131,8 @@ class HEDDLE_EXPORT KrylovSolver {
   /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
   /// has not sufficed.
   const LinearOperator<S>& iterated() const { return *iterated_; }
+  /// Room for the basis of a method that keeps one.
+  detail::BasisRoom<S> make_basis();
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
@@ -167,7 +169,8 @@ class HEDDLE_EXPORT KrylovSolver {
   Stream stream_;
   Reduction<S> reduction_;
   detail::MethodOver<S> method_;
-  Ring ring_;  // of the null space's coefficients
+  Ring ring_;       // of the null space's coefficients
+  int most_basis_;  // vectors of the method's basis; 0 if it keeps none
   long long memory_ = 0;
   const LinearOperator<S>* iterated_;
   std::future<void> compiling_;  // of a kernel that the first solve needs
@@ -182,6 +185,7 @@ class HEDDLE_EXPORT KrylovSolver {
   bool is_applied_ = false;  // foreign work, once
   std::optional<bool> is_hermitian_;
   std::vector<FieldView<S>> work_;  // the method's vectors behind x and r
+  detail::BasisRoom<S> basis_room_;
   /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
   std::unique_ptr<detail::MethodLoop<S>> loop_, loop_on_matrix_;
   FieldView<S> residual_;

@@ -44,9 +44,12 @@ class HEDDLE_EXPORT LinearOperator {
   virtual std::shared_ptr<const Basis> column_basis() const { return row_basis(); }
   virtual Device device() const { return Device::cpu(); }
 
-  /// The coefficients that commute with it from the right, and those that BiCGStab should take.
+  /// The coefficients that commute with it from the right, and those that BiCGStab and GMRES
+  /// should take.
   virtual Ring ring() const { return Ring::real; }
   virtual Recurrence recurrence() const { return Recurrence::ring; }
+  /// What comes of both: the coefficients of methods that know others than real ones.
+  Ring coefficient_ring() const { return recurrence() == Recurrence::real ? Ring::real : ring(); }
   /// False where the transpose is not of the same kind (dual quaternions): then it is never
   /// Hermitian.
   virtual bool has_adjoint() const { return true; }

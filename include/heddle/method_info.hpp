@@ -16,6 +16,7 @@ struct MethodInfo {
   bool needs_hermitian = false;
   bool needs_positive = false;         // positive definite
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
+  bool restarts = false;               // after `SolverOptions::restart` iterations
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
   int direction = -1;  // of a method that needs positive matrices: the vector that it is
   int image = -1;      // a vector that holds nothing between two iterations, if there is one

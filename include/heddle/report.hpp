@@ -46,6 +46,9 @@ struct HEDDLE_EXPORT SolverOptions {
   /// A residual norm of at most this is enough, whatever the tolerance says.
   double absolute_tolerance = 0;
   long long max_iterations = 10000;
+  /// Iterations of GMRES between restarts, each of which keeps a field. A solver keeps to that of
+  /// its construction.
+  int restart = 30;
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
   /// Called after each iteration; false cancels.
   std::function<bool(const SolveProgress&)> observer = {};

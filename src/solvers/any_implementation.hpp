@@ -4,6 +4,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/runtime/any_solver.hpp"
 
@@ -109,6 +110,9 @@ std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix, Me
   }
   if (method == Method::minres) {
     return std::make_unique<Minres<S>>(matrix, std::move(preconditioner), options);
+  }
+  if (method == Method::gmres) {
+    return std::make_unique<Gmres<S>>(matrix, std::move(preconditioner), options);
   }
   return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
 }

@@ -7,8 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "basis_cuda.hpp"
 #include "diagonal_program.hpp"
 #include "fields/chunks.hpp"
+#include "fields/vector_operations_cuda.hpp"
 #include "graph_loop_cuda.hpp"
 #include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/kernels/step_arguments.hpp"
@@ -27,13 +29,24 @@ using detail::MethodProgram;
 using methods::Facts;
 using methods::StepKind;
 
-/// The ring in which products sum; none for Re <with, y> alone.
-std::optional<Ring> ring_of_products(const MethodProgram& program) {
+/// What products sum: all the same.
+ProductSums sums_of_products(const MethodProgram& program) {
   for (int i = 0; i < program.iteration.steps; ++i) {
     const methods::StepFacts& step = program.iteration.step[i];
-    if (step.kind == StepKind::product && step.sums > 1) return program.ring;
+    if (step.kind != StepKind::product) continue;
+    return {step.sums > 0, step.sums > 1 ? std::optional(program.ring) : std::nullopt};
   }
-  return std::nullopt;
+  return {};
+}
+
+/// Each writes the other side of the state.
+int decisions_of(const Facts& facts) {
+  int count = 0;
+  for (int i = 0; i < facts.steps; ++i) {
+    const StepKind kind = facts.step[i].kind;
+    count += kind == StepKind::decide || kind == StepKind::orthogonalize ? 1 : 0;
+  }
+  return count;
 }
 
 template <class S>
@@ -52,7 +65,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   explicit DeviceLoop(DeviceLoopParts<S> parts)
       : parts_(std::move(parts)),
         program_(parts_.program),
-        product_(make_queued_product(*parts_.matrix, ring_of_products(program_))),
+        product_(make_queued_product(*parts_.matrix, sums_of_products(program_))),
         walk_(program_, product_->shape()),
         diagonal_(parts_.preconditioner.diagonal),
         graph_(parts_.device, parts_.form),
@@ -65,6 +78,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
     load();
+    if (parts_.basis.most > 0) basis_.emplace(program_, parts_.basis, walk_, parts_.device);
     if (together_.chunks_of_thread > 0) {
       packets_ = Array<device::Packet>(packets_of_meeting, parts_.device);
       round_ = Array<unsigned long long>(1, parts_.device);
@@ -156,7 +170,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               if (parts_.form != LoopForm::stepped) {
                 // A graph of its own begins with the body.
                 begin(x, r, state);
-                queued_.side = count_of(program_.start, StepKind::decide) % 2;
+                queued_.side = decisions_of(program_.start) % 2;
                 places_.carry();
               }
               for (int i = 0; i < iterations_of_body(); ++i) {
@@ -164,6 +178,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
                 for (const auto& [a, b] : program_.swaps) std::swap(field(a), field(b));
                 queued_.turn = 1 - queued_.turn;
               }
+            },
+            [this, x, r](device::LoopState* state, const Stream& stream) {
+              if (basis_) form_solution(x, r, state, stream);
             }};
   }
 
@@ -191,6 +208,12 @@ class DeviceLoop final : public detail::MethodLoop<S> {
           queue_update(facts, start, i, stream);
           if (is_together(start, i)) i = together_.second;
           break;
+        case StepKind::orthogonalize:
+          basis_->orthogonalize(
+              kernels_, start, i, {queued_.state, queued_.side}, field(facts.step[i].in).data,
+              field(facts.step[i].out).data, [this] { return overlaps(); }, stream);
+          queued_.side = 1 - queued_.side;
+          break;
         case StepKind::decide:
           if (i + 1 == facts.steps) queue_decision(facts, start, stream);
           break;
@@ -203,8 +226,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     StepPlace& place = places_.at(start, i);
     typename QueuedProduct<S>::Call call;
     call.x = field(step.in).data;
-    const methods::SumFacts& sum = facts.sum[step.first_sum];
-    call.with = field(sum.left == step.out ? sum.right : sum.left).data;
+    if (step.sums > 0) {
+      const methods::SumFacts& sum = facts.sum[step.first_sum];
+      call.with = field(sum.left == step.out ? sum.right : sum.left).data;
+    }
     call.y = field(step.out).data;
     call.partials = place.partials[turn(start)];
     call.ticket = tickets_.data();
@@ -229,6 +254,28 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       launch_step("sum_" + name_of_step(start, i), arguments, {walk_.blocks}, stream);
       leave(places_.at(start, i), start, walk_.partials());
     }
+  }
+
+  /// x += M^-1 (V y), behind a run.
+  void form_solution(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+                     const Stream& stream) {
+    // Launched one by one, iterations may have been an odd number.
+    if (parts_.form != LoopForm::stepped) {
+      begin(x, r, state);
+      queued_.side = decisions_of(program_.start) % 2;
+    }
+    const FieldView<S>&v = field(program_.combination),
+          &z = field(program_.preconditioned_combination);
+    const StateSide side{state, queued_.side};
+    if (!program_.preconditioned) return basis_->combine(kernels_, side, x.data, stream);
+    basis_->combine(kernels_, side, v.data, stream);
+    if (diagonal_ != nullptr) {
+      diagonal_->apply(v.data, z.data, stream);
+    } else {
+      parts_.preconditioner.queue(v, z, stream);
+    }
+    axpby<Ring::real, S>(Coefficient<Ring::real, S>{{S(1)}}, z, Coefficient<Ring::real, S>{{S(1)}},
+                         x, stream);
   }
 
   void queue_update(const Facts& facts, bool start, int i, const Stream& stream) {
@@ -327,6 +374,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   bool is_overlapped_;
   StepPlaces places_;
   JoinedUpdates together_;
+  std::optional<DeviceBasis<S>> basis_;
   Array<device::Packet> packets_;
   Array<unsigned long long> round_;
   std::map<std::string, cudaKernel_t> kernels_;
@@ -342,9 +390,11 @@ std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts
 
 template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
-                                   const Diagonal* diagonal) {
-  const auto product = make_queued_product(matrix, ring_of_products(program));
-  const Offset doubles = StepPlaces::doubles(program, counts_of(program, *product, diagonal));
+                                   const Diagonal* diagonal, int most_basis) {
+  const auto product = make_queued_product(matrix, sums_of_products(program));
+  const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
+  const Offset doubles =
+      StepPlaces::doubles(program, counts_of(program, *product, diagonal)) + of_basis;
   const bool meets = product->plan().passes == 1;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
   return {0, doubles * static_cast<long long>(sizeof(double)) + static_cast<long long>(meeting) +
@@ -354,7 +404,7 @@ Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOpe
 #define HEDDLE_DEVICE_LOOPS(S)                                                                \
   template std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S>);       \
   template Workspace workspace_of_device_loop(const MethodProgram&, const LinearOperator<S>&, \
-                                              const Diagonal*);
+                                              const Diagonal*, int);
 HEDDLE_DEVICE_LOOPS(float)
 HEDDLE_DEVICE_LOOPS(double)
 #undef HEDDLE_DEVICE_LOOPS

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "heddle/detail/basis_room.hpp"
 #include "heddle/detail/method_program.hpp"
 #include "heddle/detail/run.hpp"
 #include "heddle/detail/workspace.hpp"
@@ -20,6 +21,7 @@ struct DeviceLoopParts {
   const LinearOperator<S>* matrix = nullptr;
   LoopPreconditioner<S> preconditioner;
   std::vector<FieldView<S>> work;   // the method's vectors behind x and r
+  detail::BasisRoom<S> basis;       // of a method that keeps one
   LoopForm form = LoopForm::graph;  // stepped, graph or replay
   Device device;
 };
@@ -27,9 +29,11 @@ struct DeviceLoopParts {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts);
 
-/// What that will allocate; `diagonal` is that of its preconditioner, or null.
+/// What that will allocate; `diagonal` is that of its preconditioner, or null, `most_basis` the
+/// vectors of its basis, or 0.
 template <class S>
 Workspace workspace_of_device_loop(const detail::MethodProgram& program,
-                                   const LinearOperator<S>& matrix, const Diagonal* diagonal);
+                                   const LinearOperator<S>& matrix, const Diagonal* diagonal,
+                                   int most_basis);
 
 }  // namespace heddle::cuda

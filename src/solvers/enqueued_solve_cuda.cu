@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/cuda_call.hpp"
-#include "fields/vector_operations_cuda.hpp"
 #include "captured_graph_cuda.hpp"
+#include "fields/vector_operations_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "heddle/kernels/loop.cuh"

@@ -8,6 +8,7 @@ void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* state,
   kernels.start(state, capturing);
   capture_while_zero(capturing, &state->end,
                      [&](const Stream& body) { kernels.body(state, body); });
+  kernels.finish(state, capturing);
 }
 
 GraphLoop::GraphLoop(const Device& device, LoopForm form)
@@ -20,7 +21,9 @@ RunResult GraphLoop::run(const LoopKernels& kernels, const void* x, const void* 
   const OnGpu here(stream);
   if (form_ == LoopForm::stepped) {
     kernels.start(state, stream);
-    return run_.repeat([&] { kernels.body(state, stream); }, false, limits);
+    run_.repeat([&] { kernels.body(state, stream); }, false, limits);
+    kernels.finish(state, stream);
+    return run_.wait(limits);
   }
   if (!graph_ || captured_x_ != x || captured_r_ != r) {
     captured_x_ = x;
@@ -38,7 +41,9 @@ RunResult GraphLoop::run(const LoopKernels& kernels, const void* x, const void* 
     return run_.wait(limits);
   }
   kernels.start(state, stream);
-  return run_.repeat([&] { graph_->launch(stream); }, true, limits);
+  run_.repeat([&] { graph_->launch(stream); }, true, limits);
+  kernels.finish(state, stream);
+  return run_.wait(limits);
 }
 
 }  // namespace heddle::cuda

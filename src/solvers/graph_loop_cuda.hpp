@@ -11,10 +11,10 @@
 
 namespace heddle::cuda {
 
-/// What a method queues: `start` before the first iteration, `body` for several of them. Kernels
-/// set the state's `end`, and do nothing from then on.
+/// What a method queues: `start` before the first iteration, `body` for several of them, whose
+/// kernels set the state's `end` and do nothing from then on, and `finish` behind the last.
 struct LoopKernels {
-  std::function<void(device::LoopState*, const Stream&)> start, body;
+  std::function<void(device::LoopState*, const Stream&)> start, body, finish;
 };
 
 /// Queues a whole run on a stream that is being captured.

@@ -198,7 +198,7 @@ class HostSolve {
     // On a CPU each iteration is seen, which is when the clock and the iterate are looked at too.
     if (!solver_.device_.on_gpu()) {
       limits_.observe = [this](long long iteration, sum squared) {
-        keep_at_drop(state_.iterations + iteration, squared);
+        if (!solver_.method_.info.restarts) keep_at_drop(state_.iterations + iteration, squared);
         if (elapsed() >= solver_.options_.time_limit) return device::loop_time;
         return ask(iteration, squared);
       };

@@ -96,7 +96,7 @@ FieldView<S> KrylovSolver<S>::spare() const {
 
 template <class S>
 Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) const {
-  const int fields = method_.program.vectors - 2;
+  const int fields = method_.program.vectors - 2 + most_basis_;
   if constexpr (may_be_on_gpu<S>) {
     if (!device_.on_gpu()) return {fields};
     const Preconditioner<S>* preconditioner = preconditioner_.get();
@@ -108,7 +108,7 @@ Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) co
       of_loop = cuda::workspace_of_persistent(method, ring, *matrix.product_on_gpu(),
                                               diagonal != nullptr, device_);
     } else {
-      of_loop = cuda::workspace_of_device_loop<S>(method_.program, matrix, diagonal);
+      of_loop = cuda::workspace_of_device_loop<S>(method_.program, matrix, diagonal, most_basis_);
     }
     return {fields + of_loop.fields, of_loop.bytes};
   }
@@ -131,6 +131,7 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
       parts.matrix = &matrix;
       parts.preconditioner = std::move(preconditioner);
       parts.work = work_;
+      parts.basis = basis_room_;
       parts.form = form;
       parts.device = device_;
       return cuda::make_device_loop<S>(std::move(parts));
@@ -143,6 +144,7 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
     parts.project = [this](const FieldView<S>& field) { project(field); };
   }
   parts.work = work_;
+  parts.basis = basis_room_;
   parts.reduction = &reduction_;
   return method_.make_host_loop(std::move(parts));
 }
@@ -156,13 +158,18 @@ detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matri
 
 namespace {
 
-/// Passes of a listing's steps over fields: what they load and store.
-int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu) {
+/// Passes of a listing's steps over fields: what they load and store. `most`: vectors of a basis,
+/// half of which there are on average.
+int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu, int most) {
   int passes = 0;
   for (int i = 0; i < facts.steps; ++i) {
     const methods::StepFacts& step = facts.step[i];
     if (step.kind == methods::StepKind::update) {
       passes += std::popcount(facts.loads(i)) + std::popcount(step.writes);
+    }
+    if (step.kind == methods::StepKind::orthogonalize) {
+      // Three passes over the basis, of which the second stores its vector, and the last two.
+      passes += 3 * (most + 1) / 2 + 6;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {
       // Behind an update it takes what that has in registers.
@@ -190,7 +197,7 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
   for (int i = 0; i < facts.steps; ++i) {
     products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
   }
-  return {passes_of(facts, method_.program.ring, device_.on_gpu()), products};
+  return {passes_of(facts, method_.program.ring, device_.on_gpu(), most_basis_), products};
 }
 
 template <class S>

@@ -96,6 +96,16 @@ long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
                   readable_bytes(available) + advice(matrix.product_on_gpu(), needed - available));
 }
 
+/// Vectors that a basis can hold: no more than the space has dimensions.
+template <class S>
+int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>& matrix,
+                  int restart) {
+  if (program.kept_numbers == nullptr) return 0;
+  const Offset dimensions =
+      Offset(matrix.rows()) * matrix.row_components() / ring_size(program.ring);
+  return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::max(restart, 1)));
+}
+
 }  // namespace
 
 template <class S>
@@ -110,6 +120,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
       reduction_(matrix_.rows(), device_),
       method_(std::move(method)),
       ring_(matrix_.ring()),
+      most_basis_(most_of_basis(method_.program, matrix_, options.restart)),
       iterated_(&matrix_.iterated()),
       basis_(matrix_.row_basis()) {
   if (matrix_.rows() != matrix_.columns() ||
@@ -132,7 +143,8 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   if (method_.info.needs_hermitian && !matrix_.has_adjoint()) {
     throw Error(ErrorKind::unsupported,
                 std::string(method_.info.title) +
-                    " needs a Hermitian matrix, and these entries have no adjoint; use BiCGStab");
+                    " needs a Hermitian matrix, and these entries have no adjoint; use BiCGStab or "
+                    "GMRES");
   }
   if (preconditioner_) check_fits(*preconditioner_, matrix_);
   const Workspace workspace = workspace_of_loop(matrix_.iterated());
@@ -153,6 +165,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   kept_ = make_work();
   verified_ = make_work();
   for (int k = 2; k < method_.program.vectors; ++k) work_.push_back(make_work());
+  basis_room_ = make_basis();
   loop_ = make_loop(*iterated_);
 }
 
@@ -161,10 +174,15 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
   const bool meaningful = options.tolerance == SolverOptions::by_precision ||
                           (options.tolerance >= 0 && options.tolerance < 1);
   if (!meaningful || !(options.absolute_tolerance >= 0) || options.max_iterations < 0 ||
-      !(options.time_limit >= 0)) {
+      !(options.time_limit >= 0) || options.restart < 1) {
     throw Error(ErrorKind::usage,
                 "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
-                "iteration and time limit are not negative");
+                "iteration and time limit are not negative; a restart comes after 1 iteration or "
+                "more");
+  }
+  if (most_basis_ != most_of_basis(method_.program, matrix_, options.restart)) {
+    throw Error(ErrorKind::usage,
+                "solver options: the restart of a solver is that of its construction");
   }
   forget_enqueued();
   options_ = std::move(options);
@@ -177,6 +195,16 @@ FieldView<S> KrylovSolver<S>::make_work() {
   storage_.emplace_back(scalars, device_);
   return {storage_.back().data(), matrix_.rows(), matrix_.row_components(), matrix_.vector_layout(),
           basis_};
+}
+
+template <class S>
+detail::BasisRoom<S> KrylovSolver<S>::make_basis() {
+  detail::BasisRoom<S> room;
+  room.most = most_basis_;
+  room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
+  storage_.emplace_back(static_cast<std::size_t>(room.stride * room.most), device_);
+  room.data = storage_.back().data();
+  return room;
 }
 
 template <class S>

@@ -109,7 +109,7 @@ RunResult LoopRun::wait(const RunLimits& limits) {
   return {state.end, state.iteration, state.squared_norm, history_on_host_};
 }
 
-RunResult LoopRun::repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits) {
+void LoopRun::repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
@@ -128,7 +128,6 @@ RunResult LoopRun::repeat(const std::function<void()>& queue, bool ahead, const 
     stop();
     throw;
   }
-  return wait(limits);
 }
 
 }  // namespace heddle::cuda

@@ -31,10 +31,10 @@ class LoopRun {
   /// Returns when all work queued so far is done.
   RunResult wait(const RunLimits& limits);
 
-  /// Calls `queue`, which queues iterations of a loop, until the run has ended. `ahead`: one more
-  /// of them is queued while one is under way, which does nothing if that ends the run. Otherwise
-  /// each is waited for, and observed.
-  RunResult repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits);
+  /// Calls `queue`, which queues iterations of a loop, until the run has ended; `wait` is to
+  /// follow. `ahead`: one more of them is queued while one is under way, which does nothing if that
+  /// ends the run. Otherwise each is waited for, and observed.
+  void repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits);
 
  private:
   using Clock = std::chrono::steady_clock;

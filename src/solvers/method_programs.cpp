@@ -5,6 +5,7 @@
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
+#include "heddle/methods/gmres.hpp"
 #include "heddle/methods/minres.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
 #include "method_rows.hpp"
@@ -19,9 +20,15 @@ detail::MethodProgram program_in(const MethodInfo& info, bool preconditioned) {
   return preconditioned ? detail::program_of<Method, R, true>(std::move(text))
                         : detail::program_of<Method, R, false>(std::move(text));
 }
+template <template <Ring, bool> class Method>
+detail::MethodProgram program_over(const MethodInfo& info, Ring ring, bool preconditioned) {
+  if (ring == Ring::complex) return program_in<Method, Ring::complex>(info, preconditioned);
+  if (ring == Ring::quaternion) return program_in<Method, Ring::quaternion>(info, preconditioned);
+  return program_in<Method, Ring::real>(info, preconditioned);
+}
 
 constexpr MethodInfo table[] = {method_rows::conjugate_gradient, method_rows::bicgstab,
-                                method_rows::minres};
+                                method_rows::minres, method_rows::gmres};
 
 }  // namespace
 
@@ -37,18 +44,13 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   if (info.type == method_rows::minres.type) {
     return program_in<methods::Minres, Ring::real>(info, preconditioned);
   }
-  if (info.type != method_rows::bicgstab.type) {
-    throw Error(ErrorKind::internal, std::string(info.name) + " is none of the library's methods");
+  if (info.type == method_rows::bicgstab.type) {
+    return program_over<methods::BiCGStab>(info, ring, preconditioned);
   }
-  switch (ring) {
-    case Ring::complex:
-      return program_in<methods::BiCGStab, Ring::complex>(info, preconditioned);
-    case Ring::quaternion:
-      return program_in<methods::BiCGStab, Ring::quaternion>(info, preconditioned);
-    case Ring::real:
-      break;
+  if (info.type == method_rows::gmres.type) {
+    return program_over<methods::Gmres>(info, ring, preconditioned);
   }
-  return program_in<methods::BiCGStab, Ring::real>(info, preconditioned);
+  throw Error(ErrorKind::internal, std::string(info.name) + " is none of the library's methods");
 }
 
 }  // namespace heddle

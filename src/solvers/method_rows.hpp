@@ -48,4 +48,13 @@ inline constexpr MethodInfo minres{
     .not_hermitian = "MINRES needs a Hermitian matrix: use BiCGStab",
     .lost = "the Lanczos vectors came to an end: the matrix is singular"};
 
+inline constexpr MethodInfo gmres{
+    .name = "gmres",
+    .title = "GMRES",
+    .type = "heddle::methods::Gmres",
+    .header = "heddle/methods/gmres.hpp",
+    .has_ring_coefficients = true,
+    .restarts = true,
+    .lost = "the Krylov space came to an end before the solution: the matrix is singular"};
+
 }  // namespace heddle::method_rows

@@ -16,8 +16,7 @@ namespace {
 template <class S>
 class StoredProduct final : public QueuedProduct<S> {
  public:
-  StoredProduct(const Product& product, std::optional<Ring> ring)
-      : product_(product), ring_(ring) {}
+  StoredProduct(const Product& product, const ProductSums& sums) : product_(product), sums_(sums) {}
 
   FieldView<S> shape() const override {
     return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
@@ -60,8 +59,10 @@ class StoredProduct final : public QueuedProduct<S> {
  private:
   Product::Call in_loop() const {
     Product::Call call;
-    call.epilogue = ring_ ? device::store_and_dots : device::store_and_dot;
-    call.ring = ring_ ? ring_size(*ring_) : 0;
+    call.epilogue = !sums_.any   ? device::store_scaled
+                    : sums_.ring ? device::store_and_dots
+                                 : device::store_and_dot;
+    call.ring = sums_.ring ? ring_size(*sums_.ring) : 0;
     call.in_loop = true;
     return call;
   }
@@ -79,7 +80,7 @@ class StoredProduct final : public QueuedProduct<S> {
   }
 
   const Product& product_;
-  std::optional<Ring> ring_;
+  ProductSums sums_;
 };
 
 /// What a fused product sums beside y: Re <with, y>, or <with, y> in the ring and |y|^2.
@@ -116,7 +117,8 @@ __global__ void __launch_bounds__(device::threads_of_step, device::resident_bloc
 template <Ring R, bool in_ring, class S>
 class OperatorProduct final : public QueuedProduct<S> {
  public:
-  explicit OperatorProduct(const LinearOperator<S>& matrix) : matrix_(matrix) {}
+  OperatorProduct(const LinearOperator<S>& matrix, bool has_sums)
+      : matrix_(matrix), has_sums_(has_sums) {}
 
   FieldView<S> shape() const override {
     auto shape = FieldView<S>::unallocated(matrix_.rows(), matrix_.row_components(),
@@ -138,6 +140,7 @@ class OperatorProduct final : public QueuedProduct<S> {
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {
     matrix_.apply(S(1), at(call.x), S(0), at(call.y), stream);
+    if (!has_sums_) return {};
     const Walk over = walk();
     const SumsOfProduct<R, in_ring, S> fields{call.with, call.y};
     const auto sum = [&]<class Chunk>() {
@@ -180,30 +183,34 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
   const LinearOperator<S>& matrix_;
+  bool has_sums_;
 };
 
 }  // namespace
 
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
-                                                      std::optional<Ring> ring) {
+                                                      const ProductSums& sums) {
   if (const Product* product = matrix.product_on_gpu()) {
-    return std::make_unique<StoredProduct<S>>(*product, ring);
+    return std::make_unique<StoredProduct<S>>(*product, sums);
   }
-  if (!ring) return std::make_unique<OperatorProduct<Ring::real, false, S>>(matrix);
-  switch (*ring) {
+  const auto over = [&]<Ring R, bool in_ring>() -> std::unique_ptr<QueuedProduct<S>> {
+    return std::make_unique<OperatorProduct<R, in_ring, S>>(matrix, sums.any);
+  };
+  if (!sums.ring) return over.template operator()<Ring::real, false>();
+  switch (*sums.ring) {
     case Ring::complex:
-      return std::make_unique<OperatorProduct<Ring::complex, true, S>>(matrix);
+      return over.template operator()<Ring::complex, true>();
     case Ring::quaternion:
-      return std::make_unique<OperatorProduct<Ring::quaternion, true, S>>(matrix);
+      return over.template operator()<Ring::quaternion, true>();
     case Ring::real:
       break;
   }
-  return std::make_unique<OperatorProduct<Ring::real, true, S>>(matrix);
+  return over.template operator()<Ring::real, true>();
 }
 template std::unique_ptr<QueuedProduct<float>> make_queued_product(const LinearOperator<float>&,
-                                                                   std::optional<Ring>);
+                                                                   const ProductSums&);
 template std::unique_ptr<QueuedProduct<double>> make_queued_product(const LinearOperator<double>&,
-                                                                    std::optional<Ring>);
+                                                                    const ProductSums&);
 
 }  // namespace heddle::cuda

@@ -40,8 +40,8 @@ class QueuedProduct {
     device::LoopState* state = nullptr;
     bool overlapped = false;  // see `Product::Call`
   };
-  /// y = A x, and what is left of the sums: Re <with, y>, or where a ring was asked for <with, y>
-  /// in it and |y|^2.
+  /// y = A x, and what is left of the sums, if any were asked for: Re <with, y>, or where a ring
+  /// was <with, y> in it and |y|^2.
   virtual device::PartialSums multiply(const Call& call, const Stream& stream) = 0;
 
   /// r = b - A x; to.results = |r|^2.
@@ -52,10 +52,16 @@ class QueuedProduct {
                          unsigned* ticket, const Stream& stream) = 0;
 };
 
-/// `ring`: of the numbers that `multiply` sums in; none for Re <with, y> alone. The operator, on a
+/// What `multiply` sums.
+struct ProductSums {
+  bool any = true;
+  std::optional<Ring> ring = {};  // of its numbers; none for Re <with, y> alone
+};
+
+/// The operator, on a
 /// GPU and with a `product_on_gpu` or `only_queues`, outlives it.
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
-                                                      std::optional<Ring> ring = {});
+                                                      const ProductSums& sums = {});
 
 }  // namespace heddle::cuda

@@ -72,6 +72,7 @@ struct SolveState {
   bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
   Status status;
+  bool cycled;       // the run came to the end of its basis
   bool verify;       // the recurrence has come to its end, or so it says: b - A x decides
   Status otherwise;  // the status if that does not help
 };
@@ -218,6 +219,7 @@ HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int 
   state.iterations += iterations;
   state.keep_iterate = state.take_kept = state.not_positive = 0;
   state.verify = false;
+  state.cycled = end == device::loop_cycle;
   state.otherwise = Status::stagnated;
   switch (end) {
     case device::loop_reached:
@@ -248,7 +250,7 @@ HEDDLE_INLINE void take_run(SolveState<T>& state, const SolveGoal<T>& goal, int 
       state.verify = true;
       state.otherwise = Status::breakdown;
       return;
-    default:  // the room for one run is used up
+    default:  // the room for one run is used up, or the cycle is over
       return;
   }
 }
@@ -270,9 +272,14 @@ HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goa
 }
 
 /// After `squared_residual` of the x that a run left: whether the kept iterate is better. A run
-/// that only came to the end of its room goes on from its own x.
+/// that only came to the end of its room goes on from its own x, unless it was a cycle that helped
+/// next to nothing.
 template <class T>
 HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
+  constexpr T helpful = T(0.998);  // of |r|^2
+  if (state.cycled && state.end == 0 && !(state.squared_residual <= helpful * state.squared_norm)) {
+    state.verify = true;
+  }
   const bool goes_on = state.end == 0 && !state.verify;
   state.take_kept =
       !goes_on && is_finite(state.kept_squared) && !(state.squared_residual <= state.kept_squared)
@@ -301,12 +308,12 @@ HEDDLE_INLINE void judge_iterate(SolveState<T>& state, const SolveGoal<T>& goal)
     if (state.on_copy && stopped && arrived) state.status = Status::converged;
     return;
   }
-  if (!state.verify) return;
-  state.first_squared = state.squared_residual;
-  if (state.squared_residual < state.kept_squared) {
+  if (state.squared_residual < state.kept_squared && (state.verify || state.cycled)) {
     state.kept_squared = state.squared_residual;
     state.keep_iterate = 1;
   }
+  if (!state.verify) return;
+  state.first_squared = state.squared_residual;
   const T norm = std::sqrt(state.squared_residual);
   if (!is_finite(norm)) return end_runs(state, Status::not_finite);
   if (norm <= state.target) return end_runs(state, Status::converged);

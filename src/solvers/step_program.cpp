@@ -80,6 +80,13 @@ class StepPrograms {
     if (program.start.decides_before(program.start.steps)) {
       add("decide", "decide_alone<Method, true, " + std::string(truth(form.joined)) + ">");
     }
+    if (program.kept_numbers != nullptr) {
+      add("solution", "basis_solution<Method>", of_basis);
+      add("combination",
+          "basis_combination<Method, " + scalar_ + ", Chunk, " + truth(!program.preconditioned) +
+              ">",
+          of_basis);
+    }
   }
 
   std::vector<StepProgram> take() { return std::move(programs_); }
@@ -97,7 +104,7 @@ class StepPrograms {
         add(name_of_step(start, i),
             "update_together<Method, " + std::to_string(i) + ", " + std::to_string(behind) + ", " +
                 std::to_string(form_.chunks_of_thread) + ", " + scalar_ + ", Chunk>",
-            "JoinedArguments");
+            joined_updates);
         i = behind;
         continue;
       }
@@ -108,24 +115,40 @@ class StepPrograms {
       if (sums_alone(program_, facts, i, form_.joined)) {
         add("sum_" + name_of_step(start, i), "sum" + step + ">");
       }
+      if (facts.step[i].kind == methods::StepKind::orthogonalize) add_basis(start, i);
     }
   }
+  void add_basis(bool start, int i) {
+    const std::string name = name_of_step(start, i), fields = scalar_ + ", Chunk>";
+    const std::string listing = std::string("<Method, ") + truth(start) + ", ";
+    if (!start) add("products_" + name, "basis_products<Method, " + fields, of_basis);
+    add("rest_" + name, "basis_rest" + listing + fields, of_basis);
+    add("append_" + name, "basis_append" + listing + std::to_string(i) + ", " + fields, of_basis);
+  }
 
-  void add(const std::string& name, const std::string& call,
-           const std::string& arguments = "StepArguments") {
+  /// How a kernel is written around a call.
+  struct Frame {
+    const char* header;
+    const char* arguments;
+    const char* bounds;
+  };
+  static constexpr const char* bounds_of_step =
+      "heddle::device::threads_of_step, heddle::device::resident_blocks_of_step";
+  static constexpr Frame of_step{"step.cuh", "StepArguments", bounds_of_step};
+  static constexpr Frame joined_updates{"joined_updates.cuh", "JoinedArguments", bounds_of_step};
+  static constexpr Frame of_basis{"basis.cuh", "BasisArguments",
+                                  "heddle::device::threads_of_basis"};
+
+  void add(const std::string& name, const std::string& call, const Frame& frame = of_step) {
     KernelSource source;
     source.name = name + " of " + program_.text.type;
     add_header_of(program_, source);
     source.text = method_definition(program_, form_.parts_of_product) +
-                  "#include \"heddle/kernels/" +
-                  (arguments == "JoinedArguments" ? "joined_updates.cuh" : "step.cuh") +
-                  "\"\nusing Chunk = heddle::cuda::" +
+                  "#include \"heddle/kernels/" + frame.header + "\"\nusing Chunk = heddle::cuda::" +
                   (form_.contiguous ? "ContiguousChunk<Method::ring, " + scalar_ + ", true>"
                                     : "PlanarChunk<Method::ring, " + scalar_ + ">") +
-                  ";\nextern \"C\" __global__ void "
-                  "__launch_bounds__(heddle::device::threads_of_step, "
-                  "heddle::device::resident_blocks_of_step)\n" +
-                  step_kernel + "(const __grid_constant__ heddle::device::" + arguments +
+                  ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" +
+                  step_kernel + "(const __grid_constant__ heddle::device::" + frame.arguments +
                   " a) {\n  heddle::device::" + call + "(a);\n}\n";
     programs_.push_back({name, std::move(source)});
   }

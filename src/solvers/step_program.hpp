@@ -40,12 +40,12 @@ struct StepForm {
 
 inline constexpr const char* step_kernel = "heddle_step";
 struct StepProgram {
-  std::string name;     // "iteration_2", "sum_iteration_4" or "decide"
+  std::string name;     // "iteration_2", "sum_iteration_4", "decide", "products_iteration_2"
   KernelSource source;  // of the kernel `step_kernel`
 };
 
-/// A program for every update (the first of two together), for sums alone, and for a decision at
-/// the end of the start.
+/// A program for every update (the first of two together), for sums alone, for a decision at the
+/// end of the start, and for what a method does with its basis.
 std::vector<StepProgram> step_programs(const detail::MethodProgram& program, const StepForm& form);
 
 }  // namespace heddle::cuda

@@ -13,6 +13,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
@@ -149,6 +150,7 @@ TYPED_TEST(EnqueueOnGpu, SolvesAsSolve) {
                                               this->device);
         expect_as_solve<E, BiCGStab>(matrix, plan, jacobi, options, b, guess, this->device);
         expect_as_solve<E, Minres>(matrix, plan, jacobi, options, b, guess, this->device);
+        expect_as_solve<E, Gmres>(matrix, plan, jacobi, options, b, guess, this->device);
         if (this->HasFailure()) return;
       }
       for (const char* plan : persistent_plans) {

@@ -100,6 +100,8 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .jacobi = true,
        .steps = method_rows::bicgstab},
       {.name = "MINRES", .kind = steps, .steps = method_rows::minres},
+      {.name = "GMRES", .kind = steps, .steps = method_rows::gmres},
+      {.name = "GMRES with Jacobi", .kind = steps, .jacobi = true, .steps = method_rows::gmres},
       {.name = "steps with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,

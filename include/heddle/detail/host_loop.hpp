@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "heddle/detail/groups.hpp"
+#include "heddle/detail/host_basis.hpp"
 #include "heddle/detail/run.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/methods/listing.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/vector_operations.hpp"
 
 namespace heddle::detail {
 
@@ -22,7 +24,14 @@ struct LoopParts {
   const Preconditioner<S>* preconditioner = nullptr;  // null for none
   std::function<void(const FieldView<S>&)> project;   // out of a null space; empty without one
   std::vector<FieldView<S>> work;                     // the method's vectors behind x and r
+  BasisRoom<S> basis;                                 // of a method that keeps one
   Reduction<S>* reduction = nullptr;
+};
+
+/// In place of a basis where a method keeps none.
+struct NoBasis {
+  template <class... T>
+  explicit NoBasis(const T&...) {}
 };
 
 template <class M, class S>
@@ -31,7 +40,9 @@ class HostLoop final : public MethodLoop<S> {
   using T = sum_t<S>;
 
   explicit HostLoop(LoopParts<S> parts)
-      : parts_(std::move(parts)), stream_(parts_.matrix->device().stream()) {}
+      : parts_(std::move(parts)),
+        stream_(parts_.matrix->device().stream()),
+        basis_(parts_.basis, parts_.matrix->rows(), stream_) {}
 
   RunResult<T> run(const FieldView<S>& x, const FieldView<S>& r,
                    const RunLimits<T>& limits) override {
@@ -43,6 +54,7 @@ class HostLoop final : public MethodLoop<S> {
     end_ = device::loop_runs;
     pending_ = 0;
     c_ = {};
+    if constexpr (has_basis) basis_.clear();
     if (perform<typename M::Start, 0>() && end_ == device::loop_runs) {
       while (perform<typename M::Iteration, 0>()) {
         if (limits.observe && !history_.empty()) {
@@ -52,11 +64,13 @@ class HostLoop final : public MethodLoop<S> {
         swap_vectors();
       }
     }
+    if constexpr (has_basis) form_solution<typename M::Finish>();
     return {end_, iterations(), history_.empty() ? T(0) : history_.back(), history_};
   }
 
  private:
   static constexpr Ring R = M::ring;
+  static constexpr bool has_basis = methods::has_basis<M>;
   using Number = Coefficient<R, T>;
   using Numbers = std::array<T, Reduction<S>::width>;
 
@@ -88,7 +102,11 @@ class HostLoop final : public MethodLoop<S> {
     } else {
       using Step = methods::step_at<L, i>;
       if constexpr (Step::kind == methods::StepKind::decide) {
-        return decide<Step>() && perform<L, i + 1>();
+        return decide<Step>(sums_.data()) && perform<L, i + 1>();
+      } else if constexpr (Step::kind == methods::StepKind::orthogonalize) {
+        return basis_.orthogonalize(v_[Step::in], v_[Step::out], [&] {
+          return decide<Step>(basis_.numbers()) && end_ == device::loop_runs;
+        }) && perform<L, i + 1>();
       } else if constexpr (Step::kind == methods::StepKind::update) {
         if constexpr (i + 1 < L::count) {
           using Next = methods::step_at<L, i + 1>;
@@ -112,15 +130,27 @@ class HostLoop final : public MethodLoop<S> {
     }
   }
 
-  template <class Step>
-  bool decide() {
+  /// `sees`: sums, or a basis.
+  template <class Step, class Sees>
+  bool decide(Sees&& sees) {
     methods::Judge<T> judge{limits_->target, limits_->growth, limits_->squared_norm,
                             limits_->iterations, iterations()};
-    Step::decision::decide(c_, sums_.data(), judge);
+    Step::decision::decide(c_, sees, judge);
     pending_ = 0;
     if (judge.concluded) history_.push_back(judge.squared_norm);
     end_ = judge.end;
     return !judge.at_once;
+  }
+
+  template <class Finish>
+  void form_solution() {
+    Finish::decision::decide(c_, basis_.numbers());
+    basis_.combine(v_[Finish::in]);
+    if constexpr (Finish::in != Finish::out) {
+      parts_.preconditioner->apply(v_[Finish::in], v_[Finish::out], stream_);
+      if (parts_.project) parts_.project(v_[Finish::out]);
+    }
+    axpby<S>(S(1), v_[Finish::out], S(1), v_[0], stream_);
   }
 
   template <class Step>
@@ -283,6 +313,7 @@ class HostLoop final : public MethodLoop<S> {
 
   LoopParts<S> parts_;
   Stream stream_;
+  std::conditional_t<has_basis, HostBasis<M, S>, NoBasis> basis_;
   std::array<FieldView<S>, M::vectors> v_;
   const RunLimits<T>* limits_ = nullptr;
   methods::Coefficients<M, T> c_{};

@@ -24,6 +24,10 @@ struct MethodProgram {
   int vectors = 0;
   methods::Facts start, iteration;
   std::vector<std::pair<int, int>> swaps;
+  /// Of a method that keeps a basis: what its decisions keep beside so many vectors, and the
+  /// vectors of its `FormSolution`. Null for the others.
+  long long (*kept_numbers)(long long most) = nullptr;
+  int combination = 0, preconditioned_combination = 0;
 };
 
 /// Numbers of a step's sums.
@@ -53,19 +57,24 @@ constexpr bool decisions_have_updates(const methods::Facts& facts, bool may_end_
   }
   return true;
 }
-/// Re <v, v_out>, or <v, v_out> or <v_out, v> and |v_out|^2, and the same for all products.
+/// Nothing, or Re <v, v_out>, or <v, v_out> or <v_out, v> and |v_out|^2, and the same for all
+/// products.
 constexpr bool products_have_sums(const methods::Facts& facts) {
-  int sums = 0;
+  int sums = -1;
   for (int i = 0; i < facts.steps; ++i) {
     const methods::StepFacts& step = facts.step[i];
     if (step.kind != methods::StepKind::product) continue;
+    if (step.sums == 0 && sums <= 0) {
+      sums = 0;
+      continue;
+    }
     const methods::SumFacts &first = facts.sum[step.first_sum],
                             &second = facts.sum[step.first_sum + 1];
     const bool in_ring = step.sums == 2;
     const bool is_norm = second.left == step.out && second.right == step.out && !second.in_ring;
     const bool is_product = (first.left == step.out) != (first.right == step.out);
     if (step.sums < 1 || step.sums > 2 || !is_product || first.in_ring != in_ring) return false;
-    if ((in_ring && !is_norm) || (sums != 0 && sums != step.sums)) return false;
+    if ((in_ring && !is_norm) || (sums >= 0 && sums != step.sums)) return false;
     sums = step.sums;
   }
   return true;
@@ -91,7 +100,8 @@ constexpr void check_listing() {
   static_assert(decisions_have_updates(start, true) && decisions_have_updates(iteration, false),
                 "an update follows each decision of a method, unless the start ends with it");
   static_assert(products_have_sums(start) && products_have_sums(iteration),
-                "a product of a method sums RealDot with its result, or Dot with it and its Norm");
+                "a product of a method sums nothing, RealDot with its result, or Dot with it and its "
+                "Norm");
   static_assert(start_leaves_the_same_sums(start, iteration),
                 "start and iteration of a method leave the same sums behind their last decision");
 }
@@ -114,6 +124,11 @@ MethodProgram program_of(MethodText text) {
                         {}};
   if constexpr (requires { typename M::Swaps; }) {
     program.swaps = swaps_of(typename M::Swaps{});
+  }
+  if constexpr (methods::has_basis<M>) {
+    program.kept_numbers = M::kept_numbers;
+    program.combination = M::Finish::in;
+    program.preconditioned_combination = M::Finish::out;
   }
   return program;
 }

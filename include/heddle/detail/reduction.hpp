@@ -47,10 +47,12 @@ class HEDDLE_EXPORT Reduction {
   static constexpr int width = detail::pinned_sums;
 
   /// On a GPU, S is float or double, or `Error` (unsupported) says so.
-  explicit Reduction(Index rows, const Device& device = Device::cpu())
-      : rows_(rows), device_(device) {
+  /// `numbers`: on the CPU, sums at most.
+  explicit Reduction(Index rows, const Device& device = Device::cpu(), int numbers = width)
+      : rows_(rows), numbers_(numbers), device_(device) {
     if (!device.on_gpu()) {
-      partials_ = Array<sum>(static_cast<std::size_t>(groups_of(rows)) * width, device);
+      partials_ = Array<sum>(
+          static_cast<std::size_t>(groups_of(rows)) * static_cast<std::size_t>(numbers), device);
       return;
     }
     if (!std::is_same_v<sum, double>) {
@@ -67,7 +69,7 @@ class HEDDLE_EXPORT Reduction {
 
   /// CPU: the partial sums of one group; whoever computes the group sets all that are finished
   /// later.
-  sum* partials(Offset group) { return partials_.data() + group * width; }
+  sum* partials(Offset group) { return partials_.data() + group * numbers_; }
 
   /// GPU: makes room for so many partials of `width` sums; waits for the stream if it has to grow.
   void reserve(Offset partials) {
@@ -96,19 +98,23 @@ class HEDDLE_EXPORT Reduction {
       for (int v = 0; v < count; ++v) sums[static_cast<std::size_t>(v)] = results_[v];
       return sums;
     }
+    finish(count, sums.data());
+    return sums;
+  }
+  /// The same on the CPU, where they may be more than `width`.
+  void finish(int count, sum* sums) {
     const Offset groups = groups_of(rows_);
     for (Offset half = 1; half < groups; half *= 2) {
       for (Offset g = 0; g + half < groups; g += 2 * half) {
         for (int v = 0; v < count; ++v) partials(g)[v] += partials(g + half)[v];
       }
     }
-    for (int v = 0; v < count && groups > 0; ++v)
-      sums[static_cast<std::size_t>(v)] = partials(0)[v];
-    return sums;
+    for (int v = 0; v < count; ++v) sums[v] = groups > 0 ? partials(0)[v] : 0;
   }
 
  private:
   Index rows_ = 0;
+  int numbers_ = width;
   Device device_;
   Array<sum> partials_;
   Array<unsigned> finished_;

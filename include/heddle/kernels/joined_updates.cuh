@@ -63,9 +63,9 @@ __device__ __forceinline__ void update_together(const JoinedArguments& a) {
   follow_kernel_before();
   __shared__ BlockState<M, S> state;
   if (!take_decision<M, false, first, false, threads_of_step>(a.step, state)) {
-    return state.write(a.step);
+    return state.write(a.step.state, a.step.side);
   }
-  state.record(a.step);
+  state.record(a.step.state);
   const unsigned thread = blockIdx.x * threads_of_step + threadIdx.x;
   const unsigned block = thread / cuda::threads_of_block;
   const auto visit = [&](const auto& operation) {
@@ -96,9 +96,10 @@ __device__ __forceinline__ void update_together(const JoinedArguments& a) {
   DecisionSums<M, false, second - 1, false, threads_of_step> between;
   constexpr int first_sum = facts.step[first].first_sum, end_sum = facts.step[second].first_sum;
   between.template take<first_sum, first_sum, end_sum, 0, 0>(sums);
-  if (threadIdx.x == 0) state.template decide<L, second - 1>(between.sum);
+  if (threadIdx.x == 0)
+    state.template decide<typename methods::step_at<L, second - 1>::decision>(between.sum);
   __syncthreads();
-  state.write(a.step);
+  state.write(a.step.state, a.step.side);
   if (state.goes_on == 0) return;
   const auto c = state.c;
   const ElementStep<M, L, second, S, true> step{a.step, c, nullptr};

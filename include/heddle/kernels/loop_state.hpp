@@ -17,7 +17,8 @@ enum LoopEnd {
   loop_not_positive,  // p* A p is not positive
   loop_not_definite,  // r* M^-1 r is negative
   loop_lost,          // r* M^-1 r, or in BiCGStab <r^, A p> or <r^, r> vanishes
-  loop_orthogonal     // BiCGStab: A s is orthogonal to s
+  loop_orthogonal,    // BiCGStab: A s is orthogonal to s
+  loop_cycle          // GMRES: the basis is full, the next run begins from b - A x
 };
 
 /// What the host can read and write while kernels run: mapped memory.

@@ -53,7 +53,7 @@ __device__ __forceinline__ void update_and_precondition(
   // While the kernel before still runs.
   const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
   follow_kernel_before();
-  methods::Coefficients<M, T> c;
+  const methods::Coefficients<M, T>* c;
   if (!begin_step<M, start, i, true, Plan::block>(a.step, c)) return;
 
   const Rows rows{tile, a.rows};
@@ -68,7 +68,7 @@ __device__ __forceinline__ void update_and_precondition(
     methods::each<0, M::vectors>([&]<int k>() {
       if constexpr ((loads >> k & 1u) != 0) e[k].component[0] = v[k].component[n];
     });
-    Step::body::at(e, c);
+    Step::body::at(e, *c);
     methods::each<0, M::vectors>([&]<int k>() {
       if constexpr ((Step::writes >> k & 1u) != 0) v[k].component[n] = e[k].component[0];
     });

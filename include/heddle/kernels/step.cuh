@@ -126,9 +126,9 @@ struct BlockState {
   int goes_on;
 
   /// By all threads, before they wait for one another.
-  __device__ __forceinline__ void load(const StepArguments& a) {
-    copy(a.state->side[a.side], side);
-    copy(&a.state->limits, limits);
+  __device__ __forceinline__ void load(const LoopState* state, int from) {
+    copy(state->side[from], side);
+    copy(&state->limits, limits);
   }
   template <class T>
   __device__ __forceinline__ static void copy(const void* from, T& to) {
@@ -138,14 +138,14 @@ struct BlockState {
     }
   }
 
-  /// By thread 0: the decision at step `at`, unless the run has ended.
-  template <class L, int at>
-  __device__ __forceinline__ void decide(const Coefficient<M::ring, double>* sums) {
+  /// By thread 0: the decision, unless the run has ended. `sees`: sums, or a basis.
+  template <class Decision, class Sees>
+  __device__ __forceinline__ void decide(Sees&& sees) {
     goes_on = side.end == loop_runs;
     if (goes_on == 0) return;
     methods::Judge<double> judge{limits.target, limits.growth, limits.squared_norm,
                                  limits.iterations, side.iteration};
-    methods::step_at<L, at>::decision::decide(side.c, sums, judge);
+    Decision::decide(side.c, sees, judge);
     c = methods::rounded<S>(side.c);
     concluded = judge.concluded;
     squared_norm = judge.squared_norm;
@@ -156,19 +156,20 @@ struct BlockState {
 
   /// By the leader, behind a decision, once the others of its block have gone on. What host or
   /// clock ask for takes effect behind the update.
-  __device__ __forceinline__ void record(const StepArguments& a) {
+  __device__ __forceinline__ void record(LoopState* state) {
     if (!is_leader() || concluded == 0) return;
     concluded = 0;
-    record_iteration(*a.state, side.iteration, squared_norm);
+    record_iteration(*state, side.iteration, squared_norm);
     if (side.end != loop_runs) return;
-    side.end = requested_end(*a.state, limits.deadline, side.iteration, limits.unwatched);
+    side.end = requested_end(*state, limits.deadline, side.iteration, limits.unwatched);
   }
-  /// By the leader, behind the last decision, for the kernels behind.
-  __device__ __forceinline__ void write(const StepArguments& a) {
-    record(a);
+  /// By the leader, behind the last decision, for the kernels behind. `from`: the side that was
+  /// read.
+  __device__ __forceinline__ void write(LoopState* state, int from) {
+    record(state);
     if (!is_leader()) return;
-    *reinterpret_cast<Side<M>*>(a.state->side[1 - a.side]) = side;
-    if (side.end != a.state->end) set_end(*a.state, static_cast<int>(side.end));
+    *reinterpret_cast<Side<M>*>(state->side[1 - from]) = side;
+    if (side.end != state->end) set_end(*state, static_cast<int>(side.end));
   }
 };
 
@@ -181,7 +182,7 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
   if (start && is_leader() && a.state->limits.patience != 0) {
     a.state->limits.deadline = nanoseconds() + a.state->limits.patience;
   }
-  block.load(a);
+  block.load(a.state, a.side);
   if constexpr (methods::facts_of<L>.decides_before(i)) {
     using Sums = DecisionSums<M, start, i - 1, joined, Threads>;
     Sums sums;
@@ -189,7 +190,7 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
     if constexpr (Sums::pending.count == 0) __syncthreads();
     if (threadIdx.x == 0) {
       block.concluded = 0;
-      block.template decide<L, i - 1>(sums.sum);
+      block.template decide<typename methods::step_at<L, i - 1>::decision>(sums.sum);
     }
   } else {
     __syncthreads();
@@ -202,13 +203,16 @@ __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState
   return block.goes_on != 0;
 }
 
-/// The same for a kernel with one decision or none.
+/// The same for a kernel with one decision or none. The coefficients stay in shared memory: those
+/// of BiCGStab over quaternions are more than registers hold beside the vectors.
 template <class M, bool start, int i, bool joined, int Threads, class S>
-__device__ __forceinline__ bool begin_step(const StepArguments& a, methods::Coefficients<M, S>& c) {
+__device__ __forceinline__ bool begin_step(const StepArguments& a,
+                                           const methods::Coefficients<M, S>*& c) {
   __shared__ BlockState<M, S> block;
   const bool goes_on = take_decision<M, start, i, joined, Threads>(a, block);
-  if constexpr (methods::facts_of<listing_of<M, start>>.decides_before(i)) block.write(a);
-  c = block.c;
+  if constexpr (methods::facts_of<listing_of<M, start>>.decides_before(i))
+    block.write(a.state, a.side);
+  c = &block.c;
   return goes_on;
 }
 
@@ -216,7 +220,7 @@ __device__ __forceinline__ bool begin_step(const StepArguments& a, methods::Coef
 template <class M, bool start, bool joined>
 __device__ __forceinline__ void decide_alone(const StepArguments& a) {
   follow_kernel_before();
-  methods::Coefficients<M, double> c;
+  const methods::Coefficients<M, double>* c;
   begin_step<M, start, listing_of<M, start>::count, joined, threads_of_step>(a, c);
 }
 
@@ -287,10 +291,10 @@ __device__ __forceinline__ void update(const StepArguments& a) {
   using L = listing_of<M, start>;
   constexpr int N = own_numbers_of<M, L, i>;
   follow_kernel_before();
-  methods::Coefficients<M, S> c;
+  const methods::Coefficients<M, S>* c;
   if (!begin_step<M, start, i, joined, threads_of_step>(a, c)) return;
   double sums[N > 0 ? N : 1] = {};
-  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, true>{a, c, sums});
+  visit_chunks_of_thread<Chunk>(a.walk, ElementStep<M, L, i, S, true>{a, *c, sums});
   if constexpr (N > 0) store_partials<N, threads_of_step>({a.partials, nullptr}, sums, blockIdx.x);
 }
 

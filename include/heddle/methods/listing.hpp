@@ -19,7 +19,7 @@
 
 namespace heddle::methods {
 
-enum class StepKind { product, precondition, update, decide };
+enum class StepKind { product, precondition, update, decide, orthogonalize };
 
 /// <v_a, v_b> over the method's ring: conj(v_a) v_b.
 template <int a, int b>
@@ -92,6 +92,42 @@ struct Decide {
   using decision = Decision;
   using sums = Sums<>;
 };
+
+/// The method keeps a basis V of vectors. v_in becomes orthogonal to them by classical
+/// Gram-Schmidt, twice (Giraud, Langou, Rozloznik and van den Eshof 2005), `Decision::decide(c,
+/// basis, judge)` sees the coefficients and the norm that is left, and the basis gains v_in / norm,
+/// which v_out becomes too. In the start of a run the basis is empty.
+template <int from, int to, class Decision>
+struct Orthogonalize {
+  static constexpr StepKind kind = StepKind::orthogonalize;
+  static constexpr int in = from, out = to;
+  static constexpr unsigned reads = 1u << from, writes = (1u << from) | (1u << to);
+  using decision = Decision;
+  using sums = Sums<>;
+};
+
+/// How a method with a basis ends its runs, whatever ended them: x += M^-1 (V y), with the y that
+/// `Decision::decide(c, basis)` leaves in `basis.column`. The vectors are scratch. A method says
+/// `using Finish = FormSolution<...>`, and holds no current x before.
+template <int combination, int preconditioned, class Decision>
+struct FormSolution {
+  static constexpr int in = combination, out = preconditioned;
+  using decision = Decision;
+};
+
+/// The basis as decisions see it; N is a number of the method's ring.
+template <class N>
+struct Basis {
+  int count = 0;                  // vectors that it has
+  int most = 0;                   // that it has room for
+  N* column = nullptr;            // `most`: the coefficients of a vector over the basis
+  N* kept = nullptr;              // `M::kept_numbers(most)`, which decisions keep for one another
+  decltype(N().real()) norm = 0;  // that `Orthogonalize` left of its vector
+};
+
+/// Whether a method keeps one.
+template <class M>
+concept has_basis = requires { typename M::Finish; };
 
 template <class... Step>
 struct Listing {

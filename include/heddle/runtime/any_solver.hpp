@@ -53,9 +53,9 @@ class HEDDLE_EXPORT AnyField {
   std::variant<Array<float>, Array<double>> scalars_;
 };
 
-enum class Method { conjugate_gradient, bicgstab, minres };
+enum class Method { conjugate_gradient, bicgstab, minres, gmres };
 enum class PreconditionerKind { none, jacobi };
-HEDDLE_EXPORT Method parse_method(std::string_view text);  // cg, bicgstab, minres
+HEDDLE_EXPORT Method parse_method(std::string_view text);  // cg, bicgstab, minres, gmres
 HEDDLE_EXPORT std::string_view name(Method method);        // the same
 HEDDLE_EXPORT PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 

@@ -1,0 +1,19 @@
+// The vectors of a method that keeps a basis, one behind the other, each laid out as the operator's
+// fields.
+#pragma once
+
+#include "heddle/field.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+struct BasisRoom {
+  S* data = nullptr;
+  Offset stride = 0;  // scalars from one vector to the next
+  int most = 0;       // vectors
+
+  /// A stride that keeps vectors aligned for every access.
+  static Offset stride_of(Offset scalars) { return (scalars + 31) / 32 * 32; }
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,180 @@
+// The basis of a method on a CPU. A group of 256 rows of the vector stays in cache while the
+// vectors of the basis pass by it: taking their multiples off and summing the products with what is
+// left is one pass over the basis.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "heddle/detail/basis_room.hpp"
+#include "heddle/detail/groups.hpp"
+#include "heddle/methods/listing.hpp"
+
+namespace heddle::detail {
+
+template <class M, class S>
+class HostBasis {
+ public:
+  static constexpr Ring R = M::ring;
+  static constexpr int size = ring_size(R);
+  using T = sum_t<S>;
+  using Number = Coefficient<R, T>;
+
+  HostBasis(const BasisRoom<S>& room, Index rows, const Stream& stream)
+      : room_(room),
+        stream_(stream),
+        reduction_(rows, Device::cpu(), room.most * size + 1),
+        sums_(static_cast<std::size_t>(room.most * size + 1)),
+        column_(static_cast<std::size_t>(room.most)),
+        multiples_(column_.size()),
+        kept_(static_cast<std::size_t>(M::kept_numbers(room.most))) {
+    basis_.most = room.most;
+    basis_.column = column_.data();
+    basis_.kept = kept_.data();
+  }
+
+  void clear() { basis_.count = 0; }
+  methods::Basis<Number>& numbers() { return basis_; }
+
+  /// See `methods::Orthogonalize`; `decide()` says whether the run goes on.
+  template <class Decide>
+  bool orthogonalize(const FieldView<S>& from, const FieldView<S>& to, const Decide& decide) {
+    const int count = basis_.count;
+    std::fill(column_.begin(), column_.end(), Number{});
+    if (count > 0) {
+      pass<false>(from, count);
+      take_multiples();
+    }
+    pass<true>(from, count);
+    T second = 0, whole = 0;
+    take_multiples();
+    for (int k = 0; k < count; ++k) {
+      second += squared_norm(number_at(k));
+      whole += squared_norm(column_[static_cast<std::size_t>(k)]);
+    }
+    basis_.norm = norm_left(sums_[static_cast<std::size_t>(count * size)], second, whole);
+    if (!decide()) return false;
+    append(from, to);
+    return true;
+  }
+
+  /// to = V y, where y are the first numbers of the column.
+  void combine(const FieldView<S>& to) {
+    for (int k = 0; k < basis_.count; ++k) {
+      multiples_[static_cast<std::size_t>(k)] = narrow(-column_[static_cast<std::size_t>(k)]);
+    }
+    for_each_group(to, stream_, [&](Index group) {
+      const auto over_run = [&](const auto& run) {
+        for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
+        subtract(run, to.data, basis_.count);
+      };
+      for_each_run<R>(to, group, over_run);
+    });
+  }
+
+ private:
+  using Multiple = Coefficient<R, S>;
+
+  static Multiple narrow(const Number& wide) {
+    Multiple number;
+    for (int k = 0; k < size; ++k) number.component[k] = static_cast<S>(wide.component[k]);
+    return number;
+  }
+  Number number_at(int k) const {
+    Number number;
+    for (int c = 0; c < size; ++c) {
+      number.component[c] = sums_[static_cast<std::size_t>(k * size + c)];
+    }
+    return number;
+  }
+  /// The sums are what the next pass takes off, and part of the column.
+  void take_multiples() {
+    for (int k = 0; k < basis_.count; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      multiples_[at] = narrow(number_at(k));
+      for (int c = 0; c < size; ++c) column_[at].component[c] += number_at(k).component[c];
+    }
+  }
+  /// By Pythagoras, before the second multiples are taken off: they are rounding beside the vector
+  /// unless nothing but rounding was left of it.
+  static T norm_left(T squared, T second, T whole) {
+    constexpr T rounding = 4 * std::numeric_limits<S>::epsilon();
+    const T left = squared - second;
+    return left > rounding * rounding * whole ? std::sqrt(left) : left - left;
+  }
+
+  template <class Run>
+  void subtract(const Run& run, S* w, int count) const {
+    for (int k = 0; k < count; ++k) {
+      const S* const v = room_.data + k * room_.stride;
+      const Multiple c = -multiples_[static_cast<std::size_t>(k)];
+      for (Offset i = 0; i < run.count; ++i) {
+        Multiple e = element<R>(w, run, i);
+        add_multiple(e, element<R>(v, run, i), c);
+        set_element<R>(w, run, i, e);
+      }
+    }
+  }
+
+  /// from -= V multiples, if it `subtracts`; then V* from, and |from|^2 behind them.
+  template <bool subtracts>
+  void pass(const FieldView<S>& from, int count) {
+    for_each_group(from, stream_, [&](Index group) {
+      T* const sums = reduction_.partials(group);
+      std::fill_n(sums, count * size + 1, T(0));
+      const auto over_run = [&](const auto& run) {
+        if constexpr (subtracts) subtract(run, from.data, count);
+        for (int k = 0; k < count; ++k) {
+          const S* const v = room_.data + k * room_.stride;
+          const auto of_run = sum_over<T, size>(
+              run.count,
+              [&](Offset i, T* into) {
+                add_conjugate_product(element<R>(v, run, i), element<R>(from.data, run, i), into);
+              },
+              [](Offset) {});
+          for (int c = 0; c < size; ++c) sums[k * size + c] += of_run[static_cast<std::size_t>(c)];
+        }
+        sums[count * size] += sum_over<T, 1>(
+            run.count,
+            [&](Offset i, T* into) {
+              for (const S c : element<R>(from.data, run, i).component) *into += T(c) * T(c);
+            },
+            [](Offset) {})[0];
+      };
+      for_each_run<R>(from, group, over_run);
+    });
+    reduction_.finish(count * size + 1, sums_.data());
+  }
+
+  /// V_count = to = (from - V multiples) / norm.
+  void append(const FieldView<S>& from, const FieldView<S>& to) {
+    const int count = basis_.count;
+    const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
+    S* const newest = room_.data + count * room_.stride;
+    for_each_group(from, stream_, [&](Index group) {
+      const auto over_run = [&](const auto& run) {
+        subtract(run, from.data, count);
+        for (Offset i = 0; i < run.count; ++i) {
+          Multiple e = element<R>(from.data, run, i);
+          for (S& c : e.component) c *= factor;
+          set_element<R>(to.data, run, i, e);
+          set_element<R>(newest, run, i, e);
+        }
+      };
+      for_each_run<R>(from, group, over_run);
+    });
+    ++basis_.count;
+  }
+
+  BasisRoom<S> room_;
+  Stream stream_;
+  Reduction<S> reduction_;
+  std::vector<T> sums_;
+  std::vector<Number> column_;
+  std::vector<Multiple> multiples_;
+  std::vector<Number> kept_;
+  methods::Basis<Number> basis_;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,133 @@
+#include "basis_cuda.hpp"
+
+#include <algorithm>
+
+#include "heddle/error.hpp"
+#include "spmv/kernel_library_cuda.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// Bytes of shared memory that every GPU gives a block unasked.
+constexpr int shared_of_block = 48 << 10;
+constexpr int shared_of_state = 2 << 10;  // of the decision's block, and sums
+
+int numbers_kept(const detail::MethodProgram& program, int most) {
+  return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
+}
+
+/// Doubles in front of a tile, which begins at a multiple of 32 bytes.
+int front_of_tile(int most, int ring) { return (device::numbers_of_basis(most, ring) + 3) / 4 * 4; }
+
+}  // namespace
+
+template <class S>
+DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom<S>& room,
+                            const StepWalk<S>& walk, const Device& device)
+    : program_(program),
+      ring_(ring_size(program.ring)),
+      numbers_(static_cast<std::size_t>(doubles(program, room.most)), device),
+      count_(1, device) {
+  const int elements =
+      walk.is_contiguous ? std::max(1, 16 / (ring_ * static_cast<int>(sizeof(S)))) : 1;
+  auto& a = arguments_;
+  a.walk = walk.walk;
+  a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
+  a.chunks = a.chunks_of_plane * walk.walk.planes;
+  a.blocks = static_cast<int>(
+      std::clamp<Offset>((a.chunks + device::chunks_of_tile - 1) / device::chunks_of_tile, 1,
+                         device::most_blocks_of_basis));
+  a.most = room.most;
+  a.basis = room.data;
+  a.stride = room.stride;
+  const int tile = device::threads_of_basis * elements * ring_ * static_cast<int>(sizeof(S));
+  const int front = front_of_tile(room.most, ring_) * static_cast<int>(sizeof(double));
+  if (front + tile + shared_of_state > shared_of_block) {
+    throw Error(ErrorKind::unsupported, "a GPU's block has no room for the coefficients of " +
+                                            std::to_string(room.most) +
+                                            " vectors: restart after fewer iterations");
+  }
+  const int kept = numbers_kept(program, room.most);
+  const bool fits =
+      front + kept * static_cast<int>(sizeof(double)) + shared_of_state <= shared_of_block;
+  a.staged = fits ? kept : 0;
+  double* next = numbers_.data();
+  const auto take = [&](int count) { return std::exchange(next, next + count); };
+  const int sums = (room.most * ring_ + 1) * device::most_blocks_of_basis;
+  for (double*& place : sums_) place = take(sums);
+  a.first = take(room.most * ring_);
+  a.column = take(room.most * ring_);
+  a.kept = take(kept);
+  a.count = count_.data();
+}
+
+template <class S>
+Offset DeviceBasis<S>::doubles(const detail::MethodProgram& program, int most) {
+  const Offset numbers = Offset(most) * ring_size(program.ring);
+  return 2 * (numbers + 1) * device::most_blocks_of_basis + 2 * numbers +
+         numbers_kept(program, most);
+}
+
+template <class S>
+unsigned DeviceBasis<S>::shared_bytes(bool decides) const {
+  const auto front = static_cast<unsigned>(front_of_tile(arguments_.most, ring_)) *
+                     static_cast<unsigned>(sizeof(double));
+  const auto chunk = std::max(16U, static_cast<unsigned>(ring_) * unsigned{sizeof(S)});
+  const unsigned tile = unsigned{device::threads_of_basis} * chunk;
+  const unsigned staged =
+      static_cast<unsigned>(arguments_.staged) * static_cast<unsigned>(sizeof(double));
+  return front + (decides ? std::max(tile, staged) : tile);
+}
+
+template <class S>
+void DeviceBasis<S>::launch_basis(cudaKernel_t kernel, device::BasisArguments& arguments,
+                                  unsigned blocks, bool decides, bool overlapped,
+                                  const Stream& stream) const {
+  void* pointers[] = {&arguments};
+  launch(kernel,
+         {.blocks = blocks,
+          .threads = device::threads_of_basis,
+          .shared_bytes = shared_bytes(decides),
+          .overlapped = overlapped},
+         stream, pointers);
+}
+
+template <class S>
+void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
+                                   const StateSide& state, S* from, S* to,
+                                   const std::function<bool()>& overlaps,
+                                   const Stream& stream) const {
+  const auto blocks = static_cast<unsigned>(arguments_.blocks);
+  const std::string name = name_of_step(start, i);
+  device::BasisArguments a = arguments_;
+  a.state = state.state;
+  a.side = state.side;
+  a.in = a.rest = from;
+  a.out = to;
+  if (!start) {
+    a.partials = sums_[0];
+    launch_basis(kernels.at("products_" + name), a, blocks, false, overlaps(), stream);
+  }
+  a.before = sums_[0];
+  a.partials = sums_[1];
+  launch_basis(kernels.at("rest_" + name), a, blocks, false, overlaps(), stream);
+  a.before = sums_[1];
+  launch_basis(kernels.at("append_" + name), a, blocks + 1, true, overlaps(), stream);
+}
+
+template <class S>
+void DeviceBasis<S>::combine(const Kernels& kernels, const StateSide& state, S* to,
+                             const Stream& stream) const {
+  device::BasisArguments a = arguments_;
+  a.state = state.state;
+  a.side = state.side;
+  a.out = to;
+  launch_basis(kernels.at("solution"), a, 1, true, false, stream);
+  launch_basis(kernels.at("combination"), a, static_cast<unsigned>(a.blocks), false, false, stream);
+}
+
+template class DeviceBasis<float>;
+template class DeviceBasis<double>;
+
+}  // namespace heddle::cuda

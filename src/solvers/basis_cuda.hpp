@@ -1,0 +1,55 @@
+// The basis of a method on a GPU: the kernels of kernels/basis.cuh as work that a loop queues.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "heddle/array.hpp"
+#include "heddle/detail/basis_room.hpp"
+#include "heddle/kernels/basis_arguments.hpp"
+#include "step_program.hpp"
+#include "step_walk.hpp"
+
+namespace heddle::cuda {
+
+/// The state of a run, and the side of it that was written last.
+struct StateSide {
+  device::LoopState* state = nullptr;
+  int side = 0;
+};
+
+template <class S>
+class DeviceBasis {
+ public:
+  using Kernels = std::map<std::string, cudaKernel_t>;
+
+  /// Throws `Error` (unsupported) for more vectors than a block has room for their coefficients.
+  DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom<S>& room,
+              const StepWalk<S>& walk, const Device& device);
+
+  /// Doubles that it allocates.
+  static Offset doubles(const detail::MethodProgram& program, int most);
+
+  /// Step i of a listing. `overlaps()`: whether the next kernel may overlap the one before.
+  void orthogonalize(const Kernels& kernels, bool start, int i, const StateSide& state, S* from,
+                     S* to, const std::function<bool()>& overlaps, const Stream& stream) const;
+  /// to = V y, or to += V y where the method is not preconditioned, once a run has ended.
+  void combine(const Kernels& kernels, const StateSide& state, S* to, const Stream& stream) const;
+
+ private:
+  unsigned shared_bytes(bool decides) const;
+  void launch_basis(cudaKernel_t kernel, device::BasisArguments& arguments, unsigned blocks,
+                    bool decides, bool overlapped, const Stream& stream) const;
+
+  const detail::MethodProgram& program_;
+  int ring_;  // components of a number
+  Array<double> numbers_;
+  Array<int> count_;
+  double* sums_[2] = {};  // of a kernel and of the one behind it
+  device::BasisArguments arguments_{};
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,20 @@
+#include "heddle/gmres.hpp"
+
+#include "heddle/methods/gmres.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+Gmres<S>::Gmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+                SolverOptions options)
+    : KrylovSolver<S>(
+          matrix, preconditioner, std::move(options),
+          detail::method_over<methods::Gmres, true, S>(
+              method_rows::gmres, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+
+template class Gmres<float>;
+template class Gmres<double>;
+template class Gmres<long double>;
+
+}  // namespace heddle
