@@ -11,14 +11,15 @@ namespace {
 
 /// Bytes of shared memory that every GPU gives a block unasked.
 constexpr int shared_of_block = 48 << 10;
-constexpr int shared_of_state = 2 << 10;  // of the decision's block, and sums
+constexpr int shared_of_others = 6 << 10;  // the state of a run, and sums of warps
 
 int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
 }
 
-/// Doubles in front of a tile, which begins at a multiple of 32 bytes.
-int front_of_tile(int most, int ring) { return (device::numbers_of_basis(most, ring) + 3) / 4 * 4; }
+int front_bytes(int most, int ring) {
+  return device::numbers_of_basis(most, ring) * static_cast<int>(sizeof(double));
+}
 
 }  // namespace
 
@@ -36,21 +37,20 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
   a.chunks = a.chunks_of_plane * walk.walk.planes;
   a.blocks = static_cast<int>(
-      std::clamp<Offset>((a.chunks + device::chunks_of_tile - 1) / device::chunks_of_tile, 1,
+      std::clamp<Offset>((a.chunks + device::threads_of_basis - 1) / device::threads_of_basis, 1,
                          device::most_blocks_of_basis));
   a.most = room.most;
   a.basis = room.data;
   a.stride = room.stride;
-  const int tile = device::threads_of_basis * elements * ring_ * static_cast<int>(sizeof(S));
-  const int front = front_of_tile(room.most, ring_) * static_cast<int>(sizeof(double));
-  if (front + tile + shared_of_state > shared_of_block) {
+  const int front = front_bytes(room.most, ring_);
+  if (front + shared_of_others > shared_of_block) {
     throw Error(ErrorKind::unsupported, "a GPU's block has no room for the coefficients of " +
                                             std::to_string(room.most) +
                                             " vectors: restart after fewer iterations");
   }
   const int kept = numbers_kept(program, room.most);
   const bool fits =
-      front + kept * static_cast<int>(sizeof(double)) + shared_of_state <= shared_of_block;
+      front + kept * static_cast<int>(sizeof(double)) + shared_of_others <= shared_of_block;
   a.staged = fits ? kept : 0;
   double* next = numbers_.data();
   const auto take = [&](int count) { return std::exchange(next, next + count); };
@@ -71,13 +71,8 @@ Offset DeviceBasis<S>::doubles(const detail::MethodProgram& program, int most) {
 
 template <class S>
 unsigned DeviceBasis<S>::shared_bytes(bool decides) const {
-  const auto front = static_cast<unsigned>(front_of_tile(arguments_.most, ring_)) *
-                     static_cast<unsigned>(sizeof(double));
-  const auto chunk = std::max(16U, static_cast<unsigned>(ring_) * unsigned{sizeof(S)});
-  const unsigned tile = unsigned{device::threads_of_basis} * chunk;
-  const unsigned staged =
-      static_cast<unsigned>(arguments_.staged) * static_cast<unsigned>(sizeof(double));
-  return front + (decides ? std::max(tile, staged) : tile);
+  const int staged = decides ? arguments_.staged * static_cast<int>(sizeof(double)) : 0;
+  return static_cast<unsigned>(front_bytes(arguments_.most, ring_) + staged);
 }
 
 template <class S>

@@ -19,7 +19,7 @@ inline Offset filling_of(const detail::MethodProgram& program) {
 
 /// Chunks that a thread takes, at most. All blocks are there at once where that takes a thread few
 /// of them: a second wave would add the sums of the kernel before once more.
-inline constexpr int most_steps_of_walk = 8;
+inline constexpr int most_steps_of_walk = 16;
 
 /// Blocks of a walk that one of a kernel takes.
 inline constexpr unsigned blocks_of_step = device::threads_of_step / threads_of_block;

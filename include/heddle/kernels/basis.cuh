@@ -1,7 +1,7 @@
 // A vector made orthogonal to a basis V, and a solution formed of it (methods::Orthogonalize and
 // FormSolution). Gram-Schmidt twice takes three kernels: V* w; w -= V h with V* w of what is left,
-// while the rows are in L1; and w -= V h once more. Blocks share out the rows, threads of a block
-// first the vectors of the basis for each chunk of w, then warps the products of whole vectors.
+// while the rows are in L1; and w -= V h once more. Blocks share out the rows, and a thread takes a
+// chunk of every vector, many loads at a time.
 #pragma once
 
 #include "heddle/kernels/basis_arguments.hpp"
@@ -14,10 +14,11 @@ class BasisBlock {
  public:
   using Values = typename Chunk::Values;
   using Multiple = Coefficient<M::ring, S>;
-  using Number = Coefficient<M::ring, double>;
   static constexpr int size = ring_size(M::ring);
-  static constexpr int parts = threads_of_basis / chunks_of_tile;
   static constexpr int warps = threads_of_basis / 32;
+  /// Vectors whose products a thread sums at a time, as registers hold their numbers.
+  static constexpr int vectors_of_pass = 16 / size;
+  static constexpr int loads_at_once = size == 4 ? 4 : 8;
 
   /// Block number `block` of those that share the rows, before a basis of `count` vectors.
   __device__ BasisBlock(const BasisArguments& a, int block, int count)
@@ -29,12 +30,12 @@ class BasisBlock {
     extern __shared__ __align__(32) double shared[];
     numbers_ = shared;
     sums_ = numbers_ + a.most * size + 1;
-    tile_ = reinterpret_cast<Values*>(numbers_ + (numbers_of_basis(a.most, size) + 3) / 4 * 4);
   }
 
-  double* numbers() const { return numbers_; }
-  double* behind_numbers() const { return reinterpret_cast<double*>(tile_); }
-  int count() const { return count_; }
+  __device__ double* numbers() const { return numbers_; }
+  __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
+  __device__ int count() const { return count_; }
+  __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
 
   /// The first `n` sums of the kernel before.
   __device__ void add_sums(int n) {
@@ -48,107 +49,61 @@ class BasisBlock {
     }
     __syncthreads();
   }
-  __device__ void clear_sums() {
-    for (int k = threadIdx.x; k <= count_ * size; k += threads_of_basis) sums_[k] = 0;
-  }
-  __device__ void store_sums() {
-    __syncthreads();
+  /// Those of this one, whose last is |w|^2.
+  __device__ void store_sums() const {
     for (int k = threadIdx.x; k <= count_ * size; k += threads_of_basis) {
       a_.partials[k * a_.blocks + block_] = sums_[k];
     }
   }
 
-  /// Calls `body(first)` for every tile of chunks.
+  /// Calls `body(chunk)` for the chunks of this thread.
   template <class Body>
-  __device__ void for_each_tile(const Body& body) {
-    for (Offset first = first_; first < end_; first += chunks_of_tile) {
-      body(first);
-      __syncthreads();
+  __device__ void for_each_chunk(const Body& body) const {
+    for (Offset at = first_ + threadIdx.x; at < end_; at += threads_of_basis) {
+      const auto plane = a_.walk.planes == 1 ? 0u : unsigned(at / a_.chunks_of_plane);
+      body(Chunk(a_.walk, plane, at - plane * a_.chunks_of_plane));
     }
   }
 
-  /// values += V numbers, times `sign`: in the threads of the first part, for its chunk.
-  __device__ void add_combination(Offset first, S sign, Values& values) {
-    const Offset chunk = first + place();
-    if (chunk < end_) {
-      const Chunk at = chunk_at(chunk);
-#pragma unroll 4
-      for (int k = part(); k < count_; k += parts) {
-        const Values v = at.load(vector(k));
-        const Multiple c = multiple(k, sign);
-#pragma unroll
-        for (int e = 0; e < Chunk::elements; ++e) add_multiple(values.at[e], v.at[e], c);
-      }
-    }
-    if (part() > 0) tile_[threadIdx.x] = values;
-    __syncthreads();
-    if (part() > 0) return;
-#pragma unroll
-    for (int other = 1; other < parts; ++other) {
-      const Values more = tile_[other * chunks_of_tile + place()];
-#pragma unroll
-      for (int e = 0; e < Chunk::elements; ++e) {
-#pragma unroll
-        for (int k = 0; k < size; ++k) values.at[e].component[k] += more.at[e].component[k];
-      }
-    }
+  /// The chunk of a vector of the basis: behind the last element lie zeros, so that no load has to
+  /// ask, and many are on their way at once.
+  __device__ static Chunk whole(Chunk chunk) {
+    if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
+    return chunk;
   }
-  __device__ bool has_chunk(Offset first) const { return part() == 0 && first + place() < end_; }
-  __device__ Values load(const void* field, Offset first) const {
-    return chunk_at(first + place()).load(static_cast<const S*>(field));
-  }
-  __device__ void store(void* field, Offset first, const Values& values) const {
-    chunk_at(first + place()).store(static_cast<S*>(field), values);
-  }
-  __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
 
-  /// V* w and |w|^2 of a tile, whose threads of the first part have the values of w.
-  __device__ void add_products(Offset first, const Values& values) {
-    if (part() == 0) tile_[place()] = values;
-    __syncthreads();
-    const int there =
-        static_cast<int>(end_ - first < chunks_of_tile ? end_ - first : Offset(chunks_of_tile));
-    for (int k = warp(); k <= count_; k += warps) {
-      double sums[size] = {};
-#pragma unroll 4
-      for (int at = lane(); at < there; at += 32) {
-        const Values& w = tile_[at];
-        if (k < count_) {
-          const Values v = chunk_at(first + at).load(vector(k));
+  /// values += V numbers, times `sign`.
+  __device__ void add_combination(const Chunk& of_field, S sign, Values& values) const {
+    const Chunk chunk = whole(of_field);
+    for (int first = 0; first < count_; first += loads_at_once) {
+      Values v[loads_at_once];
 #pragma unroll
-          for (int e = 0; e < Chunk::elements; ++e) {
-            add_conjugate_product(v.at[e], w.at[e], sums);
-          }
-        } else {
-#pragma unroll
-          for (int e = 0; e < Chunk::elements; ++e) {
-#pragma unroll
-            for (int n = 0; n < size; ++n) {
-              sums[0] += double(w.at[e].component[n]) * double(w.at[e].component[n]);
-            }
-          }
-        }
+      for (int u = 0; u < loads_at_once; ++u) {
+        v[u] = chunk.load(vector(min(first + u, count_ - 1)));
       }
-      add_over_lanes(sums);
-      if (lane() == 0) {
 #pragma unroll
-        for (int n = 0; n < (size > 1 ? size : 1); ++n) {
-          if (k < count_ || n == 0) sums_[k * size + n] += sums[n];
-        }
+      for (int u = 0; u < loads_at_once; ++u) {
+        if (first + u >= count_) continue;
+        const Multiple c = multiple(first + u, sign);
+#pragma unroll
+        for (int e = 0; e < Chunk::elements; ++e) add_multiple(values.at[e], v[u].at[e], c);
       }
+    }
+  }
+
+  /// rest = w - V numbers if that `subtracts`, and the sums V* rest and |rest|^2.
+  template <bool subtracts>
+  __device__ void sum_products() {
+    sum_pass<subtracts>(0);
+    for (int first = vectors_of_pass; first < count_; first += vectors_of_pass) {
+      sum_pass<false>(first);
     }
   }
 
  private:
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32; }
-  __device__ static int part() { return threadIdx.x / chunks_of_tile; }
-  __device__ static int place() { return threadIdx.x % chunks_of_tile; }
 
-  __device__ Chunk chunk_at(Offset chunk) const {
-    const auto plane = a_.walk.planes == 1 ? 0u : unsigned(chunk / a_.chunks_of_plane);
-    return Chunk(a_.walk, plane, chunk - plane * a_.chunks_of_plane);
-  }
   __device__ Multiple multiple(int k, S sign) const {
     Multiple c;
 #pragma unroll
@@ -156,11 +111,85 @@ class BasisBlock {
     return c;
   }
 
+  /// A pass over the vectors from `first` on, as few at a time as there are.
+  template <bool subtracts>
+  __device__ void sum_pass(int first) {
+    constexpr int half = vectors_of_pass / 2;
+    const int vectors = min(vectors_of_pass, count_ - first);
+    if (vectors <= half) return sum_vectors<half, subtracts>(first, vectors);
+    sum_vectors<vectors_of_pass, subtracts>(first, vectors);
+  }
+
+  template <int Vectors, bool subtracts>
+  __device__ void sum_vectors(int first, int vectors) {
+    double sums[Vectors * size] = {}, norm[1] = {};
+    for_each_chunk([&](const Chunk& chunk) {
+      Values w = chunk.load(static_cast<const S*>(first == 0 ? a_.in : a_.rest));
+      if constexpr (subtracts) {
+        add_combination(chunk, S(-1), w);
+        chunk.store(static_cast<S*>(a_.rest), w);
+      }
+      if (vectors > 0) {
+#pragma unroll
+        for (int u = 0; u < Vectors; ++u) {
+          const Values v = whole(chunk).load(vector(first + min(u, vectors - 1)));
+#pragma unroll
+          for (int e = 0; e < Chunk::elements; ++e) {
+            add_conjugate_product(v.at[e], w.at[e], sums + u * size);
+          }
+        }
+      }
+      if (first != 0) return;
+#pragma unroll
+      for (int e = 0; e < Chunk::elements; ++e) {
+#pragma unroll
+        for (int n = 0; n < size; ++n) {
+          norm[0] += double(w.at[e].component[n]) * double(w.at[e].component[n]);
+        }
+      }
+    });
+    add_over_block<Vectors * size>(sums, vectors * size, sums_ + first * size);
+    if (first != 0) return;
+    add_over_warps<1, threads_of_basis>(norm, warps);
+    if (threadIdx.x == 0) sums_[count_ * size] = norm[0];
+    __syncthreads();
+  }
+
+  /// The sums over all threads of the first `count` of N numbers each, to `to`. Eight at a time:
+  /// lanes exchange halves of them, so that each ends with one.
+  template <int N>
+  __device__ static void add_over_block(double (&x)[N], int count, double* to) {
+    __shared__ double of_warp[warps][N];
+#pragma unroll
+    for (int first = 0; first < N; first += 8) {
+#pragma unroll
+      for (int half = 4; half >= 1; half /= 2) {
+        const bool upper = (lane() & (4 * half)) != 0;
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+          double& low = x[first + i];
+          const double high = x[first + i + half];
+          const double sent = __shfl_xor_sync(all_lanes, upper ? low : high, 4 * half);
+          low = (upper ? high : low) + sent;
+        }
+      }
+      x[first] += __shfl_xor_sync(all_lanes, x[first], 2);
+      x[first] += __shfl_xor_sync(all_lanes, x[first], 1);
+      if (lane() % 4 == 0) of_warp[warp()][first + lane() / 4] = x[first];
+    }
+    __syncthreads();
+    if (threadIdx.x < count) {
+      double sum = 0;
+      for (int w = 0; w < warps; ++w) sum += of_warp[w][threadIdx.x];
+      to[threadIdx.x] = sum;
+    }
+    __syncthreads();
+  }
+
   const BasisArguments& a_;
   int block_, count_;
   Offset first_, end_;
   double *numbers_, *sums_;
-  Values* tile_;
 };
 
 /// What an orthogonalization finds of the run: false if that has ended.
@@ -178,12 +207,7 @@ __device__ __forceinline__ void basis_products(const BasisArguments& a) {
   int count;
   if (!read_basis<M, false>(a, count)) return;
   BasisBlock<M, S, Chunk> block(a, blockIdx.x, count);
-  block.clear_sums();
-  block.for_each_tile([&](Offset first) {
-    typename Chunk::Values w{};
-    if (block.has_chunk(first)) w = block.load(a.in, first);
-    block.add_products(first, w);
-  });
+  block.template sum_products<false>();
   block.store_sums();
 }
 
@@ -197,21 +221,13 @@ __device__ __forceinline__ void basis_rest(const BasisArguments& a) {
   int count;
   if (!read_basis<M, start>(a, count)) return;
   BasisBlock<M, S, Chunk> block(a, blockIdx.x, count);
-  block.clear_sums();
   block.add_sums(start ? 0 : count * block.size);
   if (blockIdx.x == 0) {
     for (int k = threadIdx.x; k < count * block.size; k += threads_of_basis) {
       a.first[k] = block.numbers()[k];
     }
   }
-  block.for_each_tile([&](Offset first) {
-    typename Chunk::Values w{};
-    if (block.has_chunk(first)) w = block.load(a.in, first);
-    if (!start) block.add_combination(first, S(-1), w);
-    if (!start && block.has_chunk(first)) block.store(a.rest, first, w);
-    __syncthreads();
-    block.add_products(first, w);
-  });
+  block.template sum_products<!start>();
   block.store_sums();
 }
 
@@ -289,18 +305,16 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   }
   if (count == a.most) return;
   const S factor = norm > 0 ? S(1 / norm) : S(0);
-  block.for_each_tile([&](Offset first) {
-    typename Chunk::Values w{};
-    if (block.has_chunk(first)) w = block.load(start ? a.in : a.rest, first);
-    if (!start) block.add_combination(first, S(-1), w);
-    if (!block.has_chunk(first)) return;
+  block.for_each_chunk([&](const Chunk& chunk) {
+    auto w = chunk.load(static_cast<const S*>(start ? a.in : a.rest));
+    if (!start) block.add_combination(chunk, S(-1), w);
 #pragma unroll
     for (int e = 0; e < Chunk::elements; ++e) {
 #pragma unroll
       for (int n = 0; n < block.size; ++n) w.at[e].component[n] *= factor;
     }
-    block.store(block.vector(count), first, w);
-    block.store(a.out, first, w);
+    chunk.store(block.vector(count), w);
+    chunk.store(static_cast<S*>(a.out), w);
   });
 }
 
@@ -325,11 +339,12 @@ __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
     block.numbers()[k] = a.column[k];
   }
   __syncthreads();
-  block.for_each_tile([&](Offset first) {
+  block.for_each_chunk([&](const Chunk& chunk) {
+    S* const out = static_cast<S*>(a.out);
     typename Chunk::Values sum{};
-    if (adds && block.has_chunk(first)) sum = block.load(a.out, first);
-    block.add_combination(first, S(1), sum);
-    if (block.has_chunk(first)) block.store(a.out, first, sum);
+    if (adds) sum = chunk.load(out);
+    block.add_combination(chunk, S(1), sum);
+    chunk.store(out, sum);
   });
 }
 

@@ -6,9 +6,7 @@
 
 namespace heddle::device {
 
-inline constexpr int threads_of_basis = 1024;
-/// Chunks of a vector that a block takes at a time: all vectors' together stay in its L1.
-inline constexpr int chunks_of_tile = 256;
+inline constexpr int threads_of_basis = 512;
 /// Blocks whose sums each block of the next kernel adds for itself: about one a multiprocessor.
 inline constexpr int most_blocks_of_basis = 128;
 
@@ -34,7 +32,7 @@ struct BasisArguments {
   int* count;            // vectors that a solution is formed of
 };
 
-/// Doubles in front of a block's tile.
+/// Doubles of a block's coefficients and sums.
 HEDDLE_HD constexpr int numbers_of_basis(int most, int ring) { return 2 * (most * ring + 1); }
 
 }  // namespace heddle::device

@@ -224,10 +224,10 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   constexpr Index rows_of_short_vectors = 1 << 17;
   if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
   // Blocks that meet keep r in registers: while a thread has few pieces of it.
-  constexpr double vector_bytes_in_registers = 8e6;
+  constexpr double vector_bytes_in_registers = 5e6;
   if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
   // Kernels that come early take room from the one before: not where they last long.
-  constexpr Index rows_of_short_kernels = 1 << 18;
+  constexpr Index rows_of_short_kernels = 1 << 17;
   if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
   if (!is_square) plan.use = BasisUse::scatter;
   return plan;
