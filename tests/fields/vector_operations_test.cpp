@@ -318,6 +318,31 @@ TEST(VectorOperations, QuaternionsDoNotCommute) {
             (std::vector<double>{0, 0, 1, 0}));
 }
 
+TEST(VectorOperations, LargestMagnitudeLooksAtEveryGroup) {
+  // 79 groups of 3 components, the last group short.
+  constexpr Index rows = 20011;
+  for (const VectorLayout layout : {VectorLayout::aos, VectorLayout::soa}) {
+    std::vector<float> scalars(3 * rows, -1);
+    const FieldView<const float> x(scalars.data(), rows, 3, layout);
+    Reduction<float> reduction(rows);
+    for (const std::size_t at : {0, 256, 30000, 3 * rows - 1}) {
+      const auto largest = [&](float value) {
+        scalars[at] = value;
+        const double found = largest_magnitude(x, reduction, Stream{3});
+        scalars[at] = -1;
+        return found;
+      };
+      EXPECT_EQ(largest(-2.5), 2.5);
+      EXPECT_EQ(largest(0.5), 1);
+      EXPECT_EQ(largest(-std::numeric_limits<float>::infinity()),
+                std::numeric_limits<double>::infinity());
+      EXPECT_TRUE(std::isnan(largest(std::numeric_limits<float>::quiet_NaN())));
+    }
+  }
+  Reduction<float> none(0);
+  EXPECT_EQ(largest_magnitude(FieldView<const float>(nullptr, 0), none, Stream{1}), 0);
+}
+
 TEST(VectorOperations, SinglePrecisionIsSummedInDouble) {
   // 2^24 + 1 is no float.
   std::vector<float> ones(20000, 1.0f);
