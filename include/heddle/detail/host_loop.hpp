@@ -52,7 +52,7 @@ class HostLoop final : public MethodLoop<S> {
         swap_vectors();
       }
     }
-    return {end_, iterations(), history_.empty() ? T(0) : history_.back(), history_};
+    return {end_, iterations(), history_};
   }
 
  private:
