@@ -27,9 +27,9 @@ struct DeviceLoopParts {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts);
 
-/// What that will allocate; `diagonal` is that of its preconditioner, or null.
+/// What that will allocate; `joins`: its preconditioner acts by rows.
 template <class S>
 Workspace workspace_of_device_loop(const detail::MethodProgram& program,
-                                   const LinearOperator<S>& matrix, const Diagonal* diagonal);
+                                   const LinearOperator<S>& matrix, bool joins);
 
 }  // namespace heddle::cuda

@@ -53,7 +53,7 @@ class QueuedProduct {
 };
 
 /// `ring`: of the numbers that `multiply` sums in; none for Re <with, y> alone. The operator, on a
-/// GPU and with a `product_on_gpu` or `only_queues`, outlives it.
+/// GPU and with a `product_on_gpu` or `is_capturable`, outlives it.
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
                                                       std::optional<Ring> ring = {});

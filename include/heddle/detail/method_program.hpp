@@ -26,20 +26,11 @@ struct MethodProgram {
   std::vector<std::pair<int, int>> swaps;
 };
 
-/// Numbers of a step's sums.
-constexpr int numbers_left(const methods::Facts& facts, Ring ring, int step) {
-  int numbers = 0;
-  for (int s = 0; s < facts.step[step].sums; ++s) {
-    numbers += facts.sum[facts.step[step].first_sum + s].in_ring ? ring_size(ring) : 1;
-  }
-  return numbers;
-}
-
 // What executors rely on, checked where a listing is used.
 
 constexpr bool sums_have_room(const methods::Facts& facts, Ring ring) {
   for (int i = 0; i < facts.steps; ++i) {
-    if (numbers_left(facts, ring, i) > 8) return false;
+    if (facts.own_numbers(i, ring) > 8) return false;
   }
   return true;
 }
