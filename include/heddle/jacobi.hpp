@@ -71,14 +71,20 @@ class HEDDLE_EXPORT Jacobi final : public Preconditioner<vector_scalar_t<E>> {
   long long bytes_of_application() const override {
     return static_cast<long long>(matrix_.rows()) * static_cast<long long>(sizeof(A));
   }
-  cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
+  bool is_capturable() const override { return on_gpu_ != nullptr; }
+  bool refreshes_in_graph() const override { return on_gpu_ != nullptr; }
+  void queue_refresh([[maybe_unused]] Index* singular_row,
+                     [[maybe_unused]] const Stream& stream) override {
+    if constexpr (detail::runs_on_gpu<E>) on_gpu_->queue_inversion(singular_row, stream);
+  }
+  const cuda::RowPreconditioner* rows_on_gpu() const override { return on_gpu_.get(); }
 
   /// Throws `Error` (size_mismatch) for fields that are not the operator's.
   void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
              const Stream& stream) const override {
     check_fit(r, z);
     if constexpr (detail::runs_on_gpu<E>) {
-      if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
+      if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream, nullptr, false);
     }
     detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
       const Index first = group * rows_of_group;

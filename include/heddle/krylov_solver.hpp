@@ -55,19 +55,19 @@ class HEDDLE_EXPORT KrylovSolver {
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
-  /// or one that only queues work (`LinearOperator::only_queues`): queued as one graph, without
+  /// or one that only queues work (`LinearOperator::is_capturable`): queued as one graph, without
   /// waiting and, but for the first call, without allocating. b and x lie in the GPU's memory,
   /// `report` there or in pinned memory of the host; all three, and this object, are used until the
-  /// stream has come so far. Every decision is the device's and as that of `solve`; Jacobi's
-  /// inverses are made anew from the values that the matrix has by then. While the solver's stream
-  /// is being captured, the solve becomes part of the caller's graph, with the options of now,
-  /// after a `prepare_enqueue`. That graph may be launched any number of times, but never beside
-  /// another solve of this object or of its preconditioner's. A preconditioner of the user's own is
-  /// refreshed by the call or `prepare_enqueue`, not by each launch. Throws `Error`: unsupported
+  /// stream has come so far. Every decision is the device's and as that of `solve`. While the
+  /// solver's stream is being captured, the solve becomes part of the caller's graph, with the
+  /// options of now, after a `prepare_enqueue`. That graph may be launched any number of times, but
+  /// never beside another solve of this object or of its preconditioner's. A preconditioner that
+  /// `refreshes_in_graph`, as Jacobi does, takes the values that the matrix has by then; any other
+  /// is refreshed by the call or `prepare_enqueue`, not by each launch. Throws `Error`: unsupported
   /// for any other operator or loop, an observer, or a preconditioner that does more than queue
-  /// work
-  /// (`Preconditioner::only_queues`); usage for fields in the host's memory, and for a capture that
-  /// was not prepared. `loop=replay` is `graph` here: no host is there to launch it again.
+  /// work (`Preconditioner::is_capturable`); usage for fields in the host's memory, and for a
+  /// capture that was not prepared. `loop=replay` is `graph` here: no host is there to launch it
+  /// again.
   void enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
   /// Allocates, compiles and captures what `enqueue` needs for these arguments, which it keeps
@@ -93,8 +93,9 @@ class HEDDLE_EXPORT KrylovSolver {
   const std::vector<double>& history() const { return history_; }
 
   /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
-  /// come to that where a solve cannot use the caller's, a null space, what `enqueue` prepares, and
-  /// the loop over the matrix itself where a copy in floats fails it.
+  /// come to that where a solve cannot use the caller's, a null space, what `enqueue` prepares, the
+  /// preconditioner's `workspace`, and the loop over the matrix itself where a copy in floats fails
+  /// it; the last two were known to fit.
   long long memory() const { return memory_; }
 
   const SolverOptions& options() const { return options_; }
@@ -103,15 +104,15 @@ class HEDDLE_EXPORT KrylovSolver {
 
  protected:
   /// Throws `Error` (memory) before anything is allocated where it exceeds what the device has
-  /// available, and size_mismatch or usage for a preconditioner of other fields than the
-  /// operator's.
+  /// available, size_mismatch or usage for a preconditioner of other fields than the operator's,
+  /// and unsupported for one that varies, or is not Hermitian where the method needs that.
   KrylovSolver(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
                SolverOptions options, detail::MethodOver<S> method);
 
  private:
   friend class detail::HostSolve<S>;
 
-  /// What the loop over `matrix`, in the form that suits it, allocates.
+  /// What the loop over `matrix`, in the form that suits it, allocates beside the method's vectors.
   Workspace workspace_of_loop(const LinearOperator<S>& matrix) const;
   std::unique_ptr<detail::MethodLoop<S>> make_loop(const LinearOperator<S>& matrix);
   /// The loop over `matrix`, which is `matrix_` or its `iterated()`; made where it is not there.

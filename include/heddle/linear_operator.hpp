@@ -61,7 +61,7 @@ class HEDDLE_EXPORT LinearOperator {
   /// that stays where it is. It allocates nothing, waits for nothing, and uses no number of the
   /// host that may change. Then solvers record it in the graph of a loop that lives there;
   /// otherwise the host drives the loop.
-  virtual bool only_queues() const { return false; }
+  virtual bool is_capturable() const { return false; }
 
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.
   virtual const cuda::Product* product_on_gpu() const { return nullptr; }

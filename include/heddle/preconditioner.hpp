@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heddle/detail/reduction.hpp"
+#include "heddle/detail/workspace.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/vector_operations.hpp"
@@ -14,7 +15,7 @@
 namespace heddle {
 
 namespace cuda {
-class Diagonal;
+class RowPreconditioner;
 }
 
 /// The fields that a preconditioner was made for.
@@ -43,18 +44,37 @@ class HEDDLE_EXPORT Preconditioner {
   /// changed. May throw, e.g. for a singular diagonal entry.
   virtual void refresh() {}
 
+  /// Memory that it has yet to allocate on the operator's device: a solver counts it before it
+  /// allocates anything itself.
+  virtual Workspace workspace() const { return {}; }
+
+  /// Whether M^-1 is the same map in every application of a solve.
+  virtual bool is_constant() const { return true; }
+  /// False where M^-1 is not Hermitian though the operator is.
+  virtual bool is_hermitian() const { return true; }
+
   /// Whether `apply` only queues work on the stream that it is given, which need not be the
   /// device's, and the same each time: kernels, copies and fills, on memory that stays where it is
   /// though `refresh` may change what is in it. It allocates nothing, waits for nothing, and uses
   /// no number of the host that may change. Then loops that live on a GPU record it in their graph;
   /// otherwise the host drives them.
-  virtual bool only_queues() const { return false; }
+  virtual bool is_capturable() const { return false; }
 
   /// Bytes that one application moves beyond r and z, for models.
   virtual long long bytes_of_application() const { return 0; }
 
-  /// The inverses of a diagonal on a GPU, for loops that run there; null for any other.
-  virtual cuda::Diagonal* diagonal_on_gpu() const { return nullptr; }
+  /// Whether `queue_refresh` does the work of `refresh` in stream order, on a stream as `apply`
+  /// gets it: each enqueued solve then begins with that, and nobody calls `refresh` for it.
+  virtual bool refreshes_in_graph() const { return false; }
+  /// Lowers `*singular_row`, on the device, to the first row, in the user's order, that leaves no
+  /// M^-1: the solve then ends as a breakdown.
+  virtual void queue_refresh(Index* singular_row, const Stream& stream) {
+    (void)singular_row, (void)stream;
+  }
+
+  /// Of one that is capturable, on a GPU, and acts by rows: the kernel text with which loops that
+  /// live there make an update and it one kernel. Null for any other.
+  virtual const cuda::RowPreconditioner* rows_on_gpu() const { return nullptr; }
 
   /// Whether a row of z depends on that row of r alone: `apply_rows` then does part of the work,
   /// and solvers on a CPU call it in their own pass over r.

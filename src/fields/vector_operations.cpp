@@ -232,21 +232,25 @@ template <class S>
 sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
                            const Stream& stream) {
   check_alike(x, x, "largest_magnitude");
+  detail::check_reduction(reduction, x, stream);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
       check_on_gpu(stream, "largest_magnitude", x);
-      return sums_on_gpu<Ring::real>(x, reduction, 1, stream, [&](const DeviceSums& to) {
-        cuda::largest_magnitude<S>(x, to, stream);
-      })[0];
+      cuda::largest_magnitude<S>(x, reduction.space(cuda::partials_of<Ring::real>(x)), stream);
+      return reduction.finish_largest();
     }
   }
-  sum_t<S> largest = 0;
-  for (Offset i = 0; i < x.scalars(); ++i) {
-    const sum_t<S> magnitude = std::abs(static_cast<sum_t<S>>(x.data[i]));
-    if (std::isnan(magnitude)) return magnitude;
-    largest = std::max(largest, magnitude);
-  }
-  return largest;
+  detail::for_each_group(x, stream, [&](Index group) {
+    sum_t<S> largest = 0;
+    const auto over_run = [&](const auto& run) {
+      for (Offset i = 0; i < run.count; ++i) {
+        largest = Reduction<S>::larger(largest, std::abs(sum_t<S>(x.data[run.at(i, 0)])));
+      }
+    };
+    detail::for_each_run<Ring::real>(x, group, over_run);
+    *reduction.partials(group) = largest;
+  });
+  return reduction.finish_largest();
 }
 
 template <class S>

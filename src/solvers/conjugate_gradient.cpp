@@ -18,7 +18,7 @@ bool has_single_reduction(const LinearOperator<S>& matrix,
   if (product == nullptr || product->plan().reductions != 1) return false;
   const LoopForm form = product->plan().loop;
   return (form == LoopForm::graph || form == LoopForm::replay) &&
-         (preconditioner == nullptr || preconditioner->diagonal_on_gpu() != nullptr);
+         (preconditioner == nullptr || preconditioner->rows_on_gpu() != nullptr);
 }
 
 template <class S>

@@ -81,6 +81,12 @@ Index DefinedJacobi<S>::invert_entries() {
 }
 
 template <class S>
+void DefinedJacobi<S>::queue_refresh([[maybe_unused]] Index* singular_row,
+                                     [[maybe_unused]] const Stream& stream) {
+  if constexpr (has_cuda) on_gpu_->queue_inversion(singular_row, stream);
+}
+
+template <class S>
 std::optional<FieldShape> DefinedJacobi<S>::shape() const {
   return FieldShape{matrix_.rows(), matrix_.row_components(), matrix_.row_basis(),
                     on_gpu_ ? std::optional(matrix_.vector_layout()) : std::nullopt,
@@ -99,7 +105,7 @@ void DefinedJacobi<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                              const Stream& stream) const {
   check_fit(r, z);
   if constexpr (has_cuda) {
-    if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream);
+    if (on_gpu_) return on_gpu_->apply(r.data, z.data, stream, nullptr, false);
   }
   using Batch = detail::EntryBatch<S>;
   const EntryDefinition& definition = matrix_.definition();

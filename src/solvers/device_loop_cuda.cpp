@@ -8,11 +8,10 @@
 #include <string>
 
 #include "basis_cuda.hpp"
-#include "diagonal_program.hpp"
 #include "fields/chunks.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "graph_loop_cuda.hpp"
-#include "heddle/detail/diagonal_cuda.hpp"
+#include "heddle/kernels/row_arguments.hpp"
 #include "heddle/kernels/step_arguments.hpp"
 #include "loop_sums_cuda.hpp"
 #include "queued_product_cuda.hpp"
@@ -50,10 +49,9 @@ int decisions_of(const Facts& facts) {
 }
 
 template <class S>
-PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product,
-                        const Diagonal* diagonal) {
+PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins) {
   return {product.partials(), Offset(StepWalk<S>(program, product.shape()).partials()),
-          diagonal != nullptr ? diagonal->partials() : 0};
+          joins ? device::blocks_of_rows(product.shape().size) : 0};
 }
 
 constexpr std::size_t packets_of_meeting =
@@ -67,13 +65,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         program_(parts_.program),
         product_(make_queued_product(*parts_.matrix, sums_of_products(program_))),
         walk_(program_, product_->shape()),
-        diagonal_(parts_.preconditioner.diagonal),
+        rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form),
         tickets_(2, parts_.device),
         is_overlapped_(product_->plan().launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
-        places_(program_, counts_of(program_, *product_, diagonal_), parts_.device) {
-    const bool is_bare = diagonal_ == nullptr && !parts_.preconditioner.queue;
+        places_(program_, counts_of(program_, *product_, rows_ != nullptr), parts_.device) {
+    const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue;
     if (product_->plan().passes == 1 && is_bare) {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
@@ -105,7 +103,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   };
 
   bool joins(const Facts& facts, int i) const {
-    return diagonal_ != nullptr && i >= 0 && joins_next(program_, facts, i);
+    return rows_ != nullptr && i >= 0 && joins_next(program_, facts, i);
   }
   bool is_together(bool start, int i) const {
     return !start && together_.chunks_of_thread > 0 && i == together_.first;
@@ -114,20 +112,17 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// Compiles beside one another what is not there.
   void load() {
     const Stream& stream = parts_.device.stream();
-    const auto programs =
-        step_programs(program_, {sizeof(S), walk_.is_contiguous, diagonal_ != nullptr,
-                                 product_->parts(), together_.chunks_of_thread});
-    std::optional<KernelSource> with_diagonal;
-    if (diagonal_ != nullptr) {
-      with_diagonal =
-          preconditioned_step_source(diagonal_->product().program(device::store_scaled),
-                                     diagonal_->scalar_bytes(), program_, product_->parts());
+    const auto programs = step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
+                                                   product_->parts(), together_.chunks_of_thread});
+    std::optional<KernelSource> with_rows;
+    if (rows_ != nullptr) {
+      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts());
     }
     std::vector<std::future<void>> compiling;
     const auto compile = [&](const KernelSource& source) {
       compiling.push_back(std::async(std::launch::async, [&] { load_kernels(source, stream); }));
     };
-    if (with_diagonal) compile(*with_diagonal);
+    if (with_rows) compile(*with_rows);
     for (const StepProgram& program : programs) compile(program.source);
     product_->prepare_loop();
     for (auto& compiled : compiling) compiled.get();
@@ -140,7 +135,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       for (int i = 0; i < facts.steps; ++i) {
         if (!joins(facts, i)) continue;
         const std::string name = name_of_step(start, i);
-        kernels_[name] = load_kernel(*with_diagonal, ("heddle_" + name).c_str(), stream);
+        kernels_[name] = load_kernel(*with_rows, ("heddle_" + name).c_str(), stream);
       }
     }
   }
@@ -241,16 +236,15 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {
     const methods::StepFacts& step = facts.step[i];
     if (step.in != step.out && !joins(facts, i - 1)) {
-      if (diagonal_ != nullptr) {
-        diagonal_->apply(field(step.in).data, field(step.out).data, stream, queued_.state,
-                         overlaps());
+      if (rows_ != nullptr) {
+        rows_->apply(field(step.in).data, field(step.out).data, stream, queued_.state, overlaps());
       } else {
         parts_.preconditioner.queue(field(step.in), field(step.out), stream);
       }
     }
-    if (sums_alone(program_, facts, i, diagonal_ != nullptr)) {
-      device::PreconditionedStepArguments<char> arguments{arguments_of(places_.at(start, i), start),
-                                                          nullptr, 0};
+    if (sums_alone(program_, facts, i, rows_ != nullptr)) {
+      device::PreconditionedStepArguments arguments{arguments_of(places_.at(start, i), start),
+                                                    nullptr, 0};
       launch_step("sum_" + name_of_step(start, i), arguments, {walk_.blocks}, stream);
       leave(places_.at(start, i), start, walk_.partials());
     }
@@ -269,8 +263,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const StateSide side{state, queued_.side};
     if (!program_.preconditioned) return basis_->combine(kernels_, side, x.data, stream);
     basis_->combine(kernels_, side, v.data, stream);
-    if (diagonal_ != nullptr) {
-      diagonal_->apply(v.data, z.data, stream);
+    if (rows_ != nullptr) {
+      rows_->apply(v.data, z.data, stream, nullptr, false);
     } else {
       parts_.preconditioner.queue(v, z, stream);
     }
@@ -281,7 +275,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_update(const Facts& facts, bool start, int i, const Stream& stream) {
     StepPlace& place = places_.at(start, i);
     const bool decides = facts.decides_before(i);
-    device::PreconditionedStepArguments<char> arguments{arguments_of(place, start), nullptr, 0};
+    device::PreconditionedStepArguments arguments{arguments_of(place, start), nullptr, 0};
     if (decides) add_sources(facts, start, i - 1, arguments.step, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
@@ -293,10 +287,10 @@ class DeviceLoop final : public detail::MethodLoop<S> {
              {.blocks = together_.blocks, .threads = device::threads_of_step, .cooperative = true},
              stream, pointers);
     } else if (joins(facts, i)) {
-      arguments.inverses = static_cast<const char*>(diagonal_->inverses());
+      arguments.data = rows_->data();
       arguments.rows = product_->shape().size;
-      const auto blocks = static_cast<unsigned>(diagonal_->partials());
-      launch_step(name, arguments, {blocks, threads_of_diagonal}, stream);
+      const unsigned blocks = device::blocks_of_rows(arguments.rows);
+      launch_step(name, arguments, {blocks, device::threads_of_rows}, stream);
       leave(place, start, blocks);
     } else {
       launch_step(name, arguments, {walk_.blocks}, stream);
@@ -306,7 +300,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   void queue_decision(const Facts& facts, bool start, const Stream& stream) {
-    device::PreconditionedStepArguments<char> arguments{arguments_of({}, start), nullptr, 0};
+    device::PreconditionedStepArguments arguments{arguments_of({}, start), nullptr, 0};
     add_sources(facts, start, facts.steps - 1, arguments.step, stream);
     launch_step("decide", arguments, {}, stream);
     queued_.side = 1 - queued_.side;
@@ -353,8 +347,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     unsigned count = 1;
     int threads = device::threads_of_step;
   };
-  /// A kernel without diagonal takes the first of the arguments only.
-  void launch_step(const std::string& name, device::PreconditionedStepArguments<char>& arguments,
+  /// A kernel without preconditioner takes the first of the arguments only.
+  void launch_step(const std::string& name, device::PreconditionedStepArguments& arguments,
                    const Blocks& blocks, const Stream& stream) {
     void* pointers[] = {&arguments};
     launch(kernels_.at(name),
@@ -368,7 +362,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   const MethodProgram& program_;
   std::unique_ptr<QueuedProduct<S>> product_;
   StepWalk<S> walk_;
-  const Diagonal* diagonal_;  // whose work is joined with updates; may be null
+  const RowPreconditioner* rows_;  // whose work is joined with updates; may be null
   GraphLoop graph_;
   Array<unsigned> tickets_;  // of a dynamic schedule
   bool is_overlapped_;
@@ -390,11 +384,11 @@ std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts
 
 template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
-                                   const Diagonal* diagonal, int most_basis) {
+                                   bool joins, int most_basis) {
   const auto product = make_queued_product(matrix, sums_of_products(program));
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
   const Offset doubles =
-      StepPlaces::doubles(program, counts_of(program, *product, diagonal)) + of_basis;
+      StepPlaces::doubles(program, counts_of(program, *product, joins)) + of_basis;
   const bool meets = product->plan().passes == 1;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
   return {0, doubles * static_cast<long long>(sizeof(double)) + static_cast<long long>(meeting) +
@@ -404,7 +398,7 @@ Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOpe
 #define HEDDLE_DEVICE_LOOPS(S)                                                                \
   template std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S>);       \
   template Workspace workspace_of_device_loop(const MethodProgram&, const LinearOperator<S>&, \
-                                              const Diagonal*, int);
+                                              bool, int);
 HEDDLE_DEVICE_LOOPS(float)
 HEDDLE_DEVICE_LOOPS(double)
 #undef HEDDLE_DEVICE_LOOPS

@@ -29,11 +29,10 @@ struct DeviceLoopParts {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts);
 
-/// What that will allocate; `diagonal` is that of its preconditioner, or null, `most_basis` the
-/// vectors of its basis, or 0.
+/// What that will allocate; `joins`: its preconditioner acts by rows; `most_basis`: vectors of its
+/// basis, or 0.
 template <class S>
 Workspace workspace_of_device_loop(const detail::MethodProgram& program,
-                                   const LinearOperator<S>& matrix, const Diagonal* diagonal,
-                                   int most_basis);
+                                   const LinearOperator<S>& matrix, bool joins, int most_basis);
 
 }  // namespace heddle::cuda

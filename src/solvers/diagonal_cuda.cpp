@@ -2,7 +2,7 @@
 
 #include "base/cuda_call.hpp"
 #include "diagonal_program.hpp"
-#include "heddle/kernels/diagonal_arguments.hpp"
+#include "heddle/kernels/row_arguments.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 
 namespace heddle::cuda {
@@ -14,7 +14,6 @@ struct Diagonal::Kernels {
 
 Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, const Device& device)
     : product_(product),
-      scalar_bytes_(scalar_bytes),
       device_(device),
       inverses_(static_cast<std::size_t>(product.pattern().rows) *
                     static_cast<std::size_t>(components) * static_cast<std::size_t>(scalar_bytes),
@@ -28,16 +27,17 @@ Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, con
 
 Diagonal::~Diagonal() = default;
 
+EntryText Diagonal::text() const {
+  return diagonal_rows(product_.program(device::store_scaled).entry, product_.plan().vector);
+}
+
 namespace {
 
-constexpr int block = threads_of_diagonal;
-static_assert(block % device::threads_of_group == 0);
-
-LaunchShape shape_for(Offset threads, bool overlapped = false) {
+LaunchShape shape_for(Offset threads, bool overlapped) {
   LaunchShape shape;
   shape.overlapped = overlapped;
-  shape.blocks = static_cast<unsigned>((threads + block - 1) / block);
-  shape.threads = block;
+  shape.blocks = device::blocks_of_rows(threads);
+  shape.threads = device::threads_of_rows;
   return shape;
 }
 
@@ -60,26 +60,16 @@ void Diagonal::queue_inversion(Index* first_singular, const Stream& stream) {
   device::InvertArguments<char, char> arguments{product_.matrix(), inverses_.data(),
                                                 A.row_basis->user_rows_on(device_), first_singular};
   void* pointers[] = {&arguments};
-  launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C), stream, pointers);
+  launch(kernels_->invert, shape_for(Offset(A.slices()) * A.C, false), stream, pointers);
 }
 
 void Diagonal::apply(const void* r, void* z, const Stream& stream, const device::LoopState* state,
                      bool overlapped) const {
   if (product_.pattern().rows == 0) return;
   const OnGpu here(stream);
-  device::DiagonalArguments<char, char> arguments{};
-  arguments.inverses = inverses_.data();
-  arguments.r = static_cast<const char*>(r);
-  arguments.z = static_cast<char*>(z);
-  arguments.rows = product_.pattern().rows;
-  arguments.state = state;
+  device::RowArguments arguments{inverses_.data(), r, z, product_.pattern().rows, state};
   void* pointers[] = {&arguments};
   launch(kernels_->apply, shape_for(arguments.rows, overlapped), stream, pointers);
-}
-
-Offset Diagonal::partials() const {
-  constexpr Offset of_block = block / device::threads_of_group;
-  return (product_.pattern().rows + block - 1) / block * of_block;
 }
 
 }  // namespace heddle::cuda

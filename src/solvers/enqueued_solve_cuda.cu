@@ -196,8 +196,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const bool in_place = lie_alike(x, target.x);
 
     decide(begin_solve, stream, state, goal_, rows);
-    if (parts_.diagonal != nullptr) {
-      parts_.diagonal->queue_inversion(&state->first_singular, stream);
+    if (parts_.refreshed != nullptr) {
+      parts_.refreshed->queue_refresh(&state->first_singular, stream);
     }
     queue_permutation(target.b, parts_.b, stream);
     if (parts_.projection != nullptr) parts_.projection->queue(parts_.b, stream);
@@ -308,8 +308,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
   void capture_look_at_direction(QueuedProduct<S>& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;
-    if (parts_.preconditioner.diagonal != nullptr) {
-      parts_.preconditioner.diagonal->apply(q.data, p.data, stream);
+    if (parts_.preconditioner.rows != nullptr) {
+      parts_.preconditioner.rows->apply(q.data, p.data, stream, nullptr, false);
     } else if (parts_.preconditioner.queue) {
       parts_.preconditioner.queue(q, p, stream);
     } else {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/report.hpp"
@@ -28,7 +27,7 @@ struct SolveRuns {
 template <class S>
 struct SolveParts {
   std::shared_ptr<QueuedProduct<S>> product;  // of true residuals
-  Diagonal* diagonal = nullptr;               // whose inverses a solve makes anew; null for none
+  Preconditioner<S>* refreshed = nullptr;     // by each solve; null for none
   LoopPreconditioner<S> preconditioner;
   std::shared_ptr<Projection<S>> projection;  // null without a null space
   Device device;

@@ -55,9 +55,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
     if (!captured) {
-      // Jacobi's inverses are made in the graph.
-      const bool is_own = preconditioner_ && preconditioner_->diagonal_on_gpu() == nullptr;
-      if (is_own) preconditioner_->refresh();
+      if (preconditioner_ && !preconditioner_->refreshes_in_graph()) preconditioner_->refresh();
       apply_foreign_work_once();
     }
     if (!enqueued_) {
@@ -65,7 +63,9 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       if (!watch_) watch_ = cuda::make_loop_watch(stream_);
       cuda::SolveParts<S> parts;
       parts.product = cuda::make_queued_product(matrix_);
-      parts.diagonal = preconditioner_ ? preconditioner_->diagonal_on_gpu() : nullptr;
+      if (preconditioner_ && preconditioner_->refreshes_in_graph()) {
+        parts.refreshed = preconditioner_.get();
+      }
       parts.preconditioner = preconditioner_of_loop();
       parts.projection = null_space_.projection;
       parts.device = device_;

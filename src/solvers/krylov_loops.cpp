@@ -70,7 +70,7 @@ template <class S>
 cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop() {
   if (!preconditioner_) return {};
   if (detail::is_fused(*preconditioner_, !null_space_.vectors.empty())) {
-    return {preconditioner_->diagonal_on_gpu(), {}};
+    return {preconditioner_->rows_on_gpu(), {}};
   }
   return {nullptr,
           [this](const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) {
@@ -96,23 +96,17 @@ FieldView<S> KrylovSolver<S>::spare() const {
 
 template <class S>
 Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) const {
-  const int fields = method_.program.vectors - 2 + most_basis_;
   if constexpr (may_be_on_gpu<S>) {
-    if (!device_.on_gpu()) return {fields};
-    const Preconditioner<S>* preconditioner = preconditioner_.get();
-    const cuda::Diagonal* diagonal =
-        preconditioner != nullptr ? preconditioner->diagonal_on_gpu() : nullptr;
-    Workspace of_loop;
+    if (!device_.on_gpu()) return {};
     if (form_of_loop(matrix) == LoopForm::persistent) {
       const auto [method, ring] = persistent_method(method_.program, method_.info);
-      of_loop = cuda::workspace_of_persistent(method, ring, *matrix.product_on_gpu(),
-                                              diagonal != nullptr, device_);
-    } else {
-      of_loop = cuda::workspace_of_device_loop<S>(method_.program, matrix, diagonal, most_basis_);
+      return cuda::workspace_of_persistent(method, ring, *matrix.product_on_gpu(),
+                                           preconditioner_ != nullptr, device_);
     }
-    return {fields + of_loop.fields, of_loop.bytes};
+    const bool joins = preconditioner_ && preconditioner_->rows_on_gpu() != nullptr;
+    return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, most_basis_);
   }
-  return {fields};
+  return {};
 }
 
 template <class S>
@@ -123,8 +117,9 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
       auto preconditioner = preconditioner_of_loop();
       if (form == LoopForm::persistent) {
         const auto [method, ring] = persistent_method(method_.program, method_.info);
-        return cuda::make_persistent_loop<S>(method, ring, *matrix.product_on_gpu(),
-                                             preconditioner.diagonal, device_);
+        return cuda::make_persistent_loop<S>(
+            method, ring, *matrix.product_on_gpu(),
+            preconditioner_ ? preconditioner.rows->inverses() : nullptr, device_);
       }
       cuda::DeviceLoopParts<S> parts;
       parts.program = method_.program;

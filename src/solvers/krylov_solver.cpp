@@ -81,14 +81,33 @@ void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>
   }
 }
 
-/// Bytes of it, where they are available.
+/// Throws `Error` unless the preconditioner is of the kind that the method takes.
 template <class S>
-long long checked(const Workspace& workspace, const LinearOperator<S>& matrix) {
-  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
-                          static_cast<long long>(sizeof(S));
-  const long long needed = workspace.fields * field + workspace.bytes;
+void check_suits(const Preconditioner<S>& preconditioner, const MethodInfo& method) {
+  const auto refuse = [&](const char* why) {
+    throw Error(ErrorKind::unsupported, std::string(method.title) + " needs " + why);
+  };
+  if (!preconditioner.is_constant()) {
+    refuse("a constant preconditioner, and this one says that it varies");
+  }
+  if (method.needs_hermitian && !preconditioner.is_hermitian()) {
+    refuse("a Hermitian preconditioner, and this one says that it is not; use BiCGStab");
+  }
+}
+
+template <class S>
+long long bytes_of(const Workspace& workspace, const LinearOperator<S>& matrix) {
+  return workspace.fields * static_cast<long long>(matrix.rows()) * matrix.row_components() *
+             static_cast<long long>(sizeof(S)) +
+         workspace.bytes;
+}
+
+/// Throws `Error` unless it is available.
+template <class S>
+void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
+  const long long field = bytes_of({.fields = 1}, matrix), needed = bytes_of(workspace, matrix);
   const long long available = matrix.device().available_memory();
-  if (needed <= available) return needed;
+  if (needed <= available) return;
   throw Error(ErrorKind::memory,
               "the solver needs " + std::to_string(workspace.fields) + " fields of " +
                   readable_bytes(field) + " and " + readable_bytes(workspace.bytes) +
@@ -146,11 +165,20 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                     " needs a Hermitian matrix, and these entries have no adjoint; use BiCGStab or "
                     "GMRES");
   }
-  if (preconditioner_) check_fits(*preconditioner_, matrix_);
-  const Workspace workspace = workspace_of_loop(matrix_.iterated());
+  Workspace later;  // what the first solve, or one that a copy of the matrix fails, allocates
+  if (preconditioner_) {
+    check_fits(*preconditioner_, matrix_);
+    check_suits(*preconditioner_, method_.info);
+    later = preconditioner_->workspace();
+  }
+  if (iterated_ != &matrix_) later = later + workspace_of_loop(matrix_);
   const Offset partials = partials_of_sums<S>(matrix_);
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
-  memory_ = checked<S>({workspace.fields + own_fields, workspace.bytes + sums}, matrix_);
+  const Workspace workspace =
+      workspace_of_loop(*iterated_) +
+      Workspace{own_fields + method_.program.vectors - 2 + most_basis_, sums};
+  check_memory(workspace + later, matrix_);
+  memory_ = bytes_of(workspace, matrix_);
   if (device_.on_gpu()) reduction_.reserve(partials);
   if constexpr (has_cuda) {
     // What every solve needs, compiled while the method makes its own kernels.

@@ -106,7 +106,7 @@ RunResult LoopRun::wait(const RunLimits& limits) {
   history_on_host_.resize(iterations);
   detail::copy_bytes(history_on_host_.data(), history_.data(), iterations * sizeof(double),
                      device_.stream());
-  return {state.end, state.iteration, state.squared_norm, history_on_host_};
+  return {state.end, state.iteration, history_on_host_};
 }
 
 void LoopRun::repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits) {

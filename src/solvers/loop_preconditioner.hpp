@@ -7,6 +7,7 @@
 #include "heddle/linear_operator.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/row_preconditioner.hpp"
 
 namespace heddle {
 
@@ -14,9 +15,9 @@ namespace cuda {
 
 template <class S>
 struct LoopPreconditioner {
-  const Diagonal* diagonal = nullptr;  // applied by the loop's own kernels
-  /// Work of its own between those: it only queues, so that a graph can hold it. Empty with
-  /// `diagonal`, and where z is r.
+  const RowPreconditioner* rows = nullptr;  // applied by the loop's own kernels
+  /// Work of its own between those: it only queues, so that a graph can hold it. Empty with `rows`,
+  /// and where z is r.
   std::function<void(const FieldView<const S>& r, const FieldView<S>& z, const Stream&)> queue;
 };
 
@@ -27,7 +28,7 @@ namespace detail {
 /// Whether the kernels of a loop apply it themselves; a null space is projected out between them.
 template <class S>
 bool is_fused(const Preconditioner<S>& preconditioner, bool has_null_space) {
-  return preconditioner.diagonal_on_gpu() != nullptr && !has_null_space;
+  return preconditioner.rows_on_gpu() != nullptr && !has_null_space;
 }
 
 /// The form of the loop under a plan that asks for `planned`; `preconditioner` is null for none.
@@ -35,12 +36,12 @@ template <class S>
 LoopForm form_of_loop(LoopForm planned, const Preconditioner<S>* preconditioner,
                       bool has_null_space) {
   if (planned == LoopForm::stepped || preconditioner == nullptr) return planned;
-  if (is_fused(*preconditioner, has_null_space)) return planned;
-  if (preconditioner->diagonal_on_gpu() == nullptr && !preconditioner->only_queues()) {
-    return LoopForm::stepped;
-  }
-  // One kernel for the whole solve has no place for work of others.
-  return planned == LoopForm::replay ? planned : LoopForm::graph;
+  if (!preconditioner->is_capturable()) return LoopForm::stepped;
+  if (planned != LoopForm::persistent) return planned;
+  // One kernel for the whole solve knows diagonals, and has no place for work of others.
+  const bool is_diagonal = is_fused(*preconditioner, has_null_space) &&
+                           preconditioner->rows_on_gpu()->inverses() != nullptr;
+  return is_diagonal ? planned : LoopForm::graph;
 }
 
 /// The same over an operator: its plan's, or a graph where it has none and only queues work.
@@ -50,7 +51,7 @@ LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* 
   LoopForm planned = LoopForm::stepped;
   if (const cuda::Product* product = matrix.product_on_gpu()) {
     planned = product->plan().loop;
-  } else if (matrix.device().on_gpu() && matrix.only_queues()) {
+  } else if (matrix.device().on_gpu() && matrix.is_capturable()) {
     planned = LoopForm::graph;
   }
   return form_of_loop(planned, preconditioner, has_null_space);

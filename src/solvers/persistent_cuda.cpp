@@ -12,8 +12,8 @@
 namespace heddle::cuda {
 
 PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product& product,
-                               const Diagonal* diagonal, const Device& device)
-    : product_(product), diagonal_(diagonal), device_(device), run_(device) {
+                               const void* inverses, const Device& device)
+    : product_(product), inverses_(inverses), device_(device), run_(device) {
   const SlicedPattern& A = product.pattern();
   const Plan& plan = product.plan();
   check_plan_for_persistent_loop(plan, !A.target.empty());
@@ -23,7 +23,7 @@ PersistentLoop::PersistentLoop(PersistentMethod method, int ring, const Product&
   blocks_ = shares.blocks();
   threads_ = Offset(shares.most_slices) * A.C > 512 ? 1024 : 512;
   first_slice_ = Array<Index>(std::span<const Index>(shares.first_slice), device_);
-  const PersistentNeeds needs = needs_of(method, diagonal != nullptr, ring);
+  const PersistentNeeds needs = needs_of(method, inverses != nullptr, ring);
   const EntryShape& shape = product.shape();
   const long long row_bytes = static_cast<long long>(shape.result_components) * shape.scalar_bytes;
   // The 64 registers that 1024 threads leave hold no two such rows beside an entry.
@@ -67,8 +67,7 @@ void PersistentLoop::queue(void* x, void* r, device::LoopState* state, const Str
   arguments.x = static_cast<char*>(x);
   arguments.r = static_cast<char*>(r);
   arguments.u = told_.data();
-  arguments.inverses =
-      diagonal_ != nullptr ? static_cast<const char*>(diagonal_->inverses()) : nullptr;
+  arguments.inverses = static_cast<const char*>(inverses_);
   arguments.packets = packets_.data();
   arguments.flags = flags_.data();
   arguments.state = state;
@@ -84,7 +83,7 @@ void PersistentLoop::queue(void* x, void* r, device::LoopState* state, const Str
 
 void PersistentLoop::compile(PersistentMethod method, int ring, int most_shared_bytes) {
   kernel_ = load_kernel(persistent_source({product_.program(device::store_and_dot, ring), threads_,
-                                           diagonal_ != nullptr, in_shared_, method}),
+                                           inverses_ != nullptr, in_shared_, method}),
                         "heddle_solve", device_.stream());
   // Solvers of other matrices share the kernel: the most that any may take, not what this one does.
   check(cudaKernelSetAttributeForDevice(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -97,9 +96,9 @@ namespace {
 template <class S>
 class OneKernel final : public detail::MethodLoop<S> {
  public:
-  OneKernel(PersistentMethod method, int ring, const Product& product, const Diagonal* diagonal,
+  OneKernel(PersistentMethod method, int ring, const Product& product, const void* inverses,
             const Device& device)
-      : loop_(method, ring, product, diagonal, device) {}
+      : loop_(method, ring, product, inverses, device) {}
 
   detail::RunResult<double> run(const FieldView<S>& x, const FieldView<S>& r,
                                 const detail::RunLimits<double>& limits) override {
@@ -119,18 +118,18 @@ class OneKernel final : public detail::MethodLoop<S> {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_persistent_loop(PersistentMethod method, int ring,
                                                             const Product& product,
-                                                            const Diagonal* diagonal,
+                                                            const void* inverses,
                                                             const Device& device) {
-  return std::make_unique<OneKernel<S>>(method, ring, product, diagonal, device);
+  return std::make_unique<OneKernel<S>>(method, ring, product, inverses, device);
 }
 
 template std::unique_ptr<detail::MethodLoop<float>> make_persistent_loop(PersistentMethod, int,
                                                                          const Product&,
-                                                                         const Diagonal*,
+                                                                         const void*,
                                                                          const Device&);
 template std::unique_ptr<detail::MethodLoop<double>> make_persistent_loop(PersistentMethod, int,
                                                                           const Product&,
-                                                                          const Diagonal*,
+                                                                          const void*,
                                                                           const Device&);
 
 }  // namespace heddle::cuda

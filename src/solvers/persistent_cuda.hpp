@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "heddle/array.hpp"
-#include "heddle/detail/diagonal_cuda.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
 #include "loop_cuda.hpp"
@@ -16,11 +15,11 @@ namespace heddle::cuda {
 
 class PersistentLoop {
  public:
-  /// `ring`: components of a coefficient, 0 for those of the entry. `diagonal` is null without a
-  /// preconditioner. Throws `Error` (bad_plan) if the plan's slices or the GPU's shared memory do
-  /// not allow it.
-  PersistentLoop(PersistentMethod method, int ring, const Product& product,
-                 const Diagonal* diagonal, const Device& device);
+  /// `ring`: components of a coefficient, 0 for those of the entry. `inverses`: those of a
+  /// `RowPreconditioner`, null without one. Throws `Error` (bad_plan) if the plan's slices or the
+  /// GPU's shared memory do not allow it.
+  PersistentLoop(PersistentMethod method, int ring, const Product& product, const void* inverses,
+                 const Device& device);
 
   /// From r = b - A x, fields of the operator's basis and layout, which the kernel updates.
   RunResult run(void* x, void* r, const RunLimits& limits);
@@ -32,7 +31,7 @@ class PersistentLoop {
   void compile(PersistentMethod method, int ring, int most_shared_bytes);
 
   const Product& product_;
-  const Diagonal* diagonal_;
+  const void* inverses_;
   Device device_;
   LoopRun run_;
   int blocks_ = 1;
@@ -51,7 +50,7 @@ class PersistentLoop {
 template <class S>
 std::unique_ptr<detail::MethodLoop<S>> make_persistent_loop(PersistentMethod method, int ring,
                                                             const Product& product,
-                                                            const Diagonal* diagonal,
+                                                            const void* inverses,
                                                             const Device& device);
 
 }  // namespace heddle::cuda

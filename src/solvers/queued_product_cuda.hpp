@@ -58,8 +58,7 @@ struct ProductSums {
   std::optional<Ring> ring = {};  // of its numbers; none for Re <with, y> alone
 };
 
-/// The operator, on a
-/// GPU and with a `product_on_gpu` or `only_queues`, outlives it.
+/// The operator, on a GPU and with a `product_on_gpu` or `is_capturable`, outlives it.
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
                                                       const ProductSums& sums = {});

@@ -11,6 +11,7 @@
 #include "copy_gain.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "heddle/kernels/loop_state.hpp"
+#include "heddle/methods/judge.hpp"
 #include "heddle/report.hpp"
 #include "scale_range.hpp"
 
@@ -84,10 +85,7 @@ inline constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>
 inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
-template <class T>
-HEDDLE_INLINE bool is_finite(T value) {
-  return value - value == 0;
-}
+using methods::is_finite;
 
 template <class T>
 HEDDLE_INLINE void end_solve(SolveState<T>& state, Status status) {

@@ -10,28 +10,19 @@ using detail::MethodProgram;
 using methods::Facts;
 using methods::StepKind;
 
-/// Numbers of a step's own sums.
-int numbers_of(const MethodProgram& program, const Facts& facts, int i) {
-  int numbers = 0;
-  for (int s = facts.step[i].first_sum; s < facts.step[i].first_sum + facts.step[i].sums; ++s) {
-    if (facts.sum[s].same == s) numbers += facts.sum[s].in_ring ? ring_size(program.ring) : 1;
-  }
-  return numbers;
-}
-
 std::vector<StepPlace> places_of(const MethodProgram& program, const Facts& facts,
                                  const PartialCounts& counts) {
   const auto joins = [&](int i) {
-    return counts.diagonal > 0 && i >= 0 && joins_next(program, facts, i);
+    return counts.rows > 0 && i >= 0 && joins_next(program, facts, i);
   };
   std::vector<StepPlace> places(static_cast<std::size_t>(facts.steps));
   for (int i = 0; i < facts.steps; ++i) {
     StepPlace& place = places[static_cast<std::size_t>(i)];
     if (joins(i - 1)) continue;
-    place.numbers =
-        numbers_of(program, facts, i) + (joins(i) ? numbers_of(program, facts, i + 1) : 0);
+    place.numbers = facts.own_numbers(i, program.ring) +
+                    (joins(i) ? facts.own_numbers(i + 1, program.ring) : 0);
     place.partials_of_number = facts.step[i].kind == StepKind::product ? counts.product
-                               : joins(i)                              ? counts.diagonal
+                               : joins(i)                              ? counts.rows
                                                                        : counts.walk;
   }
   return places;

@@ -14,8 +14,8 @@ namespace heddle::cuda {
 /// Partial sums that a kernel leaves of each number.
 struct PartialCounts {
   Offset product = 0;
-  Offset walk = 0;      // a kernel over a field
-  Offset diagonal = 0;  // an update joined with the diagonal preconditioner; 0: there is none
+  Offset walk = 0;  // a kernel over a field
+  Offset rows = 0;  // an update joined with the preconditioner behind it; 0: there is none
 };
 
 /// Of one step. Sums that the next iteration's decision takes lie in two places, by turns.

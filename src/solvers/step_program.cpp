@@ -25,12 +25,16 @@ bool joins_next(const detail::MethodProgram& program, const methods::Facts& fact
 
 bool sums_alone(const detail::MethodProgram& program, const methods::Facts& facts, int i,
                 bool joined) {
-  if (facts.step[i].kind != methods::StepKind::precondition || facts.own_sums(i) == 0) return false;
+  if (facts.step[i].kind != methods::StepKind::precondition ||
+      facts.own_numbers(i, program.ring) == 0)
+    return false;
   return !(joined && i > 0 && joins_next(program, facts, i - 1));
 }
 
 int update_behind(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
-  if (program.ring != Ring::real || !facts.decides_before(i) || facts.own_sums(i) == 0) return 0;
+  if (program.ring != Ring::real || !facts.decides_before(i) ||
+      facts.own_numbers(i, program.ring) == 0)
+    return 0;
   // With a second product come vectors that registers do not hold.
   int products = 0;
   for (int k = 0; k < facts.steps; ++k) {
@@ -43,12 +47,12 @@ int update_behind(const detail::MethodProgram& program, const methods::Facts& fa
     return next < facts.steps && facts.step[next].kind == kind;
   };
   if (is(methods::StepKind::precondition) && facts.step[next].in == facts.step[next].out &&
-      facts.own_sums(next) == 0) {
+      facts.own_numbers(next, program.ring) == 0) {
     ++next;
   }
   if (!is(methods::StepKind::decide)) return 0;
   ++next;
-  return is(methods::StepKind::update) && facts.own_sums(next) == 0 ? next : 0;
+  return is(methods::StepKind::update) && facts.own_numbers(next, program.ring) == 0 ? next : 0;
 }
 
 std::string method_definition(const detail::MethodProgram& program, int parts_of_product) {
@@ -161,6 +165,29 @@ class StepPrograms {
 };
 
 }  // namespace
+
+KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
+                                        int parts_of_product) {
+  std::string text = "#include \"heddle/kernels/preconditioned_step.cuh\"\n" +
+                     method_definition(program, parts_of_product) + "using Rows = " + rows.type +
+                     ";\n";
+  for (const bool start : {true, false}) {
+    const methods::Facts& facts = start ? program.start : program.iteration;
+    for (int i = 0; i < facts.steps; ++i) {
+      if (!joins_next(program, facts, i)) continue;
+      text +=
+          "extern \"C\" __global__ void "
+          "__launch_bounds__(heddle::device::threads_of_rows)\nheddle_" +
+          name_of_step(start, i) +
+          "(const __grid_constant__ heddle::device::PreconditionedStepArguments a) {\n"
+          "  heddle::device::update_and_precondition<Rows, Method, " +
+          truth(start) + ", " + std::to_string(i) + ">(a);\n}\n";
+    }
+  }
+  KernelSource source = program_over(rows, "preconditioned steps of " + rows.type, text);
+  add_header_of(program, source);
+  return source;
+}
 
 std::vector<StepProgram> step_programs(const detail::MethodProgram& program, const StepForm& form) {
   return StepPrograms(program, form).take();

@@ -10,11 +10,11 @@
 
 namespace heddle::cuda {
 
-/// Whether one kernel does the update at step i and the diagonal preconditioner behind it. Over
-/// other rings than the real numbers a thread has no row.
+/// Whether one kernel does the update at step i and the preconditioner behind it, if that acts by
+/// rows. Over other rings than the real numbers a thread has no row.
 bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i);
 /// Whether the sums of step i need a kernel of their own, behind work that is not the loop's.
-/// `joined`: updates and diagonal preconditioner are one kernel.
+/// `joined`: updates and preconditioner are one kernel.
 bool sums_alone(const detail::MethodProgram& program, const methods::Facts& facts, int i,
                 bool joined);
 
@@ -43,6 +43,11 @@ struct StepProgram {
   std::string name;     // "iteration_2", "sum_iteration_4", "decide", "products_iteration_2"
   KernelSource source;  // of the kernel `step_kernel`
 };
+
+/// Kernels `heddle_STEP` for each update that a preconditioner is joined to: `rows` is its type as
+/// kernels/rows.cuh describes it.
+KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
+                                        int parts_of_product);
 
 /// A program for every update (the first of two together), for sums alone, for a decision at the
 /// end of the start, and for what a method does with its basis.

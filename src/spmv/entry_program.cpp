@@ -11,7 +11,7 @@ KernelSource program_over(const EntryText& entry, std::string name, const std::s
     source.text += "#include \"" + header + "\"\n";
     if (const auto own = entry.texts.find(header); own != entry.texts.end()) {
       source.headers.push_back({header, own->second});
-    } else if (!header.starts_with("heddle/entries/")) {
+    } else if (!header.starts_with("heddle/")) {
       source.headers.push_back({header, std::string(entry_header(header))});
     }
   }

@@ -318,6 +318,23 @@ TEST(VectorOperations, QuaternionsDoNotCommute) {
             (std::vector<double>{0, 0, 1, 0}));
 }
 
+TEST(VectorOperations, LargestMagnitudeLooksAtEveryGroup) {
+  constexpr Index rows = 20011;  // the last of 79 groups is short
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> scalars(3 * rows, -1);
+  Reduction<float> reduction(rows);
+  for (const VectorLayout layout : {VectorLayout::aos, VectorLayout::soa}) {
+    const FieldView<const float> x(scalars.data(), rows, 3, layout);
+    for (const std::size_t at : {0, 256, 30000, 3 * rows - 1}) {
+      for (const float value : {-2.5f, -infinity, infinity - infinity, -1.0f}) {
+        scalars[at] = value;
+        const double largest = largest_magnitude(x, reduction, Stream{3});
+        EXPECT_TRUE(std::isnan(value) ? std::isnan(largest) : largest == -value) << value;
+      }
+    }
+  }
+}
+
 TEST(VectorOperations, SinglePrecisionIsSummedInDouble) {
   // 2^24 + 1 is no float.
   std::vector<float> ones(20000, 1.0f);

@@ -26,13 +26,13 @@ template <class S>
 class PairSum final : public LinearOperator<S> {
  public:
   PairSum(Index rows, int components, Ring ring, std::shared_ptr<const Basis> basis,
-          const Device& device, bool only_queues = false)
+          const Device& device, bool is_capturable = false)
       : rows_(rows),
         components_(components),
         ring_(ring),
         basis_(std::move(basis)),
         device_(device),
-        only_queues_(only_queues),
+        is_capturable_(is_capturable),
         swapped_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(components), device) {
     Array<Index> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), 0);
@@ -47,7 +47,7 @@ class PairSum final : public LinearOperator<S> {
   std::shared_ptr<const Basis> row_basis() const override { return basis_; }
   Device device() const override { return device_; }
   Ring ring() const override { return ring_; }
-  bool only_queues() const override { return only_queues_; }
+  bool is_capturable() const override { return is_capturable_; }
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
@@ -70,7 +70,7 @@ class PairSum final : public LinearOperator<S> {
   Ring ring_;
   std::shared_ptr<const Basis> basis_;
   Device device_;
-  bool only_queues_;
+  bool is_capturable_;
   Array<S> swapped_;
   std::shared_ptr<const Basis> swap_;
 };
@@ -100,7 +100,7 @@ class GpuSolves : public OnGpu {
     const auto expect_solved = [&](const Report& report, const std::vector<S>& x) {
       EXPECT_EQ(report.status, Status::converged) << report.detail;
       EXPECT_LE(report.iterations, 4);
-      EXPECT_EQ(report.loop, matrix.only_queues() ? "graph" : "stepped");
+      EXPECT_EQ(report.loop, matrix.is_capturable() ? "graph" : "stepped");
       for (std::size_t i = 0; i < scalars; ++i) {
         ASSERT_FALSE(!(std::abs(x[i] - solution[i]) <= 1e-4)) << i;
       }
@@ -125,7 +125,7 @@ class GpuSolves : public OnGpu {
       matrix.applications = 0;
       report = solver.solve(out_view, in_view);
     }
-    if (matrix.only_queues()) {
+    if (matrix.is_capturable()) {
       constexpr int residuals_of_guess_and_solution = 2;
       EXPECT_EQ(matrix.applications, residuals_of_guess_and_solution);
     }
@@ -133,7 +133,7 @@ class GpuSolves : public OnGpu {
     expect_solved(report, x);
     fill<S>(S(0), in_view, device.stream());
     Array<DeviceReport> queued(1, device);
-    if (!matrix.only_queues()) {
+    if (!matrix.is_capturable()) {
       EXPECT_THROW(solver.enqueue(out_view, in_view, queued.data()), Error);
       return;
     }
@@ -165,9 +165,9 @@ class GpuSolves : public OnGpu {
     for (const auto& basis : {std::shared_ptr<const Basis>(), random}) {
       SCOPED_TRACE(basis ? "random basis" : "the user's order");
       for (S& value : solution) value = static_cast<S>(uniform(seed.generator));
-      for (const bool only_queues : {false, true}) {
-        SCOPED_TRACE(only_queues ? "in a graph" : "driven by the host");
-        const PairSum<S> matrix(rows, components, ring, basis, device, only_queues);
+      for (const bool is_capturable : {false, true}) {
+        SCOPED_TRACE(is_capturable ? "in a graph" : "driven by the host");
+        const PairSum<S> matrix(rows, components, ring, basis, device, is_capturable);
         {
           SCOPED_TRACE("conjugate gradient");
           ConjugateGradient<S> solver(matrix);

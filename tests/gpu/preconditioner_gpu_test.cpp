@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/row_preconditioner.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -210,10 +212,10 @@ TYPED_TEST(PreconditionerOnGpu, ANullSpaceMayComeAndGo) {
 template <class E>
 class Neumann final : public Preconditioner<double> {
  public:
-  Neumann(Operator<E> matrix, double w, bool only_queues, std::shared_ptr<int> refreshed)
+  Neumann(Operator<E> matrix, double w, bool is_capturable, std::shared_ptr<int> refreshed)
       : matrix_(std::move(matrix)),
         w_(w),
-        only_queues_(only_queues),
+        is_capturable_(is_capturable),
         refreshed_(std::move(refreshed)) {}
 
   void apply(const FieldView<const double>& r, const FieldView<double>& z,
@@ -222,12 +224,12 @@ class Neumann final : public Preconditioner<double> {
     axpby<double>(2 * w_, r, 1, z, stream);
   }
   void refresh() override { ++*refreshed_; }
-  bool only_queues() const override { return only_queues_; }
+  bool is_capturable() const override { return is_capturable_; }
 
  private:
   Operator<E> matrix_;
   double w_;
-  bool only_queues_;
+  bool is_capturable_;
   std::shared_ptr<int> refreshed_;
 };
 
@@ -255,17 +257,18 @@ void expect_own(const Device& device, std::uint64_t number) {
     expected.assign(x.scalars().begin(), x.scalars().end());
   }
   for (const std::string plan : plans) {
-    for (const bool only_queues : {true, false}) {
-      SCOPED_TRACE(plan + (only_queues ? "" : ", driven by the host"));
+    for (const bool is_capturable : {true, false}) {
+      SCOPED_TRACE(plan + (is_capturable ? "" : ", driven by the host"));
       const Operator<E> A(matrix, parse_plan(plan), device);
-      Method<double> solver(A, Neumann<E>(A, w, only_queues, refreshed), {.record_history = true});
+      Method<double> solver(A, Neumann<E>(A, w, is_capturable, refreshed),
+                            {.record_history = true});
       std::vector<double> first;
       for (int repetition = 0; repetition < 2; ++repetition) {
         *refreshed = 0;
         Field<E> x(rows);
         const Report report = solver.solve(b.view(), x.view());
         EXPECT_TRUE(report.converged()) << report;
-        EXPECT_EQ(report.loop, only_queues ? form_of(plan, true) : "stepped");
+        EXPECT_EQ(report.loop, is_capturable ? form_of(plan, true) : "stepped");
         EXPECT_EQ(*refreshed, 1);
         EXPECT_LE(std::abs(report.iterations - host.iterations), 2 + host.iterations / 10);
         EXPECT_EQ(static_cast<long long>(solver.history().size()), report.iterations + 1);
@@ -277,7 +280,7 @@ void expect_own(const Device& device, std::uint64_t number) {
         first = scalars;
       }
       DeviceReport queued;
-      if (form_of(plan, true) == "stepped" || !only_queues) {
+      if (form_of(plan, true) == "stepped" || !is_capturable) {
         EXPECT_THROW(enqueued(solver, b, device, queued), Error);
         continue;
       }
@@ -294,6 +297,103 @@ TYPED_TEST(PreconditionerOnGpu, OfTheUsersOwnInConjugateGradient) {
 }
 TYPED_TEST(PreconditionerOnGpu, OfTheUsersOwnInBiCGStab) {
   expect_own<TypeParam, BiCGStab>(this->device, 3305);
+}
+
+/// z = w r, row by row, with the same w for each row.
+template <class E>
+class Rows final : public cuda::RowPreconditioner {
+ public:
+  Rows(Index rows, double w, bool is_soa, const Device& device)
+      : weights_(std::span<const double>(std::vector<double>(static_cast<std::size_t>(rows), w)),
+                 device),
+        w_(w),
+        is_soa_(is_soa) {}
+
+  EntryText text() const override {
+    const EntryText entry = heddle::detail::entry_text_of<E>::text();
+    return {"Weights",
+            {"weights.hpp"},
+            {{"weights.hpp", "#pragma once\n#include \"" + entry.headers[0] +
+                                 "\"\n#include \"heddle/entries/slots.hpp\"\n"
+                                 "struct Weights {\n"
+                                 "  using vector = heddle::vector_entry_t<" +
+                                 entry.type +
+                                 ">;\n"
+                                 "  using Own = double;\n"
+                                 "  static constexpr bool soa = " +
+                                 (is_soa_ ? "true" : "false") + R"(;
+  __device__ static Own load(const void* data, heddle::Index, heddle::Offset row) {
+    return static_cast<const double*>(data)[row];
+  }
+  __device__ static vector apply(const Own& weight, const vector& r) {
+    vector z;
+    for (int k = 0; k < vector::components; ++k) z.component[k] = weight * r.component[k];
+    return z;
+  }
+};
+)"}}};
+  }
+  const void* data() const override { return weights_.data(); }
+  void apply(const void* r, void* z, const Stream& stream, const device::LoopState*,
+             bool) const override {
+    const auto scalars = static_cast<Index>(weights_.size()) * E::components;
+    axpby<double>(w_, FieldView<const double>(static_cast<const double*>(r), scalars), 0,
+                  FieldView<double>(static_cast<double*>(z), scalars), stream);
+  }
+
+ private:
+  Array<double> weights_;
+  double w_;
+  bool is_soa_;
+};
+
+template <class E>
+class Weighted final : public Preconditioner<double> {
+ public:
+  Weighted(Index rows, double w, bool is_soa, const Device& device)
+      : rows_(std::make_shared<Rows<E>>(rows, w, is_soa, device)) {}
+  void apply(const FieldView<const double>& r, const FieldView<double>& z,
+             const Stream& stream) const override {
+    rows_->apply(r.data, z.data, stream, nullptr, false);
+  }
+  bool is_capturable() const override { return true; }
+  const cuda::RowPreconditioner* rows_on_gpu() const override { return rows_.get(); }
+
+ private:
+  std::shared_ptr<Rows<E>> rows_;
+};
+
+template <class E, template <class> class Method>
+void expect_rows(const Device& device, std::uint64_t number) {
+  Seed seed(number);
+  constexpr Index rows = 1501;
+  Laplacian<E> laplacian(rows, seed.generator);
+  for (Index i = 0; i < rows; ++i) {
+    laplacian.matrix.values()[static_cast<std::size_t>(i) * 9 * E::components] += 0.05;
+  }
+  const Field<E> b = random_field<E>(rows, seed.generator);
+  for (const std::string plan : plans) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(laplacian.matrix, parse_plan(plan), device);
+    const auto solved = [&](auto&... preconditioner) {
+      Method<double> solver(A, preconditioner...);
+      Field<E> x(rows);
+      const Report report = solver.solve(b.view(), x.view());
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_EQ(report.loop, form_of(plan, sizeof...(preconditioner) > 0));
+      return x.scalars().to_host();
+    };
+    const bool is_soa = A.vector_layout() == VectorLayout::soa;
+    const Weighted<E> weighted(rows, 0.25, is_soa, device);
+    EXPECT_LE(distance(solved(weighted), solved()), 1e-6);
+  }
+}
+
+TYPED_TEST(PreconditionerOnGpu, ThatActsByRowsInConjugateGradient) {
+  expect_rows<TypeParam, ConjugateGradient>(this->device, 3306);
+}
+TYPED_TEST(PreconditionerOnGpu, ThatActsByRowsInBiCGStab) {
+  expect_rows<TypeParam, BiCGStab>(this->device, 3307);
 }
 
 }  // namespace

@@ -7,21 +7,31 @@ namespace {
 
 using namespace heddle;
 
+class Rows final : public cuda::RowPreconditioner {
+ public:
+  explicit Rows(bool is_diagonal) : is_diagonal_(is_diagonal) {}
+  EntryText text() const override { return {}; }
+  const void* data() const override { return nullptr; }
+  void apply(const void*, void*, const Stream&, const device::LoopState*, bool) const override {}
+  const void* inverses() const override { return is_diagonal_ ? this : nullptr; }
+
+ private:
+  bool is_diagonal_;
+};
+
 /// As far as the choice of a loop sees it.
 class Sample final : public Preconditioner<double> {
  public:
-  Sample(bool is_diagonal, bool only_queues)
-      : is_diagonal_(is_diagonal), only_queues_(only_queues) {}
+  explicit Sample(bool is_capturable, const Rows* rows = nullptr)
+      : is_capturable_(is_capturable), rows_(rows) {}
   void apply(const FieldView<const double>&, const FieldView<double>&,
              const Stream&) const override {}
-  bool only_queues() const override { return only_queues_; }
-  cuda::Diagonal* diagonal_on_gpu() const override {
-    // Only compared with null.
-    return is_diagonal_ ? reinterpret_cast<cuda::Diagonal*>(const_cast<Sample*>(this)) : nullptr;
-  }
+  bool is_capturable() const override { return is_capturable_; }
+  const cuda::RowPreconditioner* rows_on_gpu() const override { return rows_; }
 
  private:
-  bool is_diagonal_, only_queues_;
+  bool is_capturable_;
+  const Rows* rows_;
 };
 
 TEST(FormOfLoop, IsThePlansWithoutPreconditioner) {
@@ -33,7 +43,8 @@ TEST(FormOfLoop, IsThePlansWithoutPreconditioner) {
 }
 
 TEST(FormOfLoop, DiagonalsAreFusedWithoutNullSpace) {
-  const Sample diagonal(true, false);
+  const Rows rows(true);
+  const Sample diagonal(true, &rows);
   for (const LoopForm form :
        {LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent}) {
     EXPECT_EQ(detail::form_of_loop<double>(form, &diagonal, false), form);
@@ -44,8 +55,20 @@ TEST(FormOfLoop, DiagonalsAreFusedWithoutNullSpace) {
   EXPECT_EQ(detail::form_of_loop<double>(LoopForm::stepped, &diagonal, true), LoopForm::stepped);
 }
 
+TEST(FormOfLoop, OneKernelTakesNoOtherRowsThanDiagonals) {
+  const Rows rows(false);
+  const Sample weights(true, &rows);
+  for (const LoopForm form : {LoopForm::stepped, LoopForm::graph, LoopForm::replay}) {
+    EXPECT_EQ(detail::form_of_loop<double>(form, &weights, false), form);
+  }
+  for (const bool has_null_space : {false, true}) {
+    EXPECT_EQ(detail::form_of_loop<double>(LoopForm::persistent, &weights, has_null_space),
+              LoopForm::graph);
+  }
+}
+
 TEST(FormOfLoop, WorkOfOthersNeedsAGraphOrTheHost) {
-  const Sample queues(false, true), waits(false, false);
+  const Sample queues(true), waits(false);
   for (const bool has_null_space : {false, true}) {
     const auto form = [&](LoopForm planned, const Sample& preconditioner) {
       return detail::form_of_loop<double>(planned, &preconditioner, has_null_space);

@@ -7,11 +7,15 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/defined_jacobi.hpp"
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
+#include "support/expect_error.hpp"
+#include "support/message_of.hpp"
+#include "support/refusing_memory.hpp"
 
 namespace heddle::test::solver_misuse {
 namespace {
@@ -113,6 +117,70 @@ TEST(SolverMisuse, AUsersPreconditionerSaysAsMuchAsItKnows) {
   ConjugateGradient none(A, nullptr);
   Field<E> b(n), x(n);
   EXPECT_TRUE(none.solve(b, x).converged());
+}
+
+/// Hands r on, and says of itself what a test wants.
+struct Traits {
+  bool is_constant = true, is_hermitian = true;
+  Workspace workspace = {};
+};
+class Stated final : public Preconditioner<double> {
+ public:
+  explicit Stated(const Traits& traits) : traits_(traits) {}
+  void apply(const FieldView<const double>& r, const FieldView<double>& z,
+             const Stream& stream) const override {
+    copy<double>(r, z, stream);
+  }
+  Workspace workspace() const override { return traits_.workspace; }
+  bool is_constant() const override { return traits_.is_constant; }
+  bool is_hermitian() const override { return traits_.is_hermitian; }
+
+ private:
+  Traits traits_;
+};
+
+TEST(SolverMisuse, RefusesPreconditionersThatVary) {
+  const Operator<E> A = line_operator();
+  const std::string why = " needs a constant preconditioner, and this one says that it varies";
+  const auto refused = [&](const char* title, const auto& make) {
+    expect_error(ErrorKind::unsupported, title + why, make);
+  };
+  const Stated varying(Traits{.is_constant = false});
+  refused("conjugate gradient", [&] { ConjugateGradient cg(A, varying); });
+  refused("MINRES", [&] { Minres minres(A, varying); });
+  refused("BiCGStab", [&] { BiCGStab bicgstab(A, varying); });
+}
+
+TEST(SolverMisuse, RefusesPreconditionersThatAreNotHermitianWhereTheMethodNeedsIt) {
+  const Operator<E> A = line_operator();
+  const std::string why =
+      " needs a Hermitian preconditioner, and this one says that it is not; use BiCGStab";
+  const Stated skew(Traits{.is_hermitian = false});
+  expect_error(ErrorKind::unsupported, "conjugate gradient" + why,
+               [&] { ConjugateGradient cg(A, skew); });
+  expect_error(ErrorKind::unsupported, "MINRES" + why, [&] { Minres minres(A, skew); });
+  Field<E> b(n), x(n);
+  fill<double>(1, b.view(), Device::cpu().stream());
+  EXPECT_TRUE(BiCGStab(A, skew).solve(b, x).converged());
+}
+
+TEST(SolverMisuse, CountsAPreconditionersWorkspaceBeforeItAllocates) {
+  RefusingMemory memory(std::pmr::new_delete_resource());
+  const Device device = Device::cpu(1, &memory);
+  const Operator<E> A(line_matrix(), parse_plan("CSR"), device);
+  EXPECT_NO_THROW(ConjugateGradient(A, Stated(Traits{.workspace = {3, 1 << 20}})));
+  const long long allocations = memory.allocations;
+  const auto refusal = [&](const Workspace& workspace) {
+    return message_of([&] { ConjugateGradient cg(A, Stated(Traits{.workspace = workspace})); });
+  };
+  // 6 fields and 64 bytes of sums are the solver's own.
+  const std::string of_fields = refusal({2'000'000'000, 0});
+  EXPECT_TRUE(of_fields.starts_with("the solver needs 2000000006 fields of 480 B and 64 B of "))
+      << of_fields;
+  const std::string of_bytes = refusal({1, (1LL << 60) - 64});
+  EXPECT_TRUE(of_bytes.starts_with("the solver needs 7 fields of 480 B and 1048576.0 TiB of "))
+      << of_bytes;
+  EXPECT_EQ(memory.allocations, allocations + 2);  // the sums of each
 }
 
 TEST(SolverMisuse, JacobiTakesItsOperatorsFieldsOnly) {

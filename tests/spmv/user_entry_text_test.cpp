@@ -8,7 +8,10 @@
 
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
+#include "solvers/method_programs.hpp"
+#include "solvers/method_rows.hpp"
 #include "solvers/persistent_program.hpp"
+#include "solvers/step_program.hpp"
 #include "spmv/defined_entry_text.hpp"
 #include "spmv/entry_program.hpp"
 #include "spmv/nvrtc.hpp"
@@ -98,8 +101,8 @@ void compile_all(const EntryText& text, const EntryText& exact, const cuda::Entr
         "  heddle::device::invert_diagonal<DiagonalPlan>(a);\n"
         "}\n"
         "extern \"C\" __global__ void apply(\n"
-        "    const __grid_constant__ heddle::device::DiagonalArgumentsOf<DiagonalPlan> a) {\n"
-        "  heddle::device::apply_diagonal<DiagonalPlan>(a);\n"
+        "    const __grid_constant__ heddle::device::RowArguments a) {\n"
+        "  heddle::device::apply_rows<heddle::device::DiagonalRows<Plan::entry, Plan::soa>>(a);\n"
         "}\n";
     const std::string loop =
         "#include \"heddle/kernels/conjugate_gradient_persistent.cuh\"\n"
@@ -155,6 +158,36 @@ TEST_F(UserEntryText, OfADefinitionCompiles) {
   compile_definition<double>(split_complex_definition(), 1, "K2rs");
   compile_definition<double>(dual_complex_definition(), 2, "C=16,T=4,inner=aosoa");
   compile_definition<float>(quaternion_definition(), 4, "C=32,inner=soa,vector=soa");
+}
+
+/// A real weight for each row of three numbers.
+const EntryText weights{"Weights", {"weights.hpp"}, {{"weights.hpp", R"(#pragma once
+#include "heddle/entries/real.hpp"
+#include "heddle/entries/slots.hpp"
+struct Weights {
+  using vector = heddle::vector_entry_t<heddle::real<double, 3>>;
+  using Own = double;
+  static constexpr bool soa = false;
+  __device__ static Own load(const void* data, heddle::Index, heddle::Offset row) {
+    return static_cast<const double*>(data)[row];
+  }
+  __device__ static vector apply(const Own& weight, const vector& r) {
+    vector z;
+    for (int k = 0; k < vector::components; ++k) z.component[k] = weight * r.component[k];
+    return z;
+  }
+};
+)"}}};
+
+TEST_F(UserEntryText, OfAPreconditionerThatActsByRowsJoinsTheUpdatesOfAMethod) {
+  if constexpr (has_cuda) {
+    for (const MethodInfo& method : {method_rows::conjugate_gradient, method_rows::minres}) {
+      const auto image = cuda::compile_kernel(
+          cuda::preconditioned_step_source(weights, program_of_method(method, Ring::real, true), 1),
+          90);
+      EXPECT_EQ(std::string(image.data.begin() + 1, image.data.begin() + 4), "ELF");
+    }
+  }
 }
 
 std::string error_of(const EntryText& text, const cuda::EntryShape& shape) {

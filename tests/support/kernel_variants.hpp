@@ -14,6 +14,7 @@
 #include "solvers/method_programs.hpp"
 #include "solvers/method_rows.hpp"
 #include "solvers/persistent_program.hpp"
+#include "solvers/step_program.hpp"
 
 namespace heddle::test {
 
@@ -256,8 +257,8 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
                  plan.vector == VectorLayout::aos || method().ring == Ring::real, program.jacobi,
                  device::parts_of_group(plan.threads), program.chunks_together}))
       : program.kind == ProgramKind::preconditioned_steps
-          ? cuda::preconditioned_step_source(product, entry.arithmetic_bytes, method(),
-                                             device::parts_of_group(plan.threads))
+          ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.vector),
+                                             method(), device::parts_of_group(plan.threads))
           : cuda::persistent_source(
                 {product, plan.threads, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);

@@ -6,14 +6,15 @@
 #include "heddle/array.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/export.hpp"
+#include "heddle/row_preconditioner.hpp"
 
 namespace heddle::cuda {
 
-class HEDDLE_EXPORT Diagonal {
+class HEDDLE_EXPORT Diagonal final : public RowPreconditioner {
  public:
   /// `components` and `scalar_bytes` of the entry in the form in which it computes.
   Diagonal(const Product& product, int components, int scalar_bytes, const Device& device);
-  ~Diagonal();
+  ~Diagonal() override;
 
   /// Throws nothing for singular entries: returns the first user's row that has no inverse, or the
   /// number of rows. Waits for the stream.
@@ -23,25 +24,16 @@ class HEDDLE_EXPORT Diagonal {
   /// arrays have to be on the device, as after the first `invert`.
   void queue_inversion(Index* first_singular, const Stream& stream);
 
-  /// z = M^-1 r; with `state`, of a loop on the GPU, while that runs. `overlapped` as in
-  /// `Product::Call`.
-  void apply(const void* r, void* z, const Stream& stream, const device::LoopState* state = nullptr,
-             bool overlapped = false) const;
-
-  /// Partial sums that a kernel of a thread for each row leaves.
-  Offset partials() const;
-  const Product& product() const { return product_; }
-  /// Of the scalars in which the entry computes.
-  int scalar_bytes() const { return scalar_bytes_; }
-  /// Component k of row i is at [k * rows + i], in the entry's arithmetic.
-  const void* inverses() const { return inverses_.data(); }
-  long long bytes() const { return static_cast<long long>(inverses_.size()); }
+  EntryText text() const override;
+  const void* data() const override { return inverses_.data(); }
+  void apply(const void* r, void* z, const Stream& stream, const device::LoopState* state,
+             bool overlapped) const override;
+  const void* inverses() const override { return inverses_.data(); }
 
  private:
   struct Kernels;
 
   const Product& product_;
-  int scalar_bytes_;
   Device device_;
   Array<char> inverses_;
   std::unique_ptr<Kernels> kernels_;

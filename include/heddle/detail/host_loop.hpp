@@ -65,7 +65,7 @@ class HostLoop final : public MethodLoop<S> {
       }
     }
     if constexpr (has_basis) form_solution<typename M::Finish>();
-    return {end_, iterations(), history_.empty() ? T(0) : history_.back(), history_};
+    return {end_, iterations(), history_};
   }
 
  private:
@@ -174,7 +174,8 @@ class HostLoop final : public MethodLoop<S> {
     if constexpr (Step::in == Step::out) {
       static constexpr methods::Facts facts = methods::facts_of<L>;
       for (int s = facts.step[i].first_sum; s < facts.step[i].first_sum + facts.step[i].sums; ++s) {
-        static_assert(facts.own_sums(i) == 0, "sums of the vector itself belong to its update");
+        static_assert(facts.own_numbers(i, R) == 0,
+                      "sums of the vector itself belong to its update");
         add(sums_[static_cast<std::size_t>(pending_ - (s - facts.sum[s].same))]);
       }
     } else {

@@ -30,20 +30,11 @@ struct MethodProgram {
   int combination = 0, preconditioned_combination = 0;
 };
 
-/// Numbers of a step's sums.
-constexpr int numbers_left(const methods::Facts& facts, Ring ring, int step) {
-  int numbers = 0;
-  for (int s = 0; s < facts.step[step].sums; ++s) {
-    numbers += facts.sum[facts.step[step].first_sum + s].in_ring ? ring_size(ring) : 1;
-  }
-  return numbers;
-}
-
 // What executors rely on, checked where a listing is used.
 
 constexpr bool sums_have_room(const methods::Facts& facts, Ring ring) {
   for (int i = 0; i < facts.steps; ++i) {
-    if (numbers_left(facts, ring, i) > 8) return false;
+    if (facts.own_numbers(i, ring) > 8) return false;
   }
   return true;
 }
@@ -99,9 +90,10 @@ constexpr void check_listing() {
                 "a step of a method leaves at most 8 numbers");
   static_assert(decisions_have_updates(start, true) && decisions_have_updates(iteration, false),
                 "an update follows each decision of a method, unless the start ends with it");
-  static_assert(products_have_sums(start) && products_have_sums(iteration),
-                "a product of a method sums nothing, RealDot with its result, or Dot with it and its "
-                "Norm");
+  static_assert(
+      products_have_sums(start) && products_have_sums(iteration),
+      "a product of a method sums nothing, RealDot with its result, or Dot with it and its "
+      "Norm");
   static_assert(start_leaves_the_same_sums(start, iteration),
                 "start and iteration of a method leave the same sums behind their last decision");
 }

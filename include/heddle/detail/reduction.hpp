@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -89,9 +90,16 @@ class HEDDLE_EXPORT Reduction {
   }
 
   /// The first `count` sums: on the CPU of all partials, groups added pairwise, which destroys
-  /// them; on a GPU those that its last kernel left, when the stream is done. This is the one place
-  /// where sums become whole: sums over several processes would be joined here.
-  std::array<sum, width> finish(int count) {
+  /// them; on a GPU those that its last kernel left, when the stream is done.
+  std::array<sum, width> finish(int count) { return joined(count, std::plus<>()); }
+  /// The largest of the first ones instead; no number where one is none.
+  sum finish_largest() { return joined(1, larger)[0]; }
+  static sum larger(sum a, sum b) { return a > b || a != a ? a : b; }
+
+ private:
+  /// The one place where sums become whole: sums over several processes would be joined here.
+  template <class Join>
+  std::array<sum, width> joined(int count, const Join& join) {
     std::array<sum, width> sums{};
     if (device_.on_gpu()) {
       device_.synchronize();
@@ -106,13 +114,14 @@ class HEDDLE_EXPORT Reduction {
     const Offset groups = groups_of(rows_);
     for (Offset half = 1; half < groups; half *= 2) {
       for (Offset g = 0; g + half < groups; g += 2 * half) {
-        for (int v = 0; v < count; ++v) partials(g)[v] += partials(g + half)[v];
+        for (int v = 0; v < count; ++v) {
+          partials(g)[v] = join(partials(g)[v], partials(g + half)[v]);
+        }
       }
     }
     for (int v = 0; v < count; ++v) sums[v] = groups > 0 ? partials(0)[v] : 0;
   }
 
- private:
   Index rows_ = 0;
   int numbers_ = width;
   Device device_;

@@ -28,7 +28,6 @@ template <class T>
 struct RunResult {
   int end = 0;  // a device::LoopEnd
   long long iterations = 0;
-  T squared_norm = 0;          // of the recurrence, at the end
   std::span<const T> history;  // |r|^2 after each iteration; valid until the next run
 };
 

@@ -1,4 +1,4 @@
-// Memory that a solver's method allocates.
+// Memory that a solver's parts will allocate.
 #pragma once
 
 #include "heddle/export.hpp"
@@ -9,6 +9,10 @@ namespace heddle {
 struct HEDDLE_EXPORT Workspace {
   int fields = 0;
   long long bytes = 0;
+
+  Workspace operator+(const Workspace& other) const {
+    return {fields + other.fields, bytes + other.bytes};
+  }
 };
 
 }  // namespace heddle

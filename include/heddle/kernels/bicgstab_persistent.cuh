@@ -106,10 +106,8 @@ __device__ __forceinline__ void record(LoopState& state, int iteration, double s
     state.watch->iteration = iteration;
   }
 }
-__device__ __forceinline__ void conclude(LoopState& state, int end, int iteration,
-                                         double squared_norm) {
+__device__ __forceinline__ void conclude(LoopState& state, int end, int iteration) {
   if (blockIdx.x != 0) return;
-  state.squared_norm = squared_norm;
   state.iteration = iteration;
   state.end = end;
 }
@@ -125,12 +123,12 @@ __device__ __forceinline__ void take_first_sums(BiCGStabCoefficients<R>& c, cons
   int end = loop_runs;
   if (iteration > 0) {
     record(state, iteration, squared_norm);
-    end = judged(limits, squared_norm, iteration);
+    end = methods::judged(limits, squared_norm, iteration);
     if (end == loop_runs) end = int(total[2 * R + 1]);
   }
   if (end == loop_runs && !(is_usable(sigma) && is_usable(rho))) end = loop_lost;
   c.end = end;
-  if (end != loop_runs) return conclude(state, end, iteration, squared_norm);
+  if (end != loop_runs) return conclude(state, end, iteration);
   c.inverse_sigma = inverse(sigma);
   c.alpha = product_of(c.inverse_sigma, rho);
 }
@@ -149,11 +147,11 @@ __device__ __forceinline__ void take_second_sums(BiCGStabCoefficients<R>& c, con
   for (int k = 0; k < W; ++k) omega.component[k] = total[k] / t_t;
   if (squared_s <= limits.target || !is_usable(omega)) {
     // All blocks know that it is over; why, block 0 alone.
-    int end = judged(limits, squared_s, iteration);
+    int end = methods::judged(limits, squared_s, iteration);
     if (end == loop_runs && blockIdx.x == 0) end = requested_end(state, limits.deadline, iteration);
     if (end == loop_runs) end = loop_orthogonal;
     record(state, iteration, squared_s);
-    conclude(state, end, iteration, squared_s);
+    conclude(state, end, iteration);
     c.end = end;
     return;
   }

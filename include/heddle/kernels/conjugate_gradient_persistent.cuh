@@ -125,17 +125,17 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
         state.watch->iteration = iteration;
       }
     }
-    if (iteration > 0) end = judged(limits, squared_norm, iteration);
+    if (iteration > 0) end = methods::judged(limits, squared_norm, iteration);
     if (end == loop_runs) end = int(sum[2]);
     if (end == loop_runs && sum[0] == 0) end = loop_lost;
     if (end == loop_runs && !(sum[0] > 0))
-      end = is_finite(sum[0]) ? loop_not_definite : loop_not_finite;
+      end = methods::is_finite(sum[0]) ? loop_not_definite : loop_not_finite;
     const double beta = iteration == 0 ? 0 : sum[0] / r_u_before;
     const double p_q = iteration == 0 ? sum[1] : sum[1] - beta * sum[0] / alpha;
-    if (end == loop_runs && !(p_q > 0)) end = is_finite(p_q) ? loop_not_positive : loop_not_finite;
+    if (end == loop_runs && !(p_q > 0))
+      end = methods::is_finite(p_q) ? loop_not_positive : loop_not_finite;
     if (end != loop_runs) {
       if (blockIdx.x == 0 && threadIdx.x == 0) {
-        state.squared_norm = squared_norm;
         state.iteration = iteration;
         state.end = end;
         *a.round = round;  // everybody has read it before the first barrier

@@ -1,8 +1,9 @@
-// What loops on a GPU share: clocks, the decision to stop, and exchange between all blocks.
+// What loops on a GPU share: clocks, the wish to stop, and exchange between all blocks.
 #pragma once
 
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/kernels/persistent_arguments.hpp"
+#include "heddle/methods/judge.hpp"
 
 namespace heddle::device {
 
@@ -11,8 +12,6 @@ __device__ __forceinline__ unsigned long long nanoseconds() {
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   return now;
 }
-
-__device__ __forceinline__ bool is_finite(double value) { return value - value == 0; }
 
 /// The one thread of a launch that writes the state.
 __device__ __forceinline__ bool is_leader() { return blockIdx.x == 0 && threadIdx.x == 0; }
@@ -51,16 +50,6 @@ __device__ __forceinline__ int requested_end(const LoopState& state, unsigned lo
   return loop_runs;
 }
 
-/// After `iteration` iterations that left a residual of this squared norm.
-__device__ __forceinline__ int judged(const LoopLimits& limits, double squared_norm,
-                                      long long iteration) {
-  if (!is_finite(squared_norm)) return loop_not_finite;
-  if (squared_norm <= limits.target) return loop_reached;
-  if (squared_norm > limits.growth) return loop_grew;
-  if (iteration >= limits.iterations) return loop_limit;
-  return loop_runs;
-}
-
 /// Of a product in a graph: true if the run has ended. `end` is written by steps only and read by
 /// products only: no kernel writes what others of its blocks have yet to read.
 __device__ __forceinline__ bool is_over(const LoopState& state) { return state.end != loop_runs; }
@@ -76,7 +65,6 @@ __device__ __forceinline__ void set_end(LoopState& state, int end) {
 __device__ __forceinline__ void record_iteration(LoopState& state, long long iteration,
                                                  double squared_norm) {
   state.iteration = iteration;
-  state.squared_norm = squared_norm;
   state.history[iteration - 1] = squared_norm;
   if ((iteration & state.limits.unwatched) == 0) {
     state.watch->squared_norm = squared_norm;

@@ -48,8 +48,7 @@ inline constexpr int bytes_of_side = 512;
 struct LoopState {
   LoopLimits limits;
   LoopWatch* watch;
-  double* history;  // |r|^2 after each iteration of this run
-  double squared_norm;
+  double* history;      // |r|^2 after each iteration of this run
   long long iteration;  // of this run
   int end;              // a LoopEnd; x and r are complete when the run is over
   alignas(16) unsigned char side[2][bytes_of_side];  // of loops that are steps

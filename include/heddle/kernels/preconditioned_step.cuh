@@ -1,14 +1,10 @@
-// An update of a method and the diagonal preconditioner behind it as one kernel.
+// An update of a method and the preconditioner behind it, which acts row by row, as one kernel.
 #pragma once
 
-#include "heddle/kernels/diagonal.cuh"
+#include "heddle/kernels/rows.cuh"
 #include "heddle/kernels/step.cuh"
 
 namespace heddle::device {
-
-template <class Plan>
-using PreconditionedStepArgumentsOf =
-    PreconditionedStepArguments<stored_scalar_t<arithmetic_t<typename Plan::entry>>>;
 
 /// What a row adds to the sums of a step over v_in and v_out = M^-1 v_in.
 template <class Next, class V>
@@ -37,13 +33,12 @@ struct SumsOfRow {
 };
 
 /// Step i, an update, and step i + 1.
-template <class Plan, class M, bool start, int i>
-__device__ __forceinline__ void update_and_precondition(
-    const PreconditionedStepArgumentsOf<Plan>& a) {
+template <class P, class M, bool start, int i>
+__device__ __forceinline__ void update_and_precondition(const PreconditionedStepArguments& a) {
   using L = listing_of<M, start>;
   using Step = methods::step_at<L, i>;
   using Next = methods::step_at<L, i + 1>;
-  using Rows = RowsOfBlock<Plan>;
+  using Rows = RowsOfBlock<P>;
   using V = typename Rows::V;
   using T = typename Rows::T;
   constexpr unsigned loads = methods::facts_of<L>.loads(i) | 1u << Next::in;
@@ -51,13 +46,13 @@ __device__ __forceinline__ void update_and_precondition(
   static_assert(M::ring == Ring::real);
   __shared__ T tile[Rows::tile_size];
   // While the kernel before still runs.
-  const auto inverse = inverse_at<Plan>(a, row_of_thread<Plan>());
+  const auto own = own_of_thread<P>(a.data, a.rows);
   follow_kernel_before();
   const methods::Coefficients<M, T>* c;
-  if (!begin_step<M, start, i, true, Plan::block>(a.step, c)) return;
+  if (!begin_step<M, start, i, true, threads_of_rows>(a.step, c)) return;
 
   const Rows rows{tile, a.rows};
-  const auto field = [&](int k) { return static_cast<typename Plan::scalar*>(a.step.vector[k]); };
+  const auto field = [&](int k) { return static_cast<T*>(a.step.vector[k]); };
   V v[M::vectors];
   methods::each<0, M::vectors>([&]<int k>() {
     if constexpr ((loads >> k & 1u) != 0) v[k] = rows.load(field(k));
@@ -77,14 +72,15 @@ __device__ __forceinline__ void update_and_precondition(
     if constexpr ((Step::writes >> k & 1u) != 0) rows.store(field(k), v[k]);
   });
   const V in = rows.row_of(v[Next::in]);
-  const V out = times(inverse, in);
+  const V out = P::apply(own, in);
   double sums[N > 0 ? N : 1] = {};
-  if (row_of_thread<Plan>() < a.rows) {
+  if (row_of_thread() < a.rows) {
     SumsOfRow<Next, V>{in, out, sums}.add(typename Step::sums{});
     SumsOfRow<Next, V>{in, out, sums + first}.add(typename Next::sums{});
   }
   rows.store(field(Next::out), rows.scalars_of(out));
-  if constexpr (N > 0) store_partials<N, Plan::block>({a.step.partials, nullptr}, sums, blockIdx.x);
+  if constexpr (N > 0)
+    store_partials<N, threads_of_rows>({a.step.partials, nullptr}, sums, blockIdx.x);
 }
 
 }  // namespace heddle::device

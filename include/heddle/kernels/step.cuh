@@ -29,22 +29,10 @@ struct ListingOf<M, true> {
 template <class M, bool start>
 using listing_of = typename ListingOf<M, start>::type;
 
-/// Numbers of the sums [first, end) of a listing that are not those of others.
-template <class M, class L, int first, int end>
-constexpr int own_numbers() {
-  int numbers = 0;
-  for (int s = first; s < end; ++s) {
-    const methods::SumFacts& sum = methods::facts_of<L>.sum[s];
-    if (sum.same == s) numbers += sum.in_ring ? ring_size(M::ring) : 1;
-  }
-  return numbers;
-}
 template <class M, class L, int step>
-inline constexpr int own_numbers_of =
-    own_numbers<M, L, methods::facts_of<L>.step[step].first_sum,
-                methods::facts_of<L>.step[step].first_sum + methods::facts_of<L>.step[step].sums>();
+inline constexpr int own_numbers_of = methods::facts_of<L>.own_numbers(step, M::ring);
 
-/// Whether a kernel does step i together with the diagonal preconditioner behind it.
+/// Whether a kernel does step i together with the preconditioner behind it.
 template <class M, class L, bool joined, int i>
 constexpr bool joins_next() {
   if constexpr (!joined || M::ring != Ring::real || i + 1 >= L::count) {
@@ -77,7 +65,8 @@ struct DecisionSums {
       constexpr int first = methods::facts_of<L>.step[i].first_sum;
       constexpr int end = first + methods::facts_of<L>.step[i].sums +
                           (both ? methods::facts_of<L>.step[both ? i + 1 : i].sums : 0);
-      constexpr int numbers = own_numbers<M, L, first, end>();
+      constexpr int numbers =
+          own_numbers_of<M, L, i> + (both ? own_numbers_of < M, L, both ? i + 1 : i > : 0);
       double total[numbers > 0 ? numbers : 1];
       constexpr unsigned parts =
           methods::facts_of<L>.step[i].kind == methods::StepKind::product ? M::parts_of_product : 1;

@@ -39,11 +39,10 @@ struct JoinedArguments {
   Meeting meeting;
 };
 
-/// Of an update and the diagonal preconditioner behind it. D: scalars of the inverses.
-template <class D>
+/// Of an update and the preconditioner behind it, see rows.cuh.
 struct PreconditionedStepArguments {
   StepArguments step;
-  const D* inverses;
+  const void* data;
   Index rows;
 };
 

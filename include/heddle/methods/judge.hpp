@@ -24,6 +24,15 @@ HEDDLE_INLINE T square_root(T value) {
 #endif
 }
 
+/// Whether a run goes on after `iteration` iterations that left a residual of this squared norm.
+template <class Limits, class T>
+HEDDLE_INLINE int judged(const Limits& limits, T squared_norm, long long iteration) {
+  if (!is_finite(squared_norm)) return device::loop_not_finite;
+  if (squared_norm <= limits.target) return device::loop_reached;
+  if (squared_norm > limits.growth) return device::loop_grew;
+  return iteration >= limits.iterations ? device::loop_limit : device::loop_runs;
+}
+
 /// What a decision knows of the run, and what it says.
 template <class T>
 struct Judge {
@@ -56,11 +65,7 @@ struct Judge {
   HEDDLE_INLINE void conclude(T squared) {
     squared_norm = squared;
     concluded = true;
-    ++iteration;
-    if (!is_finite(squared)) return finish(device::loop_not_finite);
-    if (squared <= target) return finish(device::loop_reached);
-    if (squared > growth) return finish(device::loop_grew);
-    if (iteration >= iterations) finish(device::loop_limit);
+    finish(judged(*this, squared, ++iteration));
   }
   HEDDLE_INLINE static int why_not_positive(T value, int otherwise) {
     if (value > 0) return device::loop_runs;

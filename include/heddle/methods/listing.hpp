@@ -228,13 +228,13 @@ struct Facts {
   HEDDLE_HD constexpr bool decides_before(int i) const {
     return i > 0 && step[i - 1].kind == StepKind::decide;
   }
-  /// Sums of its own that a step leaves.
-  HEDDLE_HD constexpr int own_sums(int i) const {
-    int own = 0;
+  /// Numbers of the sums of a step that are not those of others, over a ring.
+  HEDDLE_HD constexpr int own_numbers(int i, Ring ring) const {
+    int numbers = 0;
     for (int s = step[i].first_sum; s < step[i].first_sum + step[i].sums; ++s) {
-      own += sum[s].same == s ? 1 : 0;
+      if (sum[s].same == s) numbers += sum[s].in_ring ? ring_size(ring) : 1;
     }
-    return own;
+    return numbers;
   }
   /// The vectors that a step sums over.
   HEDDLE_HD constexpr unsigned operands(int i) const {

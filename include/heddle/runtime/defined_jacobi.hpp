@@ -25,7 +25,10 @@ class HEDDLE_EXPORT DefinedJacobi final : public Preconditioner<S> {
     return static_cast<long long>(matrix_.rows()) * matrix_.definition().size() *
            static_cast<long long>(sizeof(S));
   }
-  cuda::Diagonal* diagonal_on_gpu() const override { return on_gpu_.get(); }
+  bool is_capturable() const override { return on_gpu_ != nullptr; }
+  bool refreshes_in_graph() const override { return on_gpu_ != nullptr; }
+  void queue_refresh(Index* singular_row, const Stream& stream) override;
+  const cuda::RowPreconditioner* rows_on_gpu() const override { return on_gpu_.get(); }
 
   std::optional<FieldShape> shape() const override;
 

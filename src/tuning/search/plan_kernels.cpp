@@ -7,6 +7,7 @@
 #include "solvers/method_programs.hpp"
 #include "solvers/method_rows.hpp"
 #include "solvers/persistent_program.hpp"
+#include "solvers/step_program.hpp"
 #include "spmv/defined_entry_text.hpp"
 #include "spmv/product_program.hpp"
 
@@ -138,7 +139,7 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
       kernels.push_back(std::move(source));
     }
     if (steps.ring == Ring::real) {
-      kernels.push_back(preconditioned_step_source(own, programs.own.arithmetic_bytes, steps,
+      kernels.push_back(preconditioned_step_source(diagonal_rows(own.entry, plan.vector), steps,
                                                    device::parts_of_group(plan.threads)));
     }
   };
