@@ -15,7 +15,7 @@ class AbsentPeer final : public Peer {
 
   PeerPresence presence() const override { return {name_, "", why_, false}; }
   std::vector<PeerProduct> products(const Problem&, const Device&) override { return {}; }
-  std::vector<PeerSolver> solvers(const Problem&, Method, PreconditionerKind,
+  std::vector<PeerSolver> solvers(const Problem&, const MethodInfo&, PreconditionerKind,
                                   const Device&) override {
     return {};
   }

@@ -190,11 +190,11 @@ template <class Backend>
 using BicgstabOf = amgcl::solver::bicgstab<Backend>;
 
 template <class E>
-PeerSolver solver_of(const CsrMatrix<E>& matrix, const std::vector<double>& b, Method method,
-                     bool jacobi, int threads) {
+PeerSolver solver_of(const CsrMatrix<E>& matrix, const std::vector<double>& b,
+                     const MethodInfo& method, bool jacobi, int threads) {
   using Backend = typename Amgcl<E>::Backend;
   const std::string name = format_of<E>() + (jacobi ? ", damped_jacobi" : "");
-  if (method == Method::conjugate_gradient) {
+  if (method.name == "cg") {
     if (jacobi) {
       return solver_of<E, ConjugateGradientOf, JacobiOf<Backend>>(name, matrix, b, threads);
     }
@@ -217,10 +217,11 @@ class AmgclPeer final : public Peer {
       return products;
     });
   }
-  std::vector<PeerSolver> solvers(const Problem& problem, Method method,
+  std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
     if (device.on_gpu() || problem.matrix.is_defined()) return {};
+    if (method.name != "cg" && method.name != "bicgstab") return {};
     return problem.matrix.visit([&](const auto& matrix) {
       std::vector<PeerSolver> solvers;
       solvers.push_back(solver_of(matrix, problem.x, method,

@@ -85,7 +85,7 @@ class CuSparsePeer final : public Peer {
     return problem.matrix.visit(
         [&](const auto& matrix) { return all_products(matrix, problem.x, device); });
   }
-  std::vector<PeerSolver> solvers(const Problem&, Method, PreconditionerKind,
+  std::vector<PeerSolver> solvers(const Problem&, const MethodInfo&, PreconditionerKind,
                                   const Device&) override {
     return {};
   }

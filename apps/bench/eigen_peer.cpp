@@ -9,6 +9,7 @@
 #include <complex>
 #include <string>
 #include <type_traits>
+#include <unsupported/Eigen/IterativeSolvers>
 #include <utility>
 
 #include "heddle/error.hpp"
@@ -128,22 +129,23 @@ PeerSolver solver_of(const std::string& method, std::shared_ptr<const EigenMatri
 }
 
 /// Eigen's conjugate gradient multiplies on all threads only where it may use both triangles.
-template <class T>
-PeerSolver solver_of(const std::string& format, const std::shared_ptr<const EigenMatrix<T>>& A,
-                     const std::vector<double>& b, Method method,
-                     PreconditionerKind preconditioner) {
+template <class Preconditioner, class T>
+std::vector<PeerSolver> solvers_of(const std::string& name,
+                                   const std::shared_ptr<const EigenMatrix<T>>& A,
+                                   const std::vector<double>& b, const MethodInfo& method) {
   constexpr int both = Eigen::Lower | Eigen::Upper;
-  using Identity = Eigen::IdentityPreconditioner;
-  using Diagonal = Eigen::DiagonalPreconditioner<T>;
-  const bool jacobi = preconditioner == PreconditionerKind::jacobi;
-  const std::string name = format + (jacobi ? ", scalar diagonal" : "");
-  if (method == Method::conjugate_gradient) {
-    if (jacobi)
-      return solver_of<Eigen::ConjugateGradient<EigenMatrix<T>, both, Diagonal>>(name, A, b);
-    return solver_of<Eigen::ConjugateGradient<EigenMatrix<T>, both, Identity>>(name, A, b);
+  if (method.name == "cg") {
+    return {solver_of<Eigen::ConjugateGradient<EigenMatrix<T>, both, Preconditioner>>(name, A, b)};
   }
-  if (jacobi) return solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Diagonal>>(name, A, b);
-  return solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Identity>>(name, A, b);
+  if (method.name == "bicgstab") {
+    return {solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Preconditioner>>(name, A, b)};
+  }
+  if constexpr (!Eigen::NumTraits<T>::IsComplex) {
+    if (method.name == "minres") {
+      return {solver_of<Eigen::MINRES<EigenMatrix<T>, both, Preconditioner>>(name, A, b)};
+    }
+  }
+  return {};
 }
 
 /// Calls `take(name, matrix)` with the matrix in every form that fits: of real numbers, and of
@@ -185,14 +187,20 @@ class EigenPeer final : public Peer {
     return products;
   }
 
-  std::vector<PeerSolver> solvers(const Problem& problem, Method method,
+  std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
     Eigen::setNbThreads(device.threads());
     std::vector<PeerSolver> solvers;
     for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
-      solvers.push_back(solver_of<T>(form, std::make_shared<const EigenMatrix<T>>(std::move(A)),
-                                     problem.x, method, preconditioner));
+      const auto held = std::make_shared<const EigenMatrix<T>>(std::move(A));
+      using Diagonal = Eigen::DiagonalPreconditioner<T>;
+      for (PeerSolver& solver :
+           preconditioner == PreconditionerKind::jacobi
+               ? solvers_of<Diagonal>(form + ", scalar diagonal", held, problem.x, method)
+               : solvers_of<Eigen::IdentityPreconditioner>(form, held, problem.x, method)) {
+        solvers.push_back(std::move(solver));
+      }
     });
     return solvers;
   }

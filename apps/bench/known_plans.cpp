@@ -20,7 +20,7 @@ std::vector<std::string> plans_on_cpu(const AnyMatrix& matrix) {
 }
 
 std::vector<std::string> plans_on_gpu(const AnyMatrix& matrix, const Device& device) {
-  const Plan chosen = choose_plan(matrix, device, Profiles(), Objective::product);
+  const Plan chosen = choose_plan(matrix, device, Profiles(), Objective::product());
   std::vector<std::string> plans;
   const auto change = [&](const std::string& settings) { plans.push_back("chosen," + settings); };
   // Entries of a row on the way, against registers.

@@ -24,7 +24,7 @@ OwnSystem::OwnSystem(const Problem& problem, const Plan& plan, const Device& dev
 long long OwnSystem::bytes_per_iteration() const { return state_->bytes_per_iteration; }
 long long OwnSystem::memory_bytes() const { return state_->A.memory().product(); }
 
-PeerSolver OwnSystem::solver(Method method, PreconditionerKind preconditioner) const {
+PeerSolver OwnSystem::solver(const MethodInfo& method, PreconditionerKind preconditioner) const {
   // Solvers are told when to stop as they are made; each is kept for the solves that follow.
   using Stop = std::pair<double, long long>;
   struct Made {
@@ -34,7 +34,7 @@ PeerSolver OwnSystem::solver(Method method, PreconditionerKind preconditioner) c
   auto made = std::make_shared<Made>();
   made->system = state_;
   PeerSolver peer;
-  peer.solve = [made, method, preconditioner](double tolerance, long long max_iterations) {
+  peer.solve = [made, &method, preconditioner](double tolerance, long long max_iterations) {
     State& system = *made->system;
     std::unique_ptr<AnySolver>& solver = made->solvers[{tolerance, max_iterations}];
     if (!solver) {

@@ -14,7 +14,7 @@ class OwnSystem {
   /// Throws `Error` where the plan does not suit the matrix or the memory does not suffice.
   OwnSystem(const Problem& problem, const Plan& plan, const Device& device);
 
-  PeerSolver solver(Method method, PreconditionerKind preconditioner) const;
+  PeerSolver solver(const MethodInfo& method, PreconditionerKind preconditioner) const;
 
   /// What an iteration of the last solve has to move, as modelled.
   long long bytes_per_iteration() const;

@@ -51,8 +51,8 @@ class Peer {
   /// the library is absent. What they need stays alive in the functions. Throws `Error` where the
   /// library refuses.
   virtual std::vector<PeerProduct> products(const Problem& problem, const Device& device) = 0;
-  /// A x = b with b = the problem's x.
-  virtual std::vector<PeerSolver> solvers(const Problem& problem, Method method,
+  /// A x = b with b = the problem's x; empty where the library has no such method.
+  virtual std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                           PreconditionerKind preconditioner,
                                           const Device& device) = 0;
 };

@@ -184,14 +184,13 @@ class PetscPeer final : public Peer {
     return products;
   }
 
-  std::vector<PeerSolver> solvers(const Problem& problem, Method method,
+  std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
     const bool jacobi = preconditioner == PreconditionerKind::jacobi;
-    const std::string words =
-        std::string(method == Method::bicgstab ? "bcgs " : "cg ") + (jacobi ? "jacobi" : "none");
-    const auto started_here = started(problem, device);
-    if (started_here.empty()) return {};
+    const std::string type = ksp_type(method.name);
+    if (type.empty()) return {};
+    const std::string words = type + (jacobi ? " jacobi" : " none");
     std::vector<PeerSolver> solvers;
     for (auto& [name, served, block_size] : started(problem, device)) {
       solvers.push_back({name + (!jacobi          ? ""

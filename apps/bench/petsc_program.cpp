@@ -206,10 +206,13 @@ class Served {
     KSP solver = nullptr;
     check(KSPCreate(PETSC_COMM_WORLD, &solver));
     check(KSPSetOperators(solver, A_, A_));
-    check(KSPSetType(solver, command.bicgstab ? KSPBCGS : KSPCG));
-    // Of the residual itself, relative to |b|; BiCGStab knows it when preconditioned on the right.
-    if (command.bicgstab) check(KSPSetPCSide(solver, PC_RIGHT));
-    check(KSPSetNormType(solver, KSP_NORM_UNPRECONDITIONED));
+    const std::string type = command.type;
+    check(KSPSetType(solver, type.c_str()));
+    // Of the residual itself, relative to |b|; BiCGStab knows it when preconditioned on the right,
+    // MINRES never.
+    if (type == KSPBCGS) check(KSPSetPCSide(solver, PC_RIGHT));
+    check(KSPSetNormType(solver,
+                         type == KSPMINRES ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
     check(KSPSetInitialGuessNonzero(solver, PETSC_FALSE));
     check(KSPSetTolerances(solver, command.tolerance, 0, PETSC_MAX_REAL,
                            static_cast<PetscInt>(command.max_iterations)));
@@ -317,10 +320,10 @@ Command parse_solve(const std::string& line) {
   Command command;
   command.what = What::solve;
   words >> method >> preconditioner >> command.tolerance >> command.max_iterations;
-  const bool known = (method == "cg" || method == "bcgs") &&
+  const bool known = method.size() < sizeof command.type &&
                      (preconditioner == "none" || preconditioner == "jacobi");
   if (!words || !known) fail("'" + line + "' is no solve");
-  command.bicgstab = method == "bcgs";
+  method.copy(command.type, method.size());
   command.jacobi = preconditioner == "jacobi";
   return command;
 }

@@ -4,7 +4,7 @@
 //     heddle_petsc_peer FILE aij|baij          reads the matrix, says "ready RANKS BYTES", serves:
 //
 //     product                                  y = A x: "done SECONDS"
-//     solve cg|bcgs none|jacobi TOLERANCE MAX  A x = b from x = 0: "done SECONDS ITERATIONS REASON"
+//     solve TYPE none|jacobi TOLERANCE MAX     A x = b from x = 0: "done SECONDS ITERATIONS REASON"
 //     result FILE                              y or x of the last as doubles: "done"
 //     history FILE                             residual norms of the last solve likewise: "done"
 //     quit
@@ -14,8 +14,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace heddle::bench {
+
+/// PETSc's type of a solver of that name; empty where it has none.
+inline std::string ksp_type(std::string_view method) {
+  if (method == "bicgstab") return "bcgs";
+  return method == "cg" || method == "minres" ? std::string(method) : std::string();
+}
 
 /// Followed by block_rows + 1 offsets (int64), a column a block (int32), the numbers of all blocks
 /// row by row (double), and x, which is also b (double).

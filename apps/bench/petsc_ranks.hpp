@@ -35,7 +35,7 @@ enum class What : int { product, solve, result, leave };
 /// Sent by rank 0 to the others.
 struct Command {
   What what = What::leave;
-  bool bicgstab = false;
+  char type[16] = {};  // of the KSP
   bool jacobi = false;
   double tolerance = 0;
   long long max_iterations = 0;

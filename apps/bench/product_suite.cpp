@@ -164,7 +164,7 @@ void measure_products(Session& session, const Problem& problem, Record record, b
   const double most_error = single ? most_error_single : most_error_double;
 
   session.doing("building");
-  const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, Objective::product, texts);
+  const std::vector<OwnPlan> plans = own_plans(problem.matrix, device, Objective::product(), texts);
   std::vector<ProductContender> contenders;
   contenders.reserve(plans.size());
   for (const OwnPlan& plan : plans) contenders.push_back(own_contender(problem, plan, device));
@@ -216,7 +216,7 @@ std::vector<std::string> plans_of(const Session& session, const Problem& problem
   std::vector<std::string> plans = problem.plans;
   if (session.settings().quick && plans.size() > in_a_hurry) plans.resize(in_a_hurry);
   plans.insert(plans.end(), session.settings().plans.begin(), session.settings().plans.end());
-  add_tuned_plan(problem.matrix, session, Objective::product, plans);
+  add_tuned_plan(problem.matrix, session, Objective::product(), plans);
   return plans;
 }
 

@@ -26,7 +26,7 @@ double seconds_of(const Device& device, F&& work) {
 
 /// The natural plan and the chosen one; once where they are the same.
 std::vector<OwnPlan> plans_of(const AnyMatrix& matrix, const Device& device) {
-  return own_plans(matrix, device, Objective::cg, {});
+  return own_plans(matrix, device, Objective(), {});
 }
 
 void add_record(Session& session, Record record, const std::vector<OwnPlan>& plans,

@@ -16,15 +16,10 @@ namespace {
 constexpr long long most_iterations = 10000;
 
 struct Quantity {
-  const char* name;
-  Method method;
+  std::string name;  // "cg", "cg+jacobi"
+  const MethodInfo& method;
   PreconditionerKind preconditioner;
 };
-constexpr Quantity quantities[] = {
-    {"cg", Method::conjugate_gradient, PreconditionerKind::none},
-    {"cg+jacobi", Method::conjugate_gradient, PreconditionerKind::jacobi},
-    {"bicgstab", Method::bicgstab, PreconditionerKind::none},
-    {"bicgstab+jacobi", Method::bicgstab, PreconditionerKind::jacobi}};
 
 struct SolverContender {
   Candidate candidate;
@@ -279,11 +274,11 @@ OwnSystems own_systems(const Session& session, const Problem& problem) {
   }
   const std::vector<std::string>& asked_for = session.settings().plans;
   texts.insert(texts.end(), asked_for.begin(), asked_for.end());
-  for (const Objective objective : {Objective::cg, Objective::bicgstab}) {
-    add_tuned_plan(problem.matrix, session, objective, texts);
+  for (const MethodInfo& method : method_table()) {
+    add_tuned_plan(problem.matrix, session, {&method}, texts);
   }
   OwnSystems own;
-  own.plans = own_plans(problem.matrix, session.device(), Objective::cg, texts);
+  own.plans = own_plans(problem.matrix, session.device(), {}, texts);
   for (const OwnPlan& plan : own.plans) {
     Candidate candidate;
     std::optional<OwnSystem> system;
@@ -316,7 +311,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
   }
   for (const auto& peer : session.peers()) {
     if (!peer->presence().present) continue;
-    session.doing(std::string(quantity.name) + ", building for " + peer->presence().name);
+    session.doing(quantity.name + ", building for " + peer->presence().name);
     for (SolverContender& contender : contenders_of(*peer, problem, quantity, session.device())) {
       contenders.push_back(std::move(contender));
     }
@@ -324,7 +319,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
 
   Extent extent{tolerance_for(problem, session.settings())};
   if (SolverContender& first = contenders.front(); first.is_running()) {
-    session.doing(std::string(quantity.name) + ", solving by Heddle");
+    session.doing(quantity.name + ", solving by Heddle");
     or_failure(first.candidate, [&] {
       const auto make = [&] {
         return own.systems.front()->solver(quantity.method, quantity.preconditioner);
@@ -341,7 +336,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
     SolverContender& contender = contenders[i];
     if (i == own.plans.size()) most = std::min(most, most_iterations_beside(contenders));
     if (!contender.is_running()) continue;
-    session.doing(std::string(quantity.name) + ", solving by " +
+    session.doing(quantity.name + ", solving by " +
                   (i < own.plans.size() ? "Heddle" : contender.candidate.library));
     seconds_of_all += check(contender, problem, tolerance, most);
     if (contender.is_running()) right.push_back(&contender);
@@ -350,7 +345,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
       if (bytes > 0) record.compulsory_bytes = bytes;
     }
   }
-  session.doing(std::string(quantity.name) + ", timing");
+  session.doing(quantity.name + ", timing");
   time_solves(session, right, tolerance, seconds_of_all);
   std::erase_if(right, [](const SolverContender* contender) { return !contender->is_running(); });
   time_iterations(session, right, extent.seconds);
@@ -375,11 +370,11 @@ void solver_suite(Session& session, const Problem& problem) {
   if (problem.matrix.rows() != problem.matrix.columns()) return;
   session.doing("building");
   const OwnSystems own = own_systems(session, problem);
-  for (const Quantity& quantity : quantities) {
-    if (quantity.method == Method::conjugate_gradient && !problem.hermitian_positive_definite) {
-      continue;
-    }
-    measure(session, problem, own, quantity);
+  for (const MethodInfo& method : method_table()) {
+    if (method.needs_hermitian && !problem.hermitian_positive_definite) continue;
+    const std::string name(method.name);
+    measure(session, problem, own, {name, method, PreconditionerKind::none});
+    measure(session, problem, own, {name + "+jacobi", method, PreconditionerKind::jacobi});
   }
 }
 

@@ -390,9 +390,9 @@ auto prepared(const TextbookSystem<S>& system, TextbookForm form, const Device& 
 
 template <class S>
 std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_solve(
-    const TextbookSystem<S>& system, Method method, int parts, TextbookForm form,
+    const TextbookSystem<S>& system, const MethodInfo& method, int parts, TextbookForm form,
     const Device& device) {
-  if (method == Method::conjugate_gradient) {
+  if (method.name == "cg") {
     return prepared<ConjugateGradientLoop<S>>(system, form, device);
   }
   if (parts == 2) {
@@ -405,7 +405,7 @@ std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_so
   template std::unique_ptr<CuSparseProduct<S>> diagonal_scaling<S>(const std::vector<S>&, int, \
                                                                    const Device&);             \
   template std::function<PeerSolve(double, long long)> textbook_solve<S>(                      \
-      const TextbookSystem<S>&, Method, int, TextbookForm, const Device&);
+      const TextbookSystem<S>&, const MethodInfo&, int, TextbookForm, const Device&);
 HEDDLE_INSTANTIATE(float)
 HEDDLE_INSTANTIATE(double)
 #undef HEDDLE_INSTANTIATE

@@ -31,10 +31,15 @@ template <class S>
 std::unique_ptr<CuSparseProduct<S>> diagonal_scaling(const std::vector<S>& diagonal, int parts,
                                                      const Device& device);
 
+/// Of conjugate gradient and BiCGStab.
+inline bool has_textbook_loop(const MethodInfo& method) {
+  return method.name == "cg" || method.name == "bicgstab";
+}
+
 /// `parts` = 2: the scalars of BiCGStab are complex. Those of conjugate gradient are real.
 template <class S>
 std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_solve(
-    const TextbookSystem<S>& system, Method method, int parts, TextbookForm form,
+    const TextbookSystem<S>& system, const MethodInfo& method, int parts, TextbookForm form,
     const Device& device);
 
 }  // namespace heddle::bench

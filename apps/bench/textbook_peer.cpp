@@ -91,10 +91,10 @@ class TextbookPeer final : public Peer {
   }
   std::vector<PeerProduct> products(const Problem&, const Device&) override { return {}; }
 
-  std::vector<PeerSolver> solvers(const Problem& problem, Method method,
+  std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
-    if (!device.on_gpu() || problem.matrix.is_defined()) return {};
+    if (!device.on_gpu() || problem.matrix.is_defined() || !has_textbook_loop(method)) return {};
     return problem.matrix.visit([&](const auto& matrix) {
       return all_solvers(problem, matrix, method, preconditioner, device);
     });
@@ -103,7 +103,7 @@ class TextbookPeer final : public Peer {
  private:
   template <class E>
   std::vector<PeerSolver> all_solvers(const Problem& problem, const CsrMatrix<E>& matrix,
-                                      Method method, PreconditionerKind preconditioner,
+                                      const MethodInfo& method, PreconditionerKind preconditioner,
                                       const Device& device) {
     using S = stored_scalar_t<E>;
     Chosen<S> A = product_of(problem, matrix, device);

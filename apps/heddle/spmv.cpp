@@ -79,7 +79,7 @@ int run_spmv(const SpmvOptions& options) {
   std::vector<AnyOperator::Work*> products;
   for (const std::string& text : plans) {
     const auto choice_from = [&](const Profiles& known) {
-      return choice_for(text, matrix, device, Objective::product, known);
+      return choice_for(text, matrix, device, Objective::product(), known);
     };
     PlanChoice choice = choice_from(profiles);
     std::optional<AnyOperator> built;

@@ -346,6 +346,8 @@ void add_tune(CLI::App& app, int& status) {
       ->type_name("FILE");
   options->matrix.add_settings_to(*command);
   TuneOptions& limits = options->limits;
+  std::string solvers;
+  for (const MethodInfo& method : method_table()) solvers += " " + std::string(method.name);
   command
       ->add_option("--search", options->search,
                    "pruned: over everything that a plan holds; full: every plan of the papers' "
@@ -353,9 +355,8 @@ void add_tune(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("NAME");
   command
-      ->add_option(
-          "--objective", options->objective,
-          "what is timed: product, or the iteration of cg or bicgstab in which it will run")
+      ->add_option("--objective", options->objective,
+                   "what is timed: product, or the iteration in which it will run:" + solvers)
       ->capture_default_str()
       ->type_name("NAME");
   command
