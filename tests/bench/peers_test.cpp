@@ -1,12 +1,12 @@
 // Other libraries: right where they are, and absent in one clear line where they are not.
-#include "peer.hpp"
+#include "peers/peer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "heddle/problems.hpp"
-#include "shared_library.hpp"
+#include "peers/shared_library.hpp"
 #include "support/message_of.hpp"
 #include "support/random_matrix.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "heddle/error.hpp"
-#include "suite.hpp"
+#include "suites/suite.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -13,9 +13,9 @@
 
 #include "heddle/plan_choice.hpp"
 #include "heddle/tuning/measure.hpp"
-#include "peer.hpp"
-#include "problem.hpp"
-#include "record.hpp"
+#include "peers/peer.hpp"
+#include "problems/problem.hpp"
+#include "records/record.hpp"
 
 namespace heddle::bench {
 

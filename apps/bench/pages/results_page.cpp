@@ -2,7 +2,7 @@
 #include "amounts.hpp"
 #include "markdown_table.hpp"
 #include "output.hpp"
-#include "record_groups.hpp"
+#include "records/record_groups.hpp"
 
 namespace heddle::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 namespace heddle::bench {
 

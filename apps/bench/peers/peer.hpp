@@ -9,8 +9,8 @@
 
 #include "heddle/device.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "problem.hpp"
-#include "record.hpp"
+#include "problems/problem.hpp"
+#include "records/record.hpp"
 
 namespace heddle::bench {
 

@@ -5,7 +5,7 @@
 
 #include "interleave.hpp"
 #include "own_plans.hpp"
-#include "own_product.hpp"
+#include "peers/own_product.hpp"
 #include "suite.hpp"
 #include "tuning/search/cache_eviction.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "interleave.hpp"
 #include "own_plans.hpp"
-#include "own_solver.hpp"
+#include "peers/own_solver.hpp"
 #include "suite.hpp"
 
 namespace heddle::bench {

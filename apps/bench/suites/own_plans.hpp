@@ -8,8 +8,8 @@
 
 #include "heddle/plan.hpp"
 #include "heddle/tuning/objective.hpp"
-#include "problem.hpp"
-#include "record.hpp"
+#include "problems/problem.hpp"
+#include "records/record.hpp"
 
 namespace heddle::bench {
 

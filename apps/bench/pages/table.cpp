@@ -3,7 +3,7 @@
 
 #include "amounts.hpp"
 #include "output.hpp"
-#include "record_groups.hpp"
+#include "records/record_groups.hpp"
 #include "text_table.hpp"
 
 namespace heddle::bench {

@@ -5,7 +5,7 @@
 #include "amounts.hpp"
 #include "output.hpp"
 #include "page.hpp"
-#include "record_groups.hpp"
+#include "records/record_groups.hpp"
 #include "svg_chart.hpp"
 
 namespace heddle::bench {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/plan.hpp"
-#include "problem.hpp"
+#include "problems/problem.hpp"
 
 namespace heddle::bench {
 
