@@ -1,5 +1,6 @@
 // A run on the terminal.
 #include <algorithm>
+#include <functional>
 
 #include "amounts.hpp"
 #include "output.hpp"
@@ -30,135 +31,103 @@ std::optional<double> largest_error(const Record& record) {
   return largest;
 }
 
-/// Cells that every suite with times begins with: best peer and its time, then Heddle's.
-struct FirstCells {
-  std::string peer, peer_time, natural, chosen, best;
-
-  explicit FirstCells(const Record& record)
-      : natural(median(median_of(record, Role::natural))),
-        chosen(median(median_of(record, Role::chosen))),
-        best(median(median_of(record, Role::best))) {
-    if (const Candidate* candidate = record.best_peer()) {
-      peer = who(*candidate);
-      peer_time = readable_seconds(candidate->seconds->median);
-    }
-  }
+/// A column, and what it says of a record.
+struct RecordColumn {
+  TextTable::Column head;
+  std::function<std::string(const Record&)> cell;
 };
+using Columns = std::vector<RecordColumn>;
 
+RecordColumn ratio(const char* title, Role role) {
+  return {{title}, [role](const Record& record) { return times(record.speedup(role)); }};
+}
+/// What `tell` says of Heddle's chosen plan, if that counts.
 template <class F>
-void add_groups(const Suite& suite, TextTable& table, F&& cells) {
+RecordColumn of_own(const char* title, F tell) {
+  return {{title}, [tell](const Record& record) {
+            const Candidate* const ours = own(record);
+            return ours ? tell(*ours) : std::string();
+          }};
+}
+template <class F>
+RecordColumn of_peer(const char* title, F tell) {
+  return {{title}, [tell](const Record& record) {
+            const Candidate* const peer = record.best_peer();
+            return peer ? tell(*peer) : std::string();
+          }};
+}
+std::string iterations(const Candidate& candidate) {
+  return text_or_nothing(candidate.iterations, readable_count);
+}
+std::string solve(const Candidate& candidate) { return median(candidate.solve_seconds); }
+std::string warm(const Candidate& candidate) {
+  return text_or_nothing(candidate.of_bandwidth, readable_percent);
+}
+std::string cold(const Candidate& candidate) {
+  return text_or_nothing(candidate.cold_of_bandwidth, readable_percent);
+}
+
+/// Problem and size; who is the best peer, and all times; what the suite has beside them.
+void print_columns(const Suite& suite, std::size_t width_of_problem, const Columns& sizes,
+                   const Columns& rest, std::ostream& out) {
+  Columns columns = {{{"  problem", true, width_of_problem},
+                      [](const Record& record) { return "  " + record.problem; }},
+                     {{"rows"}, [](const Record& record) { return readable_count(record.rows); }}};
+  columns.insert(columns.end(), sizes.begin(), sizes.end());
+  columns.push_back(of_peer("best peer", who));
+  columns.back().head = {"best peer", true, 8};
+  columns.push_back(of_peer(
+      "time", [](const Candidate& peer) { return readable_seconds(peer.seconds->median); }));
+  for (const Role role : {Role::natural, Role::chosen, Role::best}) {
+    columns.push_back({{std::string(name(role))},
+                       [role](const Record& record) { return median(median_of(record, role)); }});
+  }
+  columns.insert(columns.end(), rest.begin(), rest.end());
+
+  std::vector<TextTable::Column> heads;
+  for (const RecordColumn& column : columns) heads.push_back(column.head);
+  TextTable table(std::move(heads));
   for (const RecordGroup& group : groups(suite.records)) {
     table.add_heading(group.name);
-    for (const Record* record : group.records) table.add(cells(*record));
+    for (const Record* record : group.records) {
+      std::vector<std::string> cells;
+      for (const RecordColumn& column : columns) cells.push_back(column.cell(*record));
+      table.add(std::move(cells));
+    }
   }
+  table.print(out);
 }
 
 void print_products(const Suite& suite, std::ostream& out) {
-  TextTable table({{"  problem", true, 20},
-                   {"rows"},
-                   {"best peer", true, 8},
-                   {"time"},
-                   {"natural"},
-                   {"chosen"},
-                   {"best"},
-                   {"x nat."},
-                   {"x ch."},
-                   {"x best"},
-                   {"warm"},
-                   {"cold"},
-                   {"error"}});
-  add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const FirstCells t(record);
-    const Candidate* ours = own(record);
-    const auto share = [&](std::optional<double> Candidate::* of) {
-      return ours ? text_or_nothing(ours->*of, readable_percent) : std::string();
-    };
-    return {"  " + record.problem,
-            readable_count(record.rows),
-            t.peer,
-            t.peer_time,
-            t.natural,
-            t.chosen,
-            t.best,
-            times(record.speedup(Role::natural)),
-            times(record.speedup(Role::chosen)),
-            times(record.speedup(Role::best)),
-            share(&Candidate::of_bandwidth),
-            share(&Candidate::cold_of_bandwidth),
-            text_or_nothing(largest_error(record), readable_error)};
-  });
-  table.print(out);
+  print_columns(suite, 20, {},
+                {ratio("x nat.", Role::natural),
+                 ratio("x ch.", Role::chosen),
+                 ratio("x best", Role::best),
+                 of_own("warm", warm),
+                 of_own("cold", cold),
+                 {{"error"},
+                  [](const Record& record) {
+                    return text_or_nothing(largest_error(record), readable_error);
+                  }}},
+                out);
 }
 
 void print_solvers(const Suite& suite, std::ostream& out) {
-  TextTable table({{"  problem", true, 18},
-                   {"rows"},
-                   {"best peer", true, 8},
-                   {"time"},
-                   {"natural"},
-                   {"chosen"},
-                   {"best"},
-                   {"x ch."},
-                   {"iter."},
-                   {"solve"},
-                   {"resid."},
-                   {"peer's"},
-                   {"solve"}});
-  add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const FirstCells t(record);
-    const Candidate* ours = own(record);
-    const Candidate* peer = record.best_peer();
-    const auto iterations = [](const Candidate* candidate) {
-      return candidate ? text_or_nothing(candidate->iterations, readable_count) : std::string();
-    };
-    const auto solve = [](const Candidate* candidate) {
-      return candidate ? median(candidate->solve_seconds) : std::string();
-    };
-    return {"  " + record.problem,
-            readable_count(record.rows),
-            t.peer,
-            t.peer_time,
-            t.natural,
-            t.chosen,
-            t.best,
-            times(record.speedup(Role::chosen)),
-            iterations(ours),
-            solve(ours),
-            ours ? text_or_nothing(ours->residual, readable_error) : std::string(),
-            iterations(peer),
-            solve(peer)};
-  });
-  table.print(out);
+  const auto residual = [](const Candidate& candidate) {
+    return text_or_nothing(candidate.residual, readable_error);
+  };
+  print_columns(
+      suite, 18, {},
+      {ratio("x ch.", Role::chosen), of_own("iter.", iterations), of_own("solve", solve),
+       of_own("resid.", residual), of_peer("peer's", iterations), of_peer("solve", solve)},
+      out);
 }
 
 void print_scaling(const Suite& suite, std::ostream& out) {
-  TextTable table({{"  problem", true, 20},
-                   {"rows"},
-                   {"a row"},
-                   {"best peer", true, 8},
-                   {"time"},
-                   {"natural"},
-                   {"chosen"},
-                   {"best"},
-                   {"x ch."},
-                   {"warm"},
-                   {"cold"}});
-  add_groups(suite, table, [](const Record& record) -> std::vector<std::string> {
-    const FirstCells t(record);
-    const Candidate* ours = own(record);
-    return {"  " + record.problem,
-            readable_count(record.rows),
-            readable_ratio(row_length(record)),
-            t.peer,
-            t.peer_time,
-            t.natural,
-            t.chosen,
-            t.best,
-            times(record.speedup(Role::chosen)),
-            ours ? text_or_nothing(ours->of_bandwidth, readable_percent) : std::string(),
-            ours ? text_or_nothing(ours->cold_of_bandwidth, readable_percent) : std::string()};
-  });
-  table.print(out);
+  print_columns(
+      suite, 20,
+      {{{"a row"}, [](const Record& record) { return readable_ratio(row_length(record)); }}},
+      {ratio("x ch.", Role::chosen), of_own("warm", warm), of_own("cold", cold)}, out);
 }
 
 /// As many columns side by side as fit; long titles become numbers that are told below.

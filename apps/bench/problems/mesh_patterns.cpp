@@ -272,26 +272,25 @@ class Band final : public Pattern {
   std::vector<Index> offset_;
 };
 
+template <class P>
+std::unique_ptr<Pattern> pattern_of(Index rows, Index least, std::uint64_t seed) {
+  check_rows(rows, least);
+  return std::make_unique<P>(rows, seed);
+}
+
 }  // namespace
 
 std::unique_ptr<Pattern> triangle_mesh(Index rows, std::uint64_t seed) {
-  check_rows(rows, 64);
-  return std::make_unique<TriangleMesh>(rows, seed);
+  return pattern_of<TriangleMesh>(rows, 64, seed);
 }
-
 std::unique_ptr<Pattern> tetrahedral_mesh(Index rows, std::uint64_t seed) {
-  check_rows(rows, 512);
-  return std::make_unique<TetrahedralMesh>(rows, seed);
+  return pattern_of<TetrahedralMesh>(rows, 512, seed);
 }
-
 std::unique_ptr<Pattern> thinned_stencil(Index rows, std::uint64_t seed) {
-  check_rows(rows, 1000);
-  return std::make_unique<ThinnedStencil>(rows, seed);
+  return pattern_of<ThinnedStencil>(rows, 1000, seed);
 }
-
 std::unique_ptr<Pattern> plane_with_long_rows(Index rows, std::uint64_t seed) {
-  check_rows(rows, 10000);
-  return std::make_unique<PlaneWithLongRows>(rows, seed);
+  return pattern_of<PlaneWithLongRows>(rows, 10000, seed);
 }
 
 std::unique_ptr<Pattern> band(Index rows, int length, std::uint64_t seed) {
