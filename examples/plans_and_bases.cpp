@@ -14,7 +14,7 @@ int main() {
   const auto matrix = heddle::elasticity(300);
   const auto device = heddle::Device::cpu();
   const auto choice = heddle::Profiles::for_device(device).choose(
-      heddle::subject_of(matrix), device, heddle::Objective::product);
+      heddle::subject_of(matrix), device, heddle::Objective::product());
   std::cout << "chosen: " << heddle::to_string(choice.plan) << "\n  " << choice.reason << "\n";
 
   std::vector<double> x(static_cast<std::size_t>(matrix.rows()) * 3, 1.0), y(x.size());

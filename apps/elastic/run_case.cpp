@@ -78,7 +78,7 @@ class Run {
                               .entry_bytes = sizeof(Block),
                               .result_bytes = 3 * static_cast<int>(sizeof(double))};
     const auto choose = [&](const Profiles& from) {
-      return cli::choice_for(options_.plan, subject, device_, Objective::cg, from);
+      return cli::choice_for(options_.plan, subject, device_, Objective(), from);
     };
     const AnalysisCase& analysis = outcome_.given.analysis;
     SystemOptions settings{.corotational = analysis.type == AnalysisType::corotational,

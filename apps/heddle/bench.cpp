@@ -7,8 +7,6 @@
 #include <iostream>
 #include <optional>
 
-#include "../bench/output.hpp"
-#include "../bench/suite.hpp"
 #include "bench_options.hpp"
 #include "bench_results.hpp"
 #include "commands.hpp"
@@ -20,8 +18,10 @@
 #include "message.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
+#include "pages/output.hpp"
 #include "provenance.hpp"
 #include "run_files.hpp"
+#include "suites/suite.hpp"
 
 namespace heddle::cli {
 

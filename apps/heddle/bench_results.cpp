@@ -5,12 +5,12 @@
 #include <iostream>
 #include <vector>
 
-#include "../bench/output.hpp"
-#include "../bench/simulations_section.hpp"
 #include "../tune/tune_output.hpp"
 #include "heddle/error.hpp"
 #include "matrix/strict_json.hpp"
 #include "output_path.hpp"
+#include "pages/output.hpp"
+#include "pages/simulations_section.hpp"
 #include "run_files.hpp"
 
 namespace heddle::cli {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "heddle/error.hpp"
-#include "heddle/method_info.hpp"
 #include "heddle/tuning/features.hpp"
 
 namespace heddle::cli {
@@ -21,17 +20,23 @@ double rounding_of(Precision precision) {
                        : std::numeric_limits<double>::epsilon());
 }
 
+/// The first one that takes every matrix.
+const MethodInfo* method_for_all() {
+  return &*std::find_if(method_table().begin(), method_table().end(),
+                        [](const MethodInfo& method) { return !method.needs_hermitian; });
+}
+
 }  // namespace
 
 bool MethodChoice::gives_way(const Report& report) {
   const bool is_refused =
       report.status == Status::indefinite || report.status == Status::not_hermitian;
-  if (!is_free || !is_refused || method == Method::bicgstab) return false;
+  if (!is_free || !is_refused || !method->needs_hermitian) return false;
   reason = report.status == Status::indefinite
-               ? "conjugate gradient found the matrix indefinite after " +
+               ? std::string(method->title) + " found the matrix indefinite after " +
                      std::to_string(report.iterations) + " iterations"
                : "the matrix is not Hermitian";
-  method = Method::bicgstab;
+  method = method_for_all();
   return true;
 }
 
@@ -52,7 +57,7 @@ std::string methods_in_words() {
 void check_method(const std::string& text) {
   if (text == automatic) return;
   try {
-    parse_method(text);
+    find_method(text);
   } catch (const Error& error) {
     throw Error(error.kind(), std::string(error.what()) + " " + automatic);
   }
@@ -66,13 +71,13 @@ bool restarts(const std::string& text) {
 }
 
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device) {
-  if (text != automatic) return {parse_method(text), "by --solver", false};
+  if (text != automatic) return {&find_method(text), "by --solver", false};
   const Features found = features(matrix, Device::cpu(device.threads()));
-  if (!found.has_adjoint) return {Method::bicgstab, "these entries have no adjoint", true};
+  if (!found.has_adjoint) return {method_for_all(), "these entries have no adjoint", true};
   if (!found.symmetric_pattern || found.hermitian_defect > rounding_of(matrix.precision())) {
-    return {Method::bicgstab, "the matrix is not Hermitian", true};
+    return {method_for_all(), "the matrix is not Hermitian", true};
   }
-  return {Method::conjugate_gradient, "the matrix is Hermitian", true};
+  return {&method_table().front(), "the matrix is Hermitian", true};
 }
 
 }  // namespace heddle::cli

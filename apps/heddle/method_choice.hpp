@@ -3,17 +3,18 @@
 
 #include <string>
 
+#include "heddle/method_info.hpp"
 #include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
 
 struct MethodChoice {
-  Method method = Method::conjugate_gradient;
+  const MethodInfo* method = &method_table().front();
   std::string reason;
   bool is_free = false;  // nobody has named it
 
-  /// After a solve: true where conjugate gradient turns out not to be for this matrix and nobody
-  /// has named it. The choice is BiCGStab then.
+  /// After a solve: true where the method turns out not to be for this matrix and nobody has named
+  /// it. The choice is then the one for all matrices.
   bool gives_way(const Report& report);
 };
 
@@ -26,7 +27,8 @@ void check_method(const std::string& text);
 /// Whether that method restarts after so many iterations.
 bool restarts(const std::string& text);
 
-/// With auto, conjugate gradient for Hermitian matrices, else BiCGStab; looks at all entries.
+/// With auto, the first method of the table for Hermitian matrices, else the first one for all;
+/// looks at all entries.
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::cli

@@ -103,7 +103,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["residual"] = number_or_null(report.residual);
   json["backward_error"] = number_or_null(report.backward_error);
   json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
-  json["solver"] = name(outcome.method.method);
+  json["solver"] = outcome.method.method->name;
   json["solver_reason"] = outcome.method.reason;
   json["plan"] = to_string(outcome.choice.plan);
   json["plan_reason"] = outcome.choice.reason;
@@ -138,9 +138,9 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               io::printable(outcome.right_hand_side).c_str(),
-              std::string(name(outcome.method.method)).c_str(), options.preconditioner.c_str(),
+              std::string(outcome.method.method->name).c_str(), options.preconditioner.c_str(),
               std::string(report.loop).c_str(), std::string(report.stored).c_str());
-  std::printf("solver     %s: %s\n", std::string(name(outcome.method.method)).c_str(),
+  std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
@@ -173,10 +173,6 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
     std::printf("written    %s\n", is_refused(report) ? "nothing: the system was refused"
                                                       : io::printable(*options.output).c_str());
   }
-}
-
-Objective objective_of(Method method) {
-  return method == Method::bicgstab ? Objective::bicgstab : Objective::cg;
 }
 
 /// What is wrong with the options is said before a long read and a longer solve.
@@ -249,7 +245,7 @@ int run_solve(const SolveOptions& options) {
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, device);
-  const Objective objective = objective_of(outcome.method.method);
+  const Objective objective{outcome.method.method};
   outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();
 
@@ -260,7 +256,7 @@ int run_solve(const SolveOptions& options) {
   std::optional<AnySolver> built_solver;
   const auto make_solver = [&] {
     built_solver.reset();
-    built_solver.emplace(*built, outcome.method.method, preconditioner, settings);
+    built_solver.emplace(*built, *outcome.method.method, preconditioner, settings);
   };
   try {
     options.profile.build(

@@ -55,31 +55,19 @@ void print_timing(const char* label, const Timing& timing) {
               readable_seconds(timing.upper_quartile).c_str());
 }
 
-int run_spmv(const SpmvOptions& options) {
-  const Device device = options.matrix.on();
-  std::vector<std::string> plans = options.plans;
-  if (plans.empty()) plans.emplace_back();
-  for (const std::string& text : plans) check_plan_text(text, device);
-  options.profile.check_use(plans);
-  RunFiles files;
-  options.matrix.add_inputs(files);
-  options.profile.add_inputs(files);
-  files.check();
-  const Profiles profiles = options.profile.profiles_for(plans, device);
-  const auto progress = options.matrix.progress();
-  const AnyMatrix matrix = options.matrix.read(progress.get());
-
-  if (progress) progress->erase();
-  std::vector<Measured> measured;
-  std::vector<std::unique_ptr<AnyOperator::Work>> works;
-  Triad triad(device);
-  std::vector<std::function<void(const Stream&)>> timed = {
-      [&triad](const Stream& stream) { triad.run(stream); }};
-  int done = 0;
+/// The products, and with them updates of values, that are timed.
+struct Works {
+  std::vector<Measured> measured;  // one for each plan
+  std::vector<std::unique_ptr<AnyOperator::Work>> all;
   std::vector<AnyOperator::Work*> products;
+};
+
+Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans,
+               const AnyMatrix& matrix, const Profiles& profiles, const Device& device) {
+  Works works;
   for (const std::string& text : plans) {
     const auto choice_from = [&](const Profiles& known) {
-      return choice_for(text, matrix, device, Objective::product, known);
+      return choice_for(text, matrix, device, Objective::product(), known);
     };
     PlanChoice choice = choice_from(profiles);
     std::optional<AnyOperator> built;
@@ -87,99 +75,119 @@ int run_spmv(const SpmvOptions& options) {
         choice, [&](const Plan& plan) { built.emplace(matrix, plan, device); },
         [&] { return choice_from(Profiles()); });
     const AnyOperator& A = *built;
-    measured.push_back({A.plan(),
-                        choice.reason,
-                        {},
-                        A.compulsory_bytes(),
-                        A.bytes_of_product(),
-                        {},
-                        A.bytes_of_value_update(),
-                        {}});
+    works.measured.push_back({A.plan(),
+                              choice.reason,
+                              {},
+                              A.compulsory_bytes(),
+                              A.bytes_of_product(),
+                              {},
+                              A.bytes_of_value_update(),
+                              {}});
     AnyField x = A.column_field();
     fill_random(x, options.seed);
-    works.push_back(A.product(x));
-    products.push_back(works.back().get());
-    if (options.update_values) works.push_back(A.value_update(matrix));
+    works.all.push_back(A.product(x));
+    works.products.push_back(works.all.back().get());
+    if (options.update_values) works.all.push_back(A.value_update(matrix));
   }
+  return works;
+}
+
+/// What times are held against.
+struct Limits {
+  std::string name;      // of the triad
+  double bandwidth = 0;  // that it reaches, GB/s
+  Timing cold_nothing;   // of a run that does nothing
+};
+
+/// Gives `works.measured` their times.
+Limits measure_all(const SpmvOptions& options, Triad& triad, const Device& device,
+                   Progress* progress, Works& works) {
+  std::vector<std::function<void(const Stream&)>> timed = {
+      [&triad](const Stream& stream) { triad.run(stream); }};
+  int done = 0;
   const int of_cold =
-      options.cold ? (options.repetitions + 1) * static_cast<int>(products.size()) : 0;
-  const int total = (2 * options.repetitions + 1) * static_cast<int>(works.size()) + of_cold;
+      options.cold ? (options.repetitions + 1) * static_cast<int>(works.products.size()) : 0;
+  const int total = (2 * options.repetitions + 1) * static_cast<int>(works.all.size()) + of_cold;
   const auto with_progress = [&](AnyOperator::Work* work) {
     return [&, work](const Stream& stream) {
       work->run(stream);
       if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
     };
   };
-  for (const auto& work : works) timed.emplace_back(with_progress(work.get()));
+  for (const auto& work : works.all) timed.emplace_back(with_progress(work.get()));
   const std::vector<Timing> timings = measure(timed, options.repetitions, device);
   std::vector<Timing> cold;
   if (options.cold) {
     timed = {run_nothing};
-    for (AnyOperator::Work* product : products) timed.emplace_back(with_progress(product));
+    for (AnyOperator::Work* product : works.products) timed.emplace_back(with_progress(product));
     cold = measure_cold(timed, options.repetitions, device);
   }
-  if (progress) progress->erase();
-  const double limit = gigabytes_a_second(triad.bytes(), timings[0].median);
   std::size_t next = 1;
-  for (Measured& m : measured) {
+  for (Measured& m : works.measured) {
     m.timing = timings[next++];
     if (options.update_values) m.update = timings[next++];
   }
-  for (std::size_t i = 1; i < cold.size(); ++i) measured[i - 1].cold = cold[i];
+  for (std::size_t i = 1; i < cold.size(); ++i) works.measured[i - 1].cold = cold[i];
+  return {std::string(triad.name()), gigabytes_a_second(triad.bytes(), timings[0].median),
+          options.cold ? cold[0] : Timing()};
+}
 
-  if (options.json) {
-    nlohmann::ordered_json json;
-    json["entry"] = matrix.entry().name();
-    json["precision"] = name(matrix.precision());
-    json["rows"] = matrix.rows();
-    json["columns"] = matrix.columns();
-    json["entries"] = matrix.entries();
-    json["device"] = device.description();
-    json["repetitions"] = options.repetitions;
-    json["triad_bandwidth"] = limit * 1e9;
-    if (options.cold) json["cold_nothing"] = to_json(cold[0]);
-    json["products"] = nlohmann::ordered_json::array();
-    for (const Measured& m : measured) {
-      nlohmann::ordered_json product = {
-          {"plan", to_string(m.plan)},
-          {"plan_reason", m.reason},
-          {"seconds", to_json(m.timing)},
-          {"compulsory_bytes", m.compulsory},
-          {"moved_bytes", m.moved},
-          {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
-          {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limit}};
-      if (options.update_values) {
-        const double reached = gigabytes_a_second(m.moved_by_update, m.update.median);
-        product["update_values"] = {{"seconds", to_json(m.update)},
-                                    {"moved_bytes", m.moved_by_update},
-                                    {"bandwidth", reached * 1e9},
-                                    {"of_triad", reached / limit}};
-      }
-      if (options.cold) {
-        const double reached = gigabytes_a_second(m.compulsory, m.cold.median);
-        product["cold"] = {{"seconds", to_json(m.cold)},
-                           {"bandwidth", reached * 1e9},
-                           {"of_triad", reached / limit}};
-      }
-      json["products"].push_back(std::move(product));
+nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matrix,
+                               const Device& device, const std::vector<Measured>& measured,
+                               const Limits& limits) {
+  nlohmann::ordered_json json;
+  json["entry"] = matrix.entry().name();
+  json["precision"] = name(matrix.precision());
+  json["rows"] = matrix.rows();
+  json["columns"] = matrix.columns();
+  json["entries"] = matrix.entries();
+  json["device"] = device.description();
+  json["repetitions"] = options.repetitions;
+  json["triad_bandwidth"] = limits.bandwidth * 1e9;
+  if (options.cold) json["cold_nothing"] = to_json(limits.cold_nothing);
+  json["products"] = nlohmann::ordered_json::array();
+  for (const Measured& m : measured) {
+    nlohmann::ordered_json product = {
+        {"plan", to_string(m.plan)},
+        {"plan_reason", m.reason},
+        {"seconds", to_json(m.timing)},
+        {"compulsory_bytes", m.compulsory},
+        {"moved_bytes", m.moved},
+        {"bandwidth", gigabytes_a_second(m.compulsory, m.timing.median) * 1e9},
+        {"of_triad", gigabytes_a_second(m.compulsory, m.timing.median) / limits.bandwidth}};
+    if (options.update_values) {
+      const double reached = gigabytes_a_second(m.moved_by_update, m.update.median);
+      product["update_values"] = {{"seconds", to_json(m.update)},
+                                  {"moved_bytes", m.moved_by_update},
+                                  {"bandwidth", reached * 1e9},
+                                  {"of_triad", reached / limits.bandwidth}};
     }
-    std::cout << text_of(json);
-    return 0;
+    if (options.cold) {
+      const double reached = gigabytes_a_second(m.compulsory, m.cold.median);
+      product["cold"] = {{"seconds", to_json(m.cold)},
+                         {"bandwidth", reached * 1e9},
+                         {"of_triad", reached / limits.bandwidth}};
+    }
+    json["products"].push_back(std::move(product));
   }
-  if (options.matrix.quiet) return 0;
+  return json;
+}
+
+void print(const SpmvOptions& options, const AnyMatrix& matrix, const Device& device,
+           const std::vector<Measured>& measured, const Limits& limits) {
   std::printf("matrix  %s: %s x %s %s entries (%s), %s stored\n",
               io::printable(options.matrix.path).c_str(), readable_count(matrix.rows()).c_str(),
               readable_count(matrix.columns()).c_str(), std::string(matrix.entry().name()).c_str(),
               std::string(name(matrix.precision())).c_str(),
               readable_count(matrix.entries()).c_str());
   std::printf("device  %s\n", device.description().c_str());
-  std::printf("%-6s  %.1f GB/s, %d interleaved repetitions\n", std::string(triad.name()).c_str(),
-              limit, options.repetitions);
+  std::printf("%-6s  %.1f GB/s, %d interleaved repetitions\n", limits.name.c_str(),
+              limits.bandwidth, options.repetitions);
   const auto print_bandwidth = [&](const char* label, long long bytes, const Timing& timing) {
     const double reached = gigabytes_a_second(bytes, timing.median);
     std::printf("%-11s %s: %.1f GB/s, %.0f%% of %s\n", label,
-                readable_bytes(static_cast<double>(bytes)).c_str(), reached, 100 * reached / limit,
-                std::string(triad.name()).c_str());
+                readable_bytes(static_cast<double>(bytes)).c_str(), reached,
+                100 * reached / limits.bandwidth, limits.name.c_str());
   };
   for (const Measured& m : measured) {
     std::printf("\nplan        %s\n", to_string(m.plan).c_str());
@@ -197,7 +205,33 @@ int run_spmv(const SpmvOptions& options) {
   }
   if (options.cold) {
     std::printf("\ncold times hold the %s of a run that does nothing\n",
-                readable_seconds(cold[0].median).c_str());
+                readable_seconds(limits.cold_nothing.median).c_str());
+  }
+}
+
+int run_spmv(const SpmvOptions& options) {
+  const Device device = options.matrix.on();
+  std::vector<std::string> plans = options.plans;
+  if (plans.empty()) plans.emplace_back();
+  for (const std::string& text : plans) check_plan_text(text, device);
+  options.profile.check_use(plans);
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  options.profile.add_inputs(files);
+  files.check();
+  const Profiles profiles = options.profile.profiles_for(plans, device);
+  const auto progress = options.matrix.progress();
+  const AnyMatrix matrix = options.matrix.read(progress.get());
+
+  if (progress) progress->erase();
+  Triad triad(device);
+  Works works = works_of(options, plans, matrix, profiles, device);
+  const Limits limits = measure_all(options, triad, device, progress.get(), works);
+  if (progress) progress->erase();
+  if (options.json) {
+    std::cout << text_of(to_json(options, matrix, device, works.measured, limits));
+  } else if (!options.matrix.quiet) {
+    print(options, matrix, device, works.measured, limits);
   }
   return 0;
 }

@@ -1,6 +1,5 @@
 // `heddle tune`: the best plan for a matrix, or for a set of them, on this device.
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <future>
@@ -15,16 +14,13 @@
 #include "heddle/tools/text.hpp"
 #include "heddle/version.hpp"
 #include "json_report.hpp"
-#include "matrix_options.hpp"
 #include "message.hpp"
 #include "on_interrupt.hpp"
 #include "output_path.hpp"
 #include "profile_destination.hpp"
-#include "profile_option.hpp"
 #include "provenance.hpp"
-#include "run_files.hpp"
+#include "tune_options.hpp"
 #include "tune_watch.hpp"
-#include "whole_number.hpp"
 
 namespace heddle::cli {
 
@@ -33,89 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using tuning::MatrixReport;
 using tuning::TuneReport;
-
-struct Options {
-  MatrixOptions matrix;
-  std::vector<std::string> paths;
-  std::string search = "pruned";
-  std::string objective = "cg";
-  TuneOptions limits;
-  std::optional<double> seconds;
-  std::string domain;
-  std::optional<std::string> output;
-  bool append = false;
-  std::string html;
-  std::string trials;
-  bool json = false;
-  bool list = false;
-  std::string evaluate;
-};
-
-// ---- what is checked before anything takes long ----
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
-
-void check_numbers(const Options& options) {
-  const TuneOptions& limits = options.limits;
-  const auto is_share = [](double value) { return value > 0 && value < 1; };
-  if (!(limits.max_memory_ratio >= 1)) {
-    refuse("--max-memory-ratio is at least 1, the memory of CSR");
-  }
-  if (!(limits.memory_weight >= 0 && std::isfinite(limits.memory_weight))) {
-    refuse("--memory-weight is a number, 0 or more");
-  }
-  if (!is_share(limits.confidence)) refuse("--confidence is more than 0 and below 1");
-  if (!is_share(limits.tightness)) refuse("--tightness is more than 0 and below 1");
-  if (options.seconds && !(*options.seconds > 0)) refuse("--seconds is more than 0");
-}
-
-/// `profile` is what the run writes if not `--output`. One profile may replace another that is
-/// asked for known plans; nothing else may.
-void check_files(const Options& options, const std::optional<std::string>& profile) {
-  const auto given = [](const std::string& path) {
-    return path.empty() ? std::nullopt : std::optional<std::string>(path);
-  };
-  RunFiles files;
-  options.matrix.add_inputs(files);
-  files.reads("the command", options.paths);
-  files.reads("--evaluate", options.evaluate);
-  files.writes("--html", given(options.html));
-  files.writes("--trials", given(options.trials));
-  RunFiles others = files;
-  files.writes("--output", profile);
-  files.check();
-  add_known_profiles(others);
-  others.check();
-}
-
-void check_paths(const Options& options) {
-  for (auto path = options.paths.begin(); path != options.paths.end(); ++path) {
-    if (std::find(options.paths.begin(), path, *path) != path) refuse(*path + " is named twice");
-  }
-}
-
-void check(const Options& options) {
-  const Search search = parse_search(options.search);
-  parse_objective(options.objective);
-  check_numbers(options);
-  check_paths(options);
-  if (options.list) {
-    if (options.paths.size() > 1) refuse("--list takes one matrix, or none");
-    check_files(options, std::nullopt);
-    return;
-  }
-  if (options.paths.empty()) refuse("no matrix is named; see --help");
-  if (options.append && !options.output) {
-    refuse("--append needs --output, the profile to merge into");
-  }
-  if (search == Search::predict) {
-    if (!options.evaluate.empty()) {
-      refuse("--evaluate compares with a search that measures: pruned or full, not predict");
-    }
-    if (!options.trials.empty()) refuse("--search predict has no trials to write to --trials");
-  }
-  check_files(options, options.output);
-}
 
 // ---- the matrices ----
 
@@ -141,7 +54,7 @@ struct Matrices {
   std::vector<NamedMatrix> named;
 };
 
-Matrices read_all(const Options& options, Progress* progress) {
+Matrices read_all(const TuneCommand& options, Progress* progress) {
   Matrices matrices;
   for (const std::string& path : options.paths) {
     matrices.read.push_back(options.matrix.read(path, progress));
@@ -155,7 +68,7 @@ Matrices read_all(const Options& options, Progress* progress) {
 /// A search on a GPU takes longer than most solves otherwise: it waits for kernels to be compiled.
 constexpr double seconds_on_gpu = 8.5;
 
-TuneOptions settings_of(const Options& options, const Device& device) {
+TuneOptions settings_of(const TuneCommand& options, const Device& device) {
   TuneOptions settings = options.limits;
   settings.search = parse_search(options.search);
   if (device.on_gpu() && settings.search == Search::pruned) settings.seconds_limit = seconds_on_gpu;
@@ -184,7 +97,7 @@ int interruptible(TuneWatch& watch, Work&& work) {
   return 0;
 }
 
-int list(const Options& options, const Device& device) {
+int list(const TuneCommand& options, const Device& device) {
   const Precision precision = options.matrix.scalar();
   TuningSubject subject;
   subject.objective = parse_objective(options.objective);
@@ -218,7 +131,7 @@ int list(const Options& options, const Device& device) {
   return 0;
 }
 
-int evaluate_all(const Options& options, const Device& device) {
+int evaluate_all(const TuneCommand& options, const Device& device) {
   const Profile profile = Profile::load(options.evaluate);
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
@@ -246,7 +159,8 @@ int evaluate_all(const Options& options, const Device& device) {
   });
 }
 
-TuneReport new_report(const Options& options, const TuneOptions& settings, const Device& device) {
+TuneReport new_report(const TuneCommand& options, const TuneOptions& settings,
+                      const Device& device) {
   TuneReport report;
   report.date = utc("%Y-%m-%dT%H:%M:%SZ");
   report.version = version;
@@ -276,7 +190,7 @@ void take_over(const Profile& found, TuneReport& report) {
   if (!found.domains.empty()) report.domain = found.domains.front();
 }
 
-void put_out(const Options& options, const TuneReport& report, const std::string& written) {
+void put_out(const TuneCommand& options, const TuneReport& report, const std::string& written) {
   if (!options.trials.empty()) {
     write_file(options.trials, text_of(tuning::trials_json(report), 1));
   }
@@ -291,9 +205,9 @@ void put_out(const Options& options, const TuneReport& report, const std::string
   }
 }
 
-int tune_all(const Options& options, const Device& device) {
+int tune_all(const TuneCommand& options, const Device& device) {
   const ProfileDestination destination(options.output, options.append, device);
-  check_files(options, destination.path());
+  check_tune_files(options, destination.path());
   const auto progress = options.matrix.progress();
   const Matrices matrices = read_all(options, progress.get());
   TuneOptions settings = settings_of(options, device);
@@ -327,8 +241,8 @@ int tune_all(const Options& options, const Device& device) {
   });
 }
 
-int run(const Options& options) {
-  check(options);
+int run(const TuneCommand& options) {
+  check_tune_options(options);
   const Device device = options.matrix.on();
   if (options.list) return list(options, device);
   if (!options.evaluate.empty()) return evaluate_all(options, device);
@@ -338,89 +252,9 @@ int run(const Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& app, int& status) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneCommand>();
   CLI::App* command = app.add_subcommand(tune_companion.name, tune_companion.description);
-  command
-      ->add_option("matrix", options->paths,
-                   "Matrix Market (.mtx, .mtx.gz) or SciPy .npz files, of the same entry")
-      ->type_name("FILE");
-  options->matrix.add_settings_to(*command);
-  TuneOptions& limits = options->limits;
-  command
-      ->add_option("--search", options->search,
-                   "pruned: over everything that a plan holds; full: every plan of the papers' "
-                   "space; predict: try no plan")
-      ->capture_default_str()
-      ->type_name("NAME");
-  command
-      ->add_option(
-          "--objective", options->objective,
-          "what is timed: product, or the iteration of cg or bicgstab in which it will run")
-      ->capture_default_str()
-      ->type_name("NAME");
-  command
-      ->add_option("--max-memory-ratio", limits.max_memory_ratio,
-                   "skip plans whose matrix takes more than so many times CSR's memory")
-      ->capture_default_str()
-      ->type_name("R");
-  command
-      ->add_option("--memory-weight", limits.memory_weight,
-                   "W of the score, time x (memory over CSR's)^W")
-      ->capture_default_str()
-      ->type_name("W");
-  command
-      ->add_option("--confidence", limits.confidence,
-                   "with which a median is known within --tightness before its plan is done")
-      ->capture_default_str()
-      ->type_name("P");
-  command->add_option("--tightness", limits.tightness, "relative half width of that interval")
-      ->capture_default_str()
-      ->type_name("T");
-  command->add_option("--max-runs", limits.most_runs, "of a plan, at most")
-      ->capture_default_str()
-      ->transform(whole_number(1, 100000))
-      ->type_name("N");
-  command
-      ->add_option(
-          "--seconds", options->seconds,
-          "after which the search of a matrix ends, but for a last look at its best "
-          "plans, a quarter of that at most [default on a GPU: 8.5 for a pruned search; else none]")
-      ->type_name("SECONDS");
-  CLI::Option* const domain = command->add_option(
-      "--domain", options->domain,
-      "name of what the matrices have in common: the plan that is best over all, or what of it "
-      "is for all sizes, is kept for others like them [default, where there are several]");
-  domain->type_name("NAME");
-  CLI::Option* const output = command->add_option(
-      "-o,--output", options->output,
-      "the profile to write; without it that of this device in the user's cache, merged");
-  output->type_name("FILE");
-  CLI::Option* const append =
-      command->add_flag("--append", options->append, "merge into --output if it is there");
-  CLI::Option* const html = command->add_option(
-      "--html", options->html, "where to write what was found as one page of HTML");
-  html->type_name("FILE");
-  CLI::Option* const trials =
-      command->add_option("--trials", options->trials, "where to write every trial as JSON");
-  trials->type_name("FILE");
-  command->add_flag("--json", options->json, "what was found as JSON on standard output");
-  CLI::Option* const list = command->add_flag(
-      "--list", options->list,
-      "show the plans that there are for the device, and for a matrix if one is named, and end");
-  CLI::Option* const evaluation = command->add_option(
-      "--evaluate", options->evaluate,
-      "search as for a profile, but write none: show what the domain's plan of this profile loses "
-      "against that");
-  evaluation->type_name("FILE");
-  for (CLI::Option* const other : {domain, output, append, html, trials}) {
-    list->excludes(other);
-    evaluation->excludes(other);
-  }
-  list->excludes(evaluation);
-  command->footer(
-      "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"
-      "         heddle solve c.mtx --entry quaternion --profile profile.json\n"
-      "Ctrl-C keeps what was measured.");
+  add_tune_options(*command, *options);
   command->callback([options, &status] { status = run(*options); });
 }
 

@@ -76,12 +76,15 @@ void draw_numbers(const std::vector<Point>& points, const std::vector<Place>& pl
   }
 }
 
-}  // namespace
+bool fits(const Axis& axis, double value) {
+  return std::isfinite(value) && (!axis.logarithmic || value > 0);
+}
 
-std::string svg(const Chart& chart) {
-  const auto fits = [](const Axis& axis, double value) {
-    return std::isfinite(value) && (!axis.logarithmic || value > 0);
-  };
+/// Those of a chart, with room for all of its points; nothing without any.
+struct Scales {
+  Scale x, y;
+};
+std::optional<Scales> scales_of(const Chart& chart) {
   std::vector<double> xs, ys;
   for (const Series& series : chart.series) {
     for (const Point& point : series.points) {
@@ -90,7 +93,7 @@ std::string svg(const Chart& chart) {
       ys.push_back(point.y);
     }
   }
-  if (xs.empty()) return "";
+  if (xs.empty()) return {};
   if (chart.limit && fits(chart.y, chart.limit->y)) {
     ys.push_back(chart.limit->y);
     // Room for its label.
@@ -101,19 +104,10 @@ std::string svg(const Chart& chart) {
   }
   const auto [x_low, x_high] = std::minmax_element(xs.begin(), xs.end());
   const auto [y_low, y_high] = std::minmax_element(ys.begin(), ys.end());
-  Scale x(chart.x.logarithmic, *x_low, *x_high), y(chart.y.logarithmic, *y_low, *y_high);
+  return Scales{{chart.x.logarithmic, *x_low, *x_high}, {chart.y.logarithmic, *y_low, *y_high}};
+}
 
-  const auto legend = legend_of(chart, chart.width - 20);
-  const double top = 8 + line_height * static_cast<double>(legend.size()) + 8;
-  const double bottom = chart.height - 44;
-  const auto y_ticks = y.ticks(static_cast<int>((bottom - top) / 30));
-  double widest = 0;
-  for (const double tick : y_ticks) widest = std::max(widest, text_width(chart.y.tick(tick)));
-  const Box plot = {widest + 34, top, chart.width - 16, bottom};
-  x.map_to(plot.left, plot.right);
-  y.map_to(plot.bottom, plot.top);
-
-  Drawing drawing;
+void draw_legend(const std::vector<std::vector<const Series*>>& legend, Drawing& drawing) {
   for (std::size_t i = 0; i < legend.size(); ++i) {
     double at = 10;
     for (const Series* series : legend[i]) {
@@ -123,6 +117,11 @@ std::string svg(const Chart& chart) {
       at += 44 + text_width(series->name);
     }
   }
+}
+
+/// Lines and numbers of both axes, and their labels.
+void draw_axes(const Chart& chart, const Scale& x, const Scale& y,
+               const std::vector<double>& y_ticks, const Box& plot, Drawing& drawing) {
   for (const double tick : y_ticks) {
     drawing.line({plot.left, y.at(tick)}, {plot.right, y.at(tick)}, "grid");
     drawing.text({plot.left - 6, y.at(tick) + 4}, chart.y.tick(tick), "ink", "end");
@@ -139,17 +138,42 @@ std::string svg(const Chart& chart) {
   drawing.line({plot.left, plot.top}, {plot.left, plot.bottom}, "axis");
   drawing.text({(plot.left + plot.right) / 2, chart.height - 8}, chart.x.label, "faint", "middle");
   drawing.text({14, (plot.top + plot.bottom) / 2}, chart.y.label, "faint", "middle", true);
+}
 
+/// Adds to `taken` where the line and its label lie.
+void draw_limit(const Limit& limit, const Scale& y, const Box& plot, std::vector<Box>& taken,
+                Drawing& drawing) {
+  const double at = y.at(limit.y);
+  drawing.line({plot.left, at}, {plot.right, at}, "limit");
+  const double baseline = limit.label_below ? at + 14 : at - 5;
+  drawing.text({plot.left + 8, baseline}, limit.label, "ink", "start");
+  taken.push_back(
+      {plot.left, baseline - 12, plot.left + 8 + text_width(limit.label), baseline + 3});
+  taken.push_back({plot.left, at - 1, plot.right, at + 1});
+}
+
+}  // namespace
+
+std::string svg(const Chart& chart) {
+  std::optional<Scales> scales = scales_of(chart);
+  if (!scales) return "";
+  auto& [x, y] = *scales;
+
+  const auto legend = legend_of(chart, chart.width - 20);
+  const double top = 8 + line_height * static_cast<double>(legend.size()) + 8;
+  const double bottom = chart.height - 44;
+  const auto y_ticks = y.ticks(static_cast<int>((bottom - top) / 30));
+  double widest = 0;
+  for (const double tick : y_ticks) widest = std::max(widest, text_width(chart.y.tick(tick)));
+  const Box plot = {widest + 34, top, chart.width - 16, bottom};
+  x.map_to(plot.left, plot.right);
+  y.map_to(plot.bottom, plot.top);
+
+  Drawing drawing;
+  draw_legend(legend, drawing);
+  draw_axes(chart, x, y, y_ticks, plot, drawing);
   std::vector<Box> taken;
-  if (chart.limit && y.shows(chart.limit->y)) {
-    const double at = y.at(chart.limit->y);
-    drawing.line({plot.left, at}, {plot.right, at}, "limit");
-    const double baseline = chart.limit->label_below ? at + 14 : at - 5;
-    drawing.text({plot.left + 8, baseline}, chart.limit->label, "ink", "start");
-    taken.push_back(
-        {plot.left, baseline - 12, plot.left + 8 + text_width(chart.limit->label), baseline + 3});
-    taken.push_back({plot.left, at - 1, plot.right, at + 1});
-  }
+  if (chart.limit && y.shows(chart.limit->y)) draw_limit(*chart.limit, y, plot, taken, drawing);
 
   std::vector<std::vector<Point>> points(chart.series.size());
   std::vector<std::vector<Place>> places(chart.series.size());

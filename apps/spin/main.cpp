@@ -147,7 +147,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   settings.solver.tolerance = options.tolerance;
   settings.solver.max_iterations = options.max_iterations;
   settings.choose = [&options, &profiles, device](const PlanSubject& matrix) {
-    return cli::choice_for(options.plan, matrix, device, Objective::cg, profiles);
+    return cli::choice_for(options.plan, matrix, device, Objective(), profiles);
   };
   settings.with_plan = [&](PlanChoice& choice, const SpinOptions::Build& build,
                            const std::function<PlanChoice()>& predict) {

@@ -23,7 +23,7 @@ int MatrixReport::count(Trial::Outcome outcome) const {
 
 std::string timed_work(Objective objective) {
   const std::string work(name(objective));
-  return objective == Objective::product ? work : work + " iteration";
+  return objective.is_product() ? work : work + " iteration";
 }
 
 MatrixReport describe(const NamedMatrix& matrix, const Device& device) {

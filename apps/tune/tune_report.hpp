@@ -57,7 +57,7 @@ struct TuneReport {
   std::string entry;
   std::string precision;  // single, double
   Search search = Search::pruned;
-  Objective objective = Objective::cg;
+  Objective objective;
   double max_memory_ratio = 2;
   double memory_weight = 0;
   double confidence = 0.95;
@@ -68,7 +68,7 @@ struct TuneReport {
   bool cancelled = false;
 };
 
-/// "product", "cg iteration", "bicgstab iteration".
+/// "product", "cg iteration", ...
 std::string timed_work(Objective objective);
 
 /// With everything but the trials.

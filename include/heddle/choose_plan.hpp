@@ -15,7 +15,7 @@ namespace heddle {
 /// be the fastest for products alone.
 HEDDLE_EXPORT Plan choose_plan(const PatternView& pattern, const EntrySize& entry,
                                const Device& device, StoredScalar stored = StoredScalar::own,
-                               Objective objective = Objective::cg);
+                               Objective objective = {});
 
 /// What a GPU has near its processors, in bytes; that of the one that the rule was measured on.
 struct HEDDLE_EXPORT NearMemory {
@@ -30,8 +30,7 @@ struct HEDDLE_EXPORT NearMemory {
 /// The same for a GPU that need not be there.
 HEDDLE_EXPORT Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry,
                                        StoredScalar stored = StoredScalar::own,
-                                       Objective objective = Objective::cg,
-                                       const NearMemory& memory = {});
+                                       Objective objective = {}, const NearMemory& memory = {});
 
 /// The same for a team of so many threads of a CPU.
 HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
@@ -39,12 +38,12 @@ HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
 
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu(),
-                 Objective objective = Objective::cg) {
+                 Objective objective = {}) {
   return choose_plan(matrix.pattern(), EntrySize::of<E>(), device, StoredScalar::own, objective);
 }
 template <class E>
 Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device = Device::cpu(),
-                 Objective objective = Objective::cg) {
+                 Objective objective = {}) {
   return choose_plan(matrix.view(), device, objective);
 }
 

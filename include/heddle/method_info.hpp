@@ -23,9 +23,14 @@ struct MethodInfo {
   std::string_view not_hermitian = "";                  // why it refuses a matrix that is not
   std::string_view lost = "the recurrence broke down";  // what device::loop_lost means
   std::string_view orthogonal = "";                     // device::loop_orthogonal
+  const MethodInfo* single_reduction = nullptr;  // for reductions=1, where the method has such
 };
 
-/// Of the library's methods, in the order of `Method`.
+/// The library's methods. The first one is for Hermitian positive definite matrices, and the first
+/// that takes any matrix is for the others.
 HEDDLE_EXPORT std::span<const MethodInfo> method_table();
+
+/// The table's row of that name. Throws `Error` (usage) with the names that there are.
+HEDDLE_EXPORT const MethodInfo& find_method(std::string_view name);
 
 }  // namespace heddle

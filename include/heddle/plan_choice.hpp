@@ -112,11 +112,11 @@ class HEDDLE_EXPORT Profiles {
 /// The plan of `profiles.choose`.
 template <class E>
 Plan choose_plan(const CsrMatrix<E>& matrix, const Device& device, const Profiles& profiles,
-                 Objective objective = Objective::cg) {
+                 Objective objective = {}) {
   return profiles.choose(subject_of(matrix), device, objective).plan;
 }
 inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Profiles& profiles,
-                        Objective objective = Objective::cg) {
+                        Objective objective = {}) {
   return profiles.choose(matrix, device, objective).plan;
 }
 

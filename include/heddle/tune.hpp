@@ -53,7 +53,7 @@ struct HEDDLE_EXPORT TuneProgress {
 
 struct HEDDLE_EXPORT TuneOptions {
   Search search = Search::pruned;
-  Objective objective = Objective::cg;
+  Objective objective;
   double max_memory_ratio = 2.0;  // plans that take more than so many times CSR are skipped
   double memory_weight = 0;       // w of the score: time x (memory ratio)^w
   double confidence = 0.95;       // that the median lies within `tightness` of the one that is told

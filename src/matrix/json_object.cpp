@@ -1,5 +1,6 @@
 #include "json_object.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -27,17 +28,16 @@ double number_in(const json& value, const std::string& path) {
   return number;
 }
 
-std::string listed(std::initializer_list<const char*> words) {
+template <class Words>
+std::string listed(const Words& words) {
   std::string list;
-  for (const char* word : words) list += std::string(" ") + word;
+  for (const auto& word : words) list += " " + std::string(word);
   return list;
 }
 
-bool holds(std::initializer_list<const char*> words, const std::string& wanted) {
-  for (const char* word : words) {
-    if (wanted == word) return true;
-  }
-  return false;
+template <class Words>
+bool holds(const Words& words, const std::string& wanted) {
+  return std::find(words.begin(), words.end(), wanted) != words.end();
 }
 
 }  // namespace
@@ -65,7 +65,8 @@ const json& JsonObject::at(const char* key) const {
 
 std::string JsonObject::text(const char* key) const { return text_in(at(key), path_of(key)); }
 
-std::string JsonObject::text_of(const char* key, std::initializer_list<const char*> values) const {
+std::string JsonObject::text_of(const char* key,
+                                const std::vector<std::string_view>& values) const {
   const std::string found = text(key);
   if (!holds(values, found)) {
     refuse_json(path_of(key), io::in_quotes(found) + " is none of" + listed(values));

@@ -29,7 +29,7 @@ class JsonObject {
   JsonObject object(const char* key) const { return {at(key), path_of(key)}; }
   std::string text(const char* key) const;
   /// One of these.
-  std::string text_of(const char* key, std::initializer_list<const char*> values) const;
+  std::string text_of(const char* key, const std::vector<std::string_view>& values) const;
   std::vector<std::string> texts(const char* key) const;
   bool boolean(const char* key) const;
   /// From 0 to `most`.

@@ -31,6 +31,45 @@ Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, cons
   return order;
 }
 
+/// Columns, and where they are asked for lengths, targets and entries, of all slots.
+void place_columns(SlicedPattern& sliced, const PatternView& pattern, const Plan& plan,
+                   const Array<Index>& order, const std::vector<detail::SliceShape>& shapes,
+                   int team) {
+  const Basis& columns_in = *sliced.column_basis;
+  const bool maps = !sliced.entry_of_slot.is_identity();
+  parallel_shares(team, shapes.size(), 0, [&](auto&& for_each) {
+    std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
+    for_each([&](std::size_t s) {
+      const detail::SliceShape& shape = shapes[s];
+      const int T = shape.threads;
+      for (Index r = 0; r < shape.rows; ++r) {
+        const Index stored = shape.first_row + r;
+        const Index user = order.empty() ? stored : order[static_cast<std::size_t>(stored)];
+        const Offset begin = pattern.offsets[user];
+        const Index length = pattern.length(user);
+        row_entries.resize(static_cast<std::size_t>(length));
+        for (Index j = 0; j < length; ++j) {
+          row_entries[static_cast<std::size_t>(j)] = {
+              columns_in.position(pattern.column[begin + j]), begin + j};
+        }
+        if (plan.columns == ColumnOrder::sorted) {
+          std::sort(row_entries.begin(), row_entries.end());
+        }
+        for (Index j = 0; j < length; ++j) {
+          const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
+          const Offset slot = slot_of(sliced.offset[s], sliced.C, T, r, j);
+          sliced.column[static_cast<std::size_t>(slot)] = column;
+          if (maps) sliced.entry_of_slot.set(slot, entry);
+        }
+        if (sliced.C != 1) sliced.row_length[static_cast<std::size_t>(stored)] = length;
+        if (!sliced.target.empty()) {
+          sliced.target[static_cast<std::size_t>(stored)] = sliced.row_basis->position(user);
+        }
+      }
+    });
+  });
+}
+
 }  // namespace
 
 std::shared_ptr<const SlicedPattern> SlicedPattern::build(
@@ -54,9 +93,6 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   }
   const Stream stream = device.stream();
   const Array<Index> order = order_of_storage(pattern, plan, *row_basis, device);
-  const auto user_row = [&](Index stored) {
-    return order.empty() ? stored : order[static_cast<std::size_t>(stored)];
-  };
 
   auto built = std::make_shared<SlicedPattern>();
   SlicedPattern& sliced = *built;
@@ -102,39 +138,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   if (scatters) sliced.target = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
   if (!identity) sliced.entry_of_slot = EntryMap(sliced.entries, sliced.slots, device);
 
-  const Basis& columns_in = *sliced.column_basis;
-  const int team = team_size(stream, pattern.entries());
-  parallel_shares(team, shapes.size(), 0, [&](auto&& for_each) {
-    std::vector<std::pair<Index, Offset>> row_entries;  // column in the basis, the user's entry
-    for_each([&](std::size_t s) {
-      const detail::SliceShape& shape = shapes[s];
-      const int T = shape.threads;
-      for (Index r = 0; r < shape.rows; ++r) {
-        const Index stored = shape.first_row + r;
-        const Index user = user_row(stored);
-        const Offset begin = pattern.offsets[user];
-        const Index length = pattern.length(user);
-        row_entries.resize(static_cast<std::size_t>(length));
-        for (Index j = 0; j < length; ++j) {
-          row_entries[static_cast<std::size_t>(j)] = {
-              columns_in.position(pattern.column[begin + j]), begin + j};
-        }
-        if (plan.columns == ColumnOrder::sorted) {
-          std::sort(row_entries.begin(), row_entries.end());
-        }
-        for (Index j = 0; j < length; ++j) {
-          const auto& [column, entry] = row_entries[static_cast<std::size_t>(j)];
-          const Offset slot = slot_of(sliced.offset[s], sliced.C, T, r, j);
-          sliced.column[static_cast<std::size_t>(slot)] = column;
-          if (!identity) sliced.entry_of_slot.set(slot, entry);
-        }
-        if (sliced.C != 1) sliced.row_length[static_cast<std::size_t>(stored)] = length;
-        if (scatters) {
-          sliced.target[static_cast<std::size_t>(stored)] = sliced.row_basis->position(user);
-        }
-      }
-    });
-  });
+  place_columns(sliced, pattern, plan, order, shapes, team_size(stream, pattern.entries()));
   return built;
 }
 

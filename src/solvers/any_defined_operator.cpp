@@ -75,13 +75,13 @@ class DefinedImplementation final : public AnyOperator::Implementation {
     throw Error(ErrorKind::unsupported,
                 "a matrix of entries from a definition takes no new values; build it again");
   }
-  std::unique_ptr<AnySolver::Implementation> solver(Method method,
+  std::unique_ptr<AnySolver::Implementation> solver(const MethodInfo& method,
                                                     PreconditionerKind preconditioner,
                                                     const SolverOptions& options) const override {
     return std::make_unique<SolverOver<S>>(
         solver_over<S>(matrix_, method, made(preconditioner), options));
   }
-  std::unique_ptr<AnyOperator::Iterations> iterations(Method method,
+  std::unique_ptr<AnyOperator::Iterations> iterations(const MethodInfo& method,
                                                       PreconditionerKind preconditioner,
                                                       const SolverOptions& options,
                                                       const AnyField& b) const override {

@@ -7,6 +7,7 @@
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "method_rows.hpp"
 
 namespace heddle {
 
@@ -37,10 +38,11 @@ class AnyOperator::Implementation {
   virtual void apply(const AnyField& x, AnyField& y) const = 0;
   virtual std::unique_ptr<Product> product(const AnyField& x) const = 0;
   virtual std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const = 0;
-  virtual std::unique_ptr<AnySolver::Implementation> solver(Method method,
+  virtual std::unique_ptr<AnySolver::Implementation> solver(const MethodInfo& method,
                                                             PreconditionerKind preconditioner,
                                                             const SolverOptions& options) const = 0;
-  virtual std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,
+  virtual std::unique_ptr<Iterations> iterations(const MethodInfo& method,
+                                                 PreconditionerKind preconditioner,
                                                  const SolverOptions& options,
                                                  const AnyField& b) const = 0;
 };
@@ -100,18 +102,19 @@ class IterationsOver final : public AnyOperator::Iterations {
   FieldView<S> x_;
 };
 
-/// The method on `matrix`; without a preconditioner where that is null.
+/// The method of the table on `matrix`; without a preconditioner where that is null.
 template <class S>
-std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix, Method method,
+std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix,
+                                             const MethodInfo& method,
                                              std::shared_ptr<Preconditioner<S>> preconditioner,
                                              const SolverOptions& options) {
-  if (method == Method::conjugate_gradient) {
+  if (method.name == method_rows::conjugate_gradient.name) {
     return std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
   }
-  if (method == Method::minres) {
+  if (method.name == method_rows::minres.name) {
     return std::make_unique<Minres<S>>(matrix, std::move(preconditioner), options);
   }
-  if (method == Method::gmres) {
+  if (method.name == method_rows::gmres.name) {
     return std::make_unique<Gmres<S>>(matrix, std::move(preconditioner), options);
   }
   return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);

@@ -6,37 +6,11 @@
 
 namespace heddle {
 
-namespace {
-
-template <class Names>
-[[noreturn]] void refuse_name(std::string_view what, std::string_view text, const Names& names) {
-  std::string message =
-      "no " + std::string(what) + " is named '" + std::string(text) + "'; there are";
-  for (const auto& name : names) message += std::string(" ") + name;
-  throw Error(ErrorKind::usage, message);
-}
-
-}  // namespace
-
-const MethodInfo& info_of(Method method) {
-  return method_table()[static_cast<std::size_t>(method)];
-}
-
-Method parse_method(std::string_view text) {
-  std::vector<std::string> names;
-  for (const MethodInfo& info : method_table()) {
-    if (info.name == text) return static_cast<Method>(names.size());
-    names.emplace_back(info.name);
-  }
-  refuse_name("solver", text, names);
-}
-
-std::string_view name(Method method) { return info_of(method).name; }
-
 PreconditionerKind parse_preconditioner(std::string_view text) {
   if (text == "none") return PreconditionerKind::none;
   if (text == "jacobi") return PreconditionerKind::jacobi;
-  refuse_name("preconditioner", text, std::initializer_list<const char*>{"none", "jacobi"});
+  throw Error(ErrorKind::usage,
+              "no preconditioner is named '" + std::string(text) + "'; there are none jacobi");
 }
 
 namespace {
@@ -132,13 +106,13 @@ class OperatorOver final : public AnyOperator::Implementation {
         });
   }
 
-  std::unique_ptr<AnySolver::Implementation> solver(Method method,
+  std::unique_ptr<AnySolver::Implementation> solver(const MethodInfo& method,
                                                     PreconditionerKind preconditioner,
                                                     const SolverOptions& options) const override {
     return std::make_unique<detail::SolverOver<S>>(
         detail::solver_over<S>(matrix_, method, made(preconditioner), options));
   }
-  std::unique_ptr<AnyOperator::Iterations> iterations(Method method,
+  std::unique_ptr<AnyOperator::Iterations> iterations(const MethodInfo& method,
                                                       PreconditionerKind preconditioner,
                                                       const SolverOptions& options,
                                                       const AnyField& b) const override {
@@ -207,7 +181,7 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const { implementation()
 std::unique_ptr<AnyOperator::Product> AnyOperator::product(const AnyField& x) const {
   return implementation().product(x);
 }
-std::unique_ptr<AnyOperator::Iterations> AnyOperator::iterations(Method method,
+std::unique_ptr<AnyOperator::Iterations> AnyOperator::iterations(const MethodInfo& method,
                                                                  PreconditionerKind preconditioner,
                                                                  const SolverOptions& options,
                                                                  const AnyField& b) const {
@@ -217,8 +191,8 @@ std::unique_ptr<AnyOperator::Work> AnyOperator::value_update(const AnyMatrix& ma
   return implementation().value_update(matrix);
 }
 
-AnySolver::AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
-                     const SolverOptions& options)
+AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
+                     PreconditionerKind preconditioner, const SolverOptions& options)
     : implementation_(matrix.implementation().solver(method, preconditioner, options)) {}
 AnySolver::~AnySolver() = default;
 Report AnySolver::solve(const AnyField& b, AnyField& x) { return implementation_->solve(b, x); }

@@ -34,6 +34,16 @@ constexpr MethodInfo table[] = {method_rows::conjugate_gradient, method_rows::bi
 
 std::span<const MethodInfo> method_table() { return table; }
 
+const MethodInfo& find_method(std::string_view name) {
+  std::string names;
+  for (const MethodInfo& method : table) {
+    if (method.name == name) return method;
+    names += " " + std::string(method.name);
+  }
+  throw Error(ErrorKind::usage,
+              "no solver is named '" + std::string(name) + "'; there are" + names);
+}
+
 detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool preconditioned) {
   if (info.type == method_rows::conjugate_gradient.type) {
     return program_in<methods::ConjugateGradient, Ring::real>(info, preconditioned);

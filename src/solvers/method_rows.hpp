@@ -5,25 +5,26 @@
 
 namespace heddle::method_rows {
 
-inline constexpr MethodInfo conjugate_gradient{
+/// Conjugate gradient whose sums meet once an iteration.
+inline constexpr MethodInfo single_reduction_conjugate_gradient{
     .name = "cg",
     .title = "conjugate gradient",
-    .type = "heddle::methods::ConjugateGradient",
-    .header = "heddle/methods/conjugate_gradient.hpp",
+    .type = "heddle::methods::SingleReductionConjugateGradient",
+    .header = "heddle/methods/single_reduction_conjugate_gradient.hpp",
     .needs_hermitian = true,
     .needs_positive = true,
     .has_one_kernel = true,
     .direction = 2,
-    .image = 3,
+    .image = 4,
     .not_hermitian = "conjugate gradient needs a Hermitian matrix: use BiCGStab",
     .lost = "r* M^-1 r vanishes, or is beyond the range of a double"};
 
-/// The same method, whose sums meet once an iteration.
-inline constexpr MethodInfo single_reduction_conjugate_gradient = [] {
-  MethodInfo row = conjugate_gradient;
-  row.type = "heddle::methods::SingleReductionConjugateGradient";
-  row.header = "heddle/methods/single_reduction_conjugate_gradient.hpp";
-  row.image = 4;
+inline constexpr MethodInfo conjugate_gradient = [] {
+  MethodInfo row = single_reduction_conjugate_gradient;
+  row.type = "heddle::methods::ConjugateGradient";
+  row.header = "heddle/methods/conjugate_gradient.hpp";
+  row.image = 3;
+  row.single_reduction = &single_reduction_conjugate_gradient;
   return row;
 }();
 

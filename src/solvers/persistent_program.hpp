@@ -1,11 +1,16 @@
 // The text of a solver's loop in one kernel. Needs no GPU.
 #pragma once
 
+#include "heddle/method_info.hpp"
 #include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
 
 enum class PersistentMethod { conjugate_gradient, bicgstab };
+/// Of a row with `has_one_kernel`.
+inline PersistentMethod persistent_method(const MethodInfo& method) {
+  return method.needs_positive ? PersistentMethod::conjugate_gradient : PersistentMethod::bicgstab;
+}
 
 /// What a method in one kernel is written for, beside the product, whose ring is the recurrence's.
 struct PersistentProgram {

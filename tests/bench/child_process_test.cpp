@@ -1,5 +1,5 @@
 // Programs that serve lines, and those that do not.
-#include "child_process.hpp"
+#include "peers/child_process.hpp"
 
 #include <gtest/gtest.h>
 

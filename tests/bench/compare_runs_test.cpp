@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "output.hpp"
+#include "pages/output.hpp"
 #include "synthetic_run.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "output.hpp"
+#include "pages/output.hpp"
 #include "support/html_check.hpp"
 #include "svg_chart.hpp"
 #include "synthetic_run.hpp"

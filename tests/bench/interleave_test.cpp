@@ -1,4 +1,4 @@
-#include "interleave.hpp"
+#include "suites/interleave.hpp"
 
 #include <gtest/gtest.h>
 

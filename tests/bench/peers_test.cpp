@@ -1,12 +1,12 @@
 // Other libraries: right where they are, and absent in one clear line where they are not.
-#include "peer.hpp"
+#include "peers/peer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "heddle/problems.hpp"
-#include "shared_library.hpp"
+#include "peers/shared_library.hpp"
 #include "support/message_of.hpp"
 #include "support/random_matrix.hpp"
 
@@ -108,7 +108,7 @@ class PeersOfCpus : public testing::TestWithParam<Named> {
     }
   }
 
-  void expect_solves(const Problem& problem, Method method) {
+  void expect_solves(const Problem& problem, const MethodInfo& method) {
     constexpr double tolerance = 1e-8;
     for (const auto preconditioner : {PreconditionerKind::none, PreconditionerKind::jacobi}) {
       for (const PeerSolver& solver : peer_->solvers(problem, method, preconditioner, device_)) {
@@ -156,15 +156,19 @@ TEST_P(PeersOfCpus, MultiplyInSinglePrecisionOrNotAtAll) {
 }
 
 TEST_P(PeersOfCpus, SolveByConjugateGradient) {
-  expect_solves(problem_of(AnyMatrix(dirac(600))), Method::conjugate_gradient);
+  expect_solves(problem_of(AnyMatrix(dirac(600))), find_method("cg"));
   EXPECT_GE(solvers_, 2);
+}
+
+TEST_P(PeersOfCpus, SolveByMinresOrNotAtAll) {
+  expect_solves(problem_of(AnyMatrix(dirac(600))), find_method("minres"));
 }
 
 TEST_P(PeersOfCpus, SolveByBicgstab) {
   heddle::test::Seed seed(13);
   expect_solves(problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
                     {.rows = 500, .columns = 500, .diagonal = true}, seed.generator))),
-                Method::bicgstab);
+                find_method("bicgstab"));
   EXPECT_GE(solvers_, 2);
 }
 

@@ -1,6 +1,6 @@
 // The generated problems: exact sizes, patterns as promised, the same bits for any number of
 // threads.
-#include "problem.hpp"
+#include "problems/problem.hpp"
 
 #include <map>
 #include <set>
@@ -9,7 +9,7 @@
 #include "heddle/tools/team.hpp"
 #include "heddle/tuning/features.hpp"
 #include "problems/problem_checks.hpp"
-#include "suite.hpp"
+#include "suites/suite.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/small_systems.hpp"
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
-#include "problem.hpp"
+#include "problems/problem.hpp"
 
 namespace heddle::bench {
 namespace {

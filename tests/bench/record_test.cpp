@@ -1,5 +1,5 @@
 // Which candidates count, and who is the best.
-#include "record.hpp"
+#include "records/record.hpp"
 
 #include <gtest/gtest.h>
 

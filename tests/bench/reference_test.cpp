@@ -6,7 +6,7 @@
 
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/random_field.hpp"
-#include "problem.hpp"
+#include "problems/problem.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
-#include "record.hpp"
+#include "records/record.hpp"
 #include "support/message_of.hpp"
 #include "synthetic_run.hpp"
 

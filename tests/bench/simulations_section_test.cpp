@@ -1,4 +1,4 @@
-#include "simulations_section.hpp"
+#include "pages/simulations_section.hpp"
 
 #include <gtest/gtest.h>
 

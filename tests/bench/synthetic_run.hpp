@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "record.hpp"
+#include "records/record.hpp"
 
 namespace heddle::bench::made_up {
 

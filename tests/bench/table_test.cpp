@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "amounts.hpp"
-#include "output.hpp"
+#include "pages/output.hpp"
 #include "synthetic_run.hpp"
 #include "text_table.hpp"
 

@@ -1,11 +1,11 @@
 // Formats of other libraries, multiplied by loops over what their arrays say.
-#include "vendor_formats.hpp"
+#include "peers/vendor_formats.hpp"
 
 #include <gtest/gtest.h>
 
 #include <complex>
 
-#include "problem.hpp"
+#include "problems/problem.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::bench {

@@ -93,7 +93,7 @@ TEST_F(CommandProfile, ItsPlanCanBeChangedAndNamed) {
 
 TEST_F(CommandProfile, ProductsRunUnderItsPlan) {
   ProfileRecord by_product = record("C=8");
-  by_product.objective = Objective::product;
+  by_product.objective = Objective::product();
   save(folder / "p.json", {record("C=4,schedule=dynamic"), by_product});
   const Result result =
       spmv({"--profile", "p.json", "--plan", "CSR", "--plan", "chosen", "--json"});
@@ -203,7 +203,7 @@ TEST_F(CommandProfile, ComesWithAnInstallation) {
 
 TEST_F(CommandProfile, BenchTriesItsPlan) {
   ProfileRecord by_product = record("C=8");
-  by_product.objective = Objective::product;
+  by_product.objective = Objective::product();
   save(folder / "p.json", {by_product});
   std::filesystem::create_directories(folder / "matrices");
   std::filesystem::copy_file(folder / "a.mtx", folder / "matrices/a.mtx");

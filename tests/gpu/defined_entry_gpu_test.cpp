@@ -117,8 +117,9 @@ TYPED_TEST(DefinedProductOnGpu, IsThatOfTheType) {
 class DefinedEntryOnGpu : public OnGpu {
  protected:
   /// Through the front that the command line uses.
-  static Report solve(const AnyMatrix& matrix, Method method, PreconditionerKind preconditioner,
-                      const Plan& plan, const Device& on, const AnyField& b, AnyField& x) {
+  static Report solve(const AnyMatrix& matrix, const MethodInfo& method,
+                      PreconditionerKind preconditioner, const Plan& plan, const Device& on,
+                      const AnyField& b, AnyField& x) {
     const AnyOperator A(matrix, plan, on);
     AnySolver solver(A, method, preconditioner, {});
     return solver.solve(b, x);
@@ -126,7 +127,7 @@ class DefinedEntryOnGpu : public OnGpu {
 
   /// In every form of the loop and with and without Jacobi; `x` is known.
   template <class E>
-  void check_solves(const CsrMatrix<E>& typed, Definition definition, Method method,
+  void check_solves(const CsrMatrix<E>& typed, Definition definition, const MethodInfo& method,
                     Generator& generator) {
     const AnyMatrix matrix(as_defined(typed, std::move(definition)));
     const AnyOperator on_cpu(matrix, Plan{}, Device::cpu());
@@ -163,7 +164,7 @@ TEST_F(DefinedEntryOnGpu, SplitComplexByConjugateGradient) {
     SCOPED_TRACE(rows);
     check_solves(random_positive_definite_matrix<split_complex>(rows, std::min<Index>(rows, 7),
                                                                 seed.generator),
-                 split_complex_definition(), Method::conjugate_gradient, seed.generator);
+                 split_complex_definition(), find_method("cg"), seed.generator);
   }
 }
 
@@ -171,7 +172,7 @@ TEST_F(DefinedEntryOnGpu, DualComplexByBiCGStab) {
   Seed seed(2804);
   check_solves(random_dominant_matrix<dual_complex<double>>(
                    {.rows = 1001, .columns = 1001, .per_row = 7}, seed.generator),
-               dual_complex_definition(), Method::bicgstab, seed.generator);
+               dual_complex_definition(), find_method("bicgstab"), seed.generator);
 }
 
 TEST_F(DefinedEntryOnGpu, ProductsOfTheFrontAreThoseOfTheCpu) {

@@ -65,7 +65,8 @@ TEST_F(TuneOnGpu, TimesEveryPlanThatIsRight) {
       as_defined(random_positive_definite_matrix<quaternion<float>>(500, 6, seed.generator),
                  quaternion_definition()));
   for (const AnyMatrix& matrix : matrices) {
-    for (const Objective objective : {Objective::product, Objective::cg, Objective::bicgstab}) {
+    for (const std::string_view objective_name : objective_names()) {
+      const Objective objective = parse_objective(objective_name);
       SCOPED_TRACE(std::string(matrix.entry().name()) + " " + std::string(name(objective)));
       OperatorTrials trials(matrix, device, objective);
       std::vector<Plan> plans;
@@ -95,7 +96,7 @@ TEST_F(TuneOnGpu, GivesBackWhatItTook) {
   const Device counted = Device::cuda(0, device.stream().queue, &memory);
   const AnyMatrix matrix(dirac(2000));
   {
-    OperatorTrials trials(matrix, counted, Objective::cg);
+    OperatorTrials trials(matrix, counted, parse_objective("cg"));
     for (const char* text : {"pJDS,loop=graph,schedule=full", "CSR,loop=graph", "ELL,loop=graph"}) {
       trials.announce({parse_plan(text), parse_plan("C=16,threads=512")});
       EXPECT_GT(trials.prepare(parse_plan(text))->run(), 0);
@@ -118,7 +119,7 @@ TEST_F(TuneOnGpu, FindsAPlanThatSolves) {
   EXPECT_GT(record.seconds.median, 0);
   EXPECT_LE(record.memory_ratio, options.max_memory_ratio);
   const AnyOperator A(matrix, record.plan, device);
-  AnySolver solver(A, Method::conjugate_gradient, PreconditionerKind::jacobi, {});
+  AnySolver solver(A, find_method("cg"), PreconditionerKind::jacobi, {});
   AnyField b = A.row_field(), x = A.column_field();
   for (Offset i = 0; i < Offset(b.rows()) * b.components(); ++i) {
     b.set(i, std::cos(static_cast<double>(i)));

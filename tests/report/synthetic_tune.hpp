@@ -118,7 +118,7 @@ inline TuneReport synthetic_tune(const SyntheticAxes& axes = {}) {
   run.entry = "quaternion";
   run.precision = "double";
   run.search = Search::full;
-  run.objective = Objective::product;
+  run.objective = Objective::product();
   for (const auto& [name, rows] :
        {std::pair<const char*, Index>{"bunny & co", 34834}, {"dragon", 435545}}) {
     MatrixReport matrix = synthetic_matrix(name, rows);

@@ -318,9 +318,8 @@ TEST(SolverMisuse, AMovedFromOperatorSaysSo) {
   const AnyOperator same = std::move(any);
   EXPECT_EQ(same.rows(), n);
   expect_refused(ErrorKind::usage, [&] { any.rows(); });
-  expect_refused(ErrorKind::usage, [&] {
-    AnySolver solver(any, Method::conjugate_gradient, PreconditionerKind::none, {});
-  });
+  expect_refused(ErrorKind::usage,
+                 [&] { AnySolver solver(any, find_method("cg"), PreconditionerKind::none, {}); });
   AnyField field = same.row_field();
   const AnyField moved = std::move(field);
   EXPECT_EQ(moved.rows(), n);

@@ -188,7 +188,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   EXPECT_EQ(product(same), product(fresh));
 
   const auto solution = [&](const AnyOperator& A) {
-    AnySolver solver(A, Method::conjugate_gradient, PreconditionerKind::jacobi, {});
+    AnySolver solver(A, find_method("cg"), PreconditionerKind::jacobi, {});
     AnyField solved = A.column_field();
     EXPECT_TRUE(solver.solve(x, solved).converged());
     return numbers(solved);
@@ -199,7 +199,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   SolverOptions options;
   options.tolerance = 0;
   const auto iterations =
-      same.iterations(Method::conjugate_gradient, PreconditionerKind::jacobi, options, x);
+      same.iterations(find_method("cg"), PreconditionerKind::jacobi, options, x);
   const Report once = iterations->run(5), few = iterations->run(2), again = iterations->run(5);
   EXPECT_EQ(once.iterations, 5);
   EXPECT_EQ(few.iterations, 2);

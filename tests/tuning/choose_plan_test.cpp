@@ -127,7 +127,7 @@ TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   EXPECT_GT(far_uneven.threshold, 0);
   EXPECT_EQ(far_uneven.sort_window, 256);
   EXPECT_EQ(far_uneven.loop, LoopForm::persistent);
-  EXPECT_EQ(choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::product).sort_window,
+  EXPECT_EQ(choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::product()).sort_window,
             Plan::all_rows);
 }
 
@@ -137,10 +137,10 @@ Plan plan_for_blocks(Index rows, Objective objective) {
 }
 
 TEST(ChosenPlan, IsForWhatIsTimed) {
-  const Plan product = plan_for_blocks(26436, Objective::product);
+  const Plan product = plan_for_blocks(26436, Objective::product());
   EXPECT_EQ(product.threads_per_row, 4);
   EXPECT_EQ(product.threshold, 0);
-  for (const Objective solver : {Objective::cg, Objective::bicgstab}) {
+  for (const Objective solver : {parse_objective("cg"), parse_objective("bicgstab")}) {
     const Plan loop = plan_for_blocks(26436, solver);
     EXPECT_EQ(loop.loop, LoopForm::persistent);
     EXPECT_EQ(loop.threads_per_row, 1);
@@ -155,7 +155,7 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
     EXPECT_EQ(few.inner, InnerLayout::aos);
     EXPECT_GT(few.threads_per_row, 1);
     // In a graph a product is what it is by itself.
-    EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product));
+    EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product()));
   }
 }
 
@@ -172,21 +172,21 @@ TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
     return choose_plan_for_gpu(Rows(rows, 7, 100, longest).view(), 32, StoredScalar::own,
                                objective);
   };
-  EXPECT_EQ(plan_of(65000, 8, Objective::cg).sort_window, 1);
-  EXPECT_EQ(plan_of(65000, 9, Objective::cg).sort_window, Plan::all_rows);
-  EXPECT_EQ(plan_of(65000, 8, Objective::product).sort_window, Plan::all_rows);
+  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).sort_window, 1);
+  EXPECT_EQ(plan_of(65000, 9, parse_objective("cg")).sort_window, Plan::all_rows);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product()).sort_window, Plan::all_rows);
   // Components in planes, where each thread has several rows.
-  EXPECT_EQ(plan_of(65000, 8, Objective::cg).vector, VectorLayout::soa);
-  EXPECT_EQ(plan_of(34834, 8, Objective::cg).vector, VectorLayout::aos);
-  EXPECT_EQ(plan_of(65000, 8, Objective::product).vector, VectorLayout::aos);
-  EXPECT_EQ(plan_of(172974, 8, Objective::cg).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).vector, VectorLayout::soa);
+  EXPECT_EQ(plan_of(34834, 8, parse_objective("cg")).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product()).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(172974, 8, parse_objective("cg")).vector, VectorLayout::aos);
 }
 
 TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
   const Rows rows(34834, 7);
   const PatternView pattern = rows.view();
   const auto plan_with = [&](const NearMemory& memory) {
-    return choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::cg, memory);
+    return choose_plan_for_gpu(pattern, 32, StoredScalar::own, parse_objective("cg"), memory);
   };
   EXPECT_EQ(plan_with({}).loop, LoopForm::persistent);
   DeviceProperties gpu;

@@ -38,7 +38,8 @@ TEST(OperatorTrials, TimesEveryPlanThatIsRight) {
   Seed seed(5401);
   for (const AnyMatrix& matrix : some_matrices(seed.generator)) {
     SCOPED_TRACE(std::string(matrix.entry().name()));
-    for (const Objective objective : {Objective::product, Objective::cg, Objective::bicgstab}) {
+    for (const std::string_view objective_name : objective_names()) {
+      const Objective objective = parse_objective(objective_name);
       OperatorTrials trials(matrix, Device::cpu(2), objective);
       std::vector<Plan> plans;
       for (const char* text : some_plans) plans.push_back(parse_plan(text));
@@ -61,7 +62,7 @@ TEST(OperatorTrials, TimesEveryPlanThatIsRight) {
 TEST(OperatorTrials, TimesFloatsUnderDouble) {
   Seed seed(5402);
   const AnyMatrix matrix(random_positive_definite_matrix<complex<double>>(150, 6, seed.generator));
-  OperatorTrials trials(matrix, Device::cpu(2), Objective::cg);
+  OperatorTrials trials(matrix, Device::cpu(2), parse_objective("cg"));
   const Plan plan = parse_plan("Sl-32,stored=float");
   EXPECT_GT(trials.prepare(plan)->run(), 0);
   EXPECT_GT(trials.memory_ratio(plan), trials.memory_ratio(parse_plan("Sl-32")));
@@ -73,7 +74,7 @@ TEST(OperatorTrials, KnowsMemoryBeforehand) {
   const Device device = Device::cpu(2, &memory);
   const AnyMatrix matrix(random_matrix<quaternion<double>>(
       {.rows = 700, .columns = 700, .per_row = 3, .dense_row = true}, seed.generator));
-  OperatorTrials trials(matrix, device, Objective::product);
+  OperatorTrials trials(matrix, device, Objective::product());
   const auto csr = static_cast<double>(AnyOperator(matrix, Plan{}, device).memory().product());
   for (const char* text : some_plans) {
     SCOPED_TRACE(text);
@@ -94,7 +95,7 @@ TEST(OperatorTrials, BuildsALayoutOnce) {
   const Device device = Device::cpu(2, &memory);
   const AnyMatrix matrix(
       random_matrix<block<double, 4, 4>>({.rows = 900, .columns = 900}, seed.generator));
-  OperatorTrials trials(matrix, device, Objective::product);
+  OperatorTrials trials(matrix, device, Objective::product());
   const Plan first = parse_plan("Sl-32");
   const long long matrix_bytes = AnyOperator(matrix, first, device).memory().total();
   const auto prepared = trials.prepare(first);
@@ -117,7 +118,7 @@ TEST(OperatorTrials, FindsWrongResults) {
   auto broken = random_matrix<real<double>>({.rows = 60, .columns = 60}, seed.generator);
   broken.values()[7] = std::numeric_limits<double>::quiet_NaN();
   const AnyMatrix matrix(std::move(broken));
-  OperatorTrials trials(matrix, Device::cpu(1), Objective::product);
+  OperatorTrials trials(matrix, Device::cpu(1), Objective::product());
   try {
     trials.prepare(Plan{});
     FAIL() << "no error";
@@ -139,23 +140,23 @@ TEST(OperatorTrials, RefusesWhatAnObjectiveCannotTake) {
     return ErrorKind::internal;
   };
   const AnyMatrix wide(random_matrix<real<double>>({.rows = 30, .columns = 50}, seed.generator));
-  EXPECT_EQ(kind_of([&] { OperatorTrials(wide, Device::cpu(1), Objective::cg); }),
+  EXPECT_EQ(kind_of([&] { OperatorTrials(wide, Device::cpu(1), parse_objective("cg")); }),
             ErrorKind::usage);
-  OperatorTrials of_product(wide, Device::cpu(1), Objective::product);
+  OperatorTrials of_product(wide, Device::cpu(1), Objective::product());
   EXPECT_GT(of_product.prepare(parse_plan("Sl-32,sigma=n,use=scatter"))->run(), 0);
   EXPECT_EQ(kind_of([&] { of_product.prepare(parse_plan("pJDS")); }), ErrorKind::bad_plan);
 
   const AnyMatrix screws(
       random_dominant_matrix<dual_quaternion<double>>({.rows = 40, .columns = 40}, seed.generator));
-  EXPECT_EQ(kind_of([&] { OperatorTrials(screws, Device::cpu(1), Objective::cg); }),
+  EXPECT_EQ(kind_of([&] { OperatorTrials(screws, Device::cpu(1), parse_objective("cg")); }),
             ErrorKind::unsupported);
-  OperatorTrials of_bicgstab(screws, Device::cpu(1), Objective::bicgstab);
+  OperatorTrials of_bicgstab(screws, Device::cpu(1), parse_objective("bicgstab"));
   EXPECT_GT(of_bicgstab.prepare(Plan{})->run(), 0);
 
   auto negative = random_positive_definite_matrix<real<double>>(40, 3, seed.generator);
   for (double& value : negative.values()) value = -value;
   const AnyMatrix indefinite(std::move(negative));
-  OperatorTrials of_cg(indefinite, Device::cpu(1), Objective::cg);
+  OperatorTrials of_cg(indefinite, Device::cpu(1), parse_objective("cg"));
   EXPECT_EQ(kind_of([&] { of_cg.prepare(Plan{}); }), ErrorKind::unsupported);
 }
 
@@ -163,7 +164,7 @@ TEST(OperatorTrials, TakesADefinition) {
   Seed seed(5407);
   const auto typed = random_positive_definite_matrix<quaternion<double>>(80, 4, seed.generator);
   const AnyMatrix matrix(as_defined(typed, quaternion_definition()));
-  OperatorTrials trials(matrix, Device::cpu(1), Objective::cg);
+  OperatorTrials trials(matrix, Device::cpu(1), parse_objective("cg"));
   EXPECT_GT(trials.prepare(parse_plan("CSR,schedule=dynamic"))->run(), 0);
   EXPECT_THROW(trials.prepare(parse_plan("Sl-32")), Error);
 }

@@ -31,7 +31,7 @@ class PlanChoiceTest : public testing::Test {
   }
 
   PlanChoice choose(const std::optional<std::string>& path = {},
-                    Objective objective = Objective::cg) const {
+                    Objective objective = parse_objective("cg")) const {
     return Profiles::for_device(device, path).choose(matrix, device, objective);
   }
   /// A record of the very pattern.
@@ -57,7 +57,7 @@ class PlanChoiceTest : public testing::Test {
     return path;
   }
   static std::string in_cache(const std::string& name) { return profile_folder() + "/" + name; }
-  Plan predicted() const { return Profiles().choose(matrix, device, Objective::cg).plan; }
+  Plan predicted() const { return Profiles().choose(matrix, device, parse_objective("cg")).plan; }
 
   TemporaryFolder caches, folder;
   Device device = Device::cpu(2);
@@ -88,7 +88,7 @@ TEST_F(PlanChoiceTest, SaysWhatItIsFrom) {
   EXPECT_TRUE(choice.tuned);
   EXPECT_EQ(choice.plan, parse_plan("C=8"));
   EXPECT_EQ(choice.reason, "tuned for this pattern (profile " + path + ")");
-  choice = choose(path, Objective::product);
+  choice = choose(path, Objective::product());
   EXPECT_EQ(choice.reason, "tuned for this pattern (profile " + path + ", for cg)");
 
   save(path, {record_near_it("C=16", 1.5)});
@@ -135,12 +135,12 @@ TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
   EXPECT_EQ(choose().plan, parse_plan("C=4"));
   const std::string named = save(folder / "n.json", {record_near_it("C=8", 1.3)});
   EXPECT_EQ(choose(named).plan, parse_plan("C=8"));
-  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, Objective::cg).plan,
+  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, parse_objective("cg")).plan,
             parse_plan("C=8"));
   // An earlier one that knows nothing of the matrix leaves it to the next.
   save(named, {record_near_it("C=8", 100)});
   EXPECT_EQ(choose(named).plan, parse_plan("C=4"));
-  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, Objective::cg).reason,
+  EXPECT_EQ(Profiles::of_file(device, named).choose(matrix, device, parse_objective("cg")).reason,
             "predicted");
   // The very pattern comes first, wherever it is.
   save(named, {record_near_it("C=8", 1)});
@@ -152,15 +152,15 @@ TEST_F(PlanChoiceTest, AsksTheNamedFileThenTheEnvironmentThenTheCache) {
 
 TEST_F(PlanChoiceTest, AProductSaysNothingOfTheLoopAroundIt) {
   ProfileRecord of_product = record_of_it("C=8,reductions=1,passes=1,launch=overlapped");
-  of_product.objective = Objective::product;
+  of_product.objective = Objective::product();
   const std::string path = save(caches / "p.json", {of_product});
-  const PlanChoice of_solve = choose(path, Objective::cg);
+  const PlanChoice of_solve = choose(path, parse_objective("cg"));
   EXPECT_TRUE(of_solve.tuned);
   EXPECT_EQ(of_solve.plan.lanes, 8);
   EXPECT_EQ(of_solve.plan.reductions, predicted().reductions);
   EXPECT_EQ(of_solve.plan.passes, predicted().passes);
   EXPECT_EQ(of_solve.plan.launch, predicted().launch);
-  EXPECT_EQ(choose(path, Objective::product).plan, of_product.plan);
+  EXPECT_EQ(choose(path, Objective::product()).plan, of_product.plan);
 }
 
 TEST_F(PlanChoiceTest, FilesOfAFolderAnswerTogether) {
@@ -171,12 +171,12 @@ TEST_F(PlanChoiceTest, FilesOfAFolderAnswerTogether) {
   save(in_cache("e.txt"), {record_of_it("C=32")});
   EXPECT_EQ(choose().plan, parse_plan("C=4"));
   ProfileRecord by_product = record_of_it("C=64");
-  by_product.objective = Objective::product;
+  by_product.objective = Objective::product();
   save(in_cache("a.json"), {by_product});
   EXPECT_EQ(choose().plan, parse_plan("C=64"));
   save(in_cache("c.json"), {record_of_it("C=8")});
   EXPECT_EQ(choose().plan, parse_plan("C=8"));
-  EXPECT_EQ(choose({}, Objective::product).plan, parse_plan("C=64"));
+  EXPECT_EQ(choose({}, Objective::product()).plan, parse_plan("C=64"));
 }
 
 TEST_F(PlanChoiceTest, NoneEndsTheList) {
@@ -278,7 +278,7 @@ TEST_F(PlanChoiceTest, APlanThatCannotRunIsLeftForAPrediction) {
   Profile profile = Profile::load(path);
   profile.records[0].features.columns = 59;
   profile.save(path);
-  const PlanChoice choice = choose(path, Objective::product);
+  const PlanChoice choice = choose(path, Objective::product());
   EXPECT_FALSE(choice.tuned);
   EXPECT_EQ(choice.reason, "predicted");
   EXPECT_EQ(choice.warning,

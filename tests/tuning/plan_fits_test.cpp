@@ -45,7 +45,7 @@ class Subject {
     return view_;
   }
   std::string why_not(const std::string& plan, const DeviceProperties& device,
-                      Objective objective = Objective::cg, long long memory = plenty) {
+                      Objective objective = parse_objective("cg"), long long memory = plenty) {
     return why_it_cannot_run(parse_plan(plan), view(), objective, device, memory);
   }
 
@@ -83,11 +83,11 @@ TEST(PlanFits, ALoopInOneKernelWhileItsVectorsDo) {
   // 132 blocks of 232448 - 12288 bytes: 6 vectors of 32 bytes up to 151 000 rows, 8 up to 113 000.
   EXPECT_EQ(small.why_not(persistent, some_gpu()), "");
   EXPECT_NE(large.why_not(persistent, some_gpu()).find("loop=persistent"), std::string::npos);
-  EXPECT_EQ(large.why_not(persistent, some_gpu(), Objective::product), "");
+  EXPECT_EQ(large.why_not(persistent, some_gpu(), Objective::product()), "");
   EXPECT_EQ(large.why_not(persistent, some_cpu()), "");
   Subject between(130000, 130000, 7);
-  EXPECT_EQ(between.why_not(persistent, some_gpu(), Objective::cg), "");
-  EXPECT_NE(between.why_not(persistent, some_gpu(), Objective::bicgstab), "");
+  EXPECT_EQ(between.why_not(persistent, some_gpu(), parse_objective("cg")), "");
+  EXPECT_NE(between.why_not(persistent, some_gpu(), parse_objective("bicgstab")), "");
   for (const char* layout : {"ELL,", "K1,"}) {
     EXPECT_NE(small.why_not(layout + std::string("loop=persistent"), some_gpu()), "") << layout;
   }
@@ -98,7 +98,7 @@ TEST(PlanFits, EntriesFromADefinitionAsTheyAreStored) {
   PlanSubject defined = subject.view();
   defined.is_defined = true;
   const auto why_not = [&](const char* plan, const DeviceProperties& device) {
-    return why_it_cannot_run(parse_plan(plan), defined, Objective::cg, device, plenty);
+    return why_it_cannot_run(parse_plan(plan), defined, parse_objective("cg"), device, plenty);
   };
   EXPECT_EQ(why_not("CSR,schedule=dynamic,prefetch-x=0", some_cpu()), "");
   EXPECT_NE(why_not("Sl-32", some_cpu()), "");
@@ -116,12 +116,12 @@ TEST(PlanFits, MemoryToTheLastByte) {
     const EntryBytes bytes{32, parsed.stored == StoredScalar::single ? 16 : 0};
     const long long needed =
         memory_use(subject.view().pattern, parsed, bytes, Device::cpu()).peak();
-    EXPECT_EQ(subject.why_not(plan, some_cpu(), Objective::cg, needed), "");
-    const std::string why = subject.why_not(plan, some_cpu(), Objective::cg, needed - 1);
+    EXPECT_EQ(subject.why_not(plan, some_cpu(), parse_objective("cg"), needed), "");
+    const std::string why = subject.why_not(plan, some_cpu(), parse_objective("cg"), needed - 1);
     EXPECT_TRUE(why.starts_with("it needs ")) << why;
   }
   // The order is not made to see whether there is memory for it.
-  EXPECT_NE(subject.why_not("ELL,order=rcm", some_cpu(), Objective::cg, 1000), "");
+  EXPECT_NE(subject.why_not("ELL,order=rcm", some_cpu(), parse_objective("cg"), 1000), "");
 }
 
 }  // namespace

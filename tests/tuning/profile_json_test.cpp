@@ -27,14 +27,14 @@ using nlohmann::json;
 Profile full_profile() {
   Profile profile = some_profile();
   profile.records = {some_record("b", "b", "K1rs,inner=aosoa16"), some_record("a", "a", "C=4")};
-  profile.records[0].objective = Objective::bicgstab;
+  profile.records[0].objective = parse_objective("bicgstab");
   profile.records[1].search = "full";
   ProfileRecord predicted = some_record("c \"quoted\" \\ é", "c", "CSR");
   predicted.search = "predict";
   predicted.seconds = predicted.natural_seconds = {};
   predicted.entry = "complex";
   predicted.precision = "single";
-  predicted.objective = Objective::product;
+  predicted.objective = Objective::product();
   profile.records.push_back(predicted);
   profile.domains = {some_domain("surfaces", "C=4", {"a", "b"}), some_domain("none", "CSR", {})};
   profile.domains.front().use = DomainUse::storage;
@@ -192,8 +192,8 @@ TEST(ProfileJson, NamesThePathOfAFault) {
        "p.json: records[1].precision: 'half' is none of single double"},
       {"/records/2/structure", "hisparse",
        "p.json: records[2].structure: 'hisparse' is none of sliced"},
-      {"/records/0/objective", "gmres",
-       "p.json: records[0].objective: 'gmres' is none of product cg bicgstab"},
+      {"/records/0/objective", "sor",
+       "p.json: records[0].objective: 'sor' is none of product cg bicgstab minres"},
       {"/records/0/fingerprint", "abc",
        "p.json: records[0].fingerprint: must be 32 digits of 0123456789abcdef"},
       {"/records/0/features/rows", 1LL << 31, "p.json: records[0].features.rows: is too large"},

@@ -31,7 +31,7 @@ TEST(MergedProfiles, HoldWhatBothKnowAndTheNewerOfWhatIsTheSame) {
   Profile old_one = some_profile(), new_one = some_profile();
   old_one.records = {some_record("a", "a", "C=4"), some_record("b", "b", "C=8")};
   ProfileRecord by_product = some_record("b", "b", "C=16");
-  by_product.objective = Objective::product;
+  by_product.objective = Objective::product();
   ProfileRecord in_single = some_record("b", "b", "C=24");
   in_single.precision = "single";
   ProfileRecord of_complex = some_record("b", "b", "C=64");
@@ -85,7 +85,8 @@ TEST(MergedProfiles, AreOfOneDevice) {
 // ---- finding ----
 
 PlanQuery query_for(const std::string& digits, Index rows = 10000) {
-  return {"quaternion", "double", Objective::cg, some_fingerprint(digits), some_features(rows)};
+  return {"quaternion", "double", parse_objective("cg"), some_fingerprint(digits),
+          some_features(rows)};
 }
 
 TEST(Find, TakesTheSamePatternBeforeADomainBeforeTheNearest) {
@@ -149,9 +150,9 @@ TEST(Find, PrefersPredictionsToRecordsOfAnotherSize) {
   EXPECT_EQ(nearest(), "close");
   profile.records.erase(profile.records.begin());
   EXPECT_FALSE(find(profile, query).has_value());
-  query.objective = Objective::product;
+  query.objective = Objective::product();
   EXPECT_FALSE(find(profile, query).has_value());
-  query.objective = Objective::cg;
+  query.objective = parse_objective("cg");
   // A domain is of all sizes, and what was measured was measured.
   profile.records = {some_record("larger", "c", "loop=graph", 20000)};
   profile.domains = {some_domain("domain", "loop=graph", {"c"})};
@@ -198,20 +199,20 @@ TEST(Find, KeepsEntriesAndPrecisionsApart) {
 TEST(Find, PrefersItsOwnObjectiveAmongEquals) {
   Profile profile = some_profile();
   ProfileRecord by_product = some_record("a", "a", "C=4");
-  by_product.objective = Objective::product;
+  by_product.objective = Objective::product();
   profile.records = {by_product, some_record("a", "a", "C=8")};
   PlanQuery query = query_for("a");
   EXPECT_EQ(find(profile, query)->plan, parse_plan("C=8"));
-  EXPECT_EQ(find(profile, query)->objective, Objective::cg);
-  query.objective = Objective::product;
+  EXPECT_EQ(find(profile, query)->objective, parse_objective("cg"));
+  query.objective = Objective::product();
   EXPECT_EQ(find(profile, query)->plan, parse_plan("C=4"));
-  query.objective = Objective::bicgstab;
+  query.objective = parse_objective("bicgstab");
   EXPECT_EQ(find(profile, query)->plan, parse_plan("C=4"));
 
   // One of another objective is better than none, but not than a farther one of its own.
   query = query_for("b", 10500);
   profile.records = {by_product};
-  EXPECT_EQ(find(profile, query)->objective, Objective::product);
+  EXPECT_EQ(find(profile, query)->objective, Objective::product());
   profile.records = {by_product, some_record("c", "c", "C=8", 20000)};
   EXPECT_EQ(find(profile, query)->matrix, "c");
 }

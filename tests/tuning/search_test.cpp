@@ -38,10 +38,10 @@ struct Setting {
 };
 
 std::vector<Setting> settings() {
-  return {{"GPU, product", hopper_like(), Objective::product, 1e-3, 10e-3, 1e-3},
-          {"GPU, conjugate gradient", hopper_like(), Objective::cg, 1e-3, 10e-3, 1e-3},
-          {"small GPU, BiCGStab", small_gpu(), Objective::bicgstab, 1e-3, 10e-3, 1e-3},
-          {"CPU, conjugate gradient", cpu_like(8), Objective::cg, 10e-3, 0.1, 0}};
+  return {{"GPU, product", hopper_like(), Objective::product(), 1e-3, 10e-3, 1e-3},
+          {"GPU, conjugate gradient", hopper_like(), parse_objective("cg"), 1e-3, 10e-3, 1e-3},
+          {"small GPU, BiCGStab", small_gpu(), parse_objective("bicgstab"), 1e-3, 10e-3, 1e-3},
+          {"CPU, conjugate gradient", cpu_like(8), parse_objective("cg"), 10e-3, 0.1, 0}};
 }
 
 template <class Times>
@@ -206,7 +206,7 @@ TEST(PrunedSearch, FindsABestThatIsOneStepAway) {
 }
 
 TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
-  const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product), hopper_like());
+  const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product()), hopper_like());
   const Plan start = parse_plan("C=32,T=2,threads=256", whole.base());
   for (const double gain : {0.995, 0.95}) {
     SyntheticTrials trials([gain](const Plan& plan) {
@@ -220,7 +220,7 @@ TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
 
 TEST(PrunedSearch, TriesPairsThatDependOnOneAnother) {
   // Neither of two settings helps without the other.
-  const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product), hopper_like());
+  const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product()), hopper_like());
   const auto times = [](const Plan& plan) {
     const bool layout = plan.lanes == 64 && plan.inner == InnerLayout::aosoa_component;
     const bool extent = plan.threads == 512 && plan.threads_per_row == 4;
@@ -237,7 +237,7 @@ TEST(PrunedSearch, TriesPairsThatDependOnOneAnother) {
 
 TEST(PrunedSearch, FollowsTheValleyOfThreadsAndBlocks) {
   // Time depends on threads x blocks alone, of which there should be few.
-  const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product), hopper_like());
+  const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product()), hopper_like());
   const auto times = [](const Plan& plan) {
     const double off = std::log2(static_cast<double>(plan.threads) * std::max(plan.blocks, 1)) - 8;
     return 1e-3 * (1 + 0.05 * off * off);
@@ -290,7 +290,7 @@ class RecordedTable {
 
 TEST(RecordedTimes, ArePrunedToATwentieth) {
   const RecordedTable table;
-  const TuningSubject subject{9200, 9200, 1 << 17, 72, 8, Objective::product};
+  const TuningSubject subject{9200, 9200, 1 << 17, 72, 8, Objective::product()};
   const SearchSpace papers = SearchSpace::papers(subject, cpu_like(2));
   ASSERT_EQ(papers.plans().size(), table.size());
   GeometricMean reached, time;
@@ -318,7 +318,7 @@ TEST(RecordedTimes, ArePrunedToATwentieth) {
 /// What both searches do: `run(trials, options)`.
 template <class Check>
 void both(const Check& check) {
-  const Setting setting{"CPU", cpu_like(4), Objective::product, 1e-3, 0, 0};
+  const Setting setting{"CPU", cpu_like(4), Objective::product(), 1e-3, 0, 0};
   const SearchSpace papers = SearchSpace::papers(subject_of(setting.objective), setting.device);
   const Landscape times(1, setting.device, setting.seconds);
   for (const bool pruned : {false, true}) {
@@ -364,7 +364,7 @@ TEST(Searches, AnnounceWhatTheyPrepare) {
 }
 
 TEST(FullSearch, KeepsPlansOfALayoutTogether) {
-  const Setting setting{"CPU", cpu_like(4), Objective::product};
+  const Setting setting{"CPU", cpu_like(4), Objective::product()};
   const SearchSpace papers = SearchSpace::papers(subject_of(setting.objective), setting.device);
   SyntheticTrials trials = trials_of(Landscape(1, setting.device, 1e-3), setting, 1);
   full_search(trials, papers, Plan{}, {});
@@ -437,7 +437,7 @@ TEST(Searches, TakeAnotherReferenceWhereTheFirstCannotRun) {
 
 TEST(Searches, WeighMemory) {
   // Slices are a little faster and take half as much memory again.
-  const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product), cpu_like(4));
+  const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product()), cpu_like(4));
   for (const bool pruned : {false, true}) {
     const auto run = [&](const TuneOptions& options) {
       SyntheticTrials trials([](const Plan& plan) { return plan.lanes == 1 ? 1e-3 : 0.9e-3; });
@@ -508,11 +508,11 @@ TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
 }
 
 TEST(FullSearch, MeasuresTheNaturalLayoutWhereTheSpaceLacksIt) {
-  const Setting setting{"CPU", cpu_like(4), Objective::product};
+  const Setting setting{"CPU", cpu_like(4), Objective::product()};
   const SearchSpace slices(Plan{.lanes = 32},
                            {{"inner layout", {"inner=aos", "inner=soa"}},
                             {"prefetch of x", {"prefetch-x=0", "prefetch-x=48"}, true}},
-                           subject_of(Objective::product), setting.device);
+                           subject_of(Objective::product()), setting.device);
   SyntheticTrials trials([](const Plan& plan) { return plan.prefetch_x == 0 ? 1e-3 : 2e-3; });
   const SearchResult result = full_search(trials, slices, Plan{.lanes = 32}, {});
   ASSERT_TRUE(result.natural);

@@ -39,7 +39,7 @@ detail::TuningDevice cpu_with(const detail::MakeTrials& make_trials = detail::tr
   return {device, properties, typical_ceilings(properties), make_trials};
 }
 
-void expect_solves(const AnyMatrix& matrix, const ProfileRecord& record, Method method) {
+void expect_solves(const AnyMatrix& matrix, const ProfileRecord& record, const MethodInfo& method) {
   const AnyOperator A(matrix, record.plan, Device::cpu(2));
   AnySolver solver(A, method, PreconditionerKind::jacobi, {});
   AnyField b = A.row_field(), x = A.column_field();
@@ -68,12 +68,12 @@ TEST(Tune, FindsPlansThatRun) {
   struct Case {
     const AnyMatrix* matrix;
     Objective objective;
-    Method method;
+    const MethodInfo& method;
   };
   for (const auto& [matrix, objective, method] :
-       {Case{&spin, Objective::cg, Method::conjugate_gradient},
-        Case{&waves, Objective::bicgstab, Method::bicgstab},
-        Case{&solid, Objective::product, Method::conjugate_gradient}}) {
+       {Case{&spin, parse_objective("cg"), find_method("cg")},
+        Case{&waves, parse_objective("bicgstab"), find_method("bicgstab")},
+        Case{&solid, Objective::product(), find_method("cg")}}) {
     SCOPED_TRACE(std::string(name(objective)));
     std::vector<Trial> trials;
     std::vector<std::string> told;
@@ -108,7 +108,7 @@ TEST(Tune, MeasuresTheCeilings) {
 
 TEST(Tune, FullSearchTriesThePapersSpace) {
   const AnyMatrix matrix(poisson(60));
-  TuneOptions options = hasty(Objective::product);
+  TuneOptions options = hasty(Objective::product());
   options.search = Search::full;
   options.most_runs = 1;
   options.seconds_limit = 3;
@@ -119,7 +119,7 @@ TEST(Tune, FullSearchTriesThePapersSpace) {
 
 TEST(Tune, PredictsWithoutATrial) {
   const AnyMatrix matrix(dirac(300));
-  TuneOptions options = hasty(Objective::cg);
+  TuneOptions options = hasty(parse_objective("cg"));
   options.search = Search::predict;
   options.on_trial = [](const Trial&) { ADD_FAILURE() << "a trial"; };
   const auto no_trials = [](const AnyMatrix&, const Device&, Objective) {
@@ -152,7 +152,7 @@ TEST(Tune, KeepsToItsMemory) {
   const AnyMatrix matrix(random_matrix<quaternion<double>>(
       {.rows = 600, .columns = 600, .per_row = 3, .dense_row = true}, seed.generator));
   RefusingMemory memory(std::pmr::new_delete_resource());
-  TuneOptions options = hasty(Objective::product);
+  TuneOptions options = hasty(Objective::product());
   options.max_memory_ratio = 1.5;
   int too_large = 0;
   options.on_trial = [&](const Trial& trial) {
@@ -180,14 +180,14 @@ TEST(Tune, KeepsToItsMemory) {
 
 TEST(Tune, KeepsWhatItMeasuredWhenItIsCancelled) {
   const AnyMatrix matrix(dirac(200));
-  TuneOptions options = hasty(Objective::cg);
+  TuneOptions options = hasty(parse_objective("cg"));
   int trials = 0;
   options.on_trial = [&](const Trial&) { ++trials; };
   options.observer = [&](const TuneProgress& progress) { return progress.tried < 3; };
   const Profile profile = detail::tune({"spin", &matrix}, cpu_with(), options);
   EXPECT_EQ(trials, 3);
   ASSERT_EQ(profile.records.size(), 1u);
-  expect_solves(matrix, profile.records.front(), Method::conjugate_gradient);
+  expect_solves(matrix, profile.records.front(), find_method("cg"));
 
   options.observer = [](const TuneProgress&) { return false; };
   const Profile domain =
@@ -224,7 +224,7 @@ TEST(Tune, NeverTakesAWrongPlan) {
     };
   };
   int wrong = 0;
-  TuneOptions options = hasty(Objective::product);
+  TuneOptions options = hasty(Objective::product());
   options.on_trial = [&](const Trial& trial) {
     wrong += trial.outcome == Trial::Outcome::wrong;
     if (trial.outcome == Trial::Outcome::wrong) {
@@ -256,7 +256,7 @@ TEST(Tune, RefusesOptionsWithoutMeaning) {
   const AnyMatrix wide(random_matrix<real<double>>({.rows = 9, .columns = 20}, seed.generator));
   const AnyMatrix empty(random_matrix<real<double>>({}, seed.generator));
   const auto expect_usage = [&](const AnyMatrix* m, const auto& change) {
-    TuneOptions options = hasty(Objective::cg);
+    TuneOptions options = hasty(parse_objective("cg"));
     change(options);
     try {
       tune({"m", m}, Device::cpu(1), options);
@@ -402,7 +402,7 @@ std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Devic
 TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   const AnyMatrix a(poisson(60)), b(poisson(200)), c(poisson(500));
   TuneOptions options;
-  options.objective = Objective::product;
+  options.objective = Objective::product();
   options.search = Search::full;
   const std::vector<NamedMatrix> matrices = {{"a", &a}, {"b", &b}, {"c", &c}};
   int searched = 0;
@@ -428,7 +428,7 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   EXPECT_EQ(domain.domain, "grids");
   EXPECT_EQ(domain.plan.lanes, 16);
   EXPECT_EQ(domain.entry, "real");
-  EXPECT_EQ(domain.objective, Objective::product);
+  EXPECT_EQ(domain.objective, Objective::product());
   EXPECT_EQ(domain.fingerprints.size(), 3u);
   EXPECT_NEAR(domain.regret, 0.04, 0.03);
 
@@ -481,7 +481,7 @@ TEST(TuneDomain, LeavesToPredictionsWhatGoesBySize) {
 
 TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {
   const AnyMatrix a(dirac(150)), b(dirac(250)), other(dirac(200)), real(poisson(50));
-  TuneOptions options = hasty(Objective::cg);
+  TuneOptions options = hasty(parse_objective("cg"));
   options.search = Search::full;
   options.seconds_limit = 1;
   const Profile profile = detail::tune_domain("spins", {{"a", &a}, {"b", &b}}, cpu_with(), options);

@@ -12,6 +12,7 @@
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/krylov_solver.hpp"
+#include "heddle/method_info.hpp"
 #include "heddle/plan.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
@@ -53,10 +54,7 @@ class HEDDLE_EXPORT AnyField {
   std::variant<Array<float>, Array<double>> scalars_;
 };
 
-enum class Method { conjugate_gradient, bicgstab, minres, gmres };
 enum class PreconditionerKind { none, jacobi };
-HEDDLE_EXPORT Method parse_method(std::string_view text);  // cg, bicgstab, minres, gmres
-HEDDLE_EXPORT std::string_view name(Method method);        // the same
 HEDDLE_EXPORT PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
 class AnySolver;
@@ -111,7 +109,8 @@ class HEDDLE_EXPORT AnyOperator {
     virtual void take(AnyField& x) const = 0;
   };
   /// `b` in the user's order. Throws as the solver's constructor.
-  std::unique_ptr<Iterations> iterations(Method method, PreconditionerKind preconditioner,
+  std::unique_ptr<Iterations> iterations(const MethodInfo& method,
+                                         PreconditionerKind preconditioner,
                                          const SolverOptions& options, const AnyField& b) const;
   /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
   /// from an array on its device. Throws `Error` (unsupported) for an entry from a definition.
@@ -133,7 +132,8 @@ class HEDDLE_EXPORT AnyOperator {
 
 class HEDDLE_EXPORT AnySolver {
  public:
-  AnySolver(const AnyOperator& matrix, Method method, PreconditionerKind preconditioner,
+  /// `method`: a row of `method_table()`.
+  AnySolver(const AnyOperator& matrix, const MethodInfo& method, PreconditionerKind preconditioner,
             const SolverOptions& options);
   ~AnySolver();
 

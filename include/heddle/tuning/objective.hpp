@@ -1,15 +1,26 @@
 // What a plan is to be good for.
 #pragma once
 
+#include <compare>
 #include <string_view>
+#include <vector>
 
 #include "heddle/export.hpp"
+#include "heddle/method_info.hpp"
 
 namespace heddle {
 
-/// What is timed: a product, or the solver iteration in which it will run.
-enum class Objective { product, cg, bicgstab };
+/// What is timed: an iteration of a method of the table, or a product by itself.
+struct Objective {
+  const MethodInfo* method = &method_table().front();  // null: a product
+
+  static constexpr Objective product() { return {nullptr}; }
+  bool is_product() const { return method == nullptr; }
+  auto operator<=>(const Objective&) const = default;
+};
+/// "product", or as the method's row says.
 HEDDLE_EXPORT std::string_view name(Objective objective);
+HEDDLE_EXPORT std::vector<std::string_view> objective_names();
 /// Throws `Error` (usage) with the names that there are.
 HEDDLE_EXPORT Objective parse_objective(std::string_view text);
 

@@ -39,7 +39,6 @@ HEDDLE_EXPORT double predicted_seconds(const Plan& plan, const PatternView& patt
 /// products.
 HEDDLE_EXPORT std::vector<Plan> predicted_plans(const PatternView& pattern, const EntrySize& entry,
                                                 const DeviceProperties& device,
-                                                const Ceilings& ceilings,
-                                                Objective objective = Objective::cg);
+                                                const Ceilings& ceilings, Objective objective = {});
 
 }  // namespace heddle

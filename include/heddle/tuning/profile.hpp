@@ -24,7 +24,7 @@ struct HEDDLE_EXPORT ProfileRecord {
   std::string entry;      // as `--entry`; the name in a definition
   std::string precision;  // single, double
   std::string structure = "sliced";
-  Objective objective = Objective::cg;
+  Objective objective;
   std::string fingerprint;  // of the pattern
   PatternFeatures features;
   Plan plan;
@@ -56,7 +56,7 @@ struct HEDDLE_EXPORT DomainRecord {
   std::string domain;
   std::string entry;
   std::string precision;
-  Objective objective = Objective::cg;
+  Objective objective;
   Plan plan;
   DomainUse use = DomainUse::plan;
   /// Geometric mean over the set of time, under the plan as it is used, over best time, less 1.
@@ -122,7 +122,7 @@ struct HEDDLE_EXPORT Profile {
 struct HEDDLE_EXPORT PlanQuery {
   std::string entry;
   std::string precision;
-  Objective objective = Objective::cg;
+  Objective objective;
   std::string fingerprint;  // empty: the same pattern is not looked for
   PatternFeatures features;
   /// What it would be without profiles: where that is known, records of other matrices answer only
@@ -136,10 +136,10 @@ struct HEDDLE_EXPORT ProfileMatch {
   enum class Kind { same_pattern, domain, nearest };
   Kind kind = Kind::nearest;
   Plan plan;
-  std::string matrix;                   // the record's, or the domain
-  Objective objective = Objective::cg;  // of the record
-  double distance = 0;                  // of the features
-  DomainUse use = DomainUse::plan;      // of a domain's plan
+  std::string matrix;               // the record's, or the domain
+  Objective objective;              // of the record
+  double distance = 0;              // of the features
+  DomainUse use = DomainUse::plan;  // of a domain's plan
 };
 
 /// Beyond it a record tells nothing of a matrix: about four times as many rows, or a quarter.

@@ -19,7 +19,7 @@ struct HEDDLE_EXPORT TuningSubject {
   Offset entries = 0;
   int entry_bytes = 0;
   int scalar_bytes = 8;
-  Objective objective = Objective::cg;
+  Objective objective;
 };
 
 struct HEDDLE_EXPORT Axis {

@@ -147,16 +147,17 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
 /// One kernel for all iterations while the matrix stays in shared memory or in L2.
 void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   constexpr double most_bytes = 45e6;
+  if (!objective.is_product() && !objective.method->has_one_kernel) return;
   if (matrix.matrix_bytes > matrix.l2_scale * most_bytes) return;
   if (!vectors_fit(matrix, plan)) {
     // Where the shortest rows do not come together, they may.
     Plan windows = plan;
     windows.sort_window = 256;
-    if (objective == Objective::product || !vectors_fit(matrix, windows)) return;
+    if (objective.is_product() || !vectors_fit(matrix, windows)) return;
     plan = windows;
   }
   plan.loop = LoopForm::persistent;
-  if (objective == Objective::product) return;
+  if (objective.is_product()) return;
   const Plan own = for_one_kernel(matrix, plan);
   if (vectors_fit(matrix, own)) plan = own;
 }

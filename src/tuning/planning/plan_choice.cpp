@@ -191,11 +191,11 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   // A loop that was measured with this very pattern needs no guess of what it takes.
   const bool was_run = match.kind == ProfileMatch::Kind::same_pattern && !is_other;
   const auto why_not = [&](const Plan& plan) {
-    return why_it_cannot_run(plan, subject, was_run ? Objective::product : objective, here_,
+    return why_it_cannot_run(plan, subject, was_run ? Objective::product() : objective, here_,
                              device.available_memory());
   };
   Plan plan = match.plan;
-  if (is_other && match.objective == Objective::product) {
+  if (is_other && match.objective.is_product()) {
     plan = with_loop_of(plan, choice.plan);
     const bool is_one_kernel = plan.loop == LoopForm::persistent;
     if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;

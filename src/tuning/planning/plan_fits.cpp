@@ -30,15 +30,14 @@ std::string why_not_of_this_entry(const Plan& plan, const PlanSubject& subject, 
 }
 
 /// Of the vectors alone, with Jacobi, which takes more.
-std::string why_not_persistent(const Plan& plan, const PlanSubject& subject, Objective objective,
-                               const DeviceProperties& device) {
+std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
+                               const MethodInfo& method, const DeviceProperties& device) {
   cuda::check_plan_for_persistent_loop(plan,
                                        plan.use == BasisUse::scatter && plan.sort_window != 1);
   if (device.multiprocessors == 0 || device.shared_memory_of_block == 0) return "";
-  const auto method = objective == Objective::cg ? cuda::PersistentMethod::conjugate_gradient
-                                                 : cuda::PersistentMethod::bicgstab;
-  const bool fit = vectors_fit_in_shared(method, subject.pattern, plan, subject.result_bytes,
-                                         device.multiprocessors, device.shared_memory_of_block);
+  const bool fit = vectors_fit_in_shared(cuda::persistent_method(method), subject.pattern, plan,
+                                         subject.result_bytes, device.multiprocessors,
+                                         device.shared_memory_of_block);
   return fit ? "" : "the vectors of loop=persistent do not fit into shared memory";
 }
 
@@ -78,8 +77,9 @@ std::string why_it_cannot_run(const Plan& plan, const PlanSubject& subject, Obje
     if (why.empty()) why = why_not_of_this_entry(plan, subject, device.gpu);
     if (why.empty() && device.gpu) {
       cuda::check_plan_for_gpu(plan);
-      if (plan.loop == LoopForm::persistent && objective != Objective::product) {
-        why = why_not_persistent(plan, subject, objective, device);
+      const MethodInfo* const method = objective.method;
+      if (plan.loop == LoopForm::persistent && method != nullptr && method->has_one_kernel) {
+        why = why_not_persistent(plan, subject, *method, device);
       }
     }
     return why.empty() ? why_too_large(plan, subject, memory) : why;

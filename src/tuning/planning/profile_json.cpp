@@ -150,7 +150,7 @@ Plan plan_of(const JsonObject& object, const char* key) {
 }
 
 Objective objective_of(const JsonObject& object) {
-  return parse_objective(object.text_of("objective", {"product", "cg", "bicgstab"}));
+  return parse_objective(object.text_of("objective", objective_names()));
 }
 
 std::string name_of(const JsonObject& object, const char* key) {

@@ -57,7 +57,7 @@ Plan base_of(const TuningSubject& subject, const DeviceProperties& device) {
   if (!device.gpu) return base;
   // A block at a time, as Mueller-Roemer et al. 2020, section 4.2.
   base.chunk = 1;
-  if (subject.objective != Objective::product) base.loop = LoopForm::graph;
+  if (!subject.objective.is_product()) base.loop = LoopForm::graph;
   return base;
 }
 
@@ -93,7 +93,7 @@ SearchSpace SearchSpace::papers(const TuningSubject& subject, const DeviceProper
 
 SearchSpace SearchSpace::whole(const TuningSubject& subject, const DeviceProperties& device) {
   const bool is_square = subject.rows == subject.columns;
-  const bool iterates = subject.objective != Objective::product;
+  const MethodInfo* const method = subject.objective.method;
   Plan base = base_of(subject, device);
   const Axis outer{"outer layout", {"C=1", "C=8", "C=16", "C=32", "C=64", "C=n"}};
   const Axis inner{"inner layout", {"inner=aos", "inner=soa", "inner=aosoa", "inner=aosoa16"}};
@@ -104,7 +104,11 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
   if (device.gpu) {
     base.schedule = ScheduleKind::full;
     axes = {outer, axis_of("threads a row", "T", {1, 2, 4, 8, 16, 32}), inner};
-    if (iterates) axes.push_back({"loop", {"loop=graph", "loop=persistent", "loop=replay"}});
+    if (method != nullptr && method->has_one_kernel) {
+      axes.push_back({"loop", {"loop=graph", "loop=persistent", "loop=replay"}});
+    } else if (method != nullptr) {
+      axes.push_back({"loop", {"loop=graph", "loop=replay"}});
+    }
     axes.push_back(window);
     axes.push_back(vector);
     axes.push_back({"schedule", {"schedule=full", "schedule=static", "schedule=dynamic"}});
@@ -124,9 +128,11 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     }
     axes.push_back(std::move(load));
     axes.push_back({"threshold", {"threshold=0", "threshold=4", "threshold=8", "threshold=16"}});
-    if (iterates) axes.push_back({"launch", {"launch=serial", "launch=overlapped"}});
-    if (subject.objective == Objective::cg) {
+    if (method != nullptr) axes.push_back({"launch", {"launch=serial", "launch=overlapped"}});
+    if (method != nullptr && method->single_reduction != nullptr) {
       axes.push_back({"reductions", {"reductions=2", "reductions=1"}});
+    }
+    if (method != nullptr && !method->has_ring_coefficients) {
       axes.push_back({"passes", {"passes=2", "passes=1"}});
     }
     axes.push_back(axis_of("chunk", "chunk", {1, 4, 16}));

@@ -1,7 +1,6 @@
 #include "heddle/tuning/search_space.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <map>
 #include <numeric>
@@ -12,9 +11,6 @@
 namespace heddle {
 
 namespace {
-
-constexpr std::array<std::pair<Objective, std::string_view>, 3> objective_names = {
-    {{Objective::product, "product"}, {Objective::cg, "cg"}, {Objective::bicgstab, "bicgstab"}}};
 
 /// Registers that a thread of a product takes at least (Mueller-Roemer et al. 2020, section 5.4).
 constexpr int least_registers = 32;
@@ -55,18 +51,22 @@ bool suits_persistent_loop(const Plan& plan) {
 }  // namespace
 
 std::string_view name(Objective objective) {
-  for (const auto& [named, text] : objective_names) {
-    if (named == objective) return text;
-  }
-  throw Error(ErrorKind::internal, "an objective without a name");
+  return objective.is_product() ? "product" : objective.method->name;
+}
+
+std::vector<std::string_view> objective_names() {
+  std::vector<std::string_view> names = {name(Objective::product())};
+  for (const MethodInfo& method : method_table()) names.push_back(method.name);
+  return names;
 }
 
 Objective parse_objective(std::string_view text) {
-  std::string names;
-  for (const auto& [named, name] : objective_names) {
-    if (name == text) return named;
-    names += " " + std::string(name);
+  if (text == name(Objective::product())) return Objective::product();
+  for (const MethodInfo& method : method_table()) {
+    if (method.name == text) return {&method};
   }
+  std::string names;
+  for (const std::string_view name : objective_names()) names += " " + std::string(name);
   throw Error(ErrorKind::usage, "objective '" + std::string(text) + "' is none of" + names);
 }
 
@@ -125,8 +125,9 @@ Plan SearchSpace::reduced(const Plan& plan) const {
     if (least.load != LoadHint::evict_first) least.kept = 0;
     if (device_.architecture < overlapping_architecture) least.launch = KernelLaunch::serial;
   }
-  if (subject_.objective == Objective::product) least.loop = base_.loop;
-  if (subject_.objective != Objective::product && least.loop == LoopForm::persistent) {
+  const MethodInfo* const method = subject_.objective.method;
+  if (method == nullptr) least.loop = base_.loop;
+  if (method != nullptr && least.loop == LoopForm::persistent) {
     // One kernel, which shares rows out by itself.
     least.schedule = base_.schedule;
     least.threads = base_.threads;
@@ -134,11 +135,11 @@ Plan SearchSpace::reduced(const Plan& plan) const {
     least.load = base_.load;
     least.kept = base_.kept;
   }
-  const bool in_graph = subject_.objective != Objective::product &&
-                        (least.loop == LoopForm::graph || least.loop == LoopForm::replay);
+  const bool in_graph =
+      method != nullptr && (least.loop == LoopForm::graph || least.loop == LoopForm::replay);
   if (!in_graph) least.launch = base_.launch;
-  if (!in_graph || subject_.objective != Objective::cg) least.reductions = base_.reductions;
-  if (!in_graph || subject_.objective != Objective::cg || least.reductions == 1) {
+  if (!in_graph || method->single_reduction == nullptr) least.reductions = base_.reductions;
+  if (!in_graph || method->has_ring_coefficients || least.reductions == 1) {
     least.passes = base_.passes;
   }
   if (least.schedule != ScheduleKind::dynamic) least.chunk = base_.chunk;
@@ -147,7 +148,7 @@ Plan SearchSpace::reduced(const Plan& plan) const {
 
 bool SearchSpace::runs(const Plan& plan) const {
   const bool is_square = subject_.rows == subject_.columns;
-  const bool iterates = subject_.objective != Objective::product;
+  const bool iterates = !subject_.objective.is_product();
   if (!is_square && (iterates || plan.order != RowOrder::natural)) return false;
   if (!is_square && moves_rows(plan) && plan.use != BasisUse::scatter) return false;
   if (!device_.gpu) return plan.loop == LoopForm::stepped;

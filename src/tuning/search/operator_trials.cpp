@@ -101,8 +101,10 @@ std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Obj
   SolverOptions options;
   options.tolerance = 0;
   options.checks = false;
-  const Method method = objective == Objective::cg ? Method::conjugate_gradient : Method::bicgstab;
-  return A.iterations(method, PreconditionerKind::jacobi, options, b);
+  const MethodInfo& method = *objective.method;
+  return A.iterations(
+      method, is_timed_with_jacobi(method) ? PreconditionerKind::jacobi : PreconditionerKind::none,
+      options, b);
 }
 
 /// How long a timed solve is.
@@ -158,7 +160,7 @@ AnyField random_x(const AnyMatrix& matrix) {
 }  // namespace
 
 void check_objective(const AnyMatrix& matrix, Objective objective) {
-  if (objective == Objective::product) return;
+  if (objective.is_product()) return;
   if (matrix.rows() != matrix.columns()) {
     throw Error(ErrorKind::usage, "iterations are tuned for square matrices, this one is " +
                                       std::to_string(matrix.rows()) + " x " +
@@ -170,10 +172,11 @@ void check_objective(const AnyMatrix& matrix, Objective objective) {
           ? matrix.visit_defined(
                 [](const auto& defined) { return defined.definition()->has_adjoint(); })
           : matrix.visit([]<class E>(const CsrMatrix<E>&) { return has_adjoint<E>; });
-  if (objective == Objective::cg && !has_an_adjoint) {
+  if (objective.method->needs_hermitian && !has_an_adjoint) {
     throw Error(ErrorKind::unsupported,
-                "conjugate gradient needs entries with an adjoint, which these have not; tune for "
-                "bicgstab or the product");
+                std::string(objective.method->title) +
+                    " needs entries with an adjoint, which these have not; tune for bicgstab or "
+                    "the product");
   }
 }
 
@@ -249,7 +252,7 @@ AnyOperator OperatorTrials::operator_under(const Plan& plan) {
 void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
                                   const std::vector<double>& reference, Objective of) const {
   // Solvers divide sums by one another, which costs a few digits.
-  const bool is_product = of == Objective::product;
+  const bool is_product = of.is_product();
   const double most_in_double = is_product ? 1e-12 : 1e-9,
                most_in_single = is_product ? 1e-5 : 1e-3;
   const bool in_floats =
@@ -293,7 +296,7 @@ const std::vector<double>& OperatorTrials::reference_product_of_x() {
 
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare(const Plan& plan) {
   const AnyOperator A = operator_under(plan);
-  return objective_ == Objective::product ? prepare_product(A) : prepare_iterations(A);
+  return objective_.is_product() ? prepare_product(A) : prepare_iterations(A);
 }
 
 std::unique_ptr<AnyOperator::Product> OperatorTrials::check_product(const AnyOperator& A) {
@@ -301,7 +304,7 @@ std::unique_ptr<AnyOperator::Product> OperatorTrials::check_product(const AnyOpe
   product->run(device_.stream());
   AnyField y = A.row_field();
   product->take(y);
-  check_result(A.plan(), y, reference_product_of_x(), Objective::product);
+  check_result(A.plan(), y, reference_product_of_x(), Objective::product());
   return product;
 }
 

@@ -19,6 +19,11 @@ namespace heddle {
 /// on entries without an adjoint.
 void check_objective(const AnyMatrix& matrix, Objective objective);
 
+/// Not where the matrix may be indefinite: then its diagonal is too.
+inline bool is_timed_with_jacobi(const MethodInfo& method) {
+  return method.needs_positive || !method.needs_hermitian;
+}
+
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
 /// Jacobi as `heddle solve` has it, of a solve from zero of so many, the same for every plan: its
 /// first and last residual are a part of the time. On a GPU, products are replays of a graph

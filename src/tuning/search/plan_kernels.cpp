@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "heddle/operator.hpp"
+#include "operator_trials.hpp"
 #include "solvers/diagonal_program.hpp"
 #include "solvers/method_programs.hpp"
-#include "solvers/method_rows.hpp"
 #include "solvers/persistent_program.hpp"
 #include "solvers/step_program.hpp"
 #include "spmv/defined_entry_text.hpp"
@@ -111,56 +111,43 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   const auto add_product = [&](const ProductProgram& product) {
     kernels.push_back(product_source(product, target.architecture));
   };
-  if (objective == Objective::product) {
+  if (objective.is_product()) {
     add_product(program(programs.iterated, device::store_scaled));
     return kernels;
   }
 
-  const bool is_cg = objective == Objective::cg;
+  const MethodInfo& method = *objective.method;
+  const bool jacobi = is_timed_with_jacobi(method), has_ring = method.has_ring_coefficients;
   const ProductProgram own = program(programs.own, device::store_scaled);
-  kernels.push_back(diagonal_source(own, programs.own.arithmetic_bytes));
+  if (jacobi) kernels.push_back(diagonal_source(own, programs.own.arithmetic_bytes));
   add_product(program(programs.own, device::store_residual));
   ProductProgram in_loop =
-      program(programs.iterated, is_cg ? device::store_and_dot : device::store_and_dots);
-  if (!is_cg && plan.recurrence == Recurrence::real) in_loop.ring = 1;
-  const auto add_steps = [&](bool in_graph) {
-    const MethodInfo& method = !is_cg ? method_rows::bicgstab
-                               : in_graph && plan.reductions == 1
-                                   ? method_rows::single_reduction_conjugate_gradient
-                                   : method_rows::conjugate_gradient;
-    const Ring ring = in_loop.ring == 4   ? Ring::quaternion
-                      : in_loop.ring == 2 ? Ring::complex
-                                          : Ring::real;
-    const auto steps = program_of_method(method, ring, true);
-    const bool contiguous = plan.vector == VectorLayout::aos || steps.ring == Ring::real;
-    for (auto& [name, source] :
-         step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, true,
-                               device::parts_of_group(plan.threads)})) {
-      kernels.push_back(std::move(source));
-    }
-    if (steps.ring == Ring::real) {
-      kernels.push_back(preconditioned_step_source(diagonal_rows(own.entry, plan.vector), steps,
-                                                   device::parts_of_group(plan.threads)));
-    }
-  };
-  switch (plan.loop) {
-    case LoopForm::stepped:
-      in_loop.in_loop = true;
-      add_product(in_loop);
-      add_steps(false);
-      break;
-    case LoopForm::graph:
-    case LoopForm::replay:
-      in_loop.in_loop = true;
-      add_product(in_loop);
-      add_steps(true);
-      break;
-    case LoopForm::persistent:
-      in_loop.epilogue = device::store_and_dot;
-      kernels.push_back(persistent_guess(
-          in_loop, is_cg ? PersistentMethod::conjugate_gradient : PersistentMethod::bicgstab,
-          matrix, use, target));
-      break;
+      program(programs.iterated, method.restarts ? device::store_scaled  // it sums by itself
+                                 : has_ring      ? device::store_and_dots
+                                                 : device::store_and_dot);
+  if (has_ring && plan.recurrence == Recurrence::real) in_loop.ring = 1;
+  if (plan.loop == LoopForm::persistent && method.has_one_kernel) {
+    in_loop.epilogue = device::store_and_dot;
+    kernels.push_back(persistent_guess(in_loop, persistent_method(method), matrix, use, target));
+    return kernels;
+  }
+  in_loop.in_loop = true;
+  add_product(in_loop);
+  const bool once = plan.loop != LoopForm::stepped && plan.reductions == 1;
+  const Ring ring = in_loop.ring == 4   ? Ring::quaternion
+                    : in_loop.ring == 2 ? Ring::complex
+                                        : Ring::real;
+  const auto steps = program_of_method(
+      once && method.single_reduction ? *method.single_reduction : method, ring, jacobi);
+  const bool contiguous = plan.vector == VectorLayout::aos || steps.ring == Ring::real;
+  const int parts = device::parts_of_group(plan.threads);
+  for (auto& [name, source] :
+       step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, jacobi, parts})) {
+    kernels.push_back(std::move(source));
+  }
+  if (jacobi && steps.ring == Ring::real && !method.restarts) {
+    kernels.push_back(
+        preconditioned_step_source(diagonal_rows(own.entry, plan.vector), steps, parts));
   }
   return kernels;
 }

@@ -1,0 +1,42 @@
+// What `heddle bench` and its program for PETSc say to each other: a matrix in a file, then lines.
+//
+//     heddle_petsc_peer --version              prints, say, "PETSc 3.18.5"
+//     heddle_petsc_peer FILE aij|baij          reads the matrix, says "ready RANKS BYTES", serves:
+//
+//     product                                  y = A x: "done SECONDS"
+//     solve TYPE none|jacobi TOLERANCE MAX     A x = b from x = 0: "done SECONDS ITERATIONS REASON"
+//     result FILE                              y or x of the last as doubles: "done"
+//     history FILE                             residual norms of the last solve likewise: "done"
+//     quit
+//
+// Numbers in files are those of the machine. Whatever fails ends the program, with a line on its
+// standard error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle::bench {
+
+/// PETSc's type of a solver of that name; empty where it has none.
+inline std::string ksp_type(std::string_view method) {
+  if (method == "bicgstab") return "bcgs";
+  return method == "cg" || method == "minres" ? std::string(method) : std::string();
+}
+
+/// Followed by block_rows + 1 offsets (int64), a column a block (int32), the numbers of all blocks
+/// row by row (double), and x, which is also b (double).
+struct PetscFileHeader {
+  std::int64_t block_rows = 0;
+  std::int64_t block_size = 1;
+  std::int64_t blocks = 0;
+
+  std::int64_t offsets_at() const { return sizeof(PetscFileHeader); }
+  std::int64_t columns_at() const { return offsets_at() + 8 * (block_rows + 1); }
+  std::int64_t values_at() const { return columns_at() + 4 * blocks; }
+  std::int64_t x_at() const { return values_at() + 8 * blocks * block_size * block_size; }
+  std::int64_t end() const { return x_at() + 8 * block_rows * block_size; }
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,45 @@
+// Conjugate gradient and BiCGStab as users assemble them from cuSPARSE and cuBLAS.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cusparse_methods_cuda.hpp"
+#include "peer.hpp"
+
+namespace heddle::bench {
+
+/// Where the scalars of a loop live, and who drives it.
+enum class TextbookForm {
+  host_scalars,    // each sum is waited for
+  device_scalars,  // the host looks at the residual every `textbook_iterations_between_looks`
+  graph            // so many iterations as one CUDA graph, launched again and again
+};
+inline constexpr int textbook_iterations_between_looks = 20;
+
+/// A x = b, all of it in the form of the products' vectors. `inverse_diagonal` may be null.
+template <class S>
+struct TextbookSystem {
+  std::shared_ptr<CuSparseProduct<S>> A;
+  std::shared_ptr<CuSparseProduct<S>> inverse_diagonal;
+  BlockForm form;
+  std::vector<double> b;  // the user's
+};
+
+/// z = D r by cuBLAS for a diagonal of numbers, real or complex.
+template <class S>
+std::unique_ptr<CuSparseProduct<S>> diagonal_scaling(const std::vector<S>& diagonal, int parts,
+                                                     const Device& device);
+
+/// Of conjugate gradient and BiCGStab.
+inline bool has_textbook_loop(const MethodInfo& method) {
+  return method.name == "cg" || method.name == "bicgstab";
+}
+
+/// `parts` = 2: the scalars of BiCGStab are complex. Those of conjugate gradient are real.
+template <class S>
+std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_solve(
+    const TextbookSystem<S>& system, const MethodInfo& method, int parts, TextbookForm form,
+    const Device& device);
+
+}  // namespace heddle::bench

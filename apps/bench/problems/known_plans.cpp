@@ -1,0 +1,57 @@
+#include "known_plans.hpp"
+
+#include "heddle/plan_choice.hpp"
+
+namespace heddle::bench {
+
+namespace {
+
+/// On a CPU it is the prefetches that decide, the order of the rows where that is bad, and who
+/// takes which rows where they differ.
+std::vector<std::string> plans_on_cpu(const AnyMatrix& matrix) {
+  std::vector<std::string> plans = {"prefetch-x=24,prefetch-matrix=2048",
+                                    "prefetch-x=0,prefetch-matrix=2048", "schedule=dynamic"};
+  // Reverse Cuthill-McKee takes minutes beyond.
+  constexpr Offset entries_to_reorder = 20'000'000;
+  if (matrix.rows() == matrix.columns() && matrix.entries() <= entries_to_reorder) {
+    plans.emplace_back("order=rcm");
+  }
+  return plans;
+}
+
+std::vector<std::string> plans_on_gpu(const AnyMatrix& matrix, const Device& device) {
+  const Plan chosen = choose_plan(matrix, device, Profiles(), Objective::product());
+  std::vector<std::string> plans;
+  const auto change = [&](const std::string& settings) { plans.push_back("chosen," + settings); };
+  // Entries of a row on the way, against registers.
+  change(chosen.unroll == 4 ? "unroll=2" : "unroll=4");
+  if (chosen.blocks == 0 && chosen.threads <= 256) change("blocks=6");
+  // The order that saves padding, against the one that keeps neighbours together.
+  change(chosen.sort_window == Plan::all_rows ? "sigma=1024" : "sigma=n");
+  if (chosen.threshold == 0) {
+    if (chosen.threads_per_row > 1) {
+      change("T=" + std::to_string(chosen.threads_per_row / 2));
+    }
+    if (chosen.threads_per_row < 16) {
+      change("T=" + std::to_string(2 * chosen.threads_per_row));
+    }
+  }
+  if (matrix.entry_bytes() > 16) {
+    change(chosen.inner == InnerLayout::aosoa_component ? "inner=aosoa16" : "inner=aosoa");
+  }
+  if (chosen.load == LoadHint::evict_first) {
+    change("load=no-allocate,kept=0");
+    change("kept=" + std::to_string(chosen.kept == 0 ? 20 : chosen.kept / 2));
+  } else if (chosen.load == LoadHint::no_allocate) {
+    change("load=evict-first");
+  }
+  return plans;
+}
+
+}  // namespace
+
+std::vector<std::string> known_plans(const AnyMatrix& matrix, const Device& device) {
+  return device.on_gpu() ? plans_on_gpu(matrix, device) : plans_on_cpu(matrix);
+}
+
+}  // namespace heddle::bench

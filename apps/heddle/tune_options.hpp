@@ -1,0 +1,40 @@
+// What `heddle tune` is told.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heddle/tune.hpp"
+#include "matrix_options.hpp"
+
+namespace heddle::cli {
+
+struct TuneCommand {
+  MatrixOptions matrix;
+  std::vector<std::string> paths;
+  std::string search = "pruned";
+  std::string objective = "cg";
+  TuneOptions limits;
+  std::optional<double> seconds;
+  std::string domain;
+  std::optional<std::string> output;
+  bool append = false;
+  std::string html;
+  std::string trials;
+  bool json = false;
+  bool list = false;
+  std::string evaluate;
+};
+
+void add_tune_options(CLI::App& command, TuneCommand& options);
+
+/// Before anything takes long. Throws `Error` (usage).
+void check_tune_options(const TuneCommand& options);
+
+/// `profile` is what the run writes if not `--output`. One profile may replace another that is
+/// asked for known plans; nothing else may.
+void check_tune_files(const TuneCommand& options, const std::optional<std::string>& profile);
+
+}  // namespace heddle::cli

@@ -1,0 +1,47 @@
+// The lists of methods in the docs hold every row of the table.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "heddle/method_info.hpp"
+
+namespace heddle {
+namespace {
+
+/// From the line that begins so to the next one that begins the same way or is empty.
+std::string item_of(const std::string& page, const std::string& begin) {
+  std::ifstream file(HEDDLE_SOURCE_DIR "/docs/" + page);
+  std::string line, item;
+  while (std::getline(file, line)) {
+    const bool ends = line.empty() || line.front() == begin.front();
+    if (!item.empty() && ends) break;
+    if (!item.empty() || line.starts_with(begin)) item += line + "\n";
+  }
+  return item;
+}
+
+TEST(MethodLists, InDocsAreWhole) {
+  const std::string in_words = item_of("command-line.md", "| `solver`, `solver_reason`");
+  const std::string timed = item_of("tuning.md", "- **What is timed**");
+  const std::string measured = item_of("benchmarks.md", "| `solver` |");
+  std::stringstream schema;
+  schema << std::ifstream(HEDDLE_SOURCE_DIR "/docs/profile-schema.json").rdbuf();
+  std::string objectives = "\"enum\": [\"product\"";
+  for (const MethodInfo& method : method_table()) {
+    const std::string name(method.name);
+    SCOPED_TRACE(name);
+    EXPECT_NE(in_words.find(name), std::string::npos) << in_words;
+    EXPECT_NE(timed.find(name + "`"), std::string::npos) << timed;
+    EXPECT_NE(measured.find("`" + name + "`, `" + name + "+jacobi`"), std::string::npos)
+        << measured;
+    objectives += ", \"" + name + "\"";
+  }
+  const std::size_t first = schema.str().find(objectives + "]");
+  ASSERT_NE(first, std::string::npos) << objectives;
+  EXPECT_NE(schema.str().find(objectives + "]", first + 1), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle
