@@ -1,4 +1,4 @@
-// What a plan is to be good for.
+// The purpose of a plan.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace heddle {
 
-/// What is timed: a product, or the solver iteration in which it will run.
+/// The timed work: a product, or the solver iteration in which it will run.
 enum class Objective { product, cg, bicgstab };
 HEDDLE_EXPORT std::string_view name(Objective objective);
-/// Throws `Error` (usage) with the names that there are.
+/// Throws `Error` (usage) that lists the names.
 HEDDLE_EXPORT Objective parse_objective(std::string_view text);
 
 }  // namespace heddle
