@@ -14,14 +14,14 @@
 namespace heddle {
 
 namespace detail {
-/// On a GPU's stream from or to host or device; the host's side is free when this returns.
+/// Copies on a GPU's stream from or to host or device; the host's side is free when this returns.
 HEDDLE_EXPORT void copy_bytes(void* to, const void* from, std::size_t bytes, const Stream& stream);
-/// memset by the team that will use the pages, so that each is placed near its thread.
+/// Sets bytes by the team that will use the pages, which places each page near its thread.
 HEDDLE_EXPORT void fill_bytes(void* data, int byte, std::size_t bytes, const Stream& stream);
 }  // namespace detail
 
-/// Elements can be read and written one by one only where the memory is the host's. An array that
-/// was moved from is empty.
+/// Elements can be read and written one by one only in the host's memory. A moved-from array is
+/// empty.
 template <class T>
 class HEDDLE_EXPORT Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -29,8 +29,7 @@ class HEDDLE_EXPORT Array {
  public:
   Array() = default;
 
-  /// `size` values, each of whose bytes is `byte`.
-  /// Throws `Error` (memory) where they do not fit.
+  /// `size` values, all of whose bytes are `byte`. Throws `Error` (memory) where they do not fit.
   explicit Array(std::size_t size, const Device& device = Device::cpu(), int byte = 0) : Array() {
     allocate(size, device);
     if (size_ == 0) return;

@@ -1,4 +1,4 @@
-// The order in which rows and columns are numbered while a solve runs.
+// The numbering of rows and columns during a solve.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// Immutable and shared by every matrix and field that lives in it.
+/// Immutable, and shared by every matrix and field in it.
 class HEDDLE_EXPORT Basis {
  public:
   /// The user's own order of `size` rows.
@@ -18,7 +18,7 @@ class HEDDLE_EXPORT Basis {
   /// Position i holds the user's row `user_row[i]`; throws unless that is a permutation.
   static std::shared_ptr<const Basis> from_order(Array<Index> user_row, const Device& device);
 
-  /// What `plan` asks for on this pattern: its order, then the sort by length within windows
+  /// The basis of `plan` on this pattern: its order, then the sort by length within windows
   /// (stable, longest first). Square patterns only, unless that order is natural and unsorted.
   static std::shared_ptr<const Basis> make(const PatternView& pattern, const Plan& plan,
                                            const Device& device = Device::cpu());
@@ -38,8 +38,8 @@ class HEDDLE_EXPORT Basis {
     return is_natural() ? user_row : position_[static_cast<std::size_t>(user_row)];
   }
 
-  /// The same two arrays where kernels of `device` can read them, copied at the first call for a
-  /// GPU; null for the natural order.
+  /// The same two arrays where kernels of `device` can read them; the first call for a GPU copies
+  /// them. Null for the natural order.
   const Index* user_rows_on(const Device& device) const { return on(device).user_row; }
   const Index* positions_on(const Device& device) const { return on(device).position; }
 
@@ -65,8 +65,8 @@ class HEDDLE_EXPORT Basis {
 /// True where both number rows alike.
 HEDDLE_EXPORT bool same_basis(const Basis& a, const Basis& b);
 
-/// The user's rows in the order in which `plan` stores them, in the memory of `device`: what
-/// `Basis::make` and a scattering matrix share. Empty for the natural order.
+/// The user's rows in the storage order of `plan`, in the memory of `device`, for `Basis::make` and
+/// a scattering matrix. Empty for the natural order.
 HEDDLE_EXPORT Array<Index> storage_order(const PatternView& pattern, const Plan& plan,
                                          const Device& device);
 

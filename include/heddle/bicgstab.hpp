@@ -6,9 +6,9 @@
 
 namespace heddle {
 
-/// Runs in the coefficients that the operator's plan asks for: real for every entry (then it equals
-/// BiCGStab on the real expansion), or those of the entry's ring. In the quaternion form omega
-/// stays real, since v -> v - A v omega is linear over quaternions from the right only then.
+/// Runs in the coefficients of the operator's plan: real for every entry (then it equals BiCGStab
+/// on the real expansion), or those of the entry's ring. In the quaternion form omega stays real,
+/// since only then v -> v - A v omega is linear over quaternions from the right.
 template <class S>
 class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
  public:

@@ -1,4 +1,4 @@
-// The plan for a matrix on a device, where nobody has measured one.
+// The plan for a matrix on a device without measurements of it.
 #pragma once
 
 #include "heddle/csr.hpp"
@@ -10,29 +10,29 @@
 
 namespace heddle {
 
-/// A rule of thumb from what was measured, see docs/performance-notes.md; no measurement of its
-/// own. `stored=float` is for entries in double precision. What suits the loops of solvers may not
-/// be the fastest for products alone.
+/// A rule of thumb from the measurements in docs/performance-notes.md; it measures nothing itself.
+/// `stored=float` needs entries in double precision. The plan suits the loops of solvers, and may
+/// not be the fastest for products alone.
 HEDDLE_EXPORT Plan choose_plan(const PatternView& pattern, const EntrySize& entry,
                                const Device& device, StoredScalar stored = StoredScalar::own,
                                Objective objective = {});
 
-/// What a GPU has near its processors, in bytes; that of the one that the rule was measured on.
+/// Memory near a GPU's processors, in bytes; the defaults are those of the measured GPU.
 struct HEDDLE_EXPORT NearMemory {
   double last_cache = 62914560;
   int multiprocessors = 132;
   int shared_memory_of_block = 232448;
 
-  /// Where nobody says, as above.
+  /// The default where the system does not tell.
   static NearMemory of(const DeviceProperties& gpu);
 };
 
-/// The same for a GPU that need not be there.
+/// The same for a GPU that need not be present.
 HEDDLE_EXPORT Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry,
                                        StoredScalar stored = StoredScalar::own,
                                        Objective objective = {}, const NearMemory& memory = {});
 
-/// The same for a team of so many threads of a CPU.
+/// The same for a team of that many threads of a CPU.
 HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
                                        StoredScalar stored = StoredScalar::own);
 

@@ -1,4 +1,4 @@
-// Assembled matrices: compressed sparse rows over compound entries, owned or seen through a view.
+// Assembled matrices: compressed sparse rows over compound entries, owned or viewed.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace heddle {
 
-/// Row offsets of 32 or 64 bits, read alike: by the host where they lie in its memory, by kernels
-/// where they lie in a GPU's.
+/// Row offsets of 32 or 64 bits, read alike: by the host in its memory, by kernels in a GPU's.
 class HEDDLE_EXPORT OffsetsView {
  public:
   OffsetsView() = default;
@@ -28,7 +27,7 @@ class HEDDLE_EXPORT OffsetsView {
   }
   explicit operator bool() const { return wide_ != nullptr || narrow_ != nullptr; }
 
-  /// Of the two, the one that is there.
+  /// The one of the two that is set.
   const std::int32_t* narrow() const { return narrow_; }
   const Offset* wide() const { return wide_; }
 
@@ -38,8 +37,8 @@ class HEDDLE_EXPORT OffsetsView {
   const Offset* wide_ = nullptr;
 };
 
-/// Where the entries are, without what they are: `rows + 1` offsets from 0, and one column each.
-/// The members below read the offsets where they lie.
+/// The places of the entries without their values: `rows + 1` offsets from 0, and one column each.
+/// The members below read the offsets wherever they lie.
 struct HEDDLE_EXPORT PatternView {
   Index rows = 0;
   Index columns = 0;
@@ -59,7 +58,7 @@ void check_sizes(const PatternView& pattern);
 /// Throws `Error` unless offsets grow from 0, columns are in range and no row names one twice.
 /// Columns need not be sorted.
 HEDDLE_EXPORT void check_pattern(const PatternView& pattern, const Stream& stream);
-/// The same where the arrays may lie in the memory of a GPU, which then does the work.
+/// The same for arrays that may lie in the memory of a GPU, which then does the work.
 HEDDLE_EXPORT void check_pattern(const PatternView& pattern, const Device& device);
 
 /// The order of a block's components in the caller's array; other entries have only one order.
@@ -91,7 +90,7 @@ void check_lengths(Index rows, Index columns, std::span<const Offset> offsets, s
                    std::size_t values, int components);
 }  // namespace detail
 
-/// An assembled matrix that owns its arrays, of which it has none when moved from.
+/// An assembled matrix that owns its arrays; a moved-from one has none.
 template <class E>
 class HEDDLE_EXPORT CsrMatrix {
   static_assert(check_entry<E>());

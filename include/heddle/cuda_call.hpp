@@ -1,5 +1,4 @@
-// Calls of the CUDA run-time library: each is checked where it is made. Needs the toolkit's
-// headers.
+// Checked calls of the CUDA run-time library. Needs the toolkit's headers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -30,7 +29,7 @@ inline void check(cudaError_t status, const char* call) {
   }
 }
 
-/// Makes a stream's GPU current, and the caller's again at the end.
+/// Makes a stream's GPU current, and restores the caller's at the end.
 class OnGpu {
  public:
   explicit OnGpu(const Stream& stream) {

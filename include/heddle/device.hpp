@@ -1,4 +1,4 @@
-// Where arrays live and work runs.
+// The place where arrays live and work runs.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace heddle {
 
-/// The queue that work is ordered on. On the CPU that is the calling thread and the team it leads,
-/// on a GPU a CUDA stream: calls return before their work is done unless they return a number.
+/// The queue that orders work. On the CPU that is the calling thread and the team it leads, on a
+/// GPU a CUDA stream: calls return before their work is done unless they return a number.
 struct HEDDLE_EXPORT Stream {
   int threads = 1;                              // of the team, for work on the CPU
   int gpu = -1;                                 // CUDA's number of the GPU; -1 for the CPU
   CUstream_st* queue = nullptr;                 // the stream on that GPU
-  std::pmr::memory_resource* memory = nullptr;  // on a GPU: of what an operation needs for a while
+  std::pmr::memory_resource* memory = nullptr;  // on a GPU: for temporary memory
 
   bool on_gpu() const { return gpu >= 0; }
 };
@@ -25,19 +25,19 @@ struct HEDDLE_EXPORT Stream {
 /// A handle, cheap to copy: a backend, its stream and the memory its arrays come from.
 class HEDDLE_EXPORT Device {
  public:
-  /// The first GPU that works here, or else the CPU with `default_threads()`.
-  /// `description()` says which it became, `why_no_gpu()` why not a GPU.
+  /// The first GPU that works here, or else the CPU with `default_threads()`. `description()` tells
+  /// the choice, `why_no_gpu()` why not a GPU.
   static Device automatic();
 
-  /// `threads` = 0 takes `default_threads()`, more than `most_threads` are refused; `memory` =
+  /// `threads` = 0 takes `default_threads()`; more than `most_threads` are refused. `memory` =
   /// nullptr takes `default_memory()`. The resource must outlive every array made on the device.
   static Device cpu(int threads = 0, std::pmr::memory_resource* memory = nullptr);
 
-  /// A GPU by CUDA's number. All work goes to `stream`, or to one stream of the library's own per
-  /// GPU; nothing to the default stream. `memory` = nullptr takes a stream-ordered pool of the
-  /// library's own; another resource gives device memory that is ready when `allocate` returns.
-  /// Stream and resource must outlive every array made on the device. Throws `Error` (no_device) in
-  /// one line where there is no GPU, no driver, or too old a one.
+  /// A GPU by CUDA's number. All work goes to `stream`, or to the library's one stream per GPU;
+  /// nothing to the default stream. `memory` = nullptr takes the library's stream-ordered pool;
+  /// another resource must return device memory that is ready at once. Stream and resource must
+  /// outlive every array made on the device. Throws `Error` (no_device) in one line where there is
+  /// no GPU, no driver, or too old a one.
   static Device cuda(int ordinal = 0, CUstream_st* stream = nullptr,
                      std::pmr::memory_resource* memory = nullptr);
 
@@ -47,12 +47,12 @@ class HEDDLE_EXPORT Device {
   bool on_gpu() const { return stream_.on_gpu(); }
   int threads() const { return stream_.threads; }
   const Stream& stream() const& { return stream_; }
-  Stream stream() const&& { return stream_; }  // of a device that is gone with its expression
+  Stream stream() const&& { return stream_; }  // of a temporary device
   std::pmr::memory_resource* memory() const { return memory_; }
 
   /// Bytes that can still be allocated; on the CPU, without swapping, and within the limits of the
-  /// process (RLIMIT_AS, RLIMIT_DATA) and of the control groups that it is in. What a resource of
-  /// the caller's own still has nobody knows: on a GPU that counts as all there could be.
+  /// process (RLIMIT_AS, RLIMIT_DATA) and of its control groups. The capacity of a caller's own
+  /// resource is not checked: on a GPU it counts as unlimited.
   long long available_memory() const;
 
   /// Returns when all work queued so far is done. Throws for an error of that work.
@@ -72,9 +72,8 @@ HEDDLE_EXPORT std::pmr::memory_resource* default_memory();
 
 namespace detail {
 /// `count` values of `value_bytes` each, of the device's resource. Throws `Error` (memory) that
-/// says how much was asked for: where that is no number of bytes, where the resource refuses, and,
-/// before the host promises what it does not have, where much is asked of `default_memory` and not
-/// available.
+/// names the size: where it overflows a number of bytes, where the resource refuses, and where a
+/// large array of `default_memory` exceeds what is available, before the host promises it.
 HEDDLE_EXPORT void* allocate_values(std::size_t count, std::size_t value_bytes,
                                     std::size_t alignment, const Device& device);
 }  // namespace detail

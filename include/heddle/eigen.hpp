@@ -1,5 +1,5 @@
-// Eigen's sparse matrices, quaternions and fixed-size matrices to and from Heddle's: the only
-// header that includes Eigen, for those who include it themselves.
+// Conversions between Eigen's sparse matrices, quaternions and fixed-size matrices and Heddle's.
+// Only this header and eigen_solvers.hpp include Eigen.
 #pragma once
 
 #include <Eigen/Core>
@@ -95,7 +95,7 @@ struct eigen_scalar<std::complex<S>> {
   static std::complex<S> load(const S* from) { return {from[0], from[1]}; }
 };
 
-/// The entries as they are: a real or complex number each.
+/// The entries themselves: a real or complex number each.
 template <class T, class StorageIndex>
 auto csr_from_eigen(const Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex>& m,
                     const Device& device) {
@@ -122,7 +122,7 @@ auto csr_from_eigen(const Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex>&
                       std::move(values));
 }
 
-/// A matrix of real or complex numbers, row by row, with sorted columns, as Eigen wants them.
+/// A matrix of real or complex numbers, row by row, with sorted columns, as Eigen requires.
 template <class T, class StorageIndex, class X>
 Eigen::SparseMatrix<T, Eigen::RowMajor, StorageIndex> csr_to_eigen(const CsrMatrix<X>& given) {
   const auto sorted = with_sorted_columns(numbers_of<X>::view(given.view()), Device::cpu());
@@ -159,8 +159,8 @@ CsrMatrix<E> from_eigen(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
   }
 }
 
-/// The real expansion, zeros kept, as a row-major sparse matrix; assign it to a column-major one
-/// where that is wanted. Throws `Error` if it has more numbers than StorageIndex counts.
+/// The real expansion, zeros kept, as a row-major sparse matrix; assign it to a column-major one if
+/// you need that. Throws `Error` if it has more numbers than StorageIndex counts.
 template <class StorageIndex = int, class E>
 Eigen::SparseMatrix<vector_scalar_t<E>, Eigen::RowMajor, StorageIndex> to_eigen(
     const CsrMatrix<E>& matrix) {
@@ -183,7 +183,7 @@ concept dense_of_eigen =
 }  // namespace detail
 
 /// A dense array of Eigen's as a field, in place where it lies in memory, also as a Map, a Ref or a
-/// block with strides; expressions can only be read, and are evaluated once. A vector has a row for
+/// block with strides. Expressions can only be read, and are evaluated once. A vector has a row for
 /// each number; a matrix of real numbers one for each of its rows, with its columns as components.
 template <class A>
   requires detail::dense_of_eigen<A>
@@ -218,7 +218,7 @@ struct detail::array_as_field<A> {
   }
 };
 
-/// Where each number of a sparse matrix of Eigen's goes in the matrix that `assemble` made of it.
+/// The place of each number of an Eigen sparse matrix in the matrix that `assemble` made of it.
 template <class E>
 class EigenValueMap {
  public:
@@ -229,8 +229,8 @@ class EigenValueMap {
   EigenValueMap(std::size_t numbers, int parts, Array<Offset> number_of_scalar)
       : numbers_(numbers), parts_(parts), number_(std::move(number_of_scalar)) {}
 
-  /// Writes the values of a compressed matrix of the same pattern, which is not looked at again,
-  /// to those of the entries. Allocates nothing. Throws `Error` if a size does not fit.
+  /// Stores the values of a compressed matrix in those of the entries; does not check that the
+  /// pattern is the same. Allocates nothing. Throws `Error` if a size does not fit.
   template <class T, int Options, class StorageIndex>
   void apply(const Eigen::SparseMatrix<T, Options, StorageIndex>& m, std::span<scalar> csr_values,
              const Stream& stream = Device::cpu().stream()) const {
@@ -266,16 +266,16 @@ struct EigenAssembled {
   EigenValueMap<E> map;
 };
 
-/// As `from_eigen`, with a map by which new values of the same pattern take their places:
-/// `map.apply(m, matrix.values().span())`. For entries each scalar of which is one of the matrix:
-/// real and complex numbers and blocks of them, or any under `Tiling::components`; others, whose
-/// scalars stand in several places, throw `Error`, as does a matrix that is not compressed.
+/// As `from_eigen`, with a map that stores new values of the same pattern: `map.apply(m,
+/// matrix.values().span())`. Each scalar of an entry must be one of the matrix: real and complex
+/// numbers and blocks of them, or any entry under `Tiling::components`. Others, whose scalars stand
+/// in several places, throw `Error`, as does a matrix that is not compressed.
 template <class E, class T, int Options, class StorageIndex>
 EigenAssembled<E> assemble(const Eigen::SparseMatrix<T, Options, StorageIndex>& m,
                            Tiling tiling = Tiling::automatic,
                            const Device& device = Device::cpu()) {
   constexpr int parts = detail::eigen_scalar<T>::entry::components;
-  // The matrix of the numbers' own numbers, folded, tells where each of them goes.
+  // The folded matrix of the numbers' own indices gives the place of each.
   using Number = std::conditional_t<parts == 2, std::complex<double>, double>;
   using Numbered = typename arithmetic_t<E>::template with_scalar<double>;
   if (!m.isCompressed()) {

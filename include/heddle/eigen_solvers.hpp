@@ -1,5 +1,5 @@
-// Eigen's iterative solvers by Heddle: where a program names Eigen::ConjugateGradient or
-// Eigen::BiCGSTAB, heddle::eigen::ConjugateGradient and heddle::eigen::BiCGSTAB take their place.
+// Replacements for Eigen's iterative solvers: heddle::eigen::ConjugateGradient and
+// heddle::eigen::BiCGSTAB stand in for Eigen::ConjugateGradient and Eigen::BiCGSTAB.
 #pragma once
 
 #include <Eigen/IterativeLinearSolvers>
@@ -18,9 +18,9 @@
 
 namespace heddle::eigen {
 
-/// What both solvers share. `Method` is heddle's solver; `UpLo` as for Eigen's conjugate gradient.
-/// Unlike Eigen's, the tolerance is held against the true residual |b - A x| / |b|, is 1e-10 (in
-/// single precision 1e-5) unless it is set, and a singular diagonal entry is a NumericalIssue.
+/// The common part of both solvers. `Method` is heddle's solver; `UpLo` as for Eigen's conjugate
+/// gradient. Unlike Eigen's, the tolerance applies to the true residual |b - A x| / |b| and
+/// defaults to 1e-10 (in single precision 1e-5), and a singular diagonal entry is a NumericalIssue.
 template <template <class> class Method, class MatrixType, int UpLo, class Preconditioner, class E>
 class IterativeSolver {
  public:
@@ -39,8 +39,8 @@ class IterativeSolver {
     compute(matrix);
   }
 
-  /// The pattern alone: where values go. `factorize` takes the values of a matrix of that pattern,
-  /// again and again: only they are stored anew.
+  /// The pattern alone, which gives the places of values. `factorize` stores the values of a matrix
+  /// of that pattern, any number of times.
   IterativeSolver& analyzePattern(const MatrixType& matrix) {
     system_.reset();
     if (matrix.rows() != matrix.cols()) {
@@ -107,13 +107,13 @@ class IterativeSolver {
     if (options_.tolerance >= 0) return static_cast<RealScalar>(options_.tolerance);
     return static_cast<RealScalar>(std::is_same_v<RealScalar, float> ? 1e-5 : 1e-10);
   }
-  /// Twice the number of columns unless it is set.
+  /// Twice the number of columns by default.
   Eigen::Index maxIterations() const { return max_iterations_ < 0 ? 2 * size_ : max_iterations_; }
 
   Eigen::Index rows() const { return size_; }
   Eigen::Index cols() const { return size_; }
 
-  /// Of the last solve, the most of its columns: iterations, and the relative residual.
+  /// Of the last solve, the maximum over its columns: iterations, and the relative residual.
   Eigen::Index iterations() const { return iterations_; }
   RealScalar error() const { return static_cast<RealScalar>(error_); }
   /// Success; NoConvergence where a column did not reach the tolerance; NumericalIssue where the
@@ -127,7 +127,7 @@ class IterativeSolver {
   template <class Rhs>
   using Solution = Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime>;
 
-  /// At a place of its own, since the solver refers to the operator.
+  /// At a fixed address, since the solver refers to the operator.
   struct System {
     System(const CsrMatrix<E>& given, const Device& device)
         : matrix(given, choose_plan(given, device), device),
@@ -207,7 +207,7 @@ class IterativeSolver {
 template <class Scalar>
 using NumberEntry = typename detail::eigen_scalar<Scalar>::entry;
 
-/// In place of Eigen::ConjugateGradient, with its template arguments: `UpLo` says which triangle is
+/// Replaces Eigen::ConjugateGradient, with its template arguments: `UpLo` says which triangle to
 /// read, Lower | Upper for both. A fourth one names the entry that the matrix is folded into, for
 /// example block<double, 3, 3>.
 template <class MatrixType, int UpLo = Eigen::Lower,
@@ -216,7 +216,7 @@ template <class MatrixType, int UpLo = Eigen::Lower,
 using ConjugateGradient =
     IterativeSolver<heddle::ConjugateGradient, MatrixType, UpLo, Preconditioner, E>;
 
-/// In place of Eigen::BiCGSTAB.
+/// Replaces Eigen::BiCGSTAB.
 template <class MatrixType,
           class Preconditioner = Eigen::DiagonalPreconditioner<typename MatrixType::Scalar>,
           class E = NumberEntry<typename MatrixType::Scalar>>

@@ -1,4 +1,4 @@
-// An entry as text: what the run-time compiler of a GPU is given in place of the type.
+// An entry as text, for the run-time compiler of a GPU in place of the type.
 #pragma once
 
 #include <map>
@@ -12,20 +12,20 @@
 
 namespace heddle {
 
-/// The C++ name of a type, and the headers that a program has to include to use it: those of
-/// heddle/entries/, the texts given here by name (of a type that was printed), or registered ones.
+/// The C++ name of a type, and the headers that a program must include to use it: those of
+/// heddle/entries/, texts given here by name (of a printed type), or registered ones.
 struct HEDDLE_EXPORT EntryText {
   std::string type;
   std::vector<std::string> headers;
   std::map<std::string, std::string> texts = {};
 };
 
-/// The text of a header of the user's own, by the name that `HEDDLE_ENTRY` gives it. CMake's
-/// `heddle_embed_entry(target file.hpp)` writes the calls. `text` must stay where it is. May be
-/// called from several threads at once.
+/// The text of a user's header, by the name that `HEDDLE_ENTRY` gives it. CMake's
+/// `heddle_embed_entry(target file.hpp)` writes the calls. `text` must stay in place. Several
+/// threads may call it at once.
 HEDDLE_EXPORT bool register_entry_header(const char* name, std::string_view text);
 
-/// Throws `Error` (unsupported) if no such header was registered, or two of that name that differ.
+/// Throws `Error` (unsupported) if no header of that name was registered, or two different ones.
 HEDDLE_EXPORT std::string_view entry_header(const std::string& name);
 
 namespace detail {

@@ -1,4 +1,4 @@
-// Entries of a matrix in sliced storage, read and written one by one where they lie.
+// Reads and writes entries of a matrix in sliced storage one by one, in place.
 #pragma once
 
 #include "heddle/detail/assert.hpp"
@@ -19,14 +19,14 @@ class HEDDLE_EXPORT EntryWriter {
   using stored = stored_scalar_t<E>;
 
   /// `values`: E::components scalars for each slot of the pattern, in the memory in which entries
-  /// are to be read and written.
+  /// are read and written.
   EntryWriter(const SlicedPattern& pattern, InnerLayout inner, stored* values)
       : values_(values),
         slots_(pattern.slots),
         C_(pattern.C),
         formula_(slot_formula<E::components>(inner, C_, slots_, sizeof(stored))) {}
 
-  /// Neighbours in memory are written together where slots are taken in their order.
+  /// Calls in the order of slots write neighbouring memory together.
   HEDDLE_INLINE void store(Offset slot, const E& entry) const {
     for (int k = 0; k < E::components; ++k) values_[index(slot, k)] = entry.component[k];
   }
@@ -35,7 +35,7 @@ class HEDDLE_EXPORT EntryWriter {
     for (int k = 0; k < E::components; ++k) entry.component[k] = values_[index(slot, k)];
     return entry;
   }
-  /// Where component k of a slot lies, in scalars.
+  /// The place of component k of a slot, in scalars.
   HEDDLE_INLINE Offset index(Offset slot, int k) const {
     HEDDLE_ASSERT(0 <= slot && slot < slots_);
     const Offset lane = slot % C_;

@@ -8,21 +8,21 @@
 
 namespace heddle {
 
-/// What a caller may want to tell apart; the command line maps `memory` and `internal` to exit
-/// status 3.
+/// Kinds that a caller may want to tell apart; the command line maps `memory` and `internal` to
+/// exit status 3.
 enum class ErrorKind {
   usage,           // an argument or a combination of arguments that has no meaning
-  malformed_file,  // what a file says, with file:line
+  malformed_file,  // a fault in a file, with file:line
   size_mismatch,   // operands that do not fit
   out_of_range,    // a column, row or component that does not exist
   not_finite,      // NaN or Inf where a number is needed
   singular,        // a diagonal entry without inverse, its row named
   unsupported,     // an entry or operator that a method cannot take
   bad_plan,        // a plan or profile that does not parse or does not fit
-  no_device,       // a GPU, its driver or compiler is not there
+  no_device,       // a GPU, its driver or compiler is missing
   memory,          // a layout that does not fit, with what each part needs
   io,              // a file that cannot be opened, read or written
-  internal         // a broken invariant of ours
+  internal         // a broken invariant of the library
 };
 
 class HEDDLE_EXPORT Error : public std::runtime_error {

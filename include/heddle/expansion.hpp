@@ -1,8 +1,8 @@
 // Compound entries as tiles of real or complex numbers, and back.
 //
 // Every entry acts on its vector entry as a small dense matrix: its real representation, one row
-// per scalar of the result, one column per scalar acted on. Writing it out for each entry of a
-// matrix is `expand`; finding the entries behind such a matrix is `fold`.
+// per scalar of the result, one column per scalar acted on. `expand` writes it out for each entry
+// of a matrix; `fold` finds the entries behind such a matrix.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace heddle {
 
-/// Scalars that an entry acts on, and that it yields: the shape of its real representation.
+/// Scalars that an entry acts on and yields: the shape of its real representation.
 template <class E>
 inline constexpr int tile_columns = vector_entry_t<E>::components;
 template <class E>
@@ -30,7 +30,7 @@ template <class E>
 inline constexpr bool has_complex_representation =
     arithmetic_t<E>::ring == Ring::complex && tile_rows<E> % 2 == 0 && tile_columns<E> % 2 == 0;
 
-/// How the scalars of a matrix make entries.
+/// How scalars of a matrix form entries.
 enum class Tiling {
   automatic,  // expansion or components, by the shapes; see `fold`
   expansion,  // each entry is its representation
@@ -75,7 +75,7 @@ E entry_of(const CsrView<E>& view, Offset i) {
   return e;
 }
 
-/// A signed component, or zero: what stands at one position of a representation.
+/// A signed component, or zero: the content of one position of a representation.
 struct HEDDLE_EXPORT Position {
   int component = -1;
   int sign = 0;
@@ -90,7 +90,7 @@ struct HEDDLE_EXPORT Arrangement {
   std::vector<Position> at;
 };
 
-/// Encoded entries cannot be written component by component, those of a narrower scalar can.
+/// Encoded entries cannot be written component by component; those of a narrower scalar can.
 template <class E>
 inline constexpr bool is_its_components = std::is_same_v<E, arithmetic_t<E>>;
 template <class Stored, class A>
@@ -139,11 +139,11 @@ struct HEDDLE_EXPORT Folded {
   Array<S> values;
 };
 
-/// Row r of the copy holds what row r of `matrix` does, by increasing columns.
+/// Row r of the copy holds row r of `matrix`, by increasing columns.
 template <class T>
 HEDDLE_EXPORT Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
 
-/// Finds the tiles of `matrix` and the entries they hold. Throws `Error` as `fold` says.
+/// Finds the tiles of `matrix` and their entries. Throws `Error` as `fold` says.
 template <class S, class T>
 HEDDLE_EXPORT Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged,
                                    Tiling tiling, const Device& device);
@@ -159,7 +159,7 @@ struct numbers_of<complex<T>> {
   static NumbersView<T> view(const CsrView<complex<T>>& m) { return {m.pattern(), m.values, 2}; }
 };
 
-/// A product of sizes, refused where a column could not name it.
+/// A product of sizes; throws if a column could not hold it.
 inline Index scaled_size(Index size, int scale) {
   if (size > std::numeric_limits<Index>::max() / scale) {
     throw Error(ErrorKind::size_mismatch, "the expansion of " + std::to_string(size) +
@@ -256,13 +256,13 @@ concept ScalarEntry = requires(const CsrView<X>& m) { detail::numbers_of<X>::vie
 ///
 /// With tiles of R x C = tile_rows<E> x tile_columns<E> and K = E::components scalars an entry:
 /// - `expansion`: R m x C n scalars make m x n entries. Positions that a tile lacks are zero; a
-///   tile that has any position is an entry. A tile must be the representation of an entry to
-///   1e-12 of its largest number; the first that is not is named. Blocks are tiles of any numbers.
+/// tile that has any position is an entry. A tile must be the representation of an entry to 1e-12
+/// of its largest number; the error names the first that is not. Blocks are tiles of any numbers.
 /// - `components`: K m x n scalars make m x n entries, each the column of its components.
 /// - `automatic`: blocks and scalars are expansions. Others are whichever yields a square matrix
-///   (an expansion if both do), else whichever divides into tiles, the expansion first. Tiles are
-///   not looked at: a square matrix of real numbers is the expansion of a complex one, never a
-///   complex one without imaginary parts.
+/// (an expansion if both do), else whichever divides into tiles, the expansion first. The content
+/// of tiles does not count: a square matrix of real numbers is the expansion of a complex one,
+/// never a complex one without imaginary parts.
 /// A complex matrix makes entries over complex numbers only, with half of R, C and K; complex into
 /// complex is entry by entry. Columns of the result are sorted. Throws `Error`.
 template <class E, ScalarEntry X>

@@ -1,15 +1,15 @@
-// The names that a shared libheddle gives to programs, and the language that its headers need.
+// The names that a shared libheddle exports, and the language that its headers need.
 #pragma once
 
 #if __cplusplus < 202002L
 #error "heddle needs C++20: compile with -std=c++20, with nvcc too"
-// No such file: the compilation ends here, before errors that say less.
+// No such file: compilation ends here, before less helpful errors.
 #include "heddle/needs_cxx20"
 #endif
 
 /// Marks what programs link: functions and classes of the public headers, and the types with which
-/// the library instantiates its templates. A static library (HEDDLE_STATIC) adds no names to the
-/// shared library that it becomes part of.
+/// the library instantiates its templates. A static library (HEDDLE_STATIC) adds no names to a
+/// shared library that contains it.
 #if defined(HEDDLE_STATIC) || defined(__CUDACC_RTC__)
 #define HEDDLE_EXPORT
 #else

@@ -1,4 +1,4 @@
-// Fields: one vector entry a row, owned or seen through a view.
+// Fields: one vector entry a row, owned or viewed.
 #pragma once
 
 #include <complex>
@@ -23,11 +23,11 @@ namespace heddle {
 
 namespace detail {
 
-/// Throws `Error` (size_mismatch) for sizes that no field has, or that are not the basis's.
+/// Throws `Error` (size_mismatch) for impossible sizes, or others than the basis's.
 HEDDLE_EXPORT void check_sizes(Index size, int components, const Basis* basis);
 [[noreturn]] HEDDLE_EXPORT void refuse_null(Index size, int components);
 
-/// Where the scalars of a view lie, in bytes.
+/// The memory range of a view's scalars, in bytes.
 struct Footprint {
   std::uintptr_t data;
   Offset scalar;
@@ -39,20 +39,20 @@ struct Footprint {
 HEDDLE_EXPORT bool overlap(const Footprint& a, const Footprint& b);
 [[noreturn]] HEDDLE_EXPORT void refuse_overlap(const char* a, const char* b);
 
-/// How the arrays of others are fields: `view<S>(array)` is a FieldView<S>. Eigen's, in
-/// heddle/eigen.hpp, and what std::span takes, here.
+/// Converts arrays of others to fields: `view<S>(array)` is a FieldView<S>. Eigen's are in
+/// heddle/eigen.hpp, those that std::span takes here.
 template <class A>
 struct array_as_field;
 
-/// What std::span would see of it, but for classes that say how they evaluate (Eigen's).
+/// Contiguous arrays, as std::span sees them, except classes that say how they evaluate (Eigen's).
 template <class A>
 concept spannable = requires(A& array) { std::span(array); } &&
                     !requires { typename std::remove_cvref_t<A>::PlainObject; };
 
 }  // namespace detail
 
-/// A field as solvers see it: scalars of type S (const S for one that is only read), `components` a
-/// row. Component k of row i is data[i * entry_stride + k * component_stride].
+/// A field as solvers see it: scalars of type S (const S for read only), `components` a row.
+/// Component k of row i is data[i * entry_stride + k * component_stride].
 template <class S>
 struct HEDDLE_EXPORT FieldView {
   S* data = nullptr;
@@ -61,7 +61,7 @@ struct HEDDLE_EXPORT FieldView {
   Offset entry_stride = 1;                 // in scalars
   Offset component_stride = 1;             // in scalars
   std::shared_ptr<const Basis> basis;      // null: the user's order
-  std::shared_ptr<const void> keep_alive;  // what must live as long as the view
+  std::shared_ptr<const void> keep_alive;  // must live as long as the view
 
   /// The rows of one AoS or SoA array: `{b, n}` is n single numbers, counted by any integral type.
   /// Without a basis they are in the user's order. Throws `Error`: size_mismatch for sizes below 0,
@@ -79,7 +79,7 @@ struct HEDDLE_EXPORT FieldView {
     check();
   }
 
-  /// How such a field would lie, without its memory.
+  /// The layout of such a field, without its memory.
   static FieldView unallocated(Index size, int components, VectorLayout layout) {
     FieldView shape;
     shape.size = size;
@@ -96,7 +96,7 @@ struct HEDDLE_EXPORT FieldView {
   FieldView(T* numbers, N rows) : FieldView(reinterpret_cast<S*>(numbers), rows, 2) {}
 
   /// A contiguous array of numbers or of std::complex (a vector, an array, a span), or with
-  /// heddle/eigen.hpp a vector of Eigen's: a row each. `field_view<E>` is for rows of E.
+  /// heddle/eigen.hpp a vector of Eigen's: a row each. Use `field_view<E>` for rows of E.
   template <class A>
     requires requires(A& array) {
       detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array);
@@ -104,7 +104,7 @@ struct HEDDLE_EXPORT FieldView {
   FieldView(A&& array)
       : FieldView(detail::array_as_field<std::remove_cvref_t<A>>::template view<S>(array)) {}
 
-  /// A field that may be written is one that may be read.
+  /// A writable field is also readable.
   template <class U>
     requires(std::is_const_v<S> && std::is_same_v<const U, S>)
   FieldView(const FieldView<U>& view)
@@ -154,8 +154,8 @@ struct detail::array_as_field<A> {
   }
 };
 
-/// Whether two views have memory in common; those with different strides count as overlapping where
-/// the ranges that they span do.
+/// Whether two views share memory; those with different strides count as overlapping where their
+/// ranges do.
 template <class S, class U>
 bool overlap(const FieldView<S>& a, const FieldView<U>& b) {
   return detail::overlap(a.footprint(), b.footprint());
@@ -169,7 +169,7 @@ void check_apart(const FieldView<S>& a, const FieldView<U>& b, const char* name_
 }
 
 /// Throws `Error` (size_mismatch) that names `what`, unless rows and components agree, and as the
-/// constructor for what is no view.
+/// constructor for an invalid view.
 template <class S, class U>
 void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
   a.check();
@@ -184,9 +184,9 @@ void check_same_shape(const FieldView<S>& a, const FieldView<U>& b, const char* 
 
 namespace detail {
 
-/// How many bytes ahead the arrays of a pass are asked for. A core follows its streams with too few
-/// lines in flight by itself; but short vectors stay in the caches, and what is asked for behind
-/// the end of a thread's share would be fetched from another's. See docs/performance-notes.md.
+/// Prefetch distance of the arrays of a pass, in bytes. A core alone keeps too few lines of its
+/// streams in flight. But short vectors stay in the caches, and a prefetch behind the end of a
+/// thread's share would fetch from another's. See docs/performance-notes.md.
 template <class S>
 Offset prefetch_distance(const FieldView<S>& field) {
   constexpr Offset shortest = Offset(128) * 1024;
@@ -195,8 +195,8 @@ Offset prefetch_distance(const FieldView<S>& field) {
 
 }  // namespace detail
 
-/// A field that the vector entries of E fill: what an `Operator<E>` acts on. Zero when made,
-/// without rows when moved from.
+/// A field of E's vector entries, on which an `Operator<E>` acts. Zero when made, without rows when
+/// moved from.
 template <class E>
 class HEDDLE_EXPORT Field {
   static_assert(check_entry<E>());
@@ -222,7 +222,7 @@ class HEDDLE_EXPORT Field {
   Array<scalar>& scalars() { return scalars_; }
   const Array<scalar>& scalars() const { return scalars_; }
 
-  /// One row; on a GPU each is a copy to or from the host, for tests and a few boundary rows only.
+  /// One row; on a GPU each call is a copy to or from the host: only for tests and a few rows.
   entry operator[](Index row) const {
     const auto from = view();
     entry value;
@@ -269,9 +269,9 @@ class HEDDLE_EXPORT Field {
   std::shared_ptr<const Basis> basis_;
 };
 
-/// The scalars of an array that FieldView takes as rows of E's vector entries, one after the other:
+/// The scalars of an array that FieldView takes as consecutive rows of E's vector entries:
 /// `field_view<block<double, 3, 3>>(b)` of 3n numbers has n rows. Throws `Error` (size_mismatch)
-/// for a number of scalars that no whole rows have.
+/// unless the scalars fill whole rows.
 template <class E, class A>
 auto field_view(A&& array) {
   using S = typename vector_entry_t<E>::scalar;

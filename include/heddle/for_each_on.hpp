@@ -1,7 +1,7 @@
 // A functor for every element, row or entry: one text for the threads of a CPU and those of a GPU.
 //
 // A GPU runs it where nvcc compiles the file that calls `for_each_on`, a .cu: that file serves the
-// CPU too. What other compilers make of the same call is a function for the CPU alone.
+// CPU too. Other compilers make of the same call a function for the CPU alone.
 #pragma once
 
 #include <concepts>
@@ -21,9 +21,9 @@
 namespace heddle {
 
 /// A functor that is called with every number from 0 to below its `count`. Calls run side by side
-/// and in no order: each writes places of its own. One that sums does so in a fixed order, so that
-/// every number of threads yields the same bits. It is copied to a GPU byte by byte, and names what
-/// it works on by pointers into the device's memory.
+/// and in no order: each writes its own places. One that sums must do so in a fixed order, so that
+/// every number of threads yields the same bits. It is copied to a GPU byte by byte, and refers to
+/// its data by pointers into the device's memory.
 ///     struct Scale {
 ///       Offset count;
 ///       double factor;

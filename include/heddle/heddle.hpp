@@ -1,5 +1,5 @@
-// Everything but what needs Eigen, heddle/eigen.hpp and heddle/eigen_solvers.hpp, or the headers of
-// CUDA, heddle/cuda_call.hpp.
+// Every public header except those that need Eigen (heddle/eigen.hpp, heddle/eigen_solvers.hpp) or
+// CUDA's headers (heddle/cuda_call.hpp).
 #pragma once
 
 #include "heddle/basis.hpp"

@@ -1,4 +1,4 @@
-// What a solver needs of an operator: any matrix-free code may be one.
+// The interface that a solver needs of an operator; any matrix-free code may implement it.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ class Product;
 }
 
 namespace detail {
-/// Throws `Error` (usage): an operator that was moved from has no matrix.
+/// Throws `Error` (usage): a moved-from operator has no matrix.
 [[noreturn]] void refuse_moved_from();
 [[noreturn]] void refuse_null_operator();
 }  // namespace detail
 
-/// A linear map between fields of scalar S. Only `rows` and `apply` have to be written; the fused
-/// forms exist for operators that save a pass over memory with them. x does not overlap with what
-/// is written; b and r may be one field.
+/// A linear map between fields of scalar S. Only `rows` and `apply` are mandatory; the fused forms
+/// are for operators that save a pass over memory with them. x does not overlap with the result; b
+/// and r may be one field.
 template <class S>
 class HEDDLE_EXPORT LinearOperator {
  public:
@@ -38,7 +38,7 @@ class HEDDLE_EXPORT LinearOperator {
   virtual int row_components() const { return 1; }
   virtual int column_components() const { return row_components(); }
 
-  /// How fields that it takes are laid out and numbered; null means the user's order.
+  /// Layout and numbering of the fields that it takes; null means the user's order.
   virtual VectorLayout vector_layout() const { return VectorLayout::aos; }
   virtual std::shared_ptr<const Basis> row_basis() const { return nullptr; }
   virtual std::shared_ptr<const Basis> column_basis() const { return row_basis(); }
@@ -53,26 +53,26 @@ class HEDDLE_EXPORT LinearOperator {
   /// False where the transpose is not of the same kind (dual quaternions): then it is never
   /// Hermitian.
   virtual bool has_adjoint() const { return true; }
-  /// Bytes that one product has to move, for models; 0 = unknown.
+  /// The bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
 
-  /// Of an operator on a GPU: whether `apply` only queues work on the stream that it is given,
-  /// which need not be the device's, and the same each time: kernels, copies and fills, on memory
-  /// that stays where it is. It allocates nothing, waits for nothing, and uses no number of the
-  /// host that may change. Then solvers record it in the graph of a loop that lives there;
-  /// otherwise the host drives the loop.
+  /// On a GPU: whether `apply` only queues work on the stream that it is given, which need not be
+  /// the device's, and the same work each time: kernels, copies and fills, on memory that stays in
+  /// place. It allocates nothing, waits for nothing, and uses no number of the host that may
+  /// change. Then solvers record it in the graph of a loop on the GPU; otherwise the host drives
+  /// the loop.
   virtual bool is_capturable() const { return false; }
 
   /// Sliced storage on a GPU, for loops that run there; null for any other operator.
   virtual const cuda::Product* product_on_gpu() const { return nullptr; }
 
-  /// What the iterations of a solver multiply by: this, or the same matrix kept in a narrower
-  /// scalar, which takes less memory traffic and is off by its rounding. This operator's own
-  /// `apply` and `residual` are always of the matrix as it was given.
+  /// The operator of a solver's iterations: this one, or the same matrix in a narrower scalar,
+  /// which takes less memory traffic and adds a rounding error. `apply` and `residual` of this
+  /// operator always use the matrix as it was given.
   virtual const LinearOperator& iterated() const { return *this; }
 
-  /// Of an operator whose copies are cheap and share the matrix: such a copy, which a solver keeps.
-  /// Null for any other, of which a solver keeps a reference.
+  /// A copy for a solver to keep, where copies are cheap and share the matrix. Null for any other
+  /// operator, of which a solver keeps a reference.
   virtual std::shared_ptr<const LinearOperator> handle() const { return nullptr; }
 
   /// y = alpha A x + beta y; y is not read when beta = 0.
@@ -96,8 +96,8 @@ class HEDDLE_EXPORT LinearOperator {
   }
 };
 
-/// An operator as a solver keeps it: its handle where it has one; what was handed over, as a
-/// temporary or shared; else a reference to what must outlive the solver.
+/// An operator as a solver keeps it: its handle where it has one; a temporary or shared object that
+/// was passed; else a reference, whose target must outlive the solver.
 template <class S>
 class OperatorReference {
  public:

@@ -1,6 +1,6 @@
 // Matrices and fields of scalars in files: Matrix Market text (Boisvert, Pozo, Remington, "The
-// Matrix Market Exchange Formats", NISTIR 5935, 1996), plain or compressed with gzip. What the
-// readers accept and the writers write is in docs/file-formats.md.
+// Matrix Market Exchange Formats", NISTIR 5935, 1996), plain or compressed with gzip.
+// docs/file-formats.md describes what readers accept and writers write.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace heddle {
 
-/// What a file holds before entries are made of it: real or complex numbers, the columns of each
-/// row sorted and without duplicates. Zeros that the file stores are kept.
+/// The content of a file before entries are made of it: real or complex numbers, the columns of
+/// each row sorted and without duplicates. Zeros in the file are kept.
 struct HEDDLE_EXPORT ScalarMatrix {
   std::variant<CsrMatrix<real<double>>, CsrMatrix<complex<double>>> matrix;
-  /// The blocks in which the file stored the numbers (1 by 1 unless it is a BSR file): the sizes of
-  /// the matrix are multiples of them, and every block is full.
+  /// The shape of the file's blocks (1 by 1 unless it is a BSR file): the sizes of the matrix are
+  /// multiples of it, and every block is full.
   int block_rows = 1;
   int block_columns = 1;
 
@@ -36,19 +36,19 @@ struct HEDDLE_EXPORT ScalarMatrix {
   }
 };
 
-/// Which half of a matrix a file stores, and what the other half then is.
+/// The half of a matrix that a file stores, and the rule for the other half.
 enum class Symmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// Reads Matrix Market coordinate files and SciPy `.npz` files, told apart by how they begin.
+/// Reads Matrix Market coordinate files and SciPy `.npz` files, recognised by their first bytes.
 /// Throws `Error`: io for a file that cannot be read; malformed_file, not_finite and out_of_range
-/// with "path:line: " or "path: " in front of what is wrong.
+/// with "path:line: " or "path: " in front of the fault.
 HEDDLE_EXPORT ScalarMatrix read_scalar_matrix(const std::string& path,
                                               const Device& device = Device::cpu(),
                                               Progress* progress = nullptr);
 
-/// Writes by the end of the name: `.npz` (then `symmetry` must be general), `.gz` (Matrix Market,
-/// compressed), or anything else (Matrix Market). Numbers are written so that they read back as
-/// the same double. Throws `Error` of kind usage where the matrix does not have the symmetry.
+/// The end of the name selects the format: `.npz` (then `symmetry` must be general), `.gz` (Matrix
+/// Market, compressed), or anything else (Matrix Market). Numbers read back as the same double.
+/// Throws `Error` of kind usage where the matrix does not have the symmetry.
 HEDDLE_EXPORT void write_scalar_matrix(const std::string& path, const CsrView<real<double>>& matrix,
                                        Symmetry symmetry = Symmetry::general,
                                        Progress* progress = nullptr);

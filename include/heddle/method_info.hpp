@@ -1,4 +1,4 @@
-// The iterative methods that there are: one row for each.
+// The iterative methods of the library: one row for each.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace heddle {
 
 struct MethodInfo {
-  std::string_view name;   // as options say it: "cg"
+  std::string_view name;   // in options: "cg"
   std::string_view title;  // "conjugate gradient"
   std::string_view type;   // of its listing, see heddle/methods/
   std::string_view header;
@@ -18,12 +18,12 @@ struct MethodInfo {
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
   bool restarts = false;               // after `SolverOptions::restart` iterations
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
-  int direction = -1;  // of a method that needs positive matrices: the vector that it is
-  int image = -1;      // a vector that holds nothing between two iterations, if there is one
-  std::string_view not_hermitian = "";                  // why it refuses a matrix that is not
-  std::string_view lost = "the recurrence broke down";  // what device::loop_lost means
-  std::string_view orthogonal = "";                     // device::loop_orthogonal
-  const MethodInfo* single_reduction = nullptr;  // for reductions=1, where the method has such
+  int direction = -1;  // if it needs positive matrices: the index of its direction vector
+  int image = -1;      // a vector that is free between two iterations, if there is one
+  std::string_view not_hermitian = "";                  // why it refuses other matrices
+  std::string_view lost = "the recurrence broke down";  // meaning of device::loop_lost
+  std::string_view orthogonal = "";                     // meaning of device::loop_orthogonal
+  const MethodInfo* single_reduction = nullptr;         // for reductions=1, if the method has such
 };
 
 /// The library's methods. The first one is for Hermitian positive definite matrices, and the first

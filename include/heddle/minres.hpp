@@ -6,10 +6,10 @@
 
 namespace heddle {
 
-/// The residual decreases in every iteration. Its coefficients are real for every entry. Refuses
-/// operators whose entries have no adjoint; the preconditioner is positive definite, or the report
-/// says `indefinite`. With one, the recurrence knows the residual in the preconditioner's norm
-/// only: a run may end early or late, and the true residual decides.
+/// The residual decreases in every iteration. Coefficients are real for every entry. Refuses
+/// operators whose entries have no adjoint. The preconditioner must be positive definite, or the
+/// report says `indefinite`. With one, the recurrence only knows the residual in the
+/// preconditioner's norm: a run may end early or late, and the true residual decides.
 template <class S>
 class HEDDLE_EXPORT Minres final : public KrylovSolver<S> {
  public:

@@ -24,7 +24,7 @@ struct HEDDLE_EXPORT BlockMatrix {
   Array<double> values;
 };
 
-/// The same, not owned, to be written.
+/// The same, not owned, for writing.
 struct HEDDLE_EXPORT BlockMatrixView {
   PatternView pattern;
   int block_rows = 1;
@@ -33,8 +33,8 @@ struct HEDDLE_EXPORT BlockMatrixView {
   const double* values = nullptr;
 };
 
-/// As files hold entries: blocks as they are, complex numbers as such, others as their components
-/// below one another. The matrix must outlive it.
+/// Entries as files hold them: blocks as blocks, complex numbers as complex numbers, others as
+/// their components below one another. The matrix must outlive it.
 template <class E>
   requires std::is_same_v<stored_scalar_t<E>, double>
 BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
@@ -51,9 +51,9 @@ BlockMatrixView block_view(const CsrMatrix<E>& matrix) {
   return view;
 }
 
-/// Reads a CSR or BSR file as it stands: indices of 32 or 64 bits; numbers in single or double
-/// precision, real or complex, or integers; members stored or deflated. Unsorted columns are
-/// sorted and duplicates summed. Throws `Error` as `read_scalar_matrix` does.
+/// Reads a CSR or BSR file without changes: indices of 32 or 64 bits; numbers in single or double
+/// precision, real or complex, or integers; members stored or deflated. Sorts columns and sums
+/// duplicates. Throws `Error` as `read_scalar_matrix` does.
 HEDDLE_EXPORT BlockMatrix read_npz(const std::string& path, const Device& device = Device::cpu(),
                                    Progress* progress = nullptr);
 

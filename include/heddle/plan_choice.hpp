@@ -1,4 +1,4 @@
-// The plan that a matrix gets where nobody named one, and why: what profiles know, else a
+// The plan of a matrix for which the user named none, and the reason: from profiles, else a
 // prediction.
 #pragma once
 
@@ -29,13 +29,13 @@ std::string name_of_entry() {
 }
 }  // namespace detail
 
-/// What the choice of a plan depends on, of a matrix.
+/// The properties of a matrix on which the choice of a plan depends.
 struct HEDDLE_EXPORT PlanSubject {
   PatternView pattern;    // in the host's memory
   std::string entry;      // as profiles name it; empty for a type that has no name there
   std::string precision;  // of the stored numbers
   int entry_bytes = 0;
-  int result_bytes = 0;  // of a row of y; solvers' vectors are of such rows
+  int result_bytes = 0;  // of a row of y, and of solvers' vectors
   bool is_defined = false;
 
   EntrySize size() const { return {entry_bytes, result_bytes}; }
@@ -59,25 +59,25 @@ struct HEDDLE_EXPORT PlanChoice {
   std::string warning;  // of one line, where a profile's plan cannot run; else empty
 };
 
-/// Profiles in the order in which they are asked: a named file, that of HEDDLE_PROFILE, those of
-/// the user's cache folder (`profile_folder`), and those that come with the library. A record of
-/// the same pattern comes before all others, wherever it is; else the first that knows a similar
-/// one is taken. The files of one folder answer together, with the best that any of them has.
+/// Profiles in the order of search: a named file, that of HEDDLE_PROFILE, those of the user's cache
+/// folder (`profile_folder`), and those that come with the library. A record of the same pattern
+/// comes before all others, wherever it is; else the first that knows a similar one wins. The files
+/// of one folder answer together, with their best.
 class HEDDLE_EXPORT Profiles {
  public:
-  /// None at all: every plan is a prediction.
+  /// No profiles: every plan is a prediction.
   Profiles() = default;
 
-  /// What cannot be used (of another device, of another schema, broken) is left out with a warning;
-  /// files of other devices in the two folders without one. A named file that is not there or
-  /// broken is an error (io, bad_plan), since somebody asked for it. "none" in the place of a name
-  /// ends the list there: `--profile none` asks nobody, HEDDLE_PROFILE=none the named file alone.
+  /// Leaves out unusable files (of another device, of another schema, broken) with a warning; files
+  /// of other devices in the two folders without one. A named file that is missing or broken is an
+  /// error (io, bad_plan). "none" in place of a name ends the list there: `--profile none` uses no
+  /// profile, HEDDLE_PROFILE=none only the named file.
   static Profiles for_device(const Device& device, const std::optional<std::string>& path = {});
-  /// The named file alone, likewise.
+  /// Only the named file, likewise.
   static Profiles of_file(const Device& device, const std::string& path);
 
-  /// Costs what a prediction costs, and two passes over the pattern if a profile has the entry and
-  /// precision. A plan that cannot run here is left for a prediction.
+  /// Costs as much as a prediction, and two passes over the pattern if a profile has the entry and
+  /// precision. A prediction replaces a plan that cannot run here.
   PlanChoice choose(const PlanSubject& subject, const Device& device, Objective objective) const;
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
     return choose(subject_of(matrix), device, objective);
@@ -120,12 +120,12 @@ inline Plan choose_plan(const AnyMatrix& matrix, const Device& device, const Pro
   return profiles.choose(matrix, device, objective).plan;
 }
 
-/// $XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles, where `tune` writes without a file
-/// being named; empty where neither is set.
+/// $XDG_CACHE_HOME/heddle/profiles or ~/.cache/heddle/profiles, where `tune` writes by default;
+/// empty where neither is set.
 HEDDLE_EXPORT std::string profile_folder();
 
 /// The files of that folder and those that come with the library, which `Profiles::for_device`
-/// reads without being told of them.
+/// reads by default.
 std::vector<std::string> profiles_in_folders();
 
 }  // namespace heddle

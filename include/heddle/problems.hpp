@@ -3,9 +3,9 @@
 //
 // Every matrix depends on its arguments alone: the same bits for any number of threads. Randomness
 // is a hash of (seed, place); smooth variation is rational, so that no value depends on a
-// mathematical library. `size` is the number of rows wished for, 1 to `largest_problem`; the rows
-// made are the nearest that the construction allows. Options outside their range throw
-// ErrorKind::usage, a matrix that does not fit in memory throws ErrorKind::memory beforehand.
+// mathematical library. `size` is the number of rows wished for, 1 to `largest_problem`; the actual
+// number is the nearest that the construction allows. Options outside their range throw
+// ErrorKind::usage, and a matrix that does not fit in memory throws ErrorKind::memory beforehand.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ namespace heddle {
 
 namespace detail {
 
-/// What the blocks of a file say of it, where `tiling` leaves it open: entries are columns of
+/// What the blocks of a file tell where `tiling` leaves it open: entries are columns of
 /// `components`, or tiles of `rows` x `columns`.
 inline Tiling tiling_of_blocks(const ScalarMatrix& file, Tiling tiling, int components, int rows,
                                int columns) {
@@ -28,8 +28,8 @@ inline Tiling tiling_of_blocks(const ScalarMatrix& file, Tiling tiling, int comp
   return is_column ? Tiling::components : tiling;
 }
 
-/// The rows of the field that a table of numbers is, with `components` real numbers a row. Throws
-/// as `field_of`.
+/// The number of rows of the field in a table of numbers, with `components` real numbers a row.
+/// Throws as `field_of`.
 inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
   const int parts = file.is_complex ? 2 : 1;
   if (file.is_complex && !(ring == Ring::complex && components % 2 == 0)) {
@@ -59,9 +59,9 @@ inline Index rows_of_field(const ScalarField& file, int components, Ring ring) {
 
 }  // namespace detail
 
-/// The entries behind what a file holds, as `fold` finds them. Where `tiling` is automatic and the
-/// file is one of blocks (BSR), the shape of its blocks decides, if it is that of an entry E: of
-/// its representation or of the column of its components. Throws `Error`.
+/// The entries in a file's matrix, as `fold` finds them. Where `tiling` is automatic and the file
+/// has blocks (BSR), their shape decides, if it is that of an entry E: of its representation or of
+/// the column of its components. Throws `Error`.
 template <class E>
 CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
                   const Device& device = Device::cpu()) {
@@ -77,10 +77,10 @@ CsrMatrix<E> fold(ScalarMatrix file, Tiling tiling = Tiling::automatic,
       file.matrix);
 }
 
-/// The field that a table of numbers is: with K = vector_entry_t<E>::components real numbers a row,
+/// The field in a table of numbers: with K = vector_entry_t<E>::components real numbers a row,
 /// either n rows by K columns or one column of K n, a row's components one after the other. Complex
-/// numbers, of which K / 2 are a row, make fields of entries over complex numbers only. Throws
-/// `Error` (size_mismatch, unsupported).
+/// numbers (K / 2 a row) make fields of entries over complex numbers only. Throws `Error`
+/// (size_mismatch, unsupported).
 template <class E>
 Field<E> field_of(const ScalarField& file, const Device& device = Device::cpu()) {
   constexpr int K = vector_entry_t<E>::components;
@@ -94,7 +94,7 @@ Field<E> field_of(const ScalarField& file, const Device& device = Device::cpu())
 
 namespace detail {
 
-/// Runs `make`, and puts the file's name in front of what it finds wrong.
+/// Runs `make`, and puts the file's name in front of its errors.
 template <class F>
 auto naming_file(const std::string& path, F&& make) {
   try {
@@ -106,8 +106,8 @@ auto naming_file(const std::string& path, F&& make) {
 
 }  // namespace detail
 
-/// Reads a Matrix Market or SciPy `.npz` file into a matrix of entries. Throws `Error`, with the
-/// file's name in front: what `read_scalar_matrix` says of the file, and `fold` of the entries.
+/// Reads a Matrix Market or SciPy `.npz` file into a matrix of entries. Throws the `Error` of
+/// `read_scalar_matrix` or `fold`, with the file's name in front.
 template <class E>
 CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device::cpu(),
                          Tiling tiling = Tiling::automatic, Progress* progress = nullptr) {
@@ -115,8 +115,8 @@ CsrMatrix<E> read_matrix(const std::string& path, const Device& device = Device:
   return detail::naming_file(path, [&] { return fold<E>(std::move(file), tiling, device); });
 }
 
-/// Reads a field in the user's order from a Matrix Market file. Throws `Error`, with the file's
-/// name in front: what `read_scalar_field` says of the file, and `field_of` of its shape.
+/// Reads a field in the user's order from a Matrix Market file. Throws the `Error` of
+/// `read_scalar_field` or `field_of`, with the file's name in front.
 template <class E>
 Field<E> read_field(const std::string& path, const Device& device = Device::cpu(),
                     Progress* progress = nullptr) {

@@ -1,4 +1,4 @@
-// How a solve is stopped, and what it reports.
+// How a solve stops, and what it reports.
 #pragma once
 
 #include <functional>
@@ -22,18 +22,18 @@ enum class Status {
   breakdown,   // a coefficient of the recurrence is zero or not a number, though nothing overflowed
   stagnated,   // two restarts in a row did not halve the true residual
   not_finite,  // NaN or infinity in b, the guess or the iteration
-  accuracy_limit,  // as good as rounding of x lets it be, which is less than was asked for
-  out_of_range,    // the scalars of x do not hold the solution: it overflows or underflows
-  not_hermitian    // nor may conjugate gradient be used then
+  accuracy_limit,  // rounding of x keeps the residual above the tolerance
+  out_of_range,    // the scalars of x cannot hold the solution: it overflows or underflows
+  not_hermitian    // so conjugate gradient may not be used
 };
 HEDDLE_EXPORT std::string_view name(Status status);
 
-/// What the tolerance is relative to.
+/// The reference of the relative tolerance.
 enum class Baseline { right_hand_side, initial_residual };
 
 struct HEDDLE_EXPORT SolveProgress {
   long long iteration = 0;
-  double relative_residual = 0;  // of the recurrence, against the baseline
+  double relative_residual = 0;  // of the recurrence, relative to the baseline
   double seconds = 0;
 };
 
@@ -43,7 +43,7 @@ struct HEDDLE_EXPORT SolverOptions {
   /// Relative; `by_precision` is 1e-10 in double and long double, 1e-5 in single.
   double tolerance = by_precision;
   Baseline baseline = Baseline::right_hand_side;
-  /// A residual norm of at most this is enough, whatever the tolerance says.
+  /// A residual norm of at most this is enough, whatever the tolerance.
   double absolute_tolerance = 0;
   long long max_iterations = 10000;
   /// Iterations of GMRES between restarts, each of which keeps a field. A solver keeps to that of
@@ -54,30 +54,30 @@ struct HEDDLE_EXPORT SolverOptions {
   std::function<bool(const SolveProgress&)> observer = {};
   /// Keep the relative residual of every iteration, see the solver's `history()`.
   bool record_history = false;
-  /// Look whether the matrix is Hermitian where the method needs that (two products in the first
-  /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. False
-  /// is for measuring iterations.
+  /// Test whether the matrix is Hermitian where the method needs that (two products in the first
+  /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. Use
+  /// false to measure iterations.
   bool checks = true;
 };
 
-/// Of one solve. Norms are 2-norms over all components, of the system as given.
+/// The result of one solve. Norms are 2-norms over all components, of the system as given.
 struct HEDDLE_EXPORT Report {
   Status status = Status::converged;
-  std::string_view detail;            // what was seen, where the status alone does not say it
+  std::string_view detail;            // details, where the status alone does not tell them
   std::string_view loop = "stepped";  // the form that ran, as plans name it
-  std::string_view stored = "own";    // what iterations read, last: own or float, as in plans
+  std::string_view stored = "own";  // the matrix of the last iterations: own or float, as in plans
   long long iterations = 0;
-  double residual = 0;       // |b - A x| / baseline, true, for the x that is returned
+  double residual = 0;       // |b - A x| / baseline, true, for the returned x
   double residual_norm = 0;  // |b - A x|
   double baseline_norm = 0;
   double target_norm = 0;  // the residual norm that counts as converged
-  /// |b - A x| / (|A D x| + |b|), D random factors of about 1: what the residual is beside what x
-  /// and b are known by, at most the one by |A| |x| + |b|. NaN where no product was made for it.
+  /// |b - A x| / (|A D x| + |b|), D random factors of about 1: the residual relative to the
+  /// precision of x and b, at least the one by |A| |x| + |b|. NaN where no product was made for it.
   double backward_error = std::numeric_limits<double>::quiet_NaN();
   int restarts = 0;  // from the true residual: the recurrence had drifted, or read floats
   double permute_seconds = 0;
   double iterate_seconds = 0;
-  long long bytes_per_iteration = 0;  // modelled; 0 = the operator does not say
+  long long bytes_per_iteration = 0;  // modelled; 0 = unknown
 
   bool converged() const { return status == Status::converged; }
   /// Converged, or as near to it as x can be in its precision.
@@ -90,8 +90,8 @@ struct HEDDLE_EXPORT Report {
 };
 HEDDLE_EXPORT std::ostream& operator<<(std::ostream& out, const Report& report);
 
-/// Of a solve in stream order: written by the device when that solve is over. As `Report`, where
-/// the names are the same.
+/// Report of a solve in stream order, written by the device when that solve is over. As `Report`,
+/// where the names are the same.
 struct HEDDLE_EXPORT DeviceReport {
   Status status = Status::converged;
   StoredScalar stored = StoredScalar::own;

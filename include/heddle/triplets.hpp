@@ -39,7 +39,7 @@ struct HEDDLE_EXPORT StridedIndices {
   }
 };
 
-/// A pattern, and the triplets that meet in each of its entries: entry i is the sum of triplets
+/// A pattern, and the triplets of each of its entries: entry i is the sum of triplets
 /// triplet[first[i]], ..., triplet[first[i + 1] - 1], which increase.
 struct HEDDLE_EXPORT OrderedTriplets {
   Array<Offset> offsets;
@@ -48,19 +48,19 @@ struct HEDDLE_EXPORT OrderedTriplets {
   Array<std::uint32_t> triplet;
 };
 
-/// Throws `Error` if an index is out of range, the first such triplet named.
+/// Throws `Error` if an index is out of range, and names the first such triplet.
 HEDDLE_EXPORT OrderedTriplets order_triplets(Index rows, Index columns, std::size_t count,
                                              StridedIndices row, StridedIndices column,
                                              const Device& device);
 
-/// Throws `Error` if two triplets meet, naming them: their entries cannot be added.
+/// Throws `Error` if two triplets share a place, and names them: their entries cannot be added.
 HEDDLE_EXPORT void refuse_duplicates(const OrderedTriplets& ordered, Index rows);
 
 }  // namespace detail
 
-/// Where each triplet's value goes: into an entry of the assembled matrix, where those that name
-/// the same place are summed in the order given, so that the same triplets yield the same bits with
-/// any number of threads.
+/// Maps each triplet's value to an entry of the assembled matrix. It sums triplets of the same
+/// place in the order given, so that the same triplets yield the same bits with any number of
+/// threads.
 template <class E>
 class HEDDLE_EXPORT ValueMap {
  public:
@@ -82,7 +82,7 @@ class HEDDLE_EXPORT ValueMap {
     sum([&](std::size_t i) { return unpack(triplet_values.data() + i * E::components); },
         csr_values, stream);
   }
-  /// The same from triplets; their rows and columns are not looked at again.
+  /// The same from triplets; does not check their rows and columns again.
   void apply(std::span<const Triplet<E>> given, std::span<scalar> csr_values,
              const Stream& stream = Device::cpu().stream()) const {
     require("triplets", triplets(), given.size() * E::components);
@@ -145,14 +145,14 @@ Assembled<E> assemble_ordered(Index rows, Index columns, OrderedTriplets ordered
 
 }  // namespace detail
 
-/// A rows x columns matrix with sorted columns. Triplets that name the same place are summed in the
-/// order given, by the entry's `add`; entries that compute in another type than they are kept in
-/// have no sum, and duplicates among them are refused. Throws `Error` if an index is out of range.
+/// A rows x columns matrix with sorted columns. It sums triplets of the same place in the order
+/// given, by the entry's `add`. Entries stored in another type than they compute in have no sum,
+/// and their duplicates are refused. Throws `Error` if an index is out of range.
 template <class E, std::integral N, std::integral M>
 Assembled<E> assemble(N rows, M columns, std::span<const Triplet<E>> triplets,
                       const Device& device = Device::cpu()) {
   static_assert(check_entry<E>());
-  // No triplets, no address to take.
+  // Without triplets there is no address to take.
   const Triplet<E>* first = triplets.data();
   const detail::StridedIndices row{first ? &first->row : nullptr, sizeof(Triplet<E>)};
   const detail::StridedIndices column{first ? &first->column : nullptr, sizeof(Triplet<E>)};

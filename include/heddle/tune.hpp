@@ -1,4 +1,4 @@
-// The tuner: which plan is best for a matrix on a device, found by measuring, kept in a profile.
+// The tuner: measures which plan is best for a matrix on a device, and keeps it in a profile.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@
 namespace heddle {
 
 /// `full`: every plan of the papers' space. `pruned`: some per cent of that time, over everything
-/// that a plan holds. `predict`: no trial, a model of the device and what profiles know.
+/// that a plan holds. `predict`: no trial, only a model of the device and the profiles.
 enum class Search { full, pruned, predict };
 HEDDLE_EXPORT std::string_view name(Search search);
 HEDDLE_EXPORT Search parse_search(std::string_view text);
 
-/// What became of one plan.
+/// The outcome of one plan.
 struct HEDDLE_EXPORT Trial {
   enum class Outcome {
     measured,
-    too_large,  // over the memory ratio, or than what is free: nothing was allocated
-    refused,    // it does not suit matrix or device
-    wrong       // its result was not the reference's
+    too_large,  // over the memory ratio, or larger than free memory: nothing was allocated
+    refused,    // unsuitable for matrix or device
+    wrong       // its result differed from the reference's
   };
   Plan plan;
   Outcome outcome = Outcome::measured;
@@ -48,7 +48,7 @@ struct HEDDLE_EXPORT TuneProgress {
   double seconds = 0;           // so far
   double seconds_left = 0;      // about
   const Trial* best = nullptr;  // so far; null before the first
-  bool compares = false;        // what searches found, measured side by side after them
+  bool compares = false;        // searches are over; measures their results side by side
 };
 
 struct HEDDLE_EXPORT TuneOptions {
@@ -56,27 +56,27 @@ struct HEDDLE_EXPORT TuneOptions {
   Objective objective;
   double max_memory_ratio = 2.0;  // plans that take more than so many times CSR are skipped
   double memory_weight = 0;       // w of the score: time x (memory ratio)^w
-  double confidence = 0.95;       // that the median lies within `tightness` of the one that is told
+  double confidence = 0.95;       // that the median lies within `tightness` of the reported one
   double tightness = 0.01;        // relative half width at which measuring a plan stops
   int least_runs = 5;
   int most_runs = 101;
-  /// For the search of a matrix. One plan is measured whatever it is, and the best ones are
-  /// measured again for up to a quarter of it more.
+  /// For the search of a matrix. It always measures one plan, and measures the best ones again for
+  /// up to a quarter of it more.
   double seconds_limit = std::numeric_limits<double>::infinity();
-  /// Plans to begin with beside the predicted ones, such as those that profiles know of matrices
-  /// like this one. Under `Search::predict` the first of them, where there is one, is the answer.
+  /// Plans to begin with beside the predicted ones, such as those that profiles hold for similar
+  /// matrices. Under `Search::predict` the first of them, where there is one, is the answer.
   std::vector<Plan> starts = {};
-  /// What they know of a matrix is one more of these.
+  /// Their plans for a matrix are added to these.
   Profiles known = {};
-  /// Told of each matrix, by its name, before its plans are tried.
+  /// Called for each matrix, with its name, before its plans are tried.
   std::function<void(const std::string&)> on_matrix = {};
-  /// Told now and then; false ends the search, which keeps what it has measured.
+  /// Called now and then; false ends the search, which keeps what it has measured.
   std::function<bool(const TuneProgress&)> observer = {};
-  /// Told of every trial as it ends.
+  /// Called at the end of every trial.
   std::function<void(const Trial&)> on_trial = {};
 };
 
-/// What a search found. `best` is empty where no plan could be measured.
+/// The result of a search. `best` is empty where no plan could be measured.
 struct HEDDLE_EXPORT SearchResult {
   std::optional<Trial> best;     // least score, or the favourite, see `pruned_search`
   std::optional<Trial> natural;  // of the natural layout under its best schedule
@@ -88,39 +88,38 @@ struct HEDDLE_EXPORT SearchResult {
 /// Every plan of the space. `reference` runs in turn with the candidates, and is a candidate.
 HEDDLE_EXPORT SearchResult full_search(Trials& trials, const SearchSpace& space,
                                        const Plan& reference, const TuneOptions& options);
-/// Coordinate search from each of `starts`, which come best guess first and of which the first is
-/// the reference, and the best where nothing is faster by `tightness`, 1% at most; schedules of the
-/// natural layout likewise. docs/tuning.md tells how.
+/// Coordinate search from each of `starts`, best guess first. The first is the reference, and wins
+/// where nothing is faster by `tightness`, 1% at most; schedules of the natural layout likewise.
+/// docs/tuning.md tells how.
 HEDDLE_EXPORT SearchResult pruned_search(Trials& trials, const SearchSpace& space,
                                          const std::vector<Plan>& starts,
                                          const TuneOptions& options);
 
-/// A matrix and what people call it.
+/// A matrix and its name for people.
 struct HEDDLE_EXPORT NamedMatrix {
   std::string name;
   const AnyMatrix* matrix = nullptr;
 };
 
 /// Tunes a matrix on a device; the profile has one record, of the best plan and of the natural
-/// layout under its best schedule. `Search::predict` tries no plan: its record's times are of no
-/// run, and its speed-up is not known. A cancelled search leaves a record of what it measured, or,
-/// before it measured a plan, none. Throws `Error`: usage for options without meaning, and for
-/// iterations on a rectangular matrix; unsupported for conjugate gradient on entries without an
-/// adjoint, and, with the last refusal, for a matrix that no plan can run.
+/// layout under its best schedule. `Search::predict` tries no plan: its record has times of no run,
+/// and no speed-up. A cancelled search leaves a record of its measurements, or none before the
+/// first plan is measured. Throws `Error`: usage for options without meaning, and for iterations on
+/// a rectangular matrix; unsupported for conjugate gradient on entries without an adjoint, and,
+/// with the last refusal, for a matrix that no plan can run.
 HEDDLE_EXPORT Profile tune(const NamedMatrix& matrix, const Device& device,
                            const TuneOptions& options = {});
-/// The same over matrices of one domain and entry, a record each, and beside them the one plan that
-/// is best over all: least total regret, sum over matrices of log(score / best score), among the
-/// plans that were the best of one and those that came near it, each of which is measured on every
-/// matrix, or their storage or order alone, or the predictions (`DomainUse`): of that of these
-/// kinds which clearly loses least where each matrix in turn is left out. Without that plan where
-/// it is cancelled before all of them are measured, and under `Search::predict`, which has no times
-/// to compare.
+/// The same over matrices of one domain and entry, a record each, and the one plan that is best
+/// over all: least total regret, sum over matrices of log(score / best score). Candidates are plans
+/// that were the best of one or near it, each measured on every matrix; their storage or order
+/// alone; and the predictions (`DomainUse`). The kind that clearly loses least where each matrix in
+/// turn is left out wins. There is no such plan if it is cancelled before all of them are measured,
+/// nor under `Search::predict`, which has no times to compare.
 HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
                                   const std::vector<NamedMatrix>& matrices, const Device& device,
                                   const TuneOptions& options = {});
 
-/// What the plan of a domain loses on a matrix, as a rule one that was not of its set.
+/// The loss of a domain's plan on a matrix, usually one outside its set.
 struct HEDDLE_EXPORT Evaluation {
   std::string domain;
   Trial plan;  // the domain's plan on this matrix
@@ -130,7 +129,7 @@ struct HEDDLE_EXPORT Evaluation {
   double loss = 0;
 };
 /// Searches as `options` say, without help from the profile, and measures both plans side by side.
-/// Of several domains of that entry, precision and objective it takes the one that has the nearest
+/// Of several domains of that entry, precision and objective it takes the one with the nearest
 /// matrix. Throws as `tune`, and `Error` (usage) where the profile has no such domain or the search
 /// was cancelled before it measured both plans.
 HEDDLE_EXPORT Evaluation evaluate(const Profile& profile, const NamedMatrix& matrix,

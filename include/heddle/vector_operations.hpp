@@ -1,11 +1,11 @@
-// Operations on fields; the fused updates of methods are their own, see methods/. All fields of one
-// call agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
-// `permute` also take fields of different strides. Fields that share memory are one and the same:
-// `copy` and `permute`, whose fields may differ, refuse others, and `permute` also one field in two
-// bases. S is float, double or long double.
+// Operations on fields; methods have their own fused updates, see methods/. All fields of one call
+// agree in rows, components, layout and basis, or `Error` says which do not; only `copy` and
+// `permute` also take fields of different strides. Fields that share memory must be the same field.
+// `copy` and `permute`, whose fields may differ, refuse partly shared ones, and `permute` also one
+// field in two bases. S is float, double or long double.
 //
 // On the stream of a GPU, S is float or double, fields lie in the GPU's memory (`copy` and
-// `permute` also take the host's), and what returns no number returns before it is done.
+// `permute` also take the host's), and calls that return no number return before they are done.
 #pragma once
 
 #include <array>

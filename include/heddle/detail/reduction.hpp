@@ -92,25 +92,27 @@ class HEDDLE_EXPORT Reduction {
   /// The first `count` sums: on the CPU of all partials, groups added pairwise, which destroys
   /// them; on a GPU those that its last kernel left, when the stream is done.
   std::array<sum, width> finish(int count) { return joined(count, std::plus<>()); }
+  /// The same into `to`, on the CPU, where they may be more than `width`.
+  void finish(int count, sum* to) { join_groups(count, to, std::plus<>()); }
   /// The largest of the first ones instead; no number where one is none.
   sum finish_largest() { return joined(1, larger)[0]; }
   static sum larger(sum a, sum b) { return a > b || a != a ? a : b; }
 
  private:
-  /// The one place where sums become whole: sums over several processes would be joined here.
+  /// Sums become whole here and in `join_groups`: those of several processes would be joined here.
   template <class Join>
   std::array<sum, width> joined(int count, const Join& join) {
     std::array<sum, width> sums{};
     if (device_.on_gpu()) {
       device_.synchronize();
       for (int v = 0; v < count; ++v) sums[static_cast<std::size_t>(v)] = results_[v];
-      return sums;
+    } else {
+      join_groups(count, sums.data(), join);
     }
-    finish(count, sums.data());
     return sums;
   }
-  /// The same on the CPU, where they may be more than `width`.
-  void finish(int count, sum* sums) {
+  template <class Join>
+  void join_groups(int count, sum* to, const Join& join) {
     const Offset groups = groups_of(rows_);
     for (Offset half = 1; half < groups; half *= 2) {
       for (Offset g = 0; g + half < groups; g += 2 * half) {
@@ -119,7 +121,7 @@ class HEDDLE_EXPORT Reduction {
         }
       }
     }
-    for (int v = 0; v < count; ++v) sums[v] = groups > 0 ? partials(0)[v] : 0;
+    for (int v = 0; v < count; ++v) to[v] = groups > 0 ? partials(0)[v] : 0;
   }
 
   Index rows_ = 0;

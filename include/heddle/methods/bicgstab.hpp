@@ -10,7 +10,7 @@ namespace heddle::methods {
 template <Ring R, bool preconditioned>
 struct BiCGStab {
   static constexpr Ring ring = R;
-  /// v = A p_hat, t = A s_hat; s lies where r did.
+  /// v = A p_hat, t = A s_hat; s overwrites r.
   enum Vector {
     x,
     r,
@@ -37,7 +37,7 @@ struct BiCGStab {
       c[rho] = N::from_real(judge.first_squared_norm);
     }
   };
-  /// After <shadow, v>.
+  /// Decides from <shadow, v>.
   struct HalfStepLength {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
@@ -53,7 +53,7 @@ struct BiCGStab {
       add_multiple(f[r], f[v], -c[alpha]);
     }
   };
-  /// After |s|^2, <t, s> and |t|^2. Where s is small enough, omega may be 0 by 0 (identity,
+  /// Decides from |s|^2, <t, s> and |t|^2. Where s is small enough, omega may be 0 by 0 (identity,
   /// diagonal systems): x then gains p_hat alpha alone, and s is the residual.
   struct SecondStepLength {
     template <class C, class N, class T>
@@ -80,7 +80,7 @@ struct BiCGStab {
       add_multiple(f[r], f[t], -c[omega]);
     }
   };
-  /// After |r|^2 and <shadow, r>.
+  /// Decides from |r|^2 and <shadow, r>.
   struct NextDirection {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

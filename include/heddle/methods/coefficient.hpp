@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// A coefficient of ring R over S; real coefficients are kept like the others, in one component.
+/// A coefficient of ring R over S; real coefficients have one component.
 template <Ring R, class S>
 struct HEDDLE_EXPORT Coefficient {
   static constexpr int size = ring_size(R);
@@ -108,7 +108,7 @@ HEDDLE_INLINE void add_multiple(Coefficient<R, S>& y, const Coefficient<R, S>& x
   multiply_add_at<R>(y.component, x.component, c.component);
 }
 
-/// Not by its square, which leaves the range of S long before the coefficient does.
+/// Avoids its square, which leaves the range of S long before the coefficient does.
 template <Ring R, class S>
 HEDDLE_HD bool is_usable(const Coefficient<R, S>& c) {
   S sum = 0;

@@ -25,7 +25,7 @@ struct ConjugateGradient {
       judge.stop(judge.why_not_positive(c[r_z].real(), device::loop_not_definite));
     }
   };
-  /// After p* A p.
+  /// Decides from p* A p.
   struct StepLength {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
@@ -42,7 +42,7 @@ struct ConjugateGradient {
       add_multiple(v[r], v[q], -c[alpha]);
     }
   };
-  /// After |r|^2 and r* M^-1 r.
+  /// Decides from |r|^2 and r* M^-1 r.
   struct NextDirection {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

@@ -1,4 +1,4 @@
-// When a run of a method is over: one policy for the host and for kernels.
+// The end of a method's run: one policy for the host and for kernels.
 #pragma once
 
 #if !defined(__CUDACC_RTC__)
@@ -33,11 +33,11 @@ HEDDLE_INLINE int judged(const Limits& limits, T squared_norm, long long iterati
   return iteration >= limits.iterations ? device::loop_limit : device::loop_runs;
 }
 
-/// What a decision knows of the run, and what it says.
+/// The state of the run that a decision gets, and the verdict that it leaves.
 template <class T>
 struct Judge {
-  T target;              // |r|^2 that is small enough
-  T growth;              // |r|^2 that is too much
+  T target;              // a |r|^2 that is small enough
+  T growth;              // a |r|^2 that is too large
   T first_squared_norm;  // |r|^2 where the run began
   long long iterations;  // at most
   long long iteration;   // done
@@ -48,20 +48,20 @@ struct Judge {
 
   HEDDLE_INLINE bool runs() const { return end == device::loop_runs; }
 
-  /// The run ends here, before the update that follows the decision; `loop_runs`: it does not.
+  /// Ends the run here, before the update that follows the decision; `loop_runs` does not end it.
   HEDDLE_INLINE void stop(int why) {
     if (runs() && why != device::loop_runs) {
       end = why;
       at_once = true;
     }
   }
-  /// The run ends with that update.
+  /// Ends the run with that update.
   HEDDLE_INLINE void finish(int why) {
     if (runs()) end = why;
   }
-  /// An end that was said takes effect here.
+  /// Applies an end that was announced.
   HEDDLE_INLINE void stop_if_over() { at_once = !runs(); }
-  /// One more iteration is done, and left a residual of this squared norm.
+  /// Counts one more iteration, which left a residual of this squared norm.
   HEDDLE_INLINE void conclude(T squared) {
     squared_norm = squared;
     concluded = true;

@@ -9,9 +9,9 @@ namespace heddle::methods {
 template <Ring, bool preconditioned>
 struct Minres {
   static constexpr Ring ring = Ring::real;
-  /// The Lanczos vector lies in r, the one before it in u, both beta times as long as the paper's,
-  /// and z is M^-1 of it. w and the one before it, in y, are the directions of x. The image in q
-  /// makes room for the next z.
+  /// r holds the Lanczos vector, u the one before it, both beta times as long as the paper's; z is
+  /// M^-1 r. w and the one before it, in y, are the directions of x. The image in q makes room for
+  /// the next z.
   enum Vector {
     x,
     r,
@@ -26,9 +26,9 @@ struct Minres {
   enum Scalar {
     shift,      // alpha / beta, of the tridiagonal matrix
     ratio,      // beta over the beta before
-    beta,       // of r, the next one behind `Rotate`
+    beta,       // of r, after `Rotate` the next one
     scale,      // 1 / beta of z
-    delta_bar,  // of the rotations that make it triangular, as the paper has them
+    delta_bar,  // of the rotations that make it triangular, as in the paper
     delta,
     epsilon,
     old_epsilon,
@@ -37,7 +37,7 @@ struct Minres {
     sine,
     phi,
     phi_bar,
-    size,  // |r| in the norm that phi_bar is not in: of b - A x, at the start of the run
+    size,  // |b - A x| at the start of the run; phi_bar is in another norm
     scalars
   };
 
@@ -47,7 +47,7 @@ struct Minres {
       v[u] = v[w] = v[y] = {};
     }
   };
-  /// After |r|^2 and r* M^-1 r.
+  /// Decides from |r|^2 and r* M^-1 r.
   struct Begin {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
@@ -58,7 +58,7 @@ struct Minres {
       c[cosine] = N::from_real(-1);
     }
   };
-  /// After z* A z.
+  /// Decides from z* A z.
   struct Diagonal {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
@@ -80,7 +80,7 @@ struct Minres {
       add_multiple(v[u], before, -c[ratio]);
     }
   };
-  /// After |u|^2 and u* M^-1 u.
+  /// Decides from |u|^2 and u* M^-1 u.
   struct Rotate {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

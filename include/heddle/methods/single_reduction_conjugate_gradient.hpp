@@ -1,4 +1,4 @@
-// Conjugate gradient whose sums meet once an iteration (Chronopoulos and Gear 1989).
+// Conjugate gradient with one reduction an iteration (Chronopoulos and Gear 1989).
 #pragma once
 
 #include "heddle/methods/listing.hpp"
@@ -18,7 +18,7 @@ struct SingleReductionConjugateGradient {
       v[p] = v[s] = {};
     }
   };
-  /// After |r|^2 and r* M^-1 r of the iteration before, and z* A z.
+  /// Decides from |r|^2 and r* M^-1 r of the iteration before, and z* A z.
   struct Step {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {

@@ -22,17 +22,17 @@ struct HEDDLE_EXPORT ProductTerm {
   double coefficient = 0;
 };
 
-/// What a definition states, in real components; a complex member is two of them, re and im.
+/// The content of a definition, in real components; a complex member is two of them, re and im.
 struct HEDDLE_EXPORT EntryDefinition {
-  /// What a file may ask for: products are tables of their cube.
+  /// The limit for a file: products are tables of its cube.
   static constexpr int most_components = 36;
 
   std::string name;
   std::vector<std::string> components;         // "x", "a.re", ...: of an entry, K of them
-  std::vector<std::string> vector_components;  // of what it acts on and yields, V of them
+  std::vector<std::string> vector_components;  // of its vector entry, V of them
   Ring ring = Ring::real;
   std::vector<ProductTerm> product;  // by result, then left, then right
-  Formula inverse;                   // of K components; empty where there is none
+  Formula inverse;                   // of K components; empty if undefined
   Formula adjoint;                   // likewise
 
   int size() const { return static_cast<int>(components.size()); }
@@ -41,35 +41,34 @@ struct HEDDLE_EXPORT EntryDefinition {
   bool has_adjoint() const { return !adjoint.empty(); }
 };
 
-/// Parses and checks a definition: that `multiply` is linear in both factors and uses every
-/// component, that the inverse inverts, that the adjoint is the transpose of the real
-/// representation and that the ring commutes, each on random numbers. Throws `Error`
-/// (malformed_file) "source: key path: what is wrong".
+/// Parses and checks a definition, on random numbers: `multiply` is linear in both factors and uses
+/// every component, the inverse inverts, the adjoint is the transpose of the real representation,
+/// and the ring commutes. Throws `Error` (malformed_file) "source: key path: fault".
 HEDDLE_EXPORT EntryDefinition parse_entry_definition(std::string_view json,
                                                      const std::string& source);
 
-/// The same of a file; also throws `Error` (io).
+/// The same for a file; also throws `Error` (io).
 HEDDLE_EXPORT EntryDefinition read_entry_definition(const std::string& path);
 
 /// The V x V matrix by which `entry` (K components) acts, row by row.
 HEDDLE_EXPORT std::vector<double> real_representation(const EntryDefinition& definition,
                                                       const double* entry);
 
-/// Where the components stand in that matrix. Throws `Error` (unsupported) if some number of it is
+/// The place of each component in that matrix. Throws `Error` (unsupported) if some number of it is
 /// not one component, its negative, or zero.
 HEDDLE_EXPORT detail::Arrangement arrangement(const EntryDefinition& definition);
 
-/// The inverse of an entry (K components each), scaled so that no intermediate overflows. Of a
+/// The inverse of an entry (K components each), scaled so that no intermediate overflows. For a
 /// singular entry it is not finite, or so large that |a| |a^-1| exceeds 1 / epsilon.
 template <class S>
 HEDDLE_EXPORT void invert(const EntryDefinition& definition, const S* entry, S* inverse,
                           std::vector<S>& registers);
 
-/// A C++ header that host compiler, nvcc and NVRTC take, given heddle's own `entries/` headers: a
-/// template over the scalar that states what entries/entry.hpp asks for.
+/// A C++ header for host compiler, nvcc and NVRTC, over heddle's own `entries/` headers: a template
+/// over the scalar that states what entries/entry.hpp requires.
 HEDDLE_EXPORT std::string cuda_text(const EntryDefinition& definition);
 
-/// The template of that text, e.g. "heddle_user::split_complex_entry".
+/// The name of that template, e.g. "heddle_user::split_complex_entry".
 HEDDLE_EXPORT std::string cuda_type_name(const EntryDefinition& definition);
 
 }  // namespace heddle

@@ -36,7 +36,7 @@ inline std::string_view name(Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }
 
-/// Throws `Error` with the names that there are.
+/// Throws `Error` that lists the names.
 HEDDLE_EXPORT EntryKind parse_entry_kind(std::string_view text);
 HEDDLE_EXPORT Precision parse_precision(std::string_view text);
 

@@ -1,5 +1,5 @@
-// Arithmetic on the components of one or two operands as a flat list of instructions: what an
-// expression of an entry definition is parsed into, printed from, and run by.
+// Arithmetic on the components of one or two operands as a flat list of instructions. Expressions
+// of an entry definition are parsed into it, printed from it, and run by it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct HEDDLE_EXPORT Instruction {
   bool operator==(const Instruction&) const = default;
 };
 
-/// Every instruction has a register of its own; `results` names that of each component.
+/// Every instruction has its own register; `results` names the register of each component.
 struct HEDDLE_EXPORT Formula {
   std::vector<Instruction> instructions;
   std::vector<int> results;
@@ -30,8 +30,8 @@ struct HEDDLE_EXPORT Formula {
   bool empty() const { return results.empty(); }
 };
 
-/// `result[i]` of the operands, in T. `second` may be null where no instruction reads it.
-/// `registers` is scratch, kept by callers that evaluate often.
+/// Computes `result[i]` from the operands, in T. `second` may be null where no instruction reads
+/// it. `registers` is scratch; callers that evaluate often keep it.
 template <class T>
 void evaluate(const Formula& formula, const T* first, const T* second, T* result,
               std::vector<T>& registers) {

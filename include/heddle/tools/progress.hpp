@@ -1,4 +1,4 @@
-// How long work tells that it goes on.
+// Progress reports of long work.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,13 @@
 
 namespace heddle {
 
-/// Passed as a pointer to whatever may take long; nullptr is silence.
+/// Passed as a pointer to work that may take long; nullptr is silence.
 class HEDDLE_EXPORT Progress {
  public:
   virtual ~Progress() = default;
 
-  /// `fraction` of the work named `what` is done, from 0 to 1; a negative one where that is not
-  /// known. May be called often: it must return at once.
+  /// `fraction` of the work named `what` is done, from 0 to 1; negative where it is unknown. Called
+  /// often, so it must return at once.
   virtual void report(double fraction, std::string_view what) = 0;
 };
 
@@ -36,7 +36,7 @@ class HEDDLE_EXPORT TerminalProgress final : public Progress {
 
   void report(double fraction, std::string_view what) override;
 
-  /// Takes the line away, for output that is to stand in its place; a later report draws it again.
+  /// Erases the line, to make room for output; a later report draws it again.
   void erase();
 
  private:

@@ -1,6 +1,6 @@
-// Work shared out over threads of the CPU: a loop's items are cut into shares, one a thread, and a
-// thread that is done takes from the others'. Threads that are late, on a machine that is shared,
-// delay nobody: whoever leads waits for none that has not begun.
+// Work shared over threads of the CPU: each thread has a share of a loop's items, and a thread that
+// is done takes from the others'. Late threads, on a shared machine, delay nobody: the leader waits
+// for none that has not begun.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +14,22 @@
 
 namespace heddle {
 
-/// The most threads that one loop is shared out over.
+/// The most threads for one loop.
 inline constexpr int most_threads = 1024;
 
-/// Threads to share out `items` of cheap work, a scalar's or a row's. To call a thread takes as
-/// long as some 512 items do: t threads take items / t + 512 t, least where t^2 = items / 512.
+/// The number of threads for `items` of cheap work, scalars or rows. Calling a thread takes as long
+/// as some 512 items do: t threads take items / t + 512 t, least where t^2 = items / 512.
 inline int team_size(const Stream& stream, long long items) {
   constexpr double call = 512;
   const double best = std::sqrt(static_cast<double>(items) / call);
   return static_cast<int>(std::clamp<double>(best, 1, std::max(stream.threads, 1)));
 }
 
-/// The threads of a loop that is told no number: as set here, or else the environment's
+/// The default number of threads of a loop: as set here, or else the environment's
 /// HEDDLE_NUM_THREADS or OMP_NUM_THREADS, the first of them that is a whole number above 0, or else
 /// the cores that this process may use, by affinity and cgroup. At most `most_threads`.
 int default_threads();
-/// 0 goes back to the environment's. Throws `Error` (usage) below 0 and above `most_threads`.
+/// 0 restores the environment's. Throws `Error` (usage) below 0 and above `most_threads`.
 void set_default_threads(int threads);
 
 namespace detail {
@@ -42,7 +42,7 @@ struct Claim {
 
 class Loop;
 
-/// One thread's way to what is left of a loop.
+/// One thread's access to the remaining items of a loop.
 class Claims {
  public:
   Claims(Loop& loop, int thread) : loop_(loop), thread_(thread) {}
@@ -54,22 +54,22 @@ class Claims {
   int thread_;
 };
 
-/// A function that is called while it lives.
+/// A reference to a function that is called during its lifetime.
 struct WorkReference {
   void* object;
   void (*call)(void* object, Claims& claims);
 };
 
 /// Calls `work(claims)` on up to `threads` threads, the calling one among them, until nothing of
-/// [0, count) is left. `chunk` = 0: the shares follow one another, and a sixteenth of one is
-/// claimed at once. Otherwise `chunk` items at a time, in order. Rethrows the first exception of
-/// `work`. Within another's work it is called by this thread alone.
+/// [0, count) is left. `chunk` = 0: the shares are consecutive, and a thread claims a sixteenth of
+/// one at once. Otherwise `chunk` items at a time, in order. Rethrows the first exception of
+/// `work`. Within other work only this thread calls it.
 void share_out(int threads, Offset count, Offset chunk, WorkReference work);
 
 }  // namespace detail
 
-/// `work(for_each)` on every thread that takes part, where `for_each(body)` calls `body(i)` for
-/// what the thread claims: for what each thread makes for itself.
+/// Calls `work(for_each)` on every participating thread, where `for_each(body)` calls `body(i)` for
+/// the thread's claims: for objects that each thread makes for itself.
 ///     parallel_shares(team, rows, 0, [&](auto&& for_each) {
 ///       std::vector<Index> scratch;
 ///       for_each([&](Index row) { ... });
@@ -88,7 +88,7 @@ void parallel_shares(int threads, Count count, Offset chunk, const Work& work) {
   detail::share_out(threads, static_cast<Offset>(count), chunk, {const_cast<Work*>(&work), call});
 }
 
-/// `body(i)` for every i in [0, count), in no order. `chunk` as in `share_out`.
+/// Calls `body(i)` for every i in [0, count), in no order. `chunk` as in `share_out`.
 template <std::integral Count, class Body>
 void parallel_for(int threads, Count count, Offset chunk, const Body& body) {
   parallel_shares(threads, count, chunk, [&](auto&& for_each) { for_each(body); });
@@ -98,8 +98,8 @@ void parallel_for(int threads, Count count, const Body& body) {
   parallel_for(threads, count, 0, body);
 }
 
-/// `body(i, result)` for every i, each thread beginning from `identity`; what they come to is
-/// joined by `join(result, other)` in no order: for sums of whole numbers, least, greatest, all.
+/// Calls `body(i, result)` for every i; each thread begins from `identity`, and `join(result,
+/// other)` combines results in no order: for sums of whole numbers, least, greatest, all.
 template <std::integral Count, class T, class Body, class Join>
 T parallel_reduce(int threads, Count count, const T& identity, const Body& body, const Join& join) {
   T result = identity;
@@ -113,7 +113,7 @@ T parallel_reduce(int threads, Count count, const T& identity, const Body& body,
   return result;
 }
 
-/// `least` becomes `value` where that is less.
+/// Lowers `least` to `value` where that is less.
 template <class T>
 void lower(std::atomic<T>& least, T value) {
   T known = least.load();
@@ -121,7 +121,7 @@ void lower(std::atomic<T>& least, T value) {
   }
 }
 
-/// The least of `identity` and of what `body(i, least)` lowers it to.
+/// The least of `identity` and of the values to which `body(i, least)` lowers it.
 template <std::integral Count, class T, class Body>
 T parallel_least(int threads, Count count, const T& identity, const Body& body) {
   return parallel_reduce(threads, count, identity, body,

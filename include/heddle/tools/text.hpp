@@ -1,5 +1,5 @@
-// Text as heddle reads and writes it, for programs that read files of their own: whole files,
-// numbers, words in messages.
+// Text in heddle's form, for programs that read files of their own: whole files, numbers, words in
+// messages.
 #pragma once
 
 #include <charconv>
@@ -11,15 +11,15 @@
 
 namespace heddle::io {
 
-/// All that a file holds, inflated where it is compressed with gzip. Throws `Error` (io) with the
-/// path in front.
+/// The content of a file, inflated if it is compressed with gzip. Throws `Error` (io) with the path
+/// in front.
 HEDDLE_EXPORT std::string read_file(const std::string& path, Progress* progress = nullptr);
 
-/// Words of a file as a message may show them: in quotation marks, short, without control bytes.
+/// Words of a file for messages: in quotation marks, short, without control bytes.
 HEDDLE_EXPORT std::string in_quotes(std::string_view words);
 
-/// As a terminal may be given it, on one line: with "?" in place of control characters, among them
-/// line ends, of marks that turn the direction of writing, and of bytes that are no UTF-8.
+/// Text that is safe for a terminal, on one line: "?" replaces control characters, line ends
+/// included, marks that change the direction of writing, and bytes that are no UTF-8.
 std::string printable(std::string_view text);
 
 /// The shortest decimal that reads back as the same double, or the digits of an integer.
@@ -31,14 +31,14 @@ HEDDLE_EXPORT void append_number(std::string& text, long long value);
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// Text here always ends in a line end, so no look at `*p` needs a comparison with the end.
+/// Text here always ends in a line end, so no read of `*p` needs a comparison with the end.
 inline const char* skip_blanks(const char* p) {
   while (is_blank(*p)) ++p;
   return p;
 }
 
-/// What the standard library does not take: Fortran's exponents, and numbers beyond the range of
-/// double, which become infinite or zero.
+/// Numbers that the standard library does not take: Fortran's exponents, and numbers beyond the
+/// range of double, which become infinite or zero.
 HEDDLE_EXPORT const char* read_unusual_double(const char* begin, const char* end, double& value);
 
 /// A decimal number with optional sign, point and exponent (e, E, d or D). Returns the byte behind

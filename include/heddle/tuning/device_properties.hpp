@@ -1,5 +1,5 @@
-// What a device is, as far as plans depend on it: data, so that the plans of a GPU can be listed,
-// predicted and looked up where it is not.
+// The properties of a device on which plans depend, as data: the plans of a GPU can be listed,
+// predicted and looked up elsewhere.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct HEDDLE_EXPORT DeviceProperties {
   bool gpu = false;
   std::string name;          // of the processor or GPU: "NVIDIA H200"
   long long memory = 0;      // bytes, in all
-  long long last_cache = 0;  // bytes: a GPU's L2, a CPU's last level; 0 where nobody says
+  long long last_cache = 0;  // bytes: a GPU's L2, a CPU's last level; 0 if unknown
 
   // Of a CPU.
   int threads = 1;           // of the team
@@ -35,9 +35,9 @@ struct HEDDLE_EXPORT DeviceProperties {
 
 HEDDLE_EXPORT DeviceProperties properties_of(const Device& device);
 
-/// Empty where plans measured on `measured` tell of `here`: devices of the same kind; GPUs of the
-/// same name and architecture; CPUs with the same instructions. Otherwise the difference in a few
-/// words.
+/// Empty where plans measured on `measured` are valid on `here`: devices of the same kind; GPUs of
+/// the same name and architecture; CPUs with the same instructions. Otherwise the difference in a
+/// few words.
 HEDDLE_EXPORT std::string why_another_class(const DeviceProperties& measured,
                                             const DeviceProperties& here);
 

@@ -1,5 +1,5 @@
-// How large an entry is, and the rows of the vectors that it acts on: all that the choice of a plan
-// has to know of its type.
+// The sizes of an entry and of the rows of its vectors: all that the choice of a plan needs to know
+// of its type.
 #pragma once
 
 #include "heddle/entries/entry.hpp"
@@ -10,9 +10,9 @@ namespace heddle {
 struct HEDDLE_EXPORT EntrySize {
   int bytes;              // as it is given
   int vector_bytes;       // of a row of x
-  int most_vector_bytes;  // the same, no less where that is a guess
+  int most_vector_bytes;  // the same, or an upper bound if that is a guess
 
-  /// A guess: of a number, or a square block of doubles or complex numbers, that acts on its like.
+  /// A guess: a number, or a square block of doubles or complex numbers, that acts on its like.
   EntrySize(int entry_bytes);  // NOLINT(google-explicit-constructor): where nothing else is known
   EntrySize(int entry_bytes, int bytes_of_vector)
       : bytes(entry_bytes), vector_bytes(bytes_of_vector), most_vector_bytes(bytes_of_vector) {}

@@ -1,4 +1,4 @@
-// What a matrix looks like: the numbers that decide how it is best stored and solved.
+// Features of a matrix: the numbers that decide how to store and solve it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Timing by medians of interleaved repetitions, and the bandwidth to hold them against.
+// Timing by medians of interleaved repetitions, and the bandwidth to compare with.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// Of one kind of work, in seconds.
+/// Times of one kind of work, in seconds.
 struct HEDDLE_EXPORT Timing {
   double lower_quartile = 0;
   double median = 0;
@@ -19,21 +19,21 @@ struct HEDDLE_EXPORT Timing {
 };
 
 /// Runs every work once to warm up, then all of them in turn `repetitions` times, so that a change
-/// of the machine's speed meets all alike. What is timed follows a run of itself, whose caches it
-/// finds, and not the others'.
+/// of the machine's speed affects all alike. Each timed run follows a run of the same work, whose
+/// caches it finds.
 HEDDLE_EXPORT std::vector<Timing> measure(const std::vector<std::function<void()>>& works,
                                           int repetitions);
 
-/// The same for works that only queue on the stream that they are given, one of `device`. On a GPU
-/// each is replayed from a graph and timed by events there, with warm caches; capturable work only.
+/// The same for works that only queue on the given stream, one of `device`. On a GPU a graph
+/// replays each, and events time it there, with warm caches; capturable work only.
 HEDDLE_EXPORT std::vector<Timing> measure(
     const std::vector<std::function<void(const Stream&)>>& works, int repetitions,
     const Device& device);
 
-/// The same with cold caches: before every run, outside of its time, a buffer of three times the
-/// last cache's size is written and then read. On a GPU a run lies between two events in a graph,
-/// so that its time includes what the GPU takes to begin a kernel that has to wait for others, and
-/// to see its end: `run_nothing` measured beside it says how much.
+/// The same with cold caches: before every run, outside of its time, it writes and then reads a
+/// buffer of three times the last cache's size. On a GPU a run lies between two events in a graph,
+/// so that its time includes the start of a kernel that has to wait for others and the detection of
+/// its end; `run_nothing` measured beside it tells how much.
 HEDDLE_EXPORT std::vector<Timing> measure_cold(
     const std::vector<std::function<void(const Stream&)>>& works, int repetitions,
     const Device& device);
@@ -46,12 +46,12 @@ namespace detail {
 HEDDLE_EXPORT std::vector<Timing> timings_of(std::vector<std::vector<double>>& seconds);
 }  // namespace detail
 
-/// What a bandwidth is held against: on the CPU STREAM's triad a = b + s c over arrays of its own,
-/// with ordinary stores (McCalpin 1995); on a GPU a copy, 16 bytes a thread, a grid that covers it
+/// The reference bandwidth: on the CPU STREAM's triad a = b + s c over arrays of its own, with
+/// ordinary stores (McCalpin 1995); on a GPU a copy, 16 bytes a thread, by a grid that covers it
 /// all.
 class HEDDLE_EXPORT Triad {
  public:
-  /// `elements` of double an array; the default is far over any last-level cache.
+  /// `elements` of double an array; the default far exceeds any last-level cache.
   explicit Triad(const Device& device, long long elements = 64'000'000);
   ~Triad();
   Triad(const Triad&) = delete;

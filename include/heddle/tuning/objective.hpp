@@ -1,4 +1,4 @@
-// What a plan is to be good for.
+// The purpose of a plan.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-/// What is timed: an iteration of a method of the table, or a product by itself.
+/// The timed work: an iteration of a method of the table, or a product by itself.
 struct Objective {
   const MethodInfo* method = &method_table().front();  // null: a product
 

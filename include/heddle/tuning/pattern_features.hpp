@@ -1,5 +1,5 @@
-// What decides, of a pattern, which plan suits it: a few numbers from one pass over it, and a
-// fingerprint by which the same pattern is known again.
+// The features of a pattern that decide which plan suits it: a few numbers from one pass over it,
+// and a fingerprint that identifies the same pattern.
 #pragma once
 
 #include <string>
@@ -21,20 +21,20 @@ struct HEDDLE_EXPORT PatternFeatures {
   bool operator==(const PatternFeatures&) const = default;
 };
 
-/// One pass over rows and columns, in parallel; the pattern in the host's memory. The same for any
-/// number of threads.
+/// One pass over rows and columns, in parallel; the pattern lies in the host's memory. The same for
+/// any number of threads.
 HEDDLE_EXPORT PatternFeatures pattern_features(const PatternView& pattern,
                                                const Device& device = Device::cpu());
 
-/// How far apart two matrices are for a plan: the Euclidean distance of the logarithms (base 2) of
-/// rows, columns over rows, mean row, 1 + deviation, longest row over mean row, and at a quarter of
-/// their weight 1 + rows x mean distance. 0 for equal features; matrices of one kind and twice the
-/// size are about 1 apart.
+/// The distance of two matrices for a plan: Euclidean, in the logarithms (base 2) of rows, columns
+/// over rows, mean row, 1 + deviation, longest row over mean row, and at a quarter of their weight
+/// 1 + rows x mean distance. 0 for equal features; about 1 for matrices of one kind and twice the
+/// size.
 HEDDLE_EXPORT double distance(const PatternFeatures& a, const PatternFeatures& b);
 
-/// 32 hexadecimal digits of shape, row lengths and columns as they are stored, of the pattern in
-/// the host's memory: other digits, other pattern. The same for 32- and 64-bit offsets and any
-/// number of threads.
+/// 32 hexadecimal digits of shape, row lengths and columns as stored, of the pattern in the host's
+/// memory: other digits, other pattern. The same for 32- and 64-bit offsets and any number of
+/// threads.
 HEDDLE_EXPORT std::string fingerprint(const PatternView& pattern,
                                       const Device& device = Device::cpu());
 

@@ -1,4 +1,4 @@
-// The plan for a matrix where nothing was measured: a model of the time that a product takes, after
+// Predicts the plan for a matrix without measurements: a model of the time of a product, after
 // Kreutzer et al. (2012, section 2.3: bytes over bandwidth), with the ceilings of this device.
 #pragma once
 
@@ -13,23 +13,23 @@
 
 namespace heddle {
 
-/// What nothing on a device is faster than.
+/// Upper bounds of the device.
 struct HEDDLE_EXPORT Ceilings {
   double memory = 0;  // bytes a second, of arrays far larger than caches
   double cache = 0;   // bytes a second, of arrays that stay in the last cache
-  double start = 0;   // seconds of a kernel, or a parallel region, that does nothing
+  double start = 0;   // seconds of an empty kernel, or parallel region
 
   bool operator==(const Ceilings&) const = default;
 };
 
-/// By the triad over arrays of both sizes and by `run_nothing`. A second or so.
+/// Measures the triad over arrays of both sizes and `run_nothing`, in a second or so.
 HEDDLE_EXPORT Ceilings measure_ceilings(const Device& device);
-/// Ceilings of devices like it, where none were measured.
+/// Typical ceilings of similar devices, without a measurement.
 HEDDLE_EXPORT Ceilings typical_ceilings(const DeviceProperties& device);
 
-/// Seconds of a product under a plan. Costs a pass over the rows' lengths, and a look at some
-/// thousand rows' columns. A model to order layouts by, more than to foretell times: what it knows
-/// of strides is from one CPU, and of a GPU's gaps from its sectors (docs/performance-notes.md).
+/// Seconds of a product under a plan. Takes a pass over the rows' lengths, and the columns of some
+/// thousand rows. The model is better at ordering layouts than at absolute times: its factor for
+/// strides is from one CPU, for a GPU's gaps from its sectors (docs/performance-notes.md).
 HEDDLE_EXPORT double predicted_seconds(const Plan& plan, const PatternView& pattern,
                                        const EntrySize& entry, const DeviceProperties& device,
                                        const Ceilings& ceilings);

@@ -18,9 +18,9 @@
 
 namespace heddle {
 
-/// What was found for one matrix.
+/// The tuning result of one matrix.
 struct HEDDLE_EXPORT ProfileRecord {
-  std::string matrix;     // what people call it
+  std::string matrix;     // its name for people
   std::string entry;      // as `--entry`; the name in a definition
   std::string precision;  // single, double
   std::string structure = "sliced";
@@ -39,9 +39,9 @@ struct HEDDLE_EXPORT ProfileRecord {
   bool operator==(const ProfileRecord&) const = default;
 };
 
-/// What of a domain's plan is for its other matrices, the least first.
+/// Which parts of a domain's plan transfer to its other matrices, the least first.
 enum class DomainUse {
-  predicted,  // nothing: what is predicted for each matrix is better than any plan for all
+  predicted,  // nothing: predictions for each matrix are better than one plan for all
   order,      // of rows and columns; the rest is predicted
   storage,    // that, and the layout of values and vectors
   plan        // all of it
@@ -59,24 +59,24 @@ struct HEDDLE_EXPORT DomainRecord {
   Objective objective;
   Plan plan;
   DomainUse use = DomainUse::plan;
-  /// Geometric mean over the set of time, under the plan as it is used, over best time, less 1.
+  /// Geometric mean over the set of time, under the plan as used, over best time, less 1.
   double regret = 0;
   std::vector<std::string> fingerprints;  // of the set, whose records are in the same profile
-  /// What each of these lost under that of a domain without it, time / best time less 1; empty
-  /// where one of these is not known.
+  /// The loss of each of these under the plan of a domain without it, time / best time less 1;
+  /// empty where one of these is not known.
   std::vector<double> left_out;
 
   bool operator==(const DomainRecord&) const = default;
 };
 
-/// The settings that are for others, as `parse_plan` takes them; none where nothing is.
+/// The settings that transfer, as `parse_plan` takes them; empty if none does.
 HEDDLE_EXPORT std::string plan_for_others(const Plan& plan, DomainUse use);
 
-/// A domain's plan for a matrix for which this one is predicted.
+/// A domain's plan for a matrix with the given prediction.
 HEDDLE_EXPORT Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted);
 
-/// What a profile throws that is whole, but for another version of Heddle: of another schema, or
-/// with a plan that is unknown here.
+/// The error of a profile that is whole, but for another version of Heddle: it has another schema,
+/// or an unknown plan.
 class HEDDLE_EXPORT OtherVersion : public Error {
  public:
   explicit OtherVersion(const std::string& message) : Error(ErrorKind::bad_plan, message) {}
@@ -96,42 +96,42 @@ struct HEDDLE_EXPORT Profile {
   static Profile of(const Device& device);
 
   /// Throws `Error` (bad_plan) that names the file and the path of the first fault, such as
-  /// records[3].plan; `OtherVersion` where that is the whole fault; (io) where there is none to
-  /// read; (malformed_file) for more than 16 MiB. `from_json` names `source`.
+  /// records[3].plan; `OtherVersion` where that is the only fault; (io) for an unreadable file;
+  /// (malformed_file) for more than 16 MiB. `from_json` names `source`.
   static Profile load(const std::string& path);
   static Profile from_json(std::string_view json, const std::string& source);
-  /// Records in the order of entry, precision, objective and matrix, whatever their order here; a
-  /// key on each line. Throws `Error` (not_finite) that names the number.
+  /// Writes records in the order of entry, precision, objective and matrix, whatever their order
+  /// here; a key on each line. Throws `Error` (not_finite) that names the number.
   std::string to_json() const;
-  /// Written under another name and renamed.
+  /// Writes under another name and renames.
   void save(const std::string& path) const;
-  /// Adds this one, as `merge` does, to what the file holds now, if it is there. Any number of
-  /// processes may do so at once: each finds what those before it have added. Throws as `load`,
-  /// `merge` and `save` do.
+  /// Merges this one into the file's current content, if it exists. Any number of processes may do
+  /// so at once: each finds what those before it have added. Throws as `load`, `merge` and `save`
+  /// do.
   void merge_into(const std::string& path) const;
 
-  /// Takes over what the other, newer one has; of a matrix (fingerprint), entry, precision,
-  /// structure and objective that both have, and of a domain, the other's. What is said of device,
-  /// version and kernels becomes the other's. Throws `Error` (bad_plan) for one of another device.
+  /// Takes over the content of the other, newer one. Where both have a matrix (fingerprint), entry,
+  /// precision, structure and objective, or a domain, the other's wins. Device, version and kernels
+  /// become the other's. Throws `Error` (bad_plan) for one of another device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;
 };
 
-/// What a plan is wanted for.
+/// The matrix and purpose for which a plan is wanted.
 struct HEDDLE_EXPORT PlanQuery {
   std::string entry;
   std::string precision;
   Objective objective;
-  std::string fingerprint;  // empty: the same pattern is not looked for
+  std::string fingerprint;  // empty: no search for the same pattern
   PatternFeatures features;
-  /// What it would be without profiles: where that is known, records of other matrices answer only
-  /// within a distance of half a doubling, since plans go by the size. Domains of whose plan only a
-  /// part is for other matrices answer only where it is known.
+  /// The predicted plan. Where it is known, records of other matrices answer only within a distance
+  /// of half a doubling, since plans depend on the size. Domains whose plan transfers only in part
+  /// answer only where it is known.
   std::optional<Plan> predicted = {};
 };
 
-/// How a profile answers.
+/// A profile's answer.
 struct HEDDLE_EXPORT ProfileMatch {
   enum class Kind { same_pattern, domain, nearest };
   Kind kind = Kind::nearest;
@@ -142,20 +142,20 @@ struct HEDDLE_EXPORT ProfileMatch {
   DomainUse use = DomainUse::plan;  // of a domain's plan
 };
 
-/// Beyond it a record tells nothing of a matrix: about four times as many rows, or a quarter.
+/// The distance of useful records: about four times as many rows, or a quarter.
 inline constexpr double farthest_record = 2.0;
 
 /// The record of the same pattern; else the plan of a domain that has a record within
 /// `farthest_record`; else the nearest record within that, or within half a doubling where a
-/// prediction is known; else none. Of several of a kind, those
-/// of the query's own objective come first, then the nearest.
+/// prediction is known; else none. Among several of a kind, those of the query's own objective come
+/// first, then the nearest.
 HEDDLE_EXPORT std::optional<ProfileMatch> find(const Profile& profile, const PlanQuery& query);
-/// The first half of that, for which the query needs no features, and the second.
+/// The first step of that, for which the query needs no features, and the others.
 HEDDLE_EXPORT std::optional<ProfileMatch> find_same_pattern(const Profile& profile,
                                                             const PlanQuery& query);
 HEDDLE_EXPORT std::optional<ProfileMatch> find_similar(const Profile& profile,
                                                        const PlanQuery& query);
-/// Whether `find` would take `a` rather than `b`.
+/// Whether `find` prefers `a` to `b`.
 HEDDLE_EXPORT bool is_better(const ProfileMatch& a, const ProfileMatch& b, const PlanQuery& query);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// The plans among which a tuner looks for the best: axes of choices, each a part of a plan's text.
+// The plans that a tuner searches: axes of choices, each a part of a plan's text.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// What the choices depend on, beside the device.
+/// The conditions of the choices, beside the device.
 struct HEDDLE_EXPORT TuningSubject {
   Index rows = 0;
   Index columns = 0;
@@ -25,7 +25,7 @@ struct HEDDLE_EXPORT TuningSubject {
 struct HEDDLE_EXPORT Axis {
   std::string name;                  // "outer layout"
   std::vector<std::string> choices;  // "C=32,sigma=n": keys that are set together
-  bool ordered = false;              // a quantity, from the least on: neighbours take like times
+  bool ordered = false;              // a quantity, from the least on: neighbours take similar times
 };
 
 /// A choice of an axis, by their numbers.
@@ -37,16 +37,15 @@ struct HEDDLE_EXPORT Setting {
 class HEDDLE_EXPORT SearchSpace {
  public:
   /// The space of Mueller-Roemer et al. (2020, section 4.3), every plan of which is measured: outer
-  /// layout, inner layout, vector layout, static or dynamic, and on a GPU threads a block and
-  /// blocks a multiprocessor within its bounds, on a CPU chunk and prefetch distances in their
-  /// place.
+  /// layout, inner layout, vector layout, static or dynamic; on a GPU threads a block and blocks a
+  /// multiprocessor within its bounds, on a CPU chunk and prefetch distances instead.
   static SearchSpace papers(const TuningSubject& subject, const DeviceProperties& device);
-  /// Everything that a plan holds and that leaves a solve's accuracy as it is: also windows of the
-  /// sort, orders, threads a row and thresholds, unrolling, loads, and for iterations the loop.
+  /// Every setting of a plan that keeps a solve's accuracy: also windows of the sort, orders,
+  /// threads a row and thresholds, unrolling, loads, and for iterations the loop.
   static SearchSpace whole(const TuningSubject& subject, const DeviceProperties& device);
 
-  /// `base` is what plans hold that no axis sets. Choices that leave `check_plan`, the device or
-  /// the subject unhappy together are no plans of the space.
+  /// `base` holds the settings that no axis sets. Combinations that `check_plan`, the device or the
+  /// subject refuse are no plans of the space.
   SearchSpace(Plan base, std::vector<Axis> axes, const TuningSubject& subject,
               const DeviceProperties& device);
 
@@ -58,17 +57,17 @@ class HEDDLE_EXPORT SearchSpace {
   /// The plan of one choice an axis; none where they do not go together, or where a choice means
   /// nothing beside the others and is not the base's (chunks of a static schedule).
   std::optional<Plan> plan(const std::vector<int>& choices) const;
-  /// `plan` with some of its axes set, and else as it is, but for what cannot stay beside that (T
-  /// that does not divide C; a persistent loop with C=n) and what means nothing then, which are as
-  /// in the base. None where the settings do not go together, here or at all.
+  /// `plan` with some of its axes set. Settings that cannot stay beside those (T that does not
+  /// divide C; a persistent loop with C=n), or mean nothing then, become the base's. None where the
+  /// settings do not go together, here or at all.
   std::optional<Plan> with(const Plan& plan, const std::vector<Setting>& settings) const;
   std::optional<Plan> with(const Plan& plan, std::size_t axis, int choice) const {
     return with(plan, std::vector<Setting>{{axis, choice}});
   }
-  /// What means nothing in this plan, for this subject and device, as in the base: plans that this
-  /// makes equal run alike.
+  /// `plan` with settings that mean nothing in it, for this subject and device, as in the base:
+  /// plans that become equal run alike.
   Plan reduced(const Plan& plan) const;
-  /// Every plan, once, neighbours in this list sharing a layout. For spaces that can be counted.
+  /// Every plan, once; neighbours in this list share a layout. For spaces that can be counted.
   std::vector<Plan> plans() const;
   /// Combinations of choices, valid or not.
   double combinations() const;
@@ -83,8 +82,8 @@ class HEDDLE_EXPORT SearchSpace {
   DeviceProperties device_;
 };
 
-/// CSR-AoS-AoS, what is not layout as in `plan`, and `stored` too, which changes what is computed:
-/// what speed-ups are told against.
+/// CSR-AoS-AoS with the other settings of `plan`, `stored` too, which changes the computation: the
+/// reference of speed-ups.
 HEDDLE_EXPORT Plan natural_layout(const Plan& plan);
 
 }  // namespace heddle

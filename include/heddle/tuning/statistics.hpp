@@ -20,12 +20,12 @@ struct HEDDLE_EXPORT Statistics {
   bool operator==(const Statistics&) const = default;
 };
 
-/// Of at least one time; all finite. Quantiles are linear between neighbouring order statistics.
+/// Needs at least one time; all finite. Quantiles are linear between neighbouring order statistics.
 HEDDLE_EXPORT Statistics statistics_of(std::span<const double> seconds);
 
-/// Within which the median lies with the probability `confidence`, whatever the distribution: order
-/// statistics by the binomial distribution (David and Nagaraja 2003, section 7.1). The whole range,
-/// if that is not enough.
+/// The interval that contains the median with the probability `confidence`, whatever the
+/// distribution: order statistics by the binomial distribution (David and Nagaraja 2003, section
+/// 7.1). The whole range, if that is not enough.
 struct HEDDLE_EXPORT Interval {
   double low = 0;
   double high = 0;

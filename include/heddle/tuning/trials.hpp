@@ -1,4 +1,4 @@
-// What a search measures with: plans of one matrix on one device, or in a test a table of times.
+// What a search measures with: plans of one matrix on one device, or a table of times in a test.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace heddle {
 
-/// What a plan computes is not what the reference says.
+/// The result of a plan differs from the reference's.
 class HEDDLE_EXPORT WrongResult final : public Error {
  public:
   explicit WrongResult(const std::string& message) : Error(ErrorKind::internal, message) {}
 };
 
-/// A plan that can run. What it holds is given back with it.
+/// A plan that is ready to run. Its destruction releases its resources.
 class HEDDLE_EXPORT PreparedPlan {
  public:
   virtual ~PreparedPlan() = default;
   /// Runs once, or often enough to be timed; seconds of one product or iteration. Other plans run
-  /// in between: what caches take to hold this one's data again is no part of the time.
+  /// in between; the time excludes reloading this one's data into caches.
   virtual double run() = 0;
 };
 
@@ -29,21 +29,21 @@ class HEDDLE_EXPORT Trials {
  public:
   virtual ~Trials() = default;
 
-  /// Plans that `prepare` will be asked for next, soonest first, or may be: what takes long of them
-  /// may be done beside the measuring. In place of all that were announced before.
+  /// Announces plans that `prepare` will or may be asked for next, soonest first, so that slow work
+  /// for them may run beside the measuring. Replaces all announcements before.
   virtual void announce(const std::vector<Plan>& /*plans*/) {}
-  /// Plans that it may be asked for after those.
+  /// Plans that may follow those.
   virtual void announce_later(const std::vector<Plan>& /*plans*/) {}
 
-  /// Bytes of a product's matrix over those of CSR, known before anything is allocated.
+  /// Bytes of a product's matrix over those of CSR, known before any allocation.
   virtual double memory_ratio(const Plan& plan) = 0;
 
-  /// Builds what the plan needs and compares one result with the reference. Throws `WrongResult`
-  /// where they differ; `Error` of kind memory where it does not fit, of another kind where it
-  /// cannot run here. At most two prepared plans are held at a time.
+  /// Builds the plan and compares one result with the reference. Throws `WrongResult` where they
+  /// differ; `Error` of kind memory where it does not fit, of another kind where it cannot run
+  /// here. At most two prepared plans exist at a time.
   virtual std::unique_ptr<PreparedPlan> prepare(const Plan& plan) = 0;
 
-  /// Seconds since some moment, of the clock by which a search keeps its limits.
+  /// The time of the search's clock, in seconds since some moment.
   virtual double now() = 0;
 };
 
