@@ -208,9 +208,9 @@ class Served {
     check(KSPSetOperators(solver, A_, A_));
     const std::string type = command.type;
     check(KSPSetType(solver, type.c_str()));
-    // Of the residual itself, relative to |b|; BiCGStab knows it when preconditioned on the right,
-    // MINRES never.
-    if (type == KSPBCGS) check(KSPSetPCSide(solver, PC_RIGHT));
+    // Of the residual itself, relative to |b|; BiCGStab and GMRES know it when preconditioned on
+    // the right, MINRES never.
+    if (type == KSPBCGS || type == KSPGMRES) check(KSPSetPCSide(solver, PC_RIGHT));
     check(KSPSetNormType(solver,
                          type == KSPMINRES ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
     check(KSPSetInitialGuessNonzero(solver, PETSC_FALSE));

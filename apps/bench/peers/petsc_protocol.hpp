@@ -22,7 +22,8 @@ namespace heddle::bench {
 /// PETSc's type of a solver of that name; empty where it has none.
 inline std::string ksp_type(std::string_view method) {
   if (method == "bicgstab") return "bcgs";
-  return method == "cg" || method == "minres" ? std::string(method) : std::string();
+  const bool has_the_name = method == "cg" || method == "minres" || method == "gmres";
+  return has_the_name ? std::string(method) : std::string();
 }
 
 /// Followed by block_rows + 1 offsets (int64), a column a block (int32), the numbers of all blocks
