@@ -74,7 +74,9 @@ struct HEDDLE_EXPORT Report {
   /// |b - A x| / (|A D x| + |b|), D random factors of about 1: the residual relative to the
   /// precision of x and b, at least the one by |A| |x| + |b|. NaN where no product was made for it.
   double backward_error = std::numeric_limits<double>::quiet_NaN();
-  int restarts = 0;  // from the true residual: the recurrence had drifted, or read floats
+  /// From the true residual: the recurrence had drifted, read floats, or (GMRES) a cycle helped
+  /// next to nothing.
+  int restarts = 0;
   double permute_seconds = 0;
   double iterate_seconds = 0;
   long long bytes_per_iteration = 0;  // modelled; 0 = unknown

@@ -117,7 +117,10 @@ std::unique_ptr<KrylovSolver<S>> solver_over(const LinearOperator<S>& matrix,
   if (method.name == method_rows::gmres.name) {
     return std::make_unique<Gmres<S>>(matrix, std::move(preconditioner), options);
   }
-  return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
+  if (method.name == method_rows::bicgstab.name) {
+    return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
+  }
+  throw Error(ErrorKind::internal, std::string(method.name) + " has no solver");
 }
 
 /// Of a matrix whose entry is a definition. S is float or double.

@@ -150,6 +150,11 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                     std::to_string(matrix_.row_components()) + " x " +
                     std::to_string(matrix_.column_components()) + " components");
   }
+  if (method_.info.needs_positive && (method_.info.direction < 2 || method_.info.image < 2)) {
+    throw Error(ErrorKind::usage, std::string(method_.info.title) +
+                                      " needs positive matrices, and its row names no direction "
+                                      "and image");
+  }
   if (!detail::in_basis(matrix_.row_basis(), matrix_.column_basis())) {
     throw Error(ErrorKind::unsupported,
                 "a solver needs rows and columns in one basis; make the operator with one");

@@ -201,10 +201,14 @@ TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
 
     const Candidate* own = record.find(Role::chosen);
     ASSERT_NE(own, nullptr);
-    EXPECT_EQ(own->status, "converged");
-    EXPECT_LE(*own->residual, 1.001 * tolerance);
     EXPECT_GT(*own->iterations, 10);
-    EXPECT_GT(*own->solve_seconds, 0);
+    // GMRES(30) may need more iterations than a solve may take: it ends at that limit, and says so.
+    const bool restarts =
+        find_method(record.quantity.substr(0, record.quantity.find('+'))).restarts;
+    const bool is_solved = *own->residual <= 1.001 * tolerance;
+    EXPECT_TRUE(is_solved || (restarts && GetParam() != 0));
+    EXPECT_EQ(own->status, is_solved ? "converged" : "iteration limit");
+    EXPECT_EQ(*own->solve_seconds > 0, is_solved);
     EXPECT_EQ(own->history.size(), own->history_at.size());
     EXPECT_LE(own->history.size(), 202U);
     EXPECT_EQ(own->history_at.back(), static_cast<double>(*own->iterations));

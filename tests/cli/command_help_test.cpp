@@ -66,8 +66,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   std::map<std::string, Names> documented = {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
-        "--max-iterations", "--repetitions", "--time-limit", "--plan", "--profile", "--history",
-        "--seed"}},
+        "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
+        "--history", "--seed"}},
       {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
@@ -109,6 +109,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--history", "h.csv"},
       {"--seed", "3"},
       {"--repetitions", "1"},
+      {"--restart", "5"},
       {"--update-values", ""},
       {"--cold", ""},
       {"--quiet", ""},
@@ -127,6 +128,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       ASSERT_TRUE(values.contains(option));
       std::vector<std::string> arguments = {command, "a.mtx", option};
       if (!values.at(option).empty()) arguments.push_back(values.at(option));
+      if (option == "--restart") arguments.insert(arguments.end(), {"--solver", "gmres"});
       if (command == "spmv" && option != "--repetitions") {
         arguments.insert(arguments.end(), {"--repetitions", "1"});
       }

@@ -12,8 +12,8 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
-#include "heddle/jacobi.hpp"
 #include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"

@@ -299,7 +299,8 @@ TEST(Objectives, HaveNames) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_NE(std::string(error.what()).find("product cg bicgstab minres gmres"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("product cg bicgstab minres gmres"),
+              std::string::npos);
   }
 }
 

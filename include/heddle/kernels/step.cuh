@@ -131,6 +131,7 @@ struct BlockState {
   template <class Decision, class Sees>
   __device__ __forceinline__ void decide(Sees&& sees) {
     goes_on = side.end == loop_runs;
+    concluded = 0;
     if (goes_on == 0) return;
     methods::Judge<double> judge{limits.target, limits.growth, limits.squared_norm,
                                  limits.iterations, side.iteration};
@@ -147,7 +148,6 @@ struct BlockState {
   /// clock ask for takes effect behind the update.
   __device__ __forceinline__ void record(LoopState* state) {
     if (!is_leader() || concluded == 0) return;
-    concluded = 0;
     record_iteration(*state, side.iteration, squared_norm);
     if (side.end != loop_runs) return;
     side.end = requested_end(*state, limits.deadline, side.iteration, limits.unwatched);
