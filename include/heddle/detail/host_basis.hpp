@@ -135,7 +135,7 @@ class HostBasis {
               [](Offset) {});
           for (int c = 0; c < size; ++c) sums[k * size + c] += of_run[static_cast<std::size_t>(c)];
         }
-        sums[count * size] += sum_over<T, 1>(
+        sums[Offset(count) * size] += sum_over<T, 1>(
             run.count,
             [&](Offset i, T* into) {
               for (const S c : element<R>(from.data, run, i).component) *into += T(c) * T(c);

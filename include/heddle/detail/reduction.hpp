@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -96,7 +97,7 @@ class HEDDLE_EXPORT Reduction {
   void finish(int count, sum* to) { join_groups(count, to, std::plus<>()); }
   /// The largest of the first ones instead; no number where one is none.
   sum finish_largest() { return joined(1, larger)[0]; }
-  static sum larger(sum a, sum b) { return a > b || a != a ? a : b; }
+  static sum larger(sum a, sum b) { return a > b || std::isnan(a) ? a : b; }
 
  private:
   /// Sums become whole here and in `join_groups`: those of several processes would be joined here.
