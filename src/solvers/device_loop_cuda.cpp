@@ -38,16 +38,6 @@ ProductSums sums_of_products(const MethodProgram& program) {
   return {};
 }
 
-/// Each writes the other side of the state.
-int decisions_of(const Facts& facts) {
-  int count = 0;
-  for (int i = 0; i < facts.steps; ++i) {
-    const StepKind kind = facts.step[i].kind;
-    count += kind == StepKind::decide || kind == StepKind::orthogonalize ? 1 : 0;
-  }
-  return count;
-}
-
 template <class S>
 PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins) {
   return {product.partials(), Offset(StepWalk<S>(program, product.shape()).partials()),
@@ -165,7 +155,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               if (parts_.form != LoopForm::stepped) {
                 // A graph of its own begins with the body.
                 begin(x, r, state);
-                queued_.side = decisions_of(program_.start) % 2;
+                queued_.side = program_.start.decisions() % 2;
                 places_.carry();
               }
               for (int i = 0; i < iterations_of_body(); ++i) {
@@ -256,7 +246,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     // Launched one by one, iterations may have been an odd number.
     if (parts_.form != LoopForm::stepped) {
       begin(x, r, state);
-      queued_.side = decisions_of(program_.start) % 2;
+      queued_.side = program_.start.decisions() % 2;
     }
     const FieldView<S>&v = field(program_.combination),
           &z = field(program_.preconditioned_combination);

@@ -5,10 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "fields/random_factor.hpp"
-
 #include "accuracy_limit.hpp"
 #include "copy_gain.hpp"
+#include "fields/random_factor.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "heddle/kernels/loop_state.hpp"
 #include "heddle/methods/judge.hpp"
@@ -73,13 +72,12 @@ struct SolveState {
   bool failed_on_copy;  // which ended the solve, and says little about the matrix itself
   int restarts, fruitless;
   Status status;
-  bool cycled;       // the run came to the end of its basis
+  bool cycled;       // the run filled its basis
   bool verify;       // the recurrence has come to its end, or so it says: b - A x decides
   Status otherwise;  // the status if that does not help
 };
 
 namespace decisions {
-
 template <class T>
 inline constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>
@@ -270,14 +268,11 @@ HEDDLE_INLINE void judge_direction(SolveState<T>& state, const SolveGoal<T>& goa
 }
 
 /// After `squared_residual` of the x that a run left: whether the kept iterate is better. A run
-/// that only came to the end of its room goes on from its own x, unless it was a cycle that helped
-/// next to nothing.
+/// that used up its room goes on from its own x, unless it was a cycle that hardly helped.
 template <class T>
 HEDDLE_INLINE void choose_iterate(SolveState<T>& state) {
-  constexpr T helpful = T(0.998);  // of |r|^2
-  if (state.cycled && state.end == 0 && !(state.squared_residual <= helpful * state.squared_norm)) {
-    state.verify = true;
-  }
+  const bool helped = state.squared_residual <= T(0.998) * state.squared_norm;
+  if (state.cycled && state.end == 0 && !helped) state.verify = true;
   const bool goes_on = state.end == 0 && !state.verify;
   state.take_kept =
       !goes_on && is_finite(state.kept_squared) && !(state.squared_residual <= state.kept_squared)

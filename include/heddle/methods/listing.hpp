@@ -225,6 +225,15 @@ struct Facts {
     while (i > 0 && step[i - 1].kind != StepKind::decide) --i;
     return i;
   }
+  /// Decisions of its own and of orthogonalizations: each writes the other side of a GPU's state.
+  HEDDLE_HD constexpr int decisions() const {
+    int count = 0;
+    for (int i = 0; i < steps; ++i) {
+      const StepKind kind = step[i].kind;
+      count += kind == StepKind::decide || kind == StepKind::orthogonalize ? 1 : 0;
+    }
+    return count;
+  }
   HEDDLE_HD constexpr bool decides_before(int i) const {
     return i > 0 && step[i - 1].kind == StepKind::decide;
   }
