@@ -23,7 +23,7 @@ namespace heddle::test {
 namespace {
 
 /// Each program meets every entry, and some plans.
-constexpr std::size_t most_variants_of_program = 25;
+constexpr std::size_t most_variants_of_program = 27;
 constexpr unsigned long long seed = 2601;
 
 bool checks_deeply() { return std::getenv("HEDDLE_DEEP_CHECK") != nullptr; }
