@@ -57,6 +57,12 @@ inline const std::vector<VariantEntry>& variant_entries() {
 
 enum class ProgramKind { product, diagonal, steps, preconditioned_steps, persistent };
 
+/// A method whose steps are compiled.
+struct VariantSteps {
+  MethodInfo method;
+  bool preconditioned = false;
+};
+
 struct VariantProgram {
   const char* name;
   ProgramKind kind = ProgramKind::product;
@@ -65,7 +71,7 @@ struct VariantProgram {
   bool in_loop = false;
   bool jacobi = false;
   bool in_shared = false;
-  MethodInfo steps = {};    // whose steps
+  std::vector<VariantSteps> steps = {};
   int chunks_together = 0;  // see cuda::StepForm
   cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
 };
@@ -82,39 +88,39 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
       {.name = "residual", .epilogue = device::store_residual},
       {.name = "diagonal", .kind = diagonal},
-      {.name = "conjugate gradient", .kind = steps, .steps = method_rows::conjugate_gradient},
+      {.name = "conjugate gradient", .kind = steps, .steps = {{method_rows::conjugate_gradient}}},
       {.name = "conjugate gradient with one reduction",
        .kind = steps,
-       .steps = method_rows::single_reduction_conjugate_gradient},
+       .steps = {{method_rows::single_reduction_conjugate_gradient}}},
       {.name = "two updates together",
        .kind = steps,
-       .steps = method_rows::conjugate_gradient,
+       .steps = {{method_rows::conjugate_gradient}},
        .chunks_together = 3},
       {.name = "MINRES with two updates together",
        .kind = steps,
-       .steps = method_rows::minres,
+       .steps = {{method_rows::minres}},
        .chunks_together = 2},
-      {.name = "BiCGStab's steps", .kind = steps, .steps = method_rows::bicgstab},
+      {.name = "BiCGStab's and GMRES's steps",
+       .kind = steps,
+       .steps = {{method_rows::bicgstab}, {method_rows::gmres}, {method_rows::gmres, true}}},
       {.name = "real BiCGStab's steps with Jacobi",
        .kind = steps,
        .own_ring = false,
        .jacobi = true,
-       .steps = method_rows::bicgstab},
-      {.name = "MINRES", .kind = steps, .steps = method_rows::minres},
-      {.name = "GMRES", .kind = steps, .steps = method_rows::gmres},
-      {.name = "GMRES with Jacobi", .kind = steps, .jacobi = true, .steps = method_rows::gmres},
+       .steps = {{method_rows::bicgstab, true}}},
+      {.name = "MINRES", .kind = steps, .steps = {{method_rows::minres}}},
       {.name = "steps with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,
-       .steps = method_rows::conjugate_gradient},
+       .steps = {{method_rows::conjugate_gradient, true}}},
       {.name = "steps with Jacobi and one reduction",
        .kind = preconditioned_steps,
        .jacobi = true,
-       .steps = method_rows::single_reduction_conjugate_gradient},
+       .steps = {{method_rows::single_reduction_conjugate_gradient, true}}},
       {.name = "MINRES with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,
-       .steps = method_rows::minres},
+       .steps = {{method_rows::minres, true}}},
       {.name = "loop", .kind = persistent, .epilogue = device::store_and_dot},
       {.name = "loop in shared memory",
        .kind = persistent,
@@ -185,7 +191,7 @@ inline bool is_valid_variant(const Selection& selection) {
   const VariantProgram& program = program_of(selection);
   const bool solves = (program.kind == ProgramKind::persistent &&
                        program.method == cuda::PersistentMethod::conjugate_gradient) ||
-                      program.steps.needs_hermitian ||
+                      (!program.steps.empty() && program.steps[0].method.needs_hermitian) ||
                       (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
   try {
@@ -212,11 +218,13 @@ inline SelectionSpace variant_space() {
   return space;
 }
 
-/// All steps of a loop, each in a namespace of its own.
+/// All these, each in a namespace of its own.
 inline cuda::KernelSource in_one_program(const std::vector<cuda::StepProgram>& programs) {
   cuda::KernelSource all = programs.front().source;
   all.text = "#include \"heddle/kernels/joined_updates.cuh\"\n";
-  for (const auto& [name, source] : programs) {
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const cuda::KernelSource& source = programs[i].source;
+    const std::string name = programs[i].name + "_" + std::to_string(i);
     std::istringstream lines(source.text);
     std::string includes, rest;
     for (std::string line; std::getline(lines, line);) {
@@ -239,26 +247,32 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};
   product.in_loop = program.in_loop;
-  const auto method = [&] {
-    const int components = product.ring;
-    const Ring ring = components == 4   ? Ring::quaternion
-                      : components == 2 ? Ring::complex
+  const Ring ring = product.ring == 4   ? Ring::quaternion
+                    : product.ring == 2 ? Ring::complex
                                         : Ring::real;
-    return program_of_method(program.steps, ring, program.jacobi);
+  const int parts = device::parts_of_group(plan.threads);
+  const auto steps = [&] {
+    std::vector<cuda::StepProgram> all;
+    for (const VariantSteps& of : program.steps) {
+      const bool is_contiguous = plan.vector == VectorLayout::aos || ring == Ring::real;
+      for (cuda::StepProgram& step :
+           cuda::step_programs(program_of_method(of.method, ring, of.preconditioned),
+                               {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
+                                program.chunks_together})) {
+        all.push_back(std::move(step));
+      }
+    }
+    return all;
   };
   cuda::KernelSource source =
       program.kind == ProgramKind::product ? cuda::product_source(product, architecture)
       : program.kind == ProgramKind::diagonal
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
-      : program.kind == ProgramKind::steps
-          ? in_one_program(cuda::step_programs(
-                method(),
-                {entry.shape.scalar_bytes,
-                 plan.vector == VectorLayout::aos || method().ring == Ring::real, program.jacobi,
-                 device::parts_of_group(plan.threads), program.chunks_together}))
+      : program.kind == ProgramKind::steps ? in_one_program(steps())
       : program.kind == ProgramKind::preconditioned_steps
           ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.vector),
-                                             method(), device::parts_of_group(plan.threads))
+                                             program_of_method(program.steps[0].method, ring, true),
+                                             parts)
           : cuda::persistent_source(
                 {product, plan.threads, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);

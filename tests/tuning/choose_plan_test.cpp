@@ -41,7 +41,8 @@ Plan plan_for(Index rows, Index columns, Index length = 7,
 
 TEST(ChosenPlan, FollowsTheLengthOfVectors) {
   constexpr Index last_short = 1 << 17;
-  for (const Index rows : {1, 1000, last_short, last_short + 1}) {
+  for (const Index rows :
+       {1, 1000, last_short, last_short + 1, 2 * last_short, 2 * last_short + 1}) {
     SCOPED_TRACE(rows);
     const Plan plan = plan_for(rows, rows);
     EXPECT_EQ(plan.launch, rows <= last_short ? KernelLaunch::overlapped : KernelLaunch::serial);
