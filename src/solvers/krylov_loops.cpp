@@ -20,11 +20,10 @@ namespace {
 template <class S>
 inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
-/// The method that lives in one kernel, and its ring there.
-[[maybe_unused]] std::pair<cuda::PersistentMethod, int> persistent_method(
-    const detail::MethodProgram& program, const MethodInfo& info) {
-  return info.needs_positive ? std::pair(cuda::PersistentMethod::conjugate_gradient, 0)
-                             : std::pair(cuda::PersistentMethod::bicgstab, ring_size(program.ring));
+/// Of a coefficient in the kernel that is a whole loop; 0 for those of the entry.
+[[maybe_unused]] int components_in_one_kernel(const detail::MethodProgram& program,
+                                              const MethodInfo& info) {
+  return info.needs_positive ? 0 : ring_size(program.ring);
 }
 
 }  // namespace
@@ -99,9 +98,10 @@ Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) co
   if constexpr (may_be_on_gpu<S>) {
     if (!device_.on_gpu()) return {};
     if (form_of_loop(matrix) == LoopForm::persistent) {
-      const auto [method, ring] = persistent_method(method_.program, method_.info);
-      return cuda::workspace_of_persistent(method, ring, *matrix.product_on_gpu(),
-                                           preconditioner_ != nullptr, device_);
+      return cuda::workspace_of_persistent(cuda::persistent_method(method_.info),
+                                           components_in_one_kernel(method_.program, method_.info),
+                                           *matrix.product_on_gpu(), preconditioner_ != nullptr,
+                                           device_);
     }
     const bool joins = preconditioner_ && preconditioner_->rows_on_gpu() != nullptr;
     return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, most_basis_);
@@ -116,9 +116,9 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
       const LoopForm form = form_of_loop(matrix);
       auto preconditioner = preconditioner_of_loop();
       if (form == LoopForm::persistent) {
-        const auto [method, ring] = persistent_method(method_.program, method_.info);
         return cuda::make_persistent_loop<S>(
-            method, ring, *matrix.product_on_gpu(),
+            cuda::persistent_method(method_.info),
+            components_in_one_kernel(method_.program, method_.info), *matrix.product_on_gpu(),
             preconditioner_ ? preconditioner.rows->inverses() : nullptr, device_);
       }
       cuda::DeviceLoopParts<S> parts;
