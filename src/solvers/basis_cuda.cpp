@@ -12,6 +12,7 @@ namespace {
 /// Bytes of shared memory that every GPU gives a block unasked.
 constexpr int shared_of_block = 48 << 10;
 constexpr int shared_of_others = 6 << 10;  // the state of a run, and sums of warps
+constexpr Offset least_chunks_of_block = 128;
 
 int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
@@ -36,9 +37,12 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.walk = walk.walk;
   a.chunks_of_plane = (walk.walk.elements + elements - 1) / elements;
   a.chunks = a.chunks_of_plane * walk.walk.planes;
-  a.blocks = static_cast<int>(
-      std::clamp<Offset>((a.chunks + device::threads_of_basis - 1) / device::threads_of_basis, 1,
-                         device::most_blocks_of_basis));
+  // A multiprocessor is left for the block that decides.
+  const Offset others = multiprocessors(device.stream()) - 1;
+  const Offset blocks = std::clamp<Offset>(others, 1, device::most_blocks_of_basis);
+  const Offset share = std::max<Offset>((a.chunks + blocks - 1) / blocks, least_chunks_of_block);
+  a.chunks_of_block = static_cast<int>(share);
+  a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
   a.most = room.most;
   a.basis = room.data;
   a.stride = room.stride;

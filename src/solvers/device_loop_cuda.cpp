@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "basis_cuda.hpp"
 #include "fields/chunks.hpp"
@@ -104,8 +105,15 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const Stream& stream = parts_.device.stream();
     const auto programs = step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
                                                    product_->parts(), together_.chunks_of_thread});
+    std::vector<std::string> joined;
+    for (const bool start : {true, false}) {
+      const Facts& facts = start ? program_.start : program_.iteration;
+      for (int i = 0; i < facts.steps; ++i) {
+        if (joins(facts, i)) joined.push_back(name_of_step(start, i));
+      }
+    }
     std::optional<KernelSource> with_rows;
-    if (rows_ != nullptr) {
+    if (!joined.empty()) {
       with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts());
     }
     std::vector<std::future<void>> compiling;
@@ -120,13 +128,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     for (const StepProgram& program : programs) {
       kernels_[program.name] = load_kernel(program.source, step_kernel, stream);
     }
-    for (const bool start : {true, false}) {
-      const Facts& facts = start ? program_.start : program_.iteration;
-      for (int i = 0; i < facts.steps; ++i) {
-        if (!joins(facts, i)) continue;
-        const std::string name = name_of_step(start, i);
-        kernels_[name] = load_kernel(*with_rows, ("heddle_" + name).c_str(), stream);
-      }
+    for (const std::string& name : joined) {
+      kernels_[name] = load_kernel(*with_rows, ("heddle_" + name).c_str(), stream);
     }
   }
 
@@ -137,12 +140,19 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   /// Even, so that sides, places and swapped vectors are where they were. Work that is not the
-  /// loop's own goes on to the end of the body though the run has ended.
+  /// loop's own goes on to the end of the body though the run has ended. A run over a basis, which
+  /// is as long as that, should leave little of its last body.
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
     const bool ends = product_->ends_with_loop() && !parts_.preconditioner.queue;
     const int products = std::max(1, count_of(program_.iteration, StepKind::product));
-    return std::max(2, (ends ? 20 : 4) / products / 2 * 2);
+    const int most = std::max(2, (ends ? 20 : 4) / products / 2 * 2);
+    int best = most;
+    const auto left = [&](int body) { return (body - parts_.basis.most % body) % body; };
+    for (int body = most; body >= 2; body -= 2) {
+      if (left(body) < left(best)) best = body;
+    }
+    return best;
   }
 
   LoopKernels kernels_on(const FieldView<S>& x, const FieldView<S>& r) {

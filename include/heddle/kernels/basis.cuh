@@ -1,7 +1,8 @@
 // A vector made orthogonal to a basis V, and a solution formed of it (methods::Orthogonalize and
 // FormSolution). Gram-Schmidt twice takes three kernels: V* w; w -= V h with V* w of what is left,
-// while the rows are in L1; and w -= V h once more. Blocks share out the rows, and a thread takes a
-// chunk of every vector, many loads at a time.
+// while the rows are in L1; and w -= V h once more. Blocks share out the rows. A thread takes a
+// chunk of every vector to form w - V h, and a warp takes a few vectors to form their products with
+// w, so that registers hold few sums and many loads.
 #pragma once
 
 #include "heddle/kernels/basis_arguments.hpp"
@@ -16,20 +17,15 @@ class BasisBlock {
   using Multiple = Coefficient<M::ring, S>;
   static constexpr int size = ring_size(M::ring);
   static constexpr int warps = threads_of_basis / 32;
-  /// Vectors whose products a thread sums at a time, as registers hold their numbers.
-  static constexpr int vectors_of_pass = 16 / size;
-  static constexpr int loads_at_once = size == 4 ? 4 : 8;
+  static constexpr int vectors_of_warp = vectors_of_basis_warp(size);
 
   /// Block number `block` of those that share the rows, before a basis of `count` vectors.
   __device__ BasisBlock(const BasisArguments& a, int block, int count)
-      : a_(a),
-        block_(block),
-        count_(count),
-        first_(a.chunks * block / a.blocks),
-        end_(a.chunks * (block + 1) / a.blocks) {
+      : a_(a), block_(block), count_(count), first_(Offset(block) * a.chunks_of_block) {
     extern __shared__ __align__(32) double shared[];
     numbers_ = shared;
     sums_ = numbers_ + a.most * size + 1;
+    chunks_ = int(min(Offset(a.chunks_of_block), a.chunks - first_));
   }
 
   __device__ double* numbers() const { return numbers_; }
@@ -49,40 +45,23 @@ class BasisBlock {
     }
     __syncthreads();
   }
-  /// Those of this one, whose last is |w|^2.
-  __device__ void store_sums() const {
-    for (int k = threadIdx.x; k <= count_ * size; k += threads_of_basis) {
-      a_.partials[k * a_.blocks + block_] = sums_[k];
-    }
-  }
 
   /// Calls `body(chunk)` for the chunks of this thread.
   template <class Body>
   __device__ void for_each_chunk(const Body& body) const {
-    for (Offset at = first_ + threadIdx.x; at < end_; at += threads_of_basis) {
-      const auto plane = a_.walk.planes == 1 ? 0u : unsigned(at / a_.chunks_of_plane);
-      body(Chunk(a_.walk, plane, at - plane * a_.chunks_of_plane));
-    }
-  }
-
-  /// The chunk of a vector of the basis: behind the last element lie zeros, so that no load has to
-  /// ask, and many are on their way at once.
-  __device__ static Chunk whole(Chunk chunk) {
-    if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
-    return chunk;
+    for_each_chunk(0, chunks_, body);
   }
 
   /// values += V numbers, times `sign`.
   __device__ void add_combination(const Chunk& of_field, S sign, Values& values) const {
+    constexpr int loads = 128 / int(sizeof(Values));
     const Chunk chunk = whole(of_field);
-    for (int first = 0; first < count_; first += loads_at_once) {
-      Values v[loads_at_once];
+    for (int first = 0; first < count_; first += loads) {
+      Values v[loads];
 #pragma unroll
-      for (int u = 0; u < loads_at_once; ++u) {
-        v[u] = chunk.load(vector(min(first + u, count_ - 1)));
-      }
+      for (int u = 0; u < loads; ++u) v[u] = chunk.load(vector(min(first + u, count_ - 1)));
 #pragma unroll
-      for (int u = 0; u < loads_at_once; ++u) {
+      for (int u = 0; u < loads; ++u) {
         if (first + u >= count_) continue;
         const Multiple c = multiple(first + u, sign);
 #pragma unroll
@@ -91,19 +70,86 @@ class BasisBlock {
     }
   }
 
-  /// rest = w - V numbers if that `subtracts`, and the sums V* rest and |rest|^2.
+  /// rest = w - V numbers if that `subtracts`, and leaves the sums V* rest and |rest|^2. It goes by
+  /// pieces of the rows, whose elements of V are in L1 still when they are read again.
   template <bool subtracts>
-  __device__ void sum_products() {
-    sum_pass<subtracts>(0);
-    for (int first = vectors_of_pass; first < count_; first += vectors_of_pass) {
-      sum_pass<false>(first);
+  __device__ void leave_rest() {
+    constexpr int bytes_of_piece = 192 << 10;
+    const int length = max(32, bytes_of_piece / int(sizeof(Values)) / max(1, count_));
+    double norm[1] = {};
+    for (int first = 0; first < chunks_; first += length) {
+      const int end = min(first + length, chunks_);
+      for_each_chunk(first, end, [&](const Chunk& chunk) { form_rest<subtracts>(chunk, norm[0]); });
+      __syncthreads();
+      add_products(static_cast<const S*>(a_.rest), first, end);
     }
+    add_over_warps<1, threads_of_basis>(norm, warps);
+    if (threadIdx.x == 0) a_.partials[count_ * size * a_.blocks + block_] = norm[0];
+    leave_products();
+  }
+
+  /// Leaves the sums V* w.
+  __device__ void leave_products(const S* w) {
+    add_products(w, 0, chunks_);
+    leave_products();
   }
 
  private:
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32; }
+  /// Warps that share out the rows for as many vectors as one takes: all of them where vectors are
+  /// few.
+  __device__ int sharing() const {
+    const int groups = (count_ + vectors_of_warp - 1) / vectors_of_warp;
+    return groups > 0 && groups < warps ? warps / groups : 1;
+  }
 
+  template <class Body>
+  __device__ void for_each_chunk(int first, int end, const Body& body) const {
+    for (int i = first + int(threadIdx.x); i < end; i += threads_of_basis) body(chunk_at(i));
+  }
+
+  /// Begins the sums V* w, or adds to them, over some of the rows.
+  __device__ void add_products(const S* w, int first, int end) {
+    constexpr int numbers = vectors_of_warp * size;
+    const int warps_of_group = sharing();
+    for (int item = warp(); item / warps_of_group * vectors_of_warp < count_; item += warps) {
+      double sums[numbers] = {};
+      const int group = item / warps_of_group, part = item % warps_of_group;
+      add_products_of(group * vectors_of_warp, w, first + 32 * part + lane(), end,
+                      32 * warps_of_group, sums);
+      add_over_lanes(sums);
+      if (lane() != 0) continue;
+#pragma unroll
+      for (int n = 0; n < numbers; ++n) {
+        double& sum = sums_[item * numbers + n];
+        sum = first == 0 ? sums[n] : sum + sums[n];
+      }
+    }
+  }
+  __device__ void leave_products() const {
+    constexpr int numbers = vectors_of_warp * size;
+    __syncthreads();
+    for (int k = threadIdx.x; k < count_ * size; k += threads_of_basis) {
+      const int warps_of_group = sharing();
+      const double* const of_warps = sums_ + k / numbers * warps_of_group * numbers + k % numbers;
+      double sum = 0;
+      for (int part = 0; part < warps_of_group; ++part) sum += of_warps[part * numbers];
+      a_.partials[k * a_.blocks + block_] = sum;
+    }
+  }
+
+  __device__ Chunk chunk_at(int i) const {
+    const Offset at = first_ + i;
+    const auto plane = a_.walk.planes == 1 ? 0u : unsigned(at / a_.chunks_of_plane);
+    return Chunk(a_.walk, plane, at - plane * a_.chunks_of_plane);
+  }
+  /// The chunk of a vector of the basis: behind the last element lie zeros, so that no load has to
+  /// ask, and many are on their way at once.
+  __device__ static Chunk whole(Chunk chunk) {
+    if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
+    return chunk;
+  }
   __device__ Multiple multiple(int k, S sign) const {
     Multiple c;
 #pragma unroll
@@ -111,84 +157,55 @@ class BasisBlock {
     return c;
   }
 
-  /// A pass over the vectors from `first` on, as few at a time as there are.
   template <bool subtracts>
-  __device__ void sum_pass(int first) {
-    constexpr int half = vectors_of_pass / 2;
-    const int vectors = min(vectors_of_pass, count_ - first);
-    if (vectors <= half) return sum_vectors<half, subtracts>(first, vectors);
-    sum_vectors<vectors_of_pass, subtracts>(first, vectors);
+  __device__ void form_rest(const Chunk& chunk, double& norm) const {
+    Values w = chunk.load(static_cast<const S*>(a_.in));
+    if constexpr (subtracts) {
+      add_combination(chunk, S(-1), w);
+      chunk.store(static_cast<S*>(a_.rest), w);
+    }
+#pragma unroll
+    for (int e = 0; e < Chunk::elements; ++e) {
+#pragma unroll
+      for (int n = 0; n < size; ++n) {
+        norm += double(w.at[e].component[n]) * double(w.at[e].component[n]);
+      }
+    }
   }
 
-  template <int Vectors, bool subtracts>
-  __device__ void sum_vectors(int first, int vectors) {
-    double sums[Vectors * size] = {}, norm[1] = {};
-    for_each_chunk([&](const Chunk& chunk) {
-      Values w = chunk.load(static_cast<const S*>(first == 0 ? a_.in : a_.rest));
-      if constexpr (subtracts) {
-        add_combination(chunk, S(-1), w);
-        chunk.store(static_cast<S*>(a_.rest), w);
-      }
-      if (vectors > 0) {
+  /// Adds the products with w of vectors from `k` on over every `step`th chunk.
+  __device__ void add_products_of(int k, const S* w, int first, int end, int step,
+                                  double* sums) const {
+    constexpr int loads = 64 / (vectors_of_warp * int(sizeof(Values)));
+    for (int i = first; i < end; i += loads * step) {
+      Values v[loads][vectors_of_warp], of_w[loads];
 #pragma unroll
-        for (int u = 0; u < Vectors; ++u) {
-          const Values v = whole(chunk).load(vector(first + min(u, vectors - 1)));
+      for (int u = 0; u < loads; ++u) {
+        const Chunk chunk = chunk_at(i + u * step < end ? i + u * step : i);
+#pragma unroll
+        for (int n = 0; n < vectors_of_warp; ++n) {
+          v[u][n] = whole(chunk).load(vector(min(k + n, count_ - 1)));
+        }
+        of_w[u] = chunk.load(w);
+      }
+#pragma unroll
+      for (int u = 0; u < loads; ++u) {
+        if (i + u * step >= end) continue;
+#pragma unroll
+        for (int n = 0; n < vectors_of_warp; ++n) {
 #pragma unroll
           for (int e = 0; e < Chunk::elements; ++e) {
-            add_conjugate_product(v.at[e], w.at[e], sums + u * size);
+            add_conjugate_product(v[u][n].at[e], of_w[u].at[e], sums + n * size);
           }
         }
       }
-      if (first != 0) return;
-#pragma unroll
-      for (int e = 0; e < Chunk::elements; ++e) {
-#pragma unroll
-        for (int n = 0; n < size; ++n) {
-          norm[0] += double(w.at[e].component[n]) * double(w.at[e].component[n]);
-        }
-      }
-    });
-    add_over_block<Vectors * size>(sums, vectors * size, sums_ + first * size);
-    if (first != 0) return;
-    add_over_warps<1, threads_of_basis>(norm, warps);
-    if (threadIdx.x == 0) sums_[count_ * size] = norm[0];
-    __syncthreads();
-  }
-
-  /// The sums over all threads of the first `count` of N numbers each, to `to`. Eight at a time:
-  /// lanes exchange halves of them, so that each ends with one.
-  template <int N>
-  __device__ static void add_over_block(double (&x)[N], int count, double* to) {
-    __shared__ double of_warp[warps][N];
-#pragma unroll
-    for (int first = 0; first < N; first += 8) {
-#pragma unroll
-      for (int half = 4; half >= 1; half /= 2) {
-        const bool upper = (lane() & (4 * half)) != 0;
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-          double& low = x[first + i];
-          const double high = x[first + i + half];
-          const double sent = __shfl_xor_sync(all_lanes, upper ? low : high, 4 * half);
-          low = (upper ? high : low) + sent;
-        }
-      }
-      x[first] += __shfl_xor_sync(all_lanes, x[first], 2);
-      x[first] += __shfl_xor_sync(all_lanes, x[first], 1);
-      if (lane() % 4 == 0) of_warp[warp()][first + lane() / 4] = x[first];
     }
-    __syncthreads();
-    if (threadIdx.x < count) {
-      double sum = 0;
-      for (int w = 0; w < warps; ++w) sum += of_warp[w][threadIdx.x];
-      to[threadIdx.x] = sum;
-    }
-    __syncthreads();
   }
 
   const BasisArguments& a_;
   int block_, count_;
-  Offset first_, end_;
+  Offset first_;  // of its chunks
+  int chunks_;
   double *numbers_, *sums_;
 };
 
@@ -207,8 +224,7 @@ __device__ __forceinline__ void basis_products(const BasisArguments& a) {
   int count;
   if (!read_basis<M, false>(a, count)) return;
   BasisBlock<M, S, Chunk> block(a, blockIdx.x, count);
-  block.template sum_products<false>();
-  block.store_sums();
+  block.leave_products(static_cast<const S*>(a.in));
 }
 
 /// rest = w - V h, and the sums V* rest and |rest|^2.
@@ -227,16 +243,18 @@ __device__ __forceinline__ void basis_rest(const BasisArguments& a) {
       a.first[k] = block.numbers()[k];
     }
   }
-  block.template sum_products<!start>();
-  block.store_sums();
+  block.template leave_rest<!start>();
 }
+
+struct Norm {
+  double value, inverse;  // 0 of 0
+};
 
 /// The norm that is left behind the second multiples, by Pythagoras, in every thread: those are
 /// rounding beside the vector, unless nothing but rounding was left of it.
 template <class S>
-__device__ __forceinline__ double norm_left(const double* second, const double* first,
-                                            int numbers) {
-  __shared__ double norm;
+__device__ __forceinline__ Norm norm_left(const double* second, const double* first, int numbers) {
+  __shared__ Norm norm;
   if (threadIdx.x < 32) {
     double sums[2] = {};
     for (int k = threadIdx.x; k < numbers; k += 32) {
@@ -248,20 +266,24 @@ __device__ __forceinline__ double norm_left(const double* second, const double* 
     constexpr double rounding = sizeof(S) == 4 ? 0x1p-21 : 0x1p-50;
     const double left = second[numbers] - sums[0];
     if (threadIdx.x == 0) {
-      norm = left > rounding * rounding * sums[1] ? ::sqrt(left) : left - left;
+      norm.value = left > rounding * rounding * sums[1] ? ::sqrt(left) : left - left;
+      norm.inverse = norm.value > 0 ? 1 / norm.value : 0.0;
     }
   }
   __syncthreads();
   return norm;
 }
 
-/// By thread 0 of one block: `decide(basis)`, over the numbers that decisions keep.
+/// The numbers that decisions keep, where those find them in shared memory.
+__device__ __forceinline__ void copy_kept(const BasisArguments& a, double* to, const double* from) {
+  for (int k = threadIdx.x; k < a.staged; k += threads_of_basis) to[k] = from[k];
+}
+
+/// By thread 0 of one block: `decide(basis)`. `staged`: what was copied, and waited for.
 template <class M, class Decide>
 __device__ __forceinline__ void decide_on_basis(const BasisArguments& a, double* staged, int count,
                                                 double norm, const Decide& decide) {
   using Number = Coefficient<M::ring, double>;
-  for (int k = threadIdx.x; k < a.staged; k += blockDim.x) staged[k] = a.kept[k];
-  __syncthreads();
   if (threadIdx.x == 0) {
     methods::Basis<Number> basis;
     basis.count = count;
@@ -272,7 +294,7 @@ __device__ __forceinline__ void decide_on_basis(const BasisArguments& a, double*
     decide(basis);
   }
   __syncthreads();
-  for (int k = threadIdx.x; k < a.staged; k += blockDim.x) a.kept[k] = staged[k];
+  copy_kept(a, a.kept, staged);
 }
 
 /// V_count = out = (rest - V h) / norm; a block of its own takes the decision meanwhile.
@@ -284,27 +306,30 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   int count;
   const bool goes_on = read_basis<M, start>(a, count);
   if (!goes_on && blockIdx.x > 0) return;
-  BasisBlock<M, S, Chunk> block(a, static_cast<int>(blockIdx.x) - 1, count);
-  double norm = 0;
+  BasisBlock<M, S, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), count);
+  if (blockIdx.x == 0) {
+    state.load(a.state, a.side);
+    if (threadIdx.x == 0) state.concluded = 0;
+    if (goes_on) copy_kept(a, block.behind_numbers(), a.kept);
+  }
+  Norm norm{};
   if (goes_on) {
     block.add_sums(count * block.size + 1);
     norm = norm_left<S>(block.numbers(), a.first, count * block.size);
   }
   if (blockIdx.x == 0) {
-    state.load(a.state, a.side);
     for (int k = threadIdx.x; goes_on && k < count * block.size; k += threads_of_basis) {
       a.column[k] = a.first[k] + block.numbers()[k];
     }
-    if (threadIdx.x == 0) state.concluded = 0;
     __syncthreads();
     if (goes_on) {
-      decide_on_basis<M>(a, block.behind_numbers(), count, norm,
+      decide_on_basis<M>(a, block.behind_numbers(), count, norm.value,
                          [&](auto& basis) { state.template decide<Decision>(basis); });
     }
     return state.write(a.state, a.side);
   }
   if (count == a.most) return;
-  const S factor = norm > 0 ? S(1 / norm) : S(0);
+  const S factor = S(norm.inverse);
   block.for_each_chunk([&](const Chunk& chunk) {
     auto w = chunk.load(static_cast<const S*>(start ? a.in : a.rest));
     if (!start) block.add_combination(chunk, S(-1), w);
@@ -324,6 +349,8 @@ __device__ __forceinline__ void basis_solution(const BasisArguments& a) {
   follow_kernel_before();
   extern __shared__ __align__(32) double shared[];
   auto& side = *reinterpret_cast<Side<M>*>(a.state->side[a.side]);
+  copy_kept(a, shared, a.kept);
+  __syncthreads();
   decide_on_basis<M>(a, shared, 0, 0.0, [&](auto& basis) {
     M::Finish::decision::decide(side.c, basis);
     *a.count = basis.count;

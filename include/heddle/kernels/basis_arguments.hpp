@@ -6,15 +6,16 @@
 
 namespace heddle::device {
 
-inline constexpr int threads_of_basis = 512;
-/// Blocks whose sums each block of the next kernel adds for itself: about one a multiprocessor.
-inline constexpr int most_blocks_of_basis = 128;
+inline constexpr int threads_of_basis = 1024;
+/// Blocks whose sums each block of the next kernel adds for itself: at most one a multiprocessor.
+inline constexpr int most_blocks_of_basis = 160;
 
 struct BasisArguments {
   cuda::Walk walk;
   Offset chunks_of_plane;
   Offset chunks;  // in all
   int blocks;     // that share them
+  int chunks_of_block;
   LoopState* state;
   int side;  // of the state, that was written last
   int most;  // vectors that the basis has room for
@@ -32,7 +33,14 @@ struct BasisArguments {
   int* count;            // vectors that a solution is formed of
 };
 
-/// Doubles of a block's coefficients and sums.
-HEDDLE_HD constexpr int numbers_of_basis(int most, int ring) { return 2 * (most * ring + 1); }
+/// Vectors whose products with another a warp sums at once.
+HEDDLE_HD constexpr int vectors_of_basis_warp(int ring) { return ring == 1 ? 4 : 2; }
+
+/// Doubles of a block's coefficients, and of the sums of its warps.
+HEDDLE_HD constexpr int numbers_of_basis(int most, int ring) {
+  const int of_warp = vectors_of_basis_warp(ring), of_warps = threads_of_basis / 32 * of_warp;
+  const int rounded_up = most + of_warp;
+  return most * ring + 1 + (rounded_up > of_warps ? rounded_up : of_warps) * ring;
+}
 
 }  // namespace heddle::device
