@@ -49,11 +49,13 @@ CuSparse open_cusparse() {
 
 template <class T>
 void find_operations(CuBlasOperations<T>& operations, const SharedLibrary& library, char letter,
-                     const char* dot) {
+                     const char* dot, const char* nrm2) {
   const std::string prefix = std::string("cublas") + letter;
   library.find(operations.dot, (prefix + dot + "_v2").c_str());
   library.find(operations.axpy, (prefix + "axpy_v2").c_str());
   library.find(operations.scal, (prefix + "scal_v2").c_str());
+  library.find(operations.nrm2, ("cublas" + std::string(nrm2) + "_v2").c_str());
+  library.find(operations.gemv, (prefix + "gemv_v2").c_str());
   library.find(operations.dgmm, (prefix + "dgmm").c_str());
 }
 
@@ -62,6 +64,10 @@ static_assert(
     std::is_same_v<decltype(&cublasZdotc_v2), decltype(CuBlasOperations<cuDoubleComplex>::dot)>);
 static_assert(std::is_same_v<decltype(&cublasDaxpy_v2), decltype(CuBlasOperations<double>::axpy)>);
 static_assert(std::is_same_v<decltype(&cublasSscal_v2), decltype(CuBlasOperations<float>::scal)>);
+static_assert(
+    std::is_same_v<decltype(&cublasDznrm2_v2), decltype(CuBlasOperations<cuDoubleComplex>::nrm2)>);
+static_assert(
+    std::is_same_v<decltype(&cublasCgemv_v2), decltype(CuBlasOperations<cuComplex>::gemv)>);
 static_assert(std::is_same_v<decltype(&cublasCdgmm), decltype(CuBlasOperations<cuComplex>::dgmm)>);
 
 CuBlas open_cublas() {
@@ -76,10 +82,10 @@ CuBlas open_cublas() {
   library.find(c.set_workspace, "cublasSetWorkspace_v2");
   library.find(c.set_pointer_mode, "cublasSetPointerMode_v2");
   library.find(c.status_name, "cublasGetStatusName");
-  find_operations(c.of_float, library, 'S', "dot");
-  find_operations(c.of_double, library, 'D', "dot");
-  find_operations(c.of_complex_float, library, 'C', "dotc");
-  find_operations(c.of_complex_double, library, 'Z', "dotc");
+  find_operations(c.of_float, library, 'S', "dot", "Snrm2");
+  find_operations(c.of_double, library, 'D', "dot", "Dnrm2");
+  find_operations(c.of_complex_float, library, 'C', "dotc", "Scnrm2");
+  find_operations(c.of_complex_double, library, 'Z', "dotc", "Dznrm2");
   return c;
 }
 

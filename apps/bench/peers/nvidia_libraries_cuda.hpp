@@ -11,6 +11,7 @@
 
 #include "heddle/array.hpp"
 #include "heddle/device.hpp"
+#include "textbook_scalars.hpp"
 
 namespace heddle::bench {
 
@@ -57,6 +58,9 @@ struct CuBlasOperations {
   cublasStatus_t (*dot)(cublasHandle_t, int n, const T* x, int, const T* y, int, T* result);
   cublasStatus_t (*axpy)(cublasHandle_t, int n, const T* alpha, const T* x, int, T* y, int);
   cublasStatus_t (*scal)(cublasHandle_t, int n, const T* alpha, T* x, int);
+  cublasStatus_t (*nrm2)(cublasHandle_t, int n, const T* x, int, real_of_t<T>* result);
+  cublasStatus_t (*gemv)(cublasHandle_t, cublasOperation_t, int rows, int columns, const T* alpha,
+                         const T* a, int, const T* x, int, const T* beta, T* y, int);
   /// Rows of `a` scaled by the numbers x.
   cublasStatus_t (*dgmm)(cublasHandle_t, cublasSideMode_t, int rows, int columns, const T* a, int,
                          const T* x, int, T* c, int);

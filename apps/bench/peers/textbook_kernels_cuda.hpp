@@ -12,4 +12,8 @@ namespace heddle::bench {
 template <class T>
 void compute_on_gpu(Coefficient which, TextbookScalars<T>* scalars, const Stream& stream);
 
+/// 1 / `*number`, or 0 for 0.
+template <class T>
+void invert_on_gpu(const real_of_t<T>* number, T* inverse, const Stream& stream);
+
 }  // namespace heddle::bench

@@ -55,7 +55,7 @@ class TextbookLoop {
   void prepare() {
     const cuda::OnGpu here(stream());
     begin();
-    iterate();
+    iterate(0);
     square_of(r_);
     device_.synchronize();
   }
@@ -63,8 +63,8 @@ class TextbookLoop {
   PeerSolve solve(double tolerance, long long max_iterations) {
     const cuda::OnGpu here(stream());
     if (form_ == TextbookForm::graph) {
-      capture(textbook_iterations_between_looks);
-      capture(max_iterations % textbook_iterations_between_looks);
+      capture(iterations_between_looks());
+      capture(static_cast<int>(max_iterations % iterations_between_looks()));
     }
     device_.synchronize();
     PeerSolve solve;
@@ -96,7 +96,11 @@ class TextbookLoop {
  protected:
   /// Of the guess x = 0: residual, directions, scalars.
   virtual void begin() = 0;
-  virtual void iterate() = 0;
+  /// Number i since the last look.
+  virtual void iterate(int i) = 0;
+  /// What a method does with so many iterations in front of a look.
+  virtual void finish(int iterations) { (void)iterations; }
+  virtual int iterations_between_looks() const { return textbook_iterations_between_looks; }
   /// |r|^2 where the iteration has left it in the host's scalars.
   virtual std::optional<double> known_residual_square() const { return {}; }
 
@@ -125,12 +129,14 @@ class TextbookLoop {
     }
   }
 
-  void multiply(const Array<S>& from, Array<S>& to) {
-    system_.A->queue(from.data(), to.data(), stream());
-  }
-  void precondition(const Array<S>& from, Array<S>& to) {
-    system_.inverse_diagonal->queue(from.data(), to.data(), stream());
-  }
+  void multiply(const S* from, S* to) { system_.A->queue(from, to, stream()); }
+  void precondition(const S* from, S* to) { system_.inverse_diagonal->queue(from, to, stream()); }
+  void multiply(const Array<S>& from, Array<S>& to) { multiply(from.data(), to.data()); }
+  void precondition(const Array<S>& from, Array<S>& to) { precondition(from.data(), to.data()); }
+
+  const CuBlasOperations<T>& blas() const { return operations_; }
+  cublasHandle_t handle() { return blas_.on(stream()); }
+  int length() const { return length_; }
   void dot(const Array<S>& a, const Array<S>& b, T& result) {
     check(operations_.dot(blas_.on(stream()), length_, numbers(a), 1, numbers(b), 1, &result),
           "cublas dot");
@@ -166,24 +172,25 @@ class TextbookLoop {
   /// Iterations up to the next look, which it returns the number of.
   long long run(long long left) {
     if (form_ == TextbookForm::host_scalars) {
-      iterate();
+      iterate(0);
       return 1;
     }
-    const long long count = std::min<long long>(left, textbook_iterations_between_looks);
+    const int count = static_cast<int>(std::min<long long>(left, iterations_between_looks()));
     if (form_ == TextbookForm::graph) {
       graphs_.at(count).launch(stream());
     } else {
-      for (long long i = 0; i < count; ++i) iterate();
+      for (int i = 0; i < count; ++i) iterate(i);
     }
+    finish(count);
     return count;
   }
 
   /// So many iterations as a graph, unless it is there.
-  void capture(long long iterations) {
+  void capture(int iterations) {
     if (iterations == 0 || graphs_.contains(iterations)) return;
     graphs_.try_emplace(iterations, device_, [this, iterations](const Stream& capturing) {
       stream_ = capturing;
-      for (long long i = 0; i < iterations; ++i) iterate();
+      for (int i = 0; i < iterations; ++i) iterate(i);
     });
     stream_ = device_.stream();
   }
@@ -218,7 +225,7 @@ class TextbookLoop {
   Array<S> b_, x_, r_;
   int length_;
   int real_length_;
-  std::map<long long, cuda::CapturedGraph> graphs_;  // by their number of iterations
+  std::map<int, cuda::CapturedGraph> graphs_;  // by their number of iterations
 };
 
 }  // namespace heddle::bench

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "textbook_gmres_cuda.hpp"
 #include "textbook_loop_cuda.hpp"
 
 namespace heddle::bench {
@@ -42,7 +43,7 @@ class ConjugateGradientLoop final : public TextbookLoop<S, S> {
     this->copy(z(), p_);
     this->dot(this->r(), z(), this->scalars().rho);
   }
-  void iterate() override {
+  void iterate(int) override {
     auto& s = this->scalars();
     this->multiply(p_, q_);
     this->dot(p_, q_, s.curvature);
@@ -93,7 +94,7 @@ class BicgstabLoop final : public TextbookLoop<S, T> {
     scalars.minus_omega = textbook::negative(scalars.one);
     this->set_scalars(scalars);
   }
-  void iterate() override {
+  void iterate(int) override {
     auto& s = this->scalars();
     this->dot(shadow_, this->r(), s.rho_next);
     this->compute(Coefficient::bicgstab_direction);
@@ -163,8 +164,10 @@ std::unique_ptr<CuSparseProduct<S>> diagonal_scaling(const std::vector<S>& diago
 
 namespace {
 
+using Solve = std::function<PeerSolve(double tolerance, long long max_iterations)>;
+
 template <class L, class S>
-auto prepared(const TextbookSystem<S>& system, TextbookForm form, const Device& device) {
+Solve prepared(const TextbookSystem<S>& system, TextbookForm form, const Device& device) {
   auto loop = std::make_shared<L>(system, form, device);
   loop->prepare();
   return [loop](double tolerance, long long max_iterations) {
@@ -175,16 +178,18 @@ auto prepared(const TextbookSystem<S>& system, TextbookForm form, const Device& 
 }  // namespace
 
 template <class S>
-std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_solve(
-    const TextbookSystem<S>& system, const MethodInfo& method, int parts, TextbookForm form,
-    const Device& device) {
+Solve textbook_solve(const TextbookSystem<S>& system, const MethodInfo& method, int parts,
+                     TextbookForm form, const Device& device) {
   if (method.name == "cg") {
     return prepared<ConjugateGradientLoop<S>>(system, form, device);
   }
-  if (parts == 2) {
-    return prepared<BicgstabLoop<S, typename NumberOf<S, 2>::type>>(system, form, device);
+  using Complex = typename NumberOf<S, 2>::type;
+  if (method.name == "gmres") {
+    return parts == 2 ? prepared<GmresLoop<S, Complex>>(system, form, device)
+                      : prepared<GmresLoop<S, S>>(system, form, device);
   }
-  return prepared<BicgstabLoop<S, S>>(system, form, device);
+  return parts == 2 ? prepared<BicgstabLoop<S, Complex>>(system, form, device)
+                    : prepared<BicgstabLoop<S, S>>(system, form, device);
 }
 
 #define HEDDLE_INSTANTIATE(S)                                                                  \

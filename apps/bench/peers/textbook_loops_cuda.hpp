@@ -1,4 +1,4 @@
-// Conjugate gradient and BiCGStab as users assemble them from cuSPARSE and cuBLAS.
+// Conjugate gradient, BiCGStab and GMRES as users assemble them from cuSPARSE and cuBLAS.
 #pragma once
 
 #include <memory>
@@ -31,12 +31,15 @@ template <class S>
 std::unique_ptr<CuSparseProduct<S>> diagonal_scaling(const std::vector<S>& diagonal, int parts,
                                                      const Device& device);
 
-/// Of conjugate gradient and BiCGStab.
 inline bool has_textbook_loop(const MethodInfo& method) {
-  return method.name == "cg" || method.name == "bicgstab";
+  return method.name == "cg" || method.name == "bicgstab" || method.name == "gmres";
+}
+/// A cycle of GMRES waits for nothing, so that none of its sums is the host's.
+inline bool has_textbook_form(const MethodInfo& method, TextbookForm form) {
+  return has_textbook_loop(method) && !(method.restarts && form == TextbookForm::host_scalars);
 }
 
-/// `parts` = 2: the scalars of BiCGStab are complex. Those of conjugate gradient are real.
+/// `parts` = 2: scalars are complex, but for those of conjugate gradient, which are real.
 template <class S>
 std::function<PeerSolve(double tolerance, long long max_iterations)> textbook_solve(
     const TextbookSystem<S>& system, const MethodInfo& method, int parts, TextbookForm form,

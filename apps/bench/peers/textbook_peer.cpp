@@ -119,6 +119,7 @@ class TextbookPeer final : public Peer {
     for (const auto& [form, words] : {std::pair(TextbookForm::host_scalars, "host scalars"),
                                       std::pair(TextbookForm::device_scalars, "device scalars"),
                                       std::pair(TextbookForm::graph, "CUDA graph")}) {
+      if (!has_textbook_form(method, form)) continue;
       solvers.push_back(
           {std::string(words) + "; " + name, textbook_solve(system, method, parts, form, device)});
     }
