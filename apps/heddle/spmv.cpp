@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/tuning/measure.hpp"
+#include "heddle/tuning/operator_work.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
@@ -58,8 +59,8 @@ void print_timing(const char* label, const Timing& timing) {
 /// The products, and with them updates of values, that are timed.
 struct Works {
   std::vector<Measured> measured;  // one for each plan
-  std::vector<std::unique_ptr<AnyOperator::Work>> all;
-  std::vector<AnyOperator::Work*> products;
+  std::vector<std::unique_ptr<OperatorWork>> all;
+  std::vector<OperatorWork*> products;
 };
 
 Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans,
@@ -81,13 +82,13 @@ Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans
                               A.compulsory_bytes(),
                               A.bytes_of_product(),
                               {},
-                              A.bytes_of_value_update(),
+                              bytes_of_value_update(A),
                               {}});
     AnyField x = A.column_field();
     fill_random(x, options.seed);
-    works.all.push_back(A.product(x));
+    works.all.push_back(product_work(A, x));
     works.products.push_back(works.all.back().get());
-    if (options.update_values) works.all.push_back(A.value_update(matrix));
+    if (options.update_values) works.all.push_back(value_update_work(A, matrix));
   }
   return works;
 }
@@ -108,7 +109,7 @@ Limits measure_all(const SpmvOptions& options, Triad& triad, const Device& devic
   const int of_cold =
       options.cold ? (options.repetitions + 1) * static_cast<int>(works.products.size()) : 0;
   const int total = (2 * options.repetitions + 1) * static_cast<int>(works.all.size()) + of_cold;
-  const auto with_progress = [&](AnyOperator::Work* work) {
+  const auto with_progress = [&](OperatorWork* work) {
     return [&, work](const Stream& stream) {
       work->run(stream);
       if (progress) progress->report(static_cast<double>(++done) / total, "measuring");
@@ -119,7 +120,7 @@ Limits measure_all(const SpmvOptions& options, Triad& triad, const Device& devic
   std::vector<Timing> cold;
   if (options.cold) {
     timed = {run_nothing};
-    for (AnyOperator::Work* product : works.products) timed.emplace_back(with_progress(product));
+    for (OperatorWork* product : works.products) timed.emplace_back(with_progress(product));
     cold = measure_cold(timed, options.repetitions, device);
   }
   std::size_t next = 1;

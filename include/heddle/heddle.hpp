@@ -30,7 +30,6 @@
 #include "heddle/runtime/any_entry.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "heddle/runtime/defined_jacobi.hpp"
 #include "heddle/runtime/defined_matrix.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/runtime/entry_definition.hpp"

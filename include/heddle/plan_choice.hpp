@@ -36,7 +36,6 @@ struct HEDDLE_EXPORT PlanSubject {
   std::string precision;  // of the stored numbers
   int entry_bytes = 0;
   int result_bytes = 0;  // of a row of y, and of solvers' vectors
-  bool is_defined = false;
 
   EntrySize size() const { return {entry_bytes, result_bytes}; }
 };

@@ -47,9 +47,7 @@ struct Narrowing {
     Offset at = i;
     if (!same_places) {
       const ScalarPlace place = place_of(rule, i);
-      at = place.step * wide_rule.step_scale() +
-           Offset(place.lane) * wide_rule.lane_scale(place.component) +
-           wide_rule.base(place.component);
+      at = wide_rule(place.step, place.lane, place.component);
     }
     const T value = from[at];
     const T magnitude = value < 0 ? -value : value;

@@ -9,10 +9,6 @@ namespace heddle {
 
 namespace {
 
-template <class S>
-constexpr Precision precision_of =
-    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
-
 AnyField read_defined(const std::string& path, const EntryDefinition& definition,
                       Precision precision, const Device& device, Progress* progress) {
   const ScalarField file = read_scalar_field(path, device, progress);
@@ -27,6 +23,11 @@ AnyField read_defined(const std::string& path, const EntryDefinition& definition
 }
 
 }  // namespace
+
+void detail::refuse_precision(Precision given) {
+  throw Error(ErrorKind::size_mismatch,
+              "what is in " + std::string(name(given)) + " precision meets the other one");
+}
 
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)
     : components_(components) {
@@ -61,12 +62,7 @@ void AnyField::set(Offset scalar, double value) {
 
 template <class S>
 FieldView<S> AnyField::view() {
-  if (precision() != precision_of<S>) {
-    throw Error(ErrorKind::size_mismatch, "a field of " + std::string(name(precision())) +
-                                              " precision meets an operator of " +
-                                              std::string(name(precision_of<S>)));
-  }
-  return {std::get<Array<S>>(scalars_).data(), rows(), components_};
+  return {detail::of_precision<Array<S>>(scalars_).data(), rows(), components_};
 }
 template <class S>
 FieldView<const S> AnyField::view() const {

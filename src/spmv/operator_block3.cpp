@@ -2,8 +2,9 @@
 
 namespace heddle {
 
-template class Operator<block<float, 3, 3>>;
-template class Operator<block<double, 3, 3>>;
-template class Operator<stored_as<float, block<double, 3, 3>>>;
+template detail::EntryTableHandle<float> detail::entry_table<block<float, 3, 3>>();
+template detail::EntryTableHandle<double> detail::entry_table<block<double, 3, 3>>();
+template detail::EntryTableHandle<double>
+detail::entry_table<stored_as<float, block<double, 3, 3>>>();
 
 }  // namespace heddle

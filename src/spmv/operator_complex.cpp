@@ -2,8 +2,8 @@
 
 namespace heddle {
 
-template class Operator<complex<float>>;
-template class Operator<complex<double>>;
-template class Operator<stored_as<float, complex<double>>>;
+template detail::EntryTableHandle<float> detail::entry_table<complex<float>>();
+template detail::EntryTableHandle<double> detail::entry_table<complex<double>>();
+template detail::EntryTableHandle<double> detail::entry_table<stored_as<float, complex<double>>>();
 
 }  // namespace heddle

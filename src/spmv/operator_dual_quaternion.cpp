@@ -2,8 +2,9 @@
 
 namespace heddle {
 
-template class Operator<dual_quaternion<float>>;
-template class Operator<dual_quaternion<double>>;
-template class Operator<stored_as<float, dual_quaternion<double>>>;
+template detail::EntryTableHandle<float> detail::entry_table<dual_quaternion<float>>();
+template detail::EntryTableHandle<double> detail::entry_table<dual_quaternion<double>>();
+template detail::EntryTableHandle<double>
+detail::entry_table<stored_as<float, dual_quaternion<double>>>();
 
 }  // namespace heddle

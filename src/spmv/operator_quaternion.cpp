@@ -2,8 +2,9 @@
 
 namespace heddle {
 
-template class Operator<quaternion<float>>;
-template class Operator<quaternion<double>>;
-template class Operator<stored_as<float, quaternion<double>>>;
+template detail::EntryTableHandle<float> detail::entry_table<quaternion<float>>();
+template detail::EntryTableHandle<double> detail::entry_table<quaternion<double>>();
+template detail::EntryTableHandle<double>
+detail::entry_table<stored_as<float, quaternion<double>>>();
 
 }  // namespace heddle

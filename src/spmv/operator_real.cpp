@@ -2,8 +2,8 @@
 
 namespace heddle {
 
-template class Operator<real<float>>;
-template class Operator<real<double>>;
-template class Operator<stored_as<float, real<double>>>;
+template detail::EntryTableHandle<float> detail::entry_table<real<float>>();
+template detail::EntryTableHandle<double> detail::entry_table<real<double>>();
+template detail::EntryTableHandle<double> detail::entry_table<stored_as<float, real<double>>>();
 
 }  // namespace heddle

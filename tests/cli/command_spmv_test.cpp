@@ -109,18 +109,6 @@ TEST_F(Spmv, ColdCaches) {
   EXPECT_NE(text.out.find("of a run that does nothing\n"), std::string::npos) << text.out;
 }
 
-TEST_F(Spmv, EntriesFromADefinitionTakeNoNewValues) {
-  folder.write("a.mtx", matrix_market(real_matrix(12)));
-  folder.write("number.json",
-               R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"}})json");
-  const Result result = run({"spmv", "a.mtx", "--entry-definition", "number.json", "--repetitions",
-                             "1", "--update-values"});
-  EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.error,
-            "heddle: a matrix of entries from a definition takes no new values; build it again\n");
-}
-
 TEST_F(Spmv, ProductsOfIterationsInFloats) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const Result result = run({"spmv", "a.mtx", "--repetitions", "1", "--json", "--plan", "CSR",

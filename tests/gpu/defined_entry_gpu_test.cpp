@@ -14,7 +14,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/plan_choice.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "heddle/runtime/defined_jacobi.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
@@ -190,6 +190,34 @@ TEST_F(DefinedEntryOnGpu, ProductsOfTheFrontAreThoseOfTheCpu) {
   for (Offset i = 0; i < 4 * 400; ++i) {
     ASSERT_FALSE(!(std::abs(y.get(i) - expected.get(i)) <= 1e-4)) << i;
   }
+}
+
+TEST_F(DefinedEntryOnGpu, NewValuesAndQueuedSolvesOfTheFront) {
+  Seed seed(2807);
+  const auto typed = random_positive_definite_matrix<split_complex>(500, 5, seed.generator);
+  auto scaled = typed;
+  for (double& value : scaled.values()) value *= 4;
+  const AnyMatrix matrix(as_defined(typed, split_complex_definition()));
+  AnyOperator A(matrix, parse_plan("pJDS,loop=graph,stored=float"), device);
+  AnySolver solver(A, find_method("cg"), PreconditionerKind::jacobi, {});
+  A.update_values<double>(scaled.values().span());
+  AnyField b = A.row_field(), expected = A.column_field();
+  for (Offset i = 0; i < 1000; ++i) b.set(i, std::sin(static_cast<double>(i)));
+  ASSERT_TRUE(solver.solve(b, expected).converged());
+
+  const Array<double> b_there(std::span<const double>(b.view<double>().data, 1000), device);
+  Array<double> x_there(1000, device);
+  Array<DeviceReport> report(1, device);
+  solver.solver<double>().enqueue(FieldView<const double>(b_there.data(), 500, 2),
+                                  FieldView<double>(x_there.data(), 500, 2), report.data());
+  device.synchronize();
+  EXPECT_EQ(report.to_host()[0].status, Status::converged);
+  const std::vector<double> x = x_there.to_host();
+  AnyField reached = A.column_field(), image = A.row_field();
+  for (Offset i = 0; i < 1000; ++i) reached.set(i, x[static_cast<std::size_t>(i)]);
+  AnyOperator(AnyMatrix(as_defined(scaled, split_complex_definition())), Plan{}, Device::cpu())
+      .apply(reached, image);
+  for (Offset i = 0; i < 1000; ++i) ASSERT_NEAR(image.get(i), b.get(i), 1e-8) << i;
 }
 
 TEST_F(DefinedEntryOnGpu, ASingularDiagonalNamesTheUsersRow) {

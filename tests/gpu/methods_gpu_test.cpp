@@ -1,13 +1,14 @@
 // Every method on a GPU, in every form of the loop, against the CPU's.
-#include "solvers/any_implementation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -43,14 +44,12 @@ void expect_solves_as_on_the_cpu(const MethodInfo& method, const CsrMatrix<E>& m
   const Plan plan = parse_plan(text);
   const Field<E> b = random_field<E>(matrix.rows(), generator);
   const auto solve = [&](const Device& on, Field<E>& x) {
-    const Operator<E> A(matrix, plan, on);
     SolverOptions options;
     options.record_history = true;
-    std::shared_ptr<Preconditioner<S>> preconditioner;
-    if (jacobi) preconditioner = std::make_shared<Jacobi<E>>(A);
-    const auto solver = detail::solver_over<S>(A, method, preconditioner, options);
-    const Report report = solver->solve(b.view(), x.view());
-    EXPECT_EQ(static_cast<long long>(solver->history().size()), report.iterations + 1);
+    AnySolver solver(AnyOperator(AnyMatrix(matrix), plan, on), method,
+                     jacobi ? PreconditionerKind::jacobi : PreconditionerKind::none, options);
+    const Report report = solver.solver<S>().solve(b.view(), x.view());
+    EXPECT_EQ(static_cast<long long>(solver.history().size()), report.iterations + 1);
     return report;
   };
   Field<E> expected(matrix.rows()), x(matrix.rows());

@@ -362,12 +362,14 @@ void expect_same_values(const Stored& pattern, InnerLayout inner, ComponentOrder
   for (const std::size_t first : {0, 1}) {
     std::vector<S> expected = poison;
     const std::size_t scalars = at(entries) * K;
-    detail::place_values<E>(*pattern.on_cpu, inner, order,
-                            std::span<const S>(given).subspan(first, scalars), expected,
-                            cpu.stream());
+    const EntryShape shape = detail::entry_table<E>()->stored(order);
+    place_values_on_cpu<S, E::components>(
+        *pattern.on_cpu, inner, shape,
+        std::as_bytes(std::span<const S>(given).subspan(first, scalars)),
+        std::as_writable_bytes(std::span<S>(expected)), cpu.stream());
     const auto expect_placed = [&](const S* from, Offset buffer_entries, const Stream& stream) {
       Array<S> placed(std::span<const S>(poison), gpu);
-      place_values_on_gpu(*pattern.on_gpu, inner, detail::entry_shape<E>(order),
+      place_values_on_gpu(*pattern.on_gpu, inner, shape,
                           std::as_bytes(std::span<const S>(from, scalars)),
                           std::as_writable_bytes(placed.span()), stream, buffer_entries);
       EXPECT_EQ(placed.to_host(), expected) << "through a buffer of " << buffer_entries;

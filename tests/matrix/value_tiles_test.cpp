@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/detail/operator_implementation.hpp"
+#include "heddle/detail/entry_table.hpp"
 #include "heddle/operator.hpp"
 #include "support/random_matrix.hpp"
 
@@ -72,7 +72,7 @@ std::vector<Array<stored_scalar_t<E>>> placed(const SlicedPattern& pattern, Inne
       place(given, values.data() + first * K, results.back().data());
     }
   };
-  const EntryShape shape = detail::entry_shape<E>(order);
+  const EntryShape shape = detail::entry_table<E>()->stored(order);
   const int together = shape.block_rows > 1 ? shape.scalars_of_element() : K;
   const auto by_units = [&]<class U>(U /*one*/) {
     if constexpr (sizeof(U) >= sizeof(S)) {
@@ -111,7 +111,9 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   for (S& value : values) value = next++;
   for (S& value : poisoned) value = -7;
   Array<S> expected = poisoned;
-  detail::place_values<E>(pattern, plan.inner, order, values, expected.span(), Stream{});
+  place_values_on_cpu<S, K>(pattern, plan.inner, detail::entry_table<E>()->stored(order),
+                            std::as_bytes(values.span()), std::as_writable_bytes(expected.span()),
+                            Stream{});
 
   const auto compare = [&](const auto& map, Offset pieces) {
     for (const Array<S>& result :

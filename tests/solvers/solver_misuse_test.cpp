@@ -10,7 +10,7 @@
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "heddle/runtime/defined_jacobi.hpp"
+#include "heddle/runtime/defined_operator.hpp"
 #include "heddle/triplets.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"

@@ -10,7 +10,6 @@
 #include "entries/printed/symmetric_block.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "heddle/runtime/defined_jacobi.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
@@ -55,40 +54,50 @@ double largest_sum(const CsrMatrix<E>& matrix) {
 }
 
 template <class E>
-void check_products(const std::shared_ptr<const EntryDefinition>& definition) {
+void check_products(const std::shared_ptr<const EntryDefinition>& definition,
+                    const std::string& layout) {
   using S = stored_scalar_t<E>;
   std::vector<PatternRequest> requests = odd_patterns();
   for (const PatternRequest& request : odd_rectangular_patterns()) requests.push_back(request);
   requests.push_back({.name = "many groups", .rows = 5000, .columns = 5000, .per_row = 9});
   std::uint64_t number = 1;
   for (const PatternRequest& request : requests) {
-    SCOPED_TRACE(request.name);
+    SCOPED_TRACE(request.name + (" under " + layout));
+    const Plan plan = parse_plan(layout + ",schedule=dynamic,chunk=1,prefetch-x=256");
+    const bool is_square = request.rows == request.columns;
+    if (!is_square && plan.sort_window != 1 && plan.use == BasisUse::permuted) continue;
     Seed seed(number++);
     const CsrMatrix<E> matrix = random_matrix<E>(request, seed.generator);
     const Device device = Device::cpu(3);
-    const Operator<E> typed(matrix, Plan{}, device);
-    const Plan plan = parse_plan("CSR,schedule=dynamic,chunk=1,prefetch-x=256");
+    const Operator<E> typed(matrix, plan, device);
     const DefinedOperator<S> defined(as_defined(matrix, definition), plan, device);
     EXPECT_EQ(defined.has_adjoint(), has_adjoint<E>);
     EXPECT_EQ(defined.compulsory_bytes(), typed.compulsory_bytes());
     const double largest = largest_sum(matrix);
-    const Field<E> x = random_field<E>(matrix.columns(), seed.generator);
-    Field<E> expected = random_field<E>(matrix.rows(), seed.generator), y = expected;
+    const auto field = [&](bool is_random) {
+      Field<E> made(matrix.rows(), device, plan.vector, typed.row_basis());
+      if (is_random)
+        permute<S>(random_field<E>(matrix.rows(), seed.generator), made, S(1), device.stream());
+      return made;
+    };
+    Field<E> x(matrix.columns(), device, plan.vector, typed.column_basis());
+    permute<S>(random_field<E>(matrix.columns(), seed.generator), x, S(1), device.stream());
+    Field<E> expected = field(true), y = expected;
     typed.apply(S(0.5), x, S(-2), expected, device.stream());
     defined.apply(S(0.5), x, S(-2), y, device.stream());
     expect_close<S>(expected, y, largest + 2);
 
-    const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+    const Field<E> b = field(true);
     Reduction<S> reduction(matrix.rows());
-    Field<E> r(matrix.rows()), expected_r(matrix.rows());
+    Field<E> r = field(false), expected_r = field(false);
     const double expected_norm = typed.residual(b, x, expected_r, reduction, device.stream());
     const double norm = defined.residual(b, x, r, reduction, device.stream());
     expect_close<S>(expected_r, r, largest);
     EXPECT_TRUE(std::abs(norm - expected_norm) <= 1e-12 * expected_norm) << norm;
-    if (matrix.rows() != matrix.columns()) continue;
+    if (!is_square) continue;
 
     // The same bits from one thread and from three; y that is not read may hold anything.
-    Field<E> one(matrix.rows()), three(matrix.rows());
+    Field<E> one = field(false), three = field(false);
     for (S& value : three.scalars()) value = std::numeric_limits<S>::quiet_NaN();
     const double dot_one = defined.apply_dot(x, one, reduction, Device::cpu(1).stream());
     const double dot_three = defined.apply_dot(x, three, reduction, device.stream());
@@ -100,12 +109,21 @@ void check_products(const std::shared_ptr<const EntryDefinition>& definition) {
 }
 
 TEST(DefinedOperator, MultipliesAsTheTypeDoes) {
-  check_products<dual_complex<double>>(dual);
-  check_products<heddle_user::symmetric_block_entry<double>>(symmetric);
+  check_products<dual_complex<double>>(dual, "CSR");
+  check_products<heddle_user::symmetric_block_entry<double>>(symmetric, "CSR");
 }
 TEST(DefinedOperator, MultipliesInSinglePrecision) {
-  check_products<dual_complex<float>>(dual);
-  check_products<heddle_user::symmetric_block_entry<float>>(symmetric);
+  check_products<dual_complex<float>>(dual, "CSR");
+  check_products<heddle_user::symmetric_block_entry<float>>(symmetric, "CSR");
+}
+TEST(DefinedOperator, MultipliesUnderEveryPlan) {
+  for (const char* plan : {"CSR,inner=soa,vector=soa", "C=4", "sigma=8", "C=4,T=2,inner=aosoa",
+                           "C=8,threshold=2,inner=aosoa16,vector=soa", "pJDS,T=2,use=scatter",
+                           "ELL", "C=16,inner=soa"}) {
+    check_products<dual_complex<double>>(dual, plan);
+    check_products<heddle_user::symmetric_block_entry<float>>(symmetric, plan);
+  }
+  check_products<dual_complex<double>>(dual, "K2rs");
 }
 
 TEST(DefinedOperator, NotANumberReachesOnlyRowsThatReadIt) {
@@ -126,7 +144,8 @@ TEST(DefinedOperator, NotANumberReachesOnlyRowsThatReadIt) {
 }
 
 template <class E>
-void check_jacobi(const std::shared_ptr<const EntryDefinition>& definition, E one) {
+void check_jacobi(const std::shared_ptr<const EntryDefinition>& definition, E one,
+                  const char* layout = "CSR") {
   using S = stored_scalar_t<E>;
   Seed seed(11);
   Pattern pattern =
@@ -141,10 +160,10 @@ void check_jacobi(const std::shared_ptr<const EntryDefinition>& definition, E on
     }
   }
   const Device device = Device::cpu(2);
-  const Operator<E> typed(matrix, Plan{}, device);
-  const DefinedOperator<S> defined(as_defined(matrix, definition), Plan{}, device);
-  const Field<E> r = random_field<E>(matrix.rows(), seed.generator);
-  Field<E> expected(matrix.rows()), z(matrix.rows());
+  const Operator<E> typed(matrix, parse_plan(layout), device);
+  const DefinedOperator<S> defined(as_defined(matrix, definition), typed.plan(), device);
+  Field<E> r = typed.field(), expected = typed.field(), z = typed.field();
+  permute<S>(random_field<E>(matrix.rows(), seed.generator), r, S(1), device.stream());
   Jacobi<E>(typed).apply(r, expected, device.stream());
   DefinedJacobi<S>(defined).apply(r, z, device.stream());
   expect_close<S>(expected, z, 4);
@@ -153,6 +172,7 @@ void check_jacobi(const std::shared_ptr<const EntryDefinition>& definition, E on
 TEST(DefinedJacobi, AppliesTheInversesOfTheType) {
   check_jacobi<dual_complex<double>>(dual, {{1, 0, 0, 0}});
   check_jacobi<dual_complex<float>>(dual, {{1, 0, 0, 0}});
+  check_jacobi<dual_complex<double>>(dual, {{1, 0, 0, 0}}, "pJDS,T=2,inner=soa,vector=soa");
   check_jacobi<heddle_user::symmetric_block_entry<double>>(symmetric, {{1, 1, 0}});
 }
 
@@ -162,8 +182,9 @@ TEST(DefinedJacobi, NamesTheFirstSingularRow) {
   const Pattern hole{3, 3, {0, 1, 2, 3}, {0, 2, 1}};
   // b eps alone divides zero.
   const std::vector<E> entries = {{{1, 0, 0, 0}}, {{1, 2, 0, 0}}, {{0, 0, 1, 0}}, {{0, 0, 0, 0}}};
-  const auto message_of = [&](const Pattern& pattern, const std::vector<E>& values) {
-    const DefinedOperator<double> A(as_defined(matrix_of(pattern, values), dual), Plan{},
+  const auto message_of = [&](const Pattern& pattern, const std::vector<E>& values,
+                              const char* plan = "CSR") {
+    const DefinedOperator<double> A(as_defined(matrix_of(pattern, values), dual), parse_plan(plan),
                                     Device::cpu(1));
     try {
       const DefinedJacobi<double> jacobi(A);
@@ -174,34 +195,68 @@ TEST(DefinedJacobi, NamesTheFirstSingularRow) {
     return std::string("no error");
   };
   EXPECT_NE(message_of(diagonal, entries).find("row 2 "), std::string::npos);
+  const Pattern longer{4, 4, {0, 1, 2, 3, 5}, {0, 1, 2, 2, 3}};  // rows are sorted: 3, 0, 1, 2
+  EXPECT_NE(message_of(longer, {entries[0], entries[0], entries[2], entries[0], entries[1]}, "pJDS")
+                .find("row 2 "),
+            std::string::npos);
   EXPECT_NE(message_of(hole, {entries[0], entries[0], entries[0]}).find("row 1 "),
             std::string::npos);
 }
 
-TEST(DefinedOperator, RefusesPlansThatMoveEntries) {
-  const Pattern pattern{2, 2, {0, 1, 2}, {0, 1}};
-  const auto matrix =
-      as_defined(matrix_of<dual_complex<double>>(pattern, {{{1, 0, 0, 0}}, {{1, 0, 0, 0}}}), dual);
-  for (const std::string setting :
-       {"C=4", "sigma=8", "C=4,T=2", "C=8,threshold=2", "order=rcm", "inner=soa", "vector=soa"}) {
-    SCOPED_TRACE(setting);
-    try {
-      DefinedOperator<double>(matrix, parse_plan(setting), Device::cpu(1));
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
-      const std::string key = setting.substr(0, setting.find('='));
-      EXPECT_NE(std::string(error.what()).find("leave out " + key + " "), std::string::npos)
-          << error.what();
+TEST(DefinedOperator, IterationsReadFloats) {
+  using E = dual_complex<double>;
+  Seed seed(13);
+  const CsrMatrix<E> matrix =
+      random_matrix<E>({.rows = 300, .columns = 300, .per_row = 3}, seed.generator);
+  const Device device = Device::cpu(2);
+  const Plan plan = parse_plan("C=4,inner=aosoa16,stored=float");
+  const DefinedOperator<double> A(as_defined(matrix, dual), plan, device),
+      B = DefinedOperator<double>(as_defined(matrix, dual), parse_plan("prefetch-x=0", plan),
+                                  device)
+              .scheduled(plan);
+  EXPECT_LT(A.iterated().bytes_of_product(), A.bytes_of_product());
+  // The same entries, rounded to floats first.
+  CsrMatrix<E> rounded = matrix;
+  for (double& value : rounded.values()) value = static_cast<float>(value);
+  const DefinedOperator<double> of_rounded(as_defined(rounded, dual), parse_plan("C=4"), device);
+  const Field<E> x = random_field<E>(300, seed.generator);
+  Field<E> expected(300), y(300), z(300);
+  of_rounded.apply(1, x, 0, expected, device.stream());
+  A.iterated().apply(1, x, 0, y, device.stream());
+  B.iterated().apply(1, x, 0, z, device.stream());
+  EXPECT_EQ(y.scalars().to_host(), expected.scalars().to_host());
+  EXPECT_EQ(z.scalars().to_host(), expected.scalars().to_host());
+}
+
+TEST(DefinedOperator, TakesNewValues) {
+  using E = dual_complex<double>;
+  Seed seed(14);
+  Pattern pattern =
+      random_pattern({.rows = 200, .columns = 200, .per_row = 3, .diagonal = true}, seed.generator);
+  const CsrMatrix<E> first = random_matrix_of<E>(pattern, seed.generator),
+                     second = random_matrix_of<E>(pattern, seed.generator);
+  const Device device = Device::cpu(2);
+  const Plan plan = parse_plan("pJDS,inner=soa,stored=float");
+  DefinedOperator<double> A(as_defined(first, dual), plan, device);
+  const DefinedOperator<double> fresh(as_defined(second, dual), plan, device);
+  DefinedJacobi<double> jacobi(A);
+  A.update_values(second.values().span());
+  jacobi.refresh();
+  Field<E> x(200, device, plan.vector, A.column_basis());
+  permute<double>(random_field<E>(200, seed.generator), x, 1, device.stream());
+  const auto images = [&](const LinearOperator<double>& of, const DefinedJacobi<double>& inverses) {
+    std::vector<std::vector<double>> all;
+    Field<E> y(200, device, plan.vector, A.row_basis());
+    for (const LinearOperator<double>* one : {&of, &of.iterated()}) {
+      one->apply(1, x, 0, y, device.stream());
+      all.push_back(y.scalars().to_host());
     }
-  }
-  expect_error(
-      ErrorKind::bad_plan,
-      "plan: stored=float is not for entries from a definition; leave stored out, or take "
-      "single precision",
-      [&] { DefinedOperator<double>(matrix, parse_plan("stored=float"), Device::cpu(1)); });
-  EXPECT_NO_THROW(DefinedOperator<double>(
-      matrix, parse_plan("CSR,schedule=dynamic,use=scatter,recurrence=real"), Device::cpu(1)));
+    inverses.apply(x, y, device.stream());
+    all.push_back(y.scalars().to_host());
+    return all;
+  };
+  EXPECT_EQ(images(A, jacobi), images(fresh, DefinedJacobi<double>(fresh)));
+  EXPECT_THROW(A.update_values(second.values().span().first(8)), Error);
 }
 
 ScalarMatrix numbers(Index rows, Index columns, const std::vector<double>& dense) {

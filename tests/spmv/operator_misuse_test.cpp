@@ -164,8 +164,9 @@ TEST(OperatorMisuse, ValuesAreCountedWhereTheyArePlaced) {
   const auto slots = static_cast<std::size_t>(pattern.slots) * 9;
   std::vector<double> from(entries + 1), to(slots + 1);
   const auto place = [&](std::size_t given, std::size_t taken) {
-    detail::place_values<B>(pattern, InnerLayout::aos, row_major, std::span(from).first(given),
-                            std::span(to).first(taken), Stream{});
+    place_values_on_cpu<double, 9>(pattern, InnerLayout::aos, matrix.entry().stored(),
+                                   std::as_bytes(std::span(from).first(given)),
+                                   std::as_writable_bytes(std::span(to).first(taken)), Stream{});
   };
   EXPECT_NO_THROW(place(entries, slots));
   expect_refused(ErrorKind::size_mismatch, [&] { place(entries - 1, slots); });

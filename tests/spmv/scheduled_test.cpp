@@ -7,6 +7,7 @@
 
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "heddle/tuning/operator_work.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
@@ -176,7 +177,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   AnyField x = built.column_field();
   for (Offset i = 0; i < 1200; ++i) x.set(i, std::sin(static_cast<double>(i)));
   const auto product = [&](const AnyOperator& A) {
-    const auto work = A.product(x);
+    const auto work = product_work(A, x);
     work->run(device.stream());
     AnyField y = A.row_field();
     work->take(y);
@@ -199,7 +200,7 @@ TEST(ScheduledOperator, OfAnEntryThatIsNamed) {
   SolverOptions options;
   options.tolerance = 0;
   const auto iterations =
-      same.iterations(find_method("cg"), PreconditionerKind::jacobi, options, x);
+      iteration_work(same, find_method("cg"), PreconditionerKind::jacobi, options, x);
   const Report once = iterations->run(5), few = iterations->run(2), again = iterations->run(5);
   EXPECT_EQ(once.iterations, 5);
   EXPECT_EQ(few.iterations, 2);

@@ -93,20 +93,6 @@ TEST(PlanFits, ALoopInOneKernelWhileItsVectorsDo) {
   }
 }
 
-TEST(PlanFits, EntriesFromADefinitionAsTheyAreStored) {
-  Subject subject(100, 100, 3);
-  PlanSubject defined = subject.view();
-  defined.is_defined = true;
-  const auto why_not = [&](const char* plan, const DeviceProperties& device) {
-    return why_it_cannot_run(parse_plan(plan), defined, parse_objective("cg"), device, plenty);
-  };
-  EXPECT_EQ(why_not("CSR,schedule=dynamic,prefetch-x=0", some_cpu()), "");
-  EXPECT_NE(why_not("Sl-32", some_cpu()), "");
-  EXPECT_EQ(why_not("Sl-32", some_gpu()), "");
-  EXPECT_NE(why_not("CSR,stored=float", some_cpu()), "");
-  EXPECT_NE(why_not("CSR,stored=float", some_gpu()), "");
-}
-
 TEST(PlanFits, MemoryToTheLastByte) {
   Subject subject(1000, 1000, 7);
   subject.with_longer_last_row(500);

@@ -5,6 +5,7 @@
 #include "heddle/choose_plan.hpp"
 #include "heddle/config.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/tuning/operator_work.hpp"
 #include "interleave.hpp"
 #include "kernel_compilation.hpp"
 #include "own_plans.hpp"
@@ -170,7 +171,7 @@ class Setup {
     updates.compulsory_bytes = 2 * matrix_.entries() * static_cast<long long>(sizeof(E));
     time_each_queued(session_, std::move(updates), plans_, [&](const Plan& plan) {
       const AnyOperator A(problem_.matrix, plan, device_);
-      return [work = std::shared_ptr<AnyOperator::Work>(A.value_update(problem_.matrix))](
+      return [work = std::shared_ptr<OperatorWork>(value_update_work(A, problem_.matrix))](
                  const Stream& stream) { work->run(stream); };
     });
   }

@@ -13,6 +13,9 @@
 
 namespace heddle::detail {
 
+template <class S>
+class SlicedOperator;
+
 /// How far ahead the next cache lines are asked for: x in entries, the entries themselves in bytes.
 /// Addresses past the end are harmless: a prefetch never faults.
 struct Prefetch {
@@ -188,12 +191,29 @@ struct StoreResidual {  // r = b - A x, and |r|^2
   sum_t<S> partial() const { return squared_norm; }
 };
 
-/// E's values in their inner layout and x in its own, walked over by `finish`; its partial sums go
-/// to `reduction` where there is one.
+/// Calls `finish_rows(begin, end)` for each group of A's stored rows; the partial sum of the
+/// finisher that it returns goes to `reduction` where there is one.
+template <class S, class FinishRows>
+void for_each_product_group(const SlicedOperator<S>& A, Reduction<S>* reduction,
+                            const Stream& stream, const FinishRows& finish_rows) {
+  const Index rows = A.rows();
+  for_each_product_group(groups_of(rows), A.pattern().entries, A.plan(), stream, [&](Index group) {
+    const Index begin = group * rows_of_group;
+    const auto of_group = finish_rows(
+        begin, static_cast<Index>(std::min<Offset>(rows, Offset(begin) + rows_of_group)));
+    if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
+  });
+}
+
+/// Stored values of E in their inner layout and x in its own, walked over by `finish`; its partial
+/// sums go to `reduction` where there is one.
 template <class E, class S, class Finish>
-void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const Plan& plan,
-                 const FieldView<const S>& x, const Finish& finish, Reduction<S>* reduction,
-                 const Stream& stream) {
+void product_cpu(const SlicedOperator<S>& matrix, const FieldView<const S>& x, const Finish& finish,
+                 Reduction<S>* reduction, const Stream& stream) {
+  const SlicedPattern& A = matrix.pattern();
+  const Plan& plan = matrix.plan();
+  const auto* const values =
+      reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
   const bool aosoa =
       plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
   const bool packed = (plan.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
@@ -204,11 +224,8 @@ void product_cpu(const SlicedPattern& A, const stored_scalar_t<E>* values, const
     using Vector = std::decay_t<decltype(vector_of)>;
     const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
                                  : product_rows_baseline<E, Values, Vector, Finish>;
-    for_each_product_group(groups_of(A.rows), A.entries, plan, stream, [&](Index group) {
-      const Index begin = group * rows_of_group;
-      const Index end = static_cast<Index>(std::min<Offset>(A.rows, Offset(begin) + rows_of_group));
-      const Finish of_group = rows(A, values_of, vector_of, distance, begin, end, finish);
-      if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
+    for_each_product_group(matrix, reduction, stream, [&](Index begin, Index end) {
+      return rows(A, values_of, vector_of, distance, begin, end, finish);
     });
   };
   using V = vector_entry_t<E>;

@@ -47,6 +47,9 @@ struct SlotRule {
     const int first = k / piece * piece;
     return planes ? k * slots : Offset(first) * C + (k - first);
   }
+  HEDDLE_INLINE Offset operator()(Offset step, int lane, int k) const {
+    return step * step_scale() + Offset(lane) * lane_scale(k) + base(k);
+  }
 };
 
 /// The formula above, for an entry of K components.

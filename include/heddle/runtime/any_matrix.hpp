@@ -2,6 +2,8 @@
 // line.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -63,6 +65,11 @@ class HEDDLE_EXPORT AnyMatrix {
   PatternView pattern() const {
     if (is_defined()) return visit_defined([](const auto& matrix) { return matrix.pattern(); });
     return visit([](const auto& matrix) { return matrix.view().pattern(); });
+  }
+  /// All components of an entry, one entry after the other.
+  std::span<const std::byte> values() const {
+    const auto values_of = [](const auto& m) { return std::as_bytes(m.values().span()); };
+    return is_defined() ? visit_defined(values_of) : visit(values_of);
   }
   int entry_bytes() const {
     if (is_defined()) return visit_defined([](const auto& m) { return m.entry_bytes(); });

@@ -1,14 +1,14 @@
 // Operators, fields and solvers over entries that are chosen at run time.
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
-#include "heddle/detail/sliced.hpp"
+#include "heddle/detail/sliced_operator.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/krylov_solver.hpp"
@@ -18,6 +18,28 @@
 #include "heddle/runtime/any_matrix.hpp"
 
 namespace heddle {
+
+namespace detail {
+
+[[noreturn]] HEDDLE_EXPORT void refuse_precision(Precision given);
+
+/// The alternative T of single and double precision. Throws `Error` (size_mismatch) where the other
+/// one is there.
+template <class T, class Variant>
+auto& of_precision(Variant& either) {
+  auto* const wanted = std::get_if<T>(&either);
+  if (wanted == nullptr) {
+    refuse_precision(either.index() == 0 ? Precision::single_precision
+                                         : Precision::double_precision);
+  }
+  return *wanted;
+}
+
+/// What is known of a matrix's entries, whether a type or a definition states them.
+using AnyEntryTable = std::variant<EntryTableHandle<float>, EntryTableHandle<double>>;
+HEDDLE_EXPORT AnyEntryTable entry_table_of(const AnyMatrix& matrix);
+
+}  // namespace detail
 
 /// An AoS field in the user's order and the host's memory, in single or double precision; `device`
 /// says how many threads make it. Without rows when moved from.
@@ -57,8 +79,6 @@ class HEDDLE_EXPORT AnyField {
 enum class PreconditionerKind { none, jacobi };
 HEDDLE_EXPORT PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
-class AnySolver;
-
 /// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
 class HEDDLE_EXPORT AnyOperator {
  public:
@@ -67,16 +87,43 @@ class HEDDLE_EXPORT AnyOperator {
   /// As `Operator<E>::scheduled`.
   AnyOperator scheduled(const Plan& plan) const;
 
-  AnyEntry entry() const;
-  EntryKind kind() const { return entry().kind(); }
-  Precision precision() const;
-  Index rows() const;
-  Index columns() const;
-  const Plan& plan() const;
-  const MemoryUse& memory() const;
+  /// As `Operator<E>::update_values`, of values in the matrix's precision: all components of an
+  /// entry, one entry after the other. Throws `Error` (size_mismatch) for the other precision.
+  template <class S>
+  void update_values(std::span<const S> values) {
+    detail::of_precision<detail::SlicedOperator<S>>(matrix_).update_values(std::as_bytes(values));
+  }
+
+  const AnyEntry& entry() const { return entry_; }
+  EntryKind kind() const { return entry_.kind(); }
+  Precision precision() const {
+    return matrix_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+  /// Calls `f` with the operator as a `LinearOperator<S>` that also tells its pattern and values.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), matrix_);
+  }
+
+  Index rows() const {
+    return visit([](const auto& A) { return A.rows(); });
+  }
+  Index columns() const {
+    return visit([](const auto& A) { return A.columns(); });
+  }
+  const Plan& plan() const {
+    return visit([](const auto& A) -> const Plan& { return A.plan(); });
+  }
+  const MemoryUse& memory() const {
+    return visit([](const auto& A) -> const MemoryUse& { return A.memory(); });
+  }
   /// Of a product as iterations make it, see `LinearOperator::iterated`.
-  long long compulsory_bytes() const;
-  long long bytes_of_product() const;
+  long long compulsory_bytes() const {
+    return visit([](const auto& A) { return A.compulsory_bytes(); });
+  }
+  long long bytes_of_product() const {
+    return visit([](const auto& A) { return A.iterated().bytes_of_product(); });
+  }
 
   /// Fields in the user's order for y (rows) and x (columns).
   AnyField row_field() const;
@@ -85,49 +132,14 @@ class HEDDLE_EXPORT AnyOperator {
   /// y = A x, both in the user's order.
   void apply(const AnyField& x, AnyField& y) const;
 
-  /// What a program does again and again, on arrays of its own, so that it can be measured.
-  class Work {
-   public:
-    virtual ~Work() = default;
-    virtual void run(const Stream& stream) = 0;
-  };
-  class Product : public Work {
-   public:
-    /// y of the last run, in the user's order; waits for it.
-    virtual void take(AnyField& y) const = 0;
-  };
-  /// y = A x in the operator's basis and layout: what a solver runs. `x` in the user's order.
-  std::unique_ptr<Product> product(const AnyField& x) const;
-  /// Solves of A x = b from x = 0 with fields in the operator's basis, layout and memory, where no
-  /// solve has to bring them: what an iteration takes can be seen from few.
-  class Iterations {
-   public:
-    virtual ~Iterations() = default;
-    /// So many at most, whatever the solver's options say.
-    virtual Report run(long long iterations) = 0;
-    /// x of the last run, in the user's order.
-    virtual void take(AnyField& x) const = 0;
-  };
-  /// `b` in the user's order. Throws as the solver's constructor.
-  std::unique_ptr<Iterations> iterations(const MethodInfo& method,
-                                         PreconditionerKind preconditioner,
-                                         const SolverOptions& options, const AnyField& b) const;
-  /// `update_values`: those of `matrix`, which the operator was made of, once more to their places
-  /// from an array on its device. Throws `Error` (unsupported) for an entry from a definition.
-  std::unique_ptr<Work> value_update(const AnyMatrix& matrix) const;
-  /// That a value update moves: values read and written, and the map to their places.
-  long long bytes_of_value_update() const;
-
-  class Implementation;
-
  private:
-  friend class AnySolver;
-  explicit AnyOperator(std::shared_ptr<const Implementation> implementation)
-      : implementation_(std::move(implementation)) {}
+  using Matrix = std::variant<detail::SlicedOperator<float>, detail::SlicedOperator<double>>;
 
-  const Implementation& implementation() const;
+  AnyOperator(AnyEntry entry, Matrix matrix)
+      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
 
-  std::shared_ptr<const Implementation> implementation_;
+  AnyEntry entry_;
+  Matrix matrix_;
 };
 
 class HEDDLE_EXPORT AnySolver {
@@ -135,16 +147,21 @@ class HEDDLE_EXPORT AnySolver {
   /// `method`: a row of `method_table()`.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method, PreconditionerKind preconditioner,
             const SolverOptions& options);
-  ~AnySolver();
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);
   const std::vector<double>& history() const;
 
-  class Implementation;
+  /// The solver itself, for fields in any order and memory, and for all else that it does: solves
+  /// in stream order, null spaces, other options. Throws `Error` (size_mismatch) unless S is the
+  /// operator's scalar.
+  template <class S>
+  KrylovSolver<S>& solver() {
+    return *detail::of_precision<std::unique_ptr<KrylovSolver<S>>>(solver_);
+  }
 
  private:
-  std::unique_ptr<Implementation> implementation_;
+  std::variant<std::unique_ptr<KrylovSolver<float>>, std::unique_ptr<KrylovSolver<double>>> solver_;
 };
 
 }  // namespace heddle

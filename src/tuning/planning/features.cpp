@@ -7,7 +7,7 @@
 
 #include "heddle/expansion.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/runtime/defined_jacobi.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle {
@@ -117,7 +117,7 @@ struct DefinedEntries {
     Components inverse;
     std::vector<S> registers;
     invert(definition(), matrix.entry(i), inverse.data(), registers);
-    return heddle::is_singular(definition(), matrix.entry(i), inverse.data());
+    return detail::is_singular(matrix.entry(i), inverse.data(), definition().size());
   }
   double hermitian_defect(Offset i, Offset j) const {
     if (!has_adjoint()) return 0;
@@ -130,11 +130,7 @@ struct DefinedEntries {
 
  private:
   double norm(const S* component) const {
-    double sum = 0;
-    for (int k = 0; k < definition().size(); ++k) {
-      sum = std::hypot(sum, static_cast<double>(component[k]));
-    }
-    return sum;
+    return detail::magnitude(component, definition().size());
   }
 };
 
@@ -207,22 +203,17 @@ std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& d
   }
   // What a library of real numbers would hold: a tile of scalars for each entry, a column each.
   MemoryUse expanded = layouts.front().use;
-  const auto expand = [&](int rows, int columns, std::size_t scalar_bytes) {
-    const long long scalars = static_cast<long long>(pattern.entries()) * rows * columns;
-    expanded.values = scalars * static_cast<long long>(scalar_bytes);
-    expanded.columns = scalars * static_cast<long long>(sizeof(Index));
-    expanded.slices =
-        (static_cast<long long>(pattern.rows) * rows + 1) * static_cast<long long>(sizeof(Offset));
-  };
-  if (matrix.is_defined()) {
-    matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& m) {
-      expand(m.definition()->vector_size(), m.definition()->vector_size(), sizeof(S));
-    });
-  } else {
-    matrix.visit([&]<class E>(const CsrMatrix<E>&) {
-      expand(tile_rows<E>, tile_columns<E>, sizeof(stored_scalar_t<E>));
-    });
-  }
+  std::visit(
+      [&](const auto& entry) {
+        const auto& sizes = entry->sizes;
+        const long long scalars = static_cast<long long>(pattern.entries()) *
+                                  sizes.result_components * sizes.vector_components;
+        expanded.values = scalars * sizes.stored_bytes;
+        expanded.columns = scalars * static_cast<long long>(sizeof(Index));
+        expanded.slices = (static_cast<long long>(pattern.rows) * sizes.result_components + 1) *
+                          static_cast<long long>(sizeof(Offset));
+      },
+      detail::entry_table_of(matrix));
   layouts.push_back({"real CSR", expanded, 1});
   const auto csr = static_cast<double>(layouts.front().use.product());
   for (LayoutMemory& layout : layouts) {

@@ -7,6 +7,7 @@
 
 #include "base/environment.hpp"
 #include "heddle/choose_plan.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "plan_fits.hpp"
 #include "profile_files.hpp"
 
@@ -57,18 +58,16 @@ std::string in_words(const ProfileMatch& match) {
 }  // namespace
 
 PlanSubject subject_of(const AnyMatrix& matrix) {
-  if (!matrix.is_defined()) {
-    return matrix.visit([](const auto& typed) { return subject_of(typed); });
-  }
-  return matrix.visit_defined([&]<class S>(const DefinedMatrix<S>& defined) {
-    return PlanSubject{
-        .pattern = defined.pattern(),
-        .entry = std::string(matrix.entry().name()),
-        .precision = std::string(name(matrix.precision())),
-        .entry_bytes = defined.entry_bytes(),
-        .result_bytes = defined.definition()->vector_size() * static_cast<int>(sizeof(S)),
-        .is_defined = true};
-  });
+  return std::visit(
+      [&](const auto& entry) {
+        return PlanSubject{
+            .pattern = matrix.pattern(),
+            .entry = std::string(matrix.entry().name()),
+            .precision = std::string(name(matrix.precision())),
+            .entry_bytes = entry->bytes(),
+            .result_bytes = entry->sizes.result_components * entry->sizes.scalar_bytes};
+      },
+      detail::entry_table_of(matrix));
 }
 
 /// Adds one source after the other, as far as they can be used.

@@ -20,15 +20,6 @@ std::string why_not_of_this_shape(const Plan& plan, const PatternView& pattern) 
   return "";
 }
 
-std::string why_not_of_this_entry(const Plan& plan, const PlanSubject& subject, bool on_gpu) {
-  if (!subject.is_defined) return "";
-  if (plan.stored == StoredScalar::single && subject.precision == "double") {
-    return "entries from a definition have no copy in floats";
-  }
-  if (on_gpu || same_layout(plan, Plan{.stored = plan.stored})) return "";
-  return "on the CPU, entries from a definition are stored as CSR";
-}
-
 /// Of the vectors alone, with Jacobi, which takes more.
 std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
                                const MethodInfo& method, const DeviceProperties& device) {
@@ -74,7 +65,6 @@ std::string why_it_cannot_run(const Plan& plan, const PlanSubject& subject, Obje
   try {
     check_plan(plan);
     std::string why = why_not_of_this_shape(plan, subject.pattern);
-    if (why.empty()) why = why_not_of_this_entry(plan, subject, device.gpu);
     if (why.empty() && device.gpu) {
       cuda::check_plan_for_gpu(plan);
       const MethodInfo* const method = objective.method;

@@ -41,8 +41,7 @@ bool stays_in_cache(const AnyOperator& A, const Device& device) {
 
 class TimedProduct final : public PreparedPlan {
  public:
-  TimedProduct(const AnyOperator& A, std::unique_ptr<AnyOperator::Product> product,
-               const Device& device)
+  TimedProduct(const AnyOperator& A, std::unique_ptr<ProductWork> product, const Device& device)
       : stream_(device.stream()), product_(std::move(product)), warms_(stays_in_cache(A, device)) {
     runs_ = runs_worth_timing(seconds_of(1));
   }
@@ -59,7 +58,7 @@ class TimedProduct final : public PreparedPlan {
   }
 
   Stream stream_;
-  std::unique_ptr<AnyOperator::Product> product_;
+  std::unique_ptr<ProductWork> product_;
   bool warms_;
   int runs_ = 1;
 };
@@ -67,8 +66,8 @@ class TimedProduct final : public PreparedPlan {
 /// Iterations of solves that all begin alike, so that all take as many.
 class TimedIterations final : public PreparedPlan {
  public:
-  TimedIterations(AnyOperator A, std::unique_ptr<AnyOperator::Iterations> solver,
-                  long long iterations, const Device& device)
+  TimedIterations(AnyOperator A, std::unique_ptr<IterationWork> solver, long long iterations,
+                  const Device& device)
       : A_(std::move(A)),
         solver_(std::move(solver)),
         iterations_(iterations),
@@ -90,21 +89,22 @@ class TimedIterations final : public PreparedPlan {
 
  private:
   AnyOperator A_;
-  std::unique_ptr<AnyOperator::Iterations> solver_;
+  std::unique_ptr<IterationWork> solver_;
   long long iterations_;
   bool warms_;
   int solves_ = 1;
 };
 
-std::unique_ptr<AnyOperator::Iterations> iterations_of(const AnyOperator& A, Objective objective,
-                                                       const AnyField& b) {
+std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective objective,
+                                             const AnyField& b) {
   SolverOptions options;
   options.tolerance = 0;
   options.checks = false;
   const MethodInfo& method = *objective.method;
-  return A.iterations(
-      method, is_timed_with_jacobi(method) ? PreconditionerKind::jacobi : PreconditionerKind::none,
-      options, b);
+  return iteration_work(
+      A, method,
+      is_timed_with_jacobi(method) ? PreconditionerKind::jacobi : PreconditionerKind::none, options,
+      b);
 }
 
 /// How long a timed solve is.
@@ -117,7 +117,7 @@ constexpr SolveLength solve_on_cpu{5, 20, 20e-3}, solve_on_gpu{60, 400, 2.6e-3};
 
 /// Enough to be timed, and to outweigh that each solve takes its first and last residual; as far as
 /// they go: from x as good as rounding permits a solve begins again and again.
-long long iterations_worth_timing(AnyOperator::Iterations& solver, const SolveLength& length) {
+long long iterations_worth_timing(IterationWork& solver, const SolveLength& length) {
   const Report few = solver.run(length.least);
   const double an_iteration =
       few.iterate_seconds / static_cast<double>(std::max(1LL, few.iterations));
@@ -133,21 +133,17 @@ long long iterations_worth_timing(AnyOperator::Iterations& solver, const SolveLe
 }
 
 EntryBytes entry_bytes(const AnyMatrix& matrix, const Plan& plan) {
-  if (matrix.is_defined()) return matrix.entry_bytes();
-  return matrix.visit([&]<class E>(const CsrMatrix<E>&) { return Operator<E>::entry_bytes(plan); });
+  return std::visit([&](const auto& entry) { return entry->bytes(plan); },
+                    detail::entry_table_of(matrix));
 }
 
 double product_bytes(const MemoryUse& use) { return static_cast<double>(use.product() + use.copy); }
 
 /// Numbers in [-1, 1) that floats represent, one for each component of each column.
 AnyField random_x(const AnyMatrix& matrix) {
-  const int components = matrix.is_defined()
-                             ? matrix.visit_defined([](const auto& defined) {
-                                 return defined.definition()->vector_size();
-                               })
-                             : matrix.visit([]<class E>(const CsrMatrix<E>&) {
-                                 return static_cast<int>(vector_entry_t<E>::components);
-                               });
+  const int components =
+      std::visit([](const auto& entry) { return entry->sizes.vector_components; },
+                 detail::entry_table_of(matrix));
   AnyField x(matrix.columns(), components, matrix.precision(), Device::cpu());
   const Offset scalars = Offset(x.rows()) * x.components();
   for (Offset i = 0; i < scalars; ++i) {
@@ -167,11 +163,8 @@ void check_objective(const AnyMatrix& matrix, Objective objective) {
                                       std::to_string(matrix.columns()) +
                                       "; its product can be tuned");
   }
-  const bool has_an_adjoint =
-      matrix.is_defined()
-          ? matrix.visit_defined(
-                [](const auto& defined) { return defined.definition()->has_adjoint(); })
-          : matrix.visit([]<class E>(const CsrMatrix<E>&) { return has_adjoint<E>; });
+  const bool has_an_adjoint = std::visit([](const auto& entry) { return entry->has_adjoint; },
+                                         detail::entry_table_of(matrix));
   if (objective.method->needs_hermitian && !has_an_adjoint) {
     throw Error(ErrorKind::unsupported,
                 std::string(objective.method->title) +
@@ -299,8 +292,8 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare(const Plan& plan) {
   return objective_.is_product() ? prepare_product(A) : prepare_iterations(A);
 }
 
-std::unique_ptr<AnyOperator::Product> OperatorTrials::check_product(const AnyOperator& A) {
-  auto product = A.product(x_);
+std::unique_ptr<ProductWork> OperatorTrials::check_product(const AnyOperator& A) {
+  auto product = product_work(A, x_);
   product->run(device_.stream());
   AnyField y = A.row_field();
   product->take(y);

@@ -9,7 +9,7 @@
 
 #include "ahead_compiler.hpp"
 #include "heddle/detail/sliced.hpp"
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tuning/operator_work.hpp"
 #include "heddle/tuning/search_space.hpp"
 #include "heddle/tuning/trials.hpp"
 
@@ -59,7 +59,7 @@ class OperatorTrials final : public Trials {
   };
   const Iterate& reference_iterate(Recurrence recurrence);
   const std::vector<double>& reference_product_of_x();
-  std::unique_ptr<AnyOperator::Product> check_product(const AnyOperator& A);
+  std::unique_ptr<ProductWork> check_product(const AnyOperator& A);
   std::unique_ptr<PreparedPlan> prepare_product(const AnyOperator& A);
   std::unique_ptr<PreparedPlan> prepare_iterations(const AnyOperator& A);
 

@@ -12,7 +12,7 @@ namespace {
 
 class ReplayedProduct final : public PreparedPlan {
  public:
-  ReplayedProduct(const AnyOperator& matrix, std::unique_ptr<AnyOperator::Product> product,
+  ReplayedProduct(const AnyOperator& matrix, std::unique_ptr<ProductWork> product,
                   const Device& device)
       : matrix_(matrix),
         product_(std::move(product)),
@@ -21,14 +21,14 @@ class ReplayedProduct final : public PreparedPlan {
 
  private:
   AnyOperator matrix_;
-  std::unique_ptr<AnyOperator::Product> product_;
+  std::unique_ptr<ProductWork> product_;
   Replay replay_;
 };
 
 }  // namespace
 
 std::unique_ptr<PreparedPlan> replayed_product(const AnyOperator& matrix,
-                                               std::unique_ptr<AnyOperator::Product> product,
+                                               std::unique_ptr<ProductWork> product,
                                                const Device& device) {
   return std::make_unique<ReplayedProduct>(matrix, std::move(product), device);
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tuning/operator_work.hpp"
 #include "heddle/tuning/trials.hpp"
 #include "plan_kernels.hpp"
 
@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 /// A product under a plan, timed by replays of a graph. Keeps `product`, and `matrix` for it.
 std::unique_ptr<PreparedPlan> replayed_product(const AnyOperator& matrix,
-                                               std::unique_ptr<AnyOperator::Product> product,
+                                               std::unique_ptr<ProductWork> product,
                                                const Device& device);
 
 KernelTarget kernel_target(const Device& device);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "heddle/operator.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "operator_trials.hpp"
 #include "solvers/diagonal_program.hpp"
 #include "solvers/method_programs.hpp"
 #include "solvers/persistent_program.hpp"
 #include "solvers/step_program.hpp"
-#include "spmv/defined_entry_text.hpp"
 #include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
@@ -21,26 +20,14 @@ struct EntryPrograms {
   EntryText exact;  // computing in double
   EntryShape shape;
   int arithmetic_bytes;  // of the scalar that it computes in
+
+  template <class S>
+  explicit EntryPrograms(const heddle::detail::EntryTable<S>& entry)
+      : text(entry.text),
+        exact(entry.exact),
+        shape(entry.sizes),
+        arithmetic_bytes(entry.arithmetic.scalar_bytes) {}
 };
-
-template <class E>
-EntryPrograms programs_of() {
-  using A = arithmetic_t<E>;
-  return {heddle::detail::entry_text_of<E>::text(),
-          heddle::detail::entry_text_of<typename heddle::detail::promoted<E>::type>::text(),
-          {E::components, sizeof(stored_scalar_t<E>), vector_entry_t<E>::components,
-           result_entry_t<E>::components, sizeof(vector_scalar_t<E>), ring_size(A::ring)},
-          sizeof(stored_scalar_t<A>)};
-}
-
-template <class S>
-EntryPrograms programs_of(const EntryDefinition& definition) {
-  const int K = definition.size(), V = definition.vector_size(), bytes = sizeof(S);
-  return {text_of<S>(definition),
-          text_of<S, sum_t<S>>(definition),
-          {K, bytes, V, V, bytes, ring_size(definition.ring)},
-          bytes};
-}
 
 /// The matrix as it is given, and what iterations multiply by.
 struct OperatorPrograms {
@@ -49,20 +36,12 @@ struct OperatorPrograms {
 };
 
 OperatorPrograms programs_of(const AnyMatrix& matrix, StoredScalar stored) {
-  if (matrix.is_defined()) {
-    return matrix.visit_defined([]<class S>(const DefinedMatrix<S>& A) -> OperatorPrograms {
-      const EntryPrograms entry = programs_of<S>(*A.definition());
-      return {entry, entry};
-    });
-  }
-  return matrix.visit([&]<class E>(const CsrMatrix<E>&) -> OperatorPrograms {
-    if constexpr (heddle::detail::can_narrow<E>) {
-      if (stored == StoredScalar::single) {
-        return {programs_of<E>(), programs_of<heddle::detail::narrowed_t<E>>()};
-      }
-    }
-    return {programs_of<E>(), programs_of<E>()};
-  });
+  return std::visit(
+      [&](const auto& entry) -> OperatorPrograms {
+        const bool narrows = stored == StoredScalar::single && entry->narrow;
+        return {EntryPrograms(*entry), EntryPrograms(narrows ? *entry->narrow : *entry)};
+      },
+      heddle::detail::entry_table_of(matrix));
 }
 
 /// As `PersistentLoop` shares rows out, but for even slices.

@@ -1,0 +1,164 @@
+// What `Operator<E>` and `Jacobi<E>` know of E, made of the type: compiled once for the built-in
+// entries, by the user for their own.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/config.hpp"
+#include "heddle/detail/diagonal_search.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+#include "heddle/entry_writer.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+/// E computing in the scalar in which residuals are summed: double for floats.
+template <class E>
+struct promoted {
+  using type = E;
+};
+template <class E>
+  requires(!std::is_same_v<vector_scalar_t<E>, sum_t<vector_scalar_t<E>>>) &&
+          requires { typename arithmetic_t<E>::template with_scalar<double>; }
+struct promoted<E> {
+  using type = stored_as<stored_scalar_t<E>,
+                         typename arithmetic_t<E>::template with_scalar<sum_t<vector_scalar_t<E>>>>;
+};
+
+/// Entries whose copy in floats, `stored_as<float, E>`, iterations may read under stored=float: not
+/// those that hold floats already, nor something that only its `load()` understands.
+template <class E>
+inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
+                                   sizeof(stored_scalar_t<E>) > sizeof(float);
+
+template <class S>
+double magnitude(const S* component, int count) {
+  double sum = 0;
+  for (int k = 0; k < count; ++k) sum = std::hypot(sum, static_cast<double>(component[k]));
+  return sum;
+}
+template <class A>
+double magnitude(const A& a) {
+  return magnitude(a.component, A::components);
+}
+
+/// True unless `inverse` is that of `a` to some digit: |a| |a^-1| epsilon >= 1 leaves none.
+template <class S>
+bool is_singular(const S* a, const S* inverse, int components) {
+  const double condition = magnitude(a, components) * magnitude(inverse, components);
+  return !(condition * static_cast<double>(std::numeric_limits<S>::epsilon()) < 1);
+}
+template <class A>
+bool is_singular(const A& a, const A& inverse) {
+  return is_singular(a.component, inverse.component, A::components);
+}
+
+/// As `Operator<E>::diagonal`.
+template <class E>
+void diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, arithmetic_t<E>* entries) {
+  using stored = stored_scalar_t<E>;
+  const DiagonalSearch search = diagonal_search(matrix.pattern());
+  const EntryWriter<E> values(matrix.pattern(), matrix.plan().inner,
+                              reinterpret_cast<stored*>(matrix.stored_values().data()));
+  parallel_for(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(), [&](Index row) {
+    const Offset slot = search.slot_among(row, 0, 1);
+    entries[search.row_of(row)] = slot < 0 ? arithmetic_t<E>::zero() : load(values.load(slot));
+  });
+}
+
+/// `invert(row, inverse)` of each row of the row basis, false where the entry has none; returns the
+/// first of those as the user counts them, or the number of rows.
+template <class S, class Invert>
+Index first_singular_row(const SlicedOperator<S>& matrix, const Invert& invert) {
+  return parallel_least(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(),
+                        matrix.rows(), [&](Index row, Index& first) {
+                          if (invert(row)) return;
+                          first = std::min(first, matrix.row_basis()->user_row(row));
+                        });
+}
+
+template <class E>
+Index invert_diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, void* inverses) {
+  auto* const entries = static_cast<arithmetic_t<E>*>(inverses);
+  diagonal<E>(matrix, entries);
+  return first_singular_row(matrix, [&](Index row) {
+    const auto entry = entries[row];
+    entries[row] = inverse(entry);
+    return !is_singular(entry, entries[row]);
+  });
+}
+
+template <class A, class S>
+void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<const S>& r,
+                    const FieldView<S>& z, Index begin, Index end) {
+  using V = typename A::vector_entry;
+  const Offset bytes_ahead = prefetch_distance(r);
+  const auto apply_to = [&](const auto& rows) {
+    for (Index row = begin; row < end; ++row) {
+      const A& inverse = static_cast<const A*>(inverses)[row];
+      __builtin_prefetch(reinterpret_cast<const char*>(&inverse) + bytes_ahead);
+      V product = zero_vector<V>();
+      multiply_add(product, inverse, rows(row));
+      S* const at = z.data + row * z.entry_stride;
+      for (int k = 0; k < V::components; ++k) at[k * z.component_stride] = product.component[k];
+    }
+  };
+  if (r.is_aos()) {
+    apply_to(PackedVector<V, S>{r.data});
+  } else {
+    apply_to(StridedVector<V, S>{r.data, r.entry_stride, r.component_stride});
+  }
+}
+
+template <class E>
+EntryTableHandle<vector_scalar_t<E>> entry_table();
+
+template <class E>
+EntryTable<vector_scalar_t<E>> make_entry_table() {
+  using A = arithmetic_t<E>;
+  using S = vector_scalar_t<E>;
+  using P = typename promoted<E>::type;
+  using stored = stored_scalar_t<E>;
+  EntryTable<S> table;
+  table.sizes = {E::components,
+                 sizeof(stored),
+                 vector_entry_t<E>::components,
+                 result_entry_t<E>::components,
+                 sizeof(S),
+                 ring_size(A::ring)};
+  table.ring = A::ring;
+  table.has_adjoint = has_adjoint<E>;
+  table.arithmetic = {A::components, sizeof(stored_scalar_t<A>)};
+  if constexpr (requires { A::block_rows; }) {
+    table.block_rows = A::block_rows;
+    table.block_columns = A::block_columns;
+  }
+  if constexpr (has_entry_text<E> && !std::is_same_v<S, long double>) {
+    static_assert(!has_cuda || has_entry_text<P>,
+                  "heddle entry: residuals of floats compute in double; HEDDLE_ENTRY also has to "
+                  "name the entry over double");
+    table.text = entry_text_of<E>::text();
+    if constexpr (has_entry_text<P>) table.exact = entry_text_of<P>::text();
+  }
+  if constexpr (can_narrow<E>) table.narrow = entry_table<stored_as<float, E>>();
+  table.holds_floats = std::is_same_v<stored, float>;
+  table.multiply = product_cpu<E, S, StoreScaled<S>>;
+  table.multiply_and_dot = product_cpu<E, S, StoreAndDot<S>>;
+  table.residual = product_cpu<P, S, StoreResidual<S>>;
+  table.place = place_values_on_cpu<stored, E::components>;
+  if constexpr (has_inverse<E>) {
+    table.invert_diagonal = invert_diagonal<E>;
+    table.apply_inverses = apply_inverses<A, S>;
+  }
+  return table;
+}
+
+template <class E>
+HEDDLE_EXPORT EntryTableHandle<vector_scalar_t<E>> entry_table() {
+  static const auto table =
+      std::make_shared<const EntryTable<vector_scalar_t<E>>>(make_entry_table<E>());
+  return table;
+}
+
+}  // namespace heddle::detail

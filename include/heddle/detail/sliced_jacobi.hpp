@@ -1,0 +1,59 @@
+// The Jacobi preconditioner of a matrix in sliced storage, below the type of its entry.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "heddle/detail/diagonal_cuda.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
+ public:
+  /// Keeps a handle of the operator. Throws `Error`: unsupported for an entry without an inverse,
+  /// size_mismatch for a matrix that is not square, singular with the first row, counted from 0 in
+  /// the user's order, whose diagonal entry is missing or has no inverse.
+  explicit SlicedJacobi(const SlicedOperator<S>& matrix);
+
+  std::optional<FieldShape> shape() const override;
+  void refresh() override {
+    if (generation_ != matrix_.generation()) invert();
+  }
+  long long bytes_of_application() const override { return matrix_.rows() * bytes_of_inverse(); }
+  bool is_capturable() const override { return on_gpu_ != nullptr; }
+  bool refreshes_in_graph() const override { return on_gpu_ != nullptr; }
+  void queue_refresh(Index* singular_row, const Stream& stream) override;
+  const cuda::RowPreconditioner* rows_on_gpu() const override { return on_gpu_.get(); }
+
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override;
+
+  bool acts_by_rows() const override { return !on_gpu_; }
+  void apply_rows(const FieldView<const S>& r, const FieldView<S>& z, Index begin,
+                  Index end) const override {
+    matrix_.entry().apply_inverses(matrix_.entry(), inverses_.data(), r, z, begin, end);
+  }
+
+ private:
+  long long bytes_of_inverse() const {
+    const EntryShape& inverse = matrix_.entry().arithmetic;
+    return static_cast<long long>(inverse.components) * inverse.scalar_bytes;
+  }
+  void invert();
+
+  SlicedOperator<S> matrix_;
+  Array<char> inverses_;                    // row by row; on the CPU
+  std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built with CUDA only
+  long long generation_ = -1;
+};
+
+extern template class SlicedJacobi<float>;
+extern template class SlicedJacobi<double>;
+extern template class SlicedJacobi<long double>;
+
+}  // namespace heddle::detail

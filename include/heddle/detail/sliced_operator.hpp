@@ -1,0 +1,189 @@
+// A matrix in sliced storage as an operator, below the type of its entry.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "heddle/detail/place_values.hpp"
+#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/product_cuda.hpp"
+#include "heddle/entry_text.hpp"
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+
+namespace heddle {
+
+struct EntryDefinition;
+
+namespace detail {
+
+/// What an operator and its Jacobi know of their entry, whose fields are of scalar S: its sizes,
+/// its text for a GPU, and kernels for the CPU. A type states it, or a definition.
+template <class S>
+struct HEDDLE_EXPORT EntryTable {
+  /// A x on the CPU: `finish` takes each row's sum; its partial sums go to `reduction` where there
+  /// is one.
+  template <class Finish>
+  using Multiply = void (*)(const SlicedOperator<S>& A, const FieldView<const S>& x,
+                            const Finish& finish, Reduction<S>* reduction, const Stream& stream);
+
+  cuda::EntryShape sizes = {};
+  Ring ring = Ring::real;
+  bool has_adjoint = false;
+  EntryShape arithmetic = {};  // the entry as it computes; `stored()` as it is kept
+  int block_rows = 1;          // of a block, which the user's array may hold by columns
+  int block_columns = 1;
+  EntryText text = {};   // without a type where no GPU can run it
+  EntryText exact = {};  // the same entry computing in double, for residuals
+  std::shared_ptr<const EntryDefinition> definition = nullptr;  // null for a type
+  std::shared_ptr<const EntryTable> narrow = nullptr;  // in floats; null where it cannot be
+  bool holds_floats = false;                           // so that it need not be
+
+  Multiply<StoreScaled<S>> multiply = nullptr;
+  Multiply<StoreAndDot<S>> multiply_and_dot = nullptr;
+  Multiply<StoreResidual<S>> residual = nullptr;  // multiplied and summed in double, or wider
+  void (*place)(const SlicedPattern& pattern, InnerLayout inner, const EntryShape& shape,
+                std::span<const std::byte> from, std::span<std::byte> to,
+                const Stream& stream) = nullptr;
+  /// Writes the inverses of the diagonal's entries, row by row in the row basis. Returns the
+  /// first row, as the user counts them, that has none, or the number of rows. Null for an entry
+  /// without an inverse.
+  Index (*invert_diagonal)(const SlicedOperator<S>& A, void* inverses) = nullptr;
+  /// z = M^-1 r in the rows [begin, end).
+  void (*apply_inverses)(const EntryTable& entry, const void* inverses, const FieldView<const S>& r,
+                         const FieldView<S>& z, Index begin, Index end) = nullptr;
+
+  EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
+    EntryShape shape{sizes.components, sizes.stored_bytes};
+    if (order == ComponentOrder::column_major) {
+      shape.block_rows = block_rows;
+      shape.block_columns = block_columns;
+    }
+    return shape;
+  }
+  int bytes() const { return sizes.components * sizes.stored_bytes; }
+  /// What `plan` keeps of an entry, for `memory_use`.
+  EntryBytes bytes(const Plan& plan) const {
+    return {bytes(), narrow && plan.stored == StoredScalar::single ? narrow->bytes() : 0};
+  }
+};
+
+template <class S>
+using EntryTableHandle = std::shared_ptr<const EntryTable<S>>;
+
+/// A handle, as `Operator<E>` and `DefinedOperator<S>` are, which add the type of the values.
+template <class S>
+class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
+ public:
+  /// Without values yet. `order` is that of the arrays which `update_values` will be given.
+  SlicedOperator(EntryTableHandle<S> entry, const PatternView& matrix, ComponentOrder order,
+                 const Plan& plan, const Device& device,
+                 std::shared_ptr<const Basis> row_basis = nullptr,
+                 std::shared_ptr<const Basis> column_basis = nullptr,
+                 const std::optional<long long>& memory_limit = {});
+  /// Without values yet, on the pattern of another operator.
+  SlicedOperator(EntryTableHandle<S> entry, std::shared_ptr<const SlicedPattern> pattern,
+                 ComponentOrder order, const Plan& plan, const Device& device);
+
+  // As `Operator<E>` has them.
+  SlicedOperator on(const Device& device) const;
+  SlicedOperator scheduled(const Plan& plan) const;
+  /// All values in the user's order. Throws as `Operator<E>::update_values`.
+  void update_values(std::span<const std::byte> values) { update_values(values, order()); }
+  void update_values(std::span<const std::byte> values, ComponentOrder order);
+  void values_changed();
+  long long generation() const { return state().generation; }
+
+  /// The part of `update_values` that a program may repeat at will: the values into their slots.
+  void place_values(std::span<const std::byte> values, ComponentOrder order,
+                    const Stream& stream) const;
+
+  const EntryTable<S>& entry() const { return *state().entry; }
+  ComponentOrder order() const { return state().order; }
+  const SlicedPattern& pattern() const { return *state().pattern; }
+  const std::shared_ptr<const SlicedPattern>& shared_pattern() const { return state().pattern; }
+  /// All scalars as they are stored, those of padding too.
+  std::span<std::byte> stored_values() const { return state().values.span(); }
+  const Plan& plan() const { return schedule().plan; }
+  const MemoryUse& memory() const { return pattern().memory; }
+
+  Index rows() const override { return pattern().rows; }
+  Index columns() const override { return pattern().columns; }
+  int row_components() const override { return entry().sizes.result_components; }
+  int column_components() const override { return entry().sizes.vector_components; }
+  VectorLayout vector_layout() const override { return plan().vector; }
+  std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
+  std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
+  Device device() const override { return device_; }
+  Ring ring() const override { return entry().ring; }
+  Recurrence recurrence() const override { return plan().recurrence; }
+  bool has_adjoint() const override { return entry().has_adjoint; }
+
+  /// Entries, columns and row offsets without padding, x and y once; under stored=float of
+  /// `iterated()`.
+  long long compulsory_bytes() const;
+  /// What this layout reads and writes.
+  long long bytes_of_product() const override;
+
+  const cuda::Product* product_on_gpu() const override { return schedule().product.get(); }
+
+  std::shared_ptr<const LinearOperator<S>> handle() const override {
+    return std::make_shared<SlicedOperator>(*this);
+  }
+
+  /// Under stored=float the copy in floats, which computes in the entry's own scalar.
+  const SlicedOperator& iterated() const override {
+    return schedule().narrow ? *schedule().narrow : *this;
+  }
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override;
+  sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
+                     const Stream& stream) const override;
+  /// Summed in double also where entries and fields are single.
+  sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
+                    Reduction<S>& reduction, const Stream& stream) const override;
+
+ private:
+  /// What handles of every schedule share.
+  struct State {
+    EntryTableHandle<S> entry;
+    ComponentOrder order = ComponentOrder::row_major;
+    std::shared_ptr<const SlicedPattern> pattern;
+    Array<std::byte> values;
+    long long generation = 0;
+  };
+  struct Schedule {
+    Plan plan;
+    std::shared_ptr<const cuda::Product> product;  // on a GPU
+    std::shared_ptr<SlicedOperator> narrow;        // under stored=float
+  };
+
+  /// What the matrix is on a GPU; nothing on the CPU.
+  void make_product();
+  /// The copy that the plan asks for; nothing where the entry has floats anyway.
+  void make_narrow();
+  long long bytes_of_fields() const;
+  State& state() const {
+    if (!state_) refuse_moved_from();
+    return *state_;
+  }
+  Schedule& schedule() const {
+    if (!schedule_) refuse_moved_from();
+    return *schedule_;
+  }
+
+  Device device_;
+  std::shared_ptr<State> state_;
+  std::shared_ptr<Schedule> schedule_;
+};
+
+extern template class SlicedOperator<float>;
+extern template class SlicedOperator<double>;
+extern template class SlicedOperator<long double>;
+
+}  // namespace detail
+
+}  // namespace heddle

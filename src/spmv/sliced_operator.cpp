@@ -1,0 +1,303 @@
+#include "heddle/detail/sliced_operator.hpp"
+
+#include <string>
+#include <utility>
+
+#include "heddle/config.hpp"
+#include "heddle/detail/narrow_values.hpp"
+#include "heddle/detail/reschedule.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+template <class S>
+inline constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
+
+/// One product on a GPU with its sum waited for.
+template <class S>
+sum_t<S> sum_of(const cuda::Product& product, cuda::Product::Call call, Reduction<S>& reduction,
+                const Stream& stream) {
+  call.sums = reduction.space(product.partials());
+  product.launch(call, stream);
+  return reduction.finish(1)[0];
+}
+
+/// Beside sizes and bases, what a GPU asks for.
+template <class S>
+void check_on_gpu(const cuda::Product& product, const FieldView<S>& field, const char* name) {
+  if (field.size == 0) return;
+  product.check_operand(
+      field.data, product.plan().vector == VectorLayout::aos ? field.is_aos() : field.is_soa(),
+      name);
+}
+
+template <class S>
+cuda::Product::Call call_on(const cuda::Product& product, const FieldView<const S>& x,
+                            const FieldView<S>& y, const char* name_of_y) {
+  check_on_gpu(product, x, "x");
+  check_on_gpu(product, y, name_of_y);
+  cuda::Product::Call call;
+  call.x = x.data;
+  call.y = y.data;
+  return call;
+}
+
+/// `name` is x, with `side` column, or y, with row.
+template <class S>
+void check_field(const FieldView<S>& field, Index rows, int components, const Basis& basis,
+                 const std::string& side, const std::string& name) {
+  field.check();
+  if (field.size != rows || field.components != components) {
+    throw Error(ErrorKind::size_mismatch,
+                "a matrix of " + std::to_string(rows) + " " + side + "s of " +
+                    std::to_string(components) + " components meets " + name + " of " +
+                    std::to_string(field.size) + " rows of " + std::to_string(field.components));
+  }
+  if (field.basis ? !same_basis(*field.basis, basis) : !basis.is_natural()) {
+    throw Error(ErrorKind::size_mismatch,
+                name + " is not in the matrix's " + side + " basis; `permute` takes it there");
+  }
+}
+template <class S>
+void check_x(const SlicedOperator<S>& A, const FieldView<const S>& x) {
+  check_field(x, A.columns(), A.column_components(), *A.column_basis(), "column", "x");
+}
+template <class S, class U>
+void check_y(const SlicedOperator<S>& A, const FieldView<U>& y) {
+  check_field(y, A.rows(), A.row_components(), *A.row_basis(), "row", "y");
+}
+
+template <class S>
+Array<std::byte> room_for_values(const EntryTable<S>& entry, const SlicedPattern& pattern,
+                                 const Device& device) {
+  return Array<std::byte>(
+      static_cast<std::size_t>(pattern.slots) * static_cast<std::size_t>(entry.bytes()), device);
+}
+
+template <class S>
+std::shared_ptr<const SlicedPattern> build(const EntryTable<S>& entry, const PatternView& matrix,
+                                           const Plan& plan, const Device& device,
+                                           std::shared_ptr<const Basis> row_basis,
+                                           std::shared_ptr<const Basis> column_basis,
+                                           const std::optional<long long>& memory_limit) {
+  check_sizes(matrix);
+  check_least_memory(matrix, plan, entry.bytes(), device, memory_limit);
+  check_pattern(matrix, device);
+  if (!row_basis) row_basis = Basis::make(matrix, plan, device);
+  if (!column_basis) {
+    column_basis = matrix.rows == matrix.columns ? row_basis : Basis::natural(matrix.columns);
+  }
+  return SlicedPattern::build(matrix, plan, std::move(row_basis), std::move(column_basis),
+                              entry.bytes(plan), device, memory_limit);
+}
+
+}  // namespace
+
+template <class S>
+SlicedOperator<S>::SlicedOperator(EntryTableHandle<S> entry, const PatternView& matrix,
+                                  ComponentOrder order, const Plan& plan, const Device& device,
+                                  std::shared_ptr<const Basis> row_basis,
+                                  std::shared_ptr<const Basis> column_basis,
+                                  const std::optional<long long>& memory_limit)
+    : SlicedOperator(entry,
+                     build(*entry, matrix, plan, device, std::move(row_basis),
+                           std::move(column_basis), memory_limit),
+                     order, plan, device) {}
+
+template <class S>
+SlicedOperator<S>::SlicedOperator(EntryTableHandle<S> entry,
+                                  std::shared_ptr<const SlicedPattern> pattern,
+                                  ComponentOrder order, const Plan& plan, const Device& device)
+    : device_(device), state_(std::make_shared<State>()), schedule_(std::make_shared<Schedule>()) {
+  schedule_->plan = plan;
+  state_->values = room_for_values(*entry, *pattern, device);
+  state_->entry = std::move(entry);
+  state_->order = order;
+  state_->pattern = std::move(pattern);
+  make_product();
+  make_narrow();
+}
+
+template <class S>
+SlicedOperator<S> SlicedOperator<S>::on(const Device& device) const {
+  if (device.stream().gpu != device_.stream().gpu) {
+    throw Error(ErrorKind::usage,
+                "a matrix stays where it was built; for another GPU, or the CPU, build it there");
+  }
+  device_.synchronize();
+  SlicedOperator same = *this;
+  same.device_ = device;
+  return same;
+}
+
+template <class S>
+SlicedOperator<S> SlicedOperator<S>::scheduled(const Plan& plan) const {
+  check_reschedule(this->plan(), plan);
+  SlicedOperator same = *this;
+  same.schedule_ = std::make_shared<Schedule>();
+  same.schedule_->plan = plan;
+  same.make_product();
+  if (schedule().narrow) {
+    Plan of_copy = plan;
+    of_copy.stored = StoredScalar::own;
+    same.schedule_->narrow = std::make_shared<SlicedOperator>(iterated().scheduled(of_copy));
+  }
+  return same;
+}
+
+template <class S>
+void SlicedOperator<S>::make_product() {
+  if (!device_.on_gpu()) return;
+  if (entry().text.type.empty()) {
+    throw Error(ErrorKind::unsupported,
+                "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
+  }
+  if constexpr (has_cuda) {
+    schedule().product =
+        std::make_shared<cuda::Product>(entry().text, entry().exact, entry().sizes, state().pattern,
+                                        plan(), state().values.data(), device_);
+  }
+}
+
+template <class S>
+void SlicedOperator<S>::make_narrow() {
+  if (plan().stored == StoredScalar::own || entry().holds_floats) return;
+  if (!entry().narrow) {
+    throw Error(ErrorKind::bad_plan,
+                "plan: stored=float needs an entry that is the numbers it computes with, and this "
+                "one is encoded; leave stored out");
+  }
+  Plan of_copy = plan();
+  of_copy.stored = StoredScalar::own;
+  schedule().narrow =
+      std::make_shared<SlicedOperator>(entry().narrow, state().pattern, order(), of_copy, device_);
+}
+
+template <class S>
+void SlicedOperator<S>::update_values(std::span<const std::byte> values, ComponentOrder order) {
+  if (schedule().narrow) check_can_narrow(device_.stream());
+  place_values(values, order, device_.stream());
+  values_changed();
+}
+
+template <class S>
+void SlicedOperator<S>::place_values(std::span<const std::byte> values, ComponentOrder order,
+                                     const Stream& stream) const {
+  const EntryShape shape = entry().stored(order);
+  if constexpr (has_cuda) {
+    if (stream.on_gpu()) {
+      check_placed_bytes(pattern(), shape, values.size(), stored_values().size());
+      return place_values_on_gpu(pattern(), plan().inner, shape, values, stored_values(), stream);
+    }
+  }
+  entry().place(pattern(), plan().inner, shape, values, stored_values(), stream);
+}
+
+template <class S>
+void SlicedOperator<S>::values_changed() {
+  ++state().generation;
+  if (!schedule().narrow) return;
+  const auto narrow = [&]<class T>(const T* from) {
+    narrow_values(pattern(), plan().inner, entry().sizes.components, from,
+                  reinterpret_cast<float*>(iterated().stored_values().data()), device_.stream());
+  };
+  const void* const values = state().values.data();
+  if (entry().sizes.stored_bytes == sizeof(double)) {
+    narrow(static_cast<const double*>(values));
+  } else {
+    narrow(static_cast<const long double*>(values));
+  }
+}
+
+template <class S>
+long long SlicedOperator<S>::bytes_of_fields() const {
+  return (static_cast<long long>(rows()) * row_components() +
+          static_cast<long long>(columns()) * column_components()) *
+         static_cast<long long>(sizeof(S));
+}
+
+template <class S>
+long long SlicedOperator<S>::compulsory_bytes() const {
+  return pattern().entries * (iterated().entry().bytes() + static_cast<long long>(sizeof(Index))) +
+         (rows() + 1LL) * static_cast<long long>(sizeof(Offset)) + bytes_of_fields();
+}
+
+template <class S>
+long long SlicedOperator<S>::bytes_of_product() const {
+  return memory().product() - memory().values + pattern().slots * entry().bytes() +
+         bytes_of_fields();
+}
+
+template <class S>
+void SlicedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+                              const Stream& stream) const {
+  check_x(*this, x);
+  check_y(*this, y);
+  check_apart(x, y, "x", "y");
+  if constexpr (may_be_on_gpu<S>) {
+    if (const cuda::Product* product = product_on_gpu()) {
+      auto call = call_on(*product, x, y, "y");
+      call.alpha = static_cast<double>(alpha);
+      call.beta = static_cast<double>(beta);
+      return product->launch(call, stream);
+    }
+  }
+  const StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
+  entry().multiply(*this, x, store, nullptr, stream);
+}
+
+template <class S>
+sum_t<S> SlicedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldView<S>& y,
+                                      Reduction<S>& reduction, const Stream& stream) const {
+  if (x.entry_stride != y.entry_stride || x.component_stride != y.component_stride ||
+      row_components() != column_components() || row_basis() != column_basis()) {
+    return LinearOperator<S>::apply_dot(x, y, reduction, stream);
+  }
+  check_x(*this, x);
+  check_y(*this, y);
+  check_apart(x, y, "x", "y");
+  if constexpr (may_be_on_gpu<S>) {
+    if (const cuda::Product* product = product_on_gpu()) {
+      auto call = call_on(*product, x, y, "y");
+      call.epilogue = device::store_and_dot;
+      call.with = x.data;
+      return sum_of<S>(*product, call, reduction, stream);
+    }
+  }
+  const StoreAndDot<S> store{y.data, x.data, y.entry_stride, y.component_stride};
+  entry().multiply_and_dot(*this, x, store, &reduction, stream);
+  return reduction.finish(1)[0];
+}
+
+template <class S>
+sum_t<S> SlicedOperator<S>::residual(const FieldView<const S>& b, const FieldView<const S>& x,
+                                     const FieldView<S>& r, Reduction<S>& reduction,
+                                     const Stream& stream) const {
+  check_x(*this, x);
+  check_y(*this, b);
+  check_y(*this, r);
+  check_apart(x, r, "x", "r");
+  if (b.data != r.data) check_apart(b, r, "b", "r");
+  if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
+    throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+  }
+  if constexpr (may_be_on_gpu<S>) {
+    if (const cuda::Product* product = product_on_gpu()) {
+      check_on_gpu(*product, b, "b");
+      auto call = call_on(*product, x, r, "r");
+      call.epilogue = device::store_residual;
+      call.with = b.data;
+      return sum_of<S>(*product, call, reduction, stream);
+    }
+  }
+  const StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
+  entry().residual(*this, x, store, &reduction, stream);
+  return reduction.finish(1)[0];
+}
+
+template class SlicedOperator<float>;
+template class SlicedOperator<double>;
+template class SlicedOperator<long double>;
+
+}  // namespace heddle::detail

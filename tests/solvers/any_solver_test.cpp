@@ -1,0 +1,105 @@
+// The run-time typed front: new values, observers, and the solver behind it.
+#include "heddle/runtime/any_solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "support/entry_definitions.hpp"
+#include "support/expect_error.hpp"
+#include "support/random_matrix.hpp"
+
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+using E = quaternion<double>;
+constexpr Index n = 300;
+
+AnyField some_field(const AnyOperator& A) {
+  AnyField field = A.row_field();
+  const Offset scalars = Offset(field.rows()) * field.components();
+  for (Offset i = 0; i < scalars; ++i) field.set(i, std::cos(static_cast<double>(i)));
+  return field;
+}
+
+std::vector<double> numbers(const AnyField& field) {
+  const FieldView<const double> view = field.view<double>();
+  return {view.data, view.data + view.scalars()};
+}
+
+/// The same matrix of a type and of a definition.
+std::vector<AnyMatrix> both(const CsrMatrix<E>& matrix) {
+  return {AnyMatrix(matrix), AnyMatrix(as_defined(matrix, quaternion_definition()))};
+}
+
+TEST(AnySolver, SolvesWithNewValues) {
+  Seed seed(5801);
+  const auto first = random_positive_definite_matrix<E>(n, 6, seed.generator);
+  auto second = first;
+  for (double& value : second.values()) value *= 3;
+  for (const char* plan : {"CSR", "K2rs,inner=soa,vector=soa,stored=float"}) {
+    for (const bool is_defined : {false, true}) {
+      SCOPED_TRACE(std::string(plan) + (is_defined ? ", defined" : ""));
+      AnyOperator A(both(first)[is_defined], parse_plan(plan), Device::cpu(2));
+      const AnyOperator fresh(both(second)[is_defined], A.plan(), Device::cpu(2));
+      EXPECT_EQ(A.entry().name(), is_defined ? "my-quaternion" : "quaternion");
+      const AnyField b = some_field(A);
+      const auto solution = [&](AnySolver& solver) {
+        AnyField x = A.column_field();
+        EXPECT_TRUE(solver.solve(b, x).converged());
+        return numbers(x);
+      };
+      AnySolver solver(A, find_method("cg"), PreconditionerKind::jacobi, {}),
+          expected(fresh, find_method("cg"), PreconditionerKind::jacobi, {});
+      const auto before = solution(solver);
+      A.update_values<double>(second.values().span());
+      const auto after = solution(solver);
+      EXPECT_EQ(after, solution(expected));
+      EXPECT_NE(after, before);
+      EXPECT_THROW(A.update_values<double>(second.values().span().first(4)), Error);
+      expect_error(ErrorKind::size_mismatch, "what is in double precision meets the other one",
+                   [&] { A.update_values<float>({}); });
+    }
+  }
+}
+
+TEST(AnySolver, CallsItsObserver) {
+  Seed seed(5802);
+  const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[1], Plan{},
+                      Device::cpu(2));
+  long long calls = 0;
+  SolverOptions options;
+  options.record_history = true;
+  options.observer = [&](const SolveProgress& progress) {
+    EXPECT_EQ(progress.iteration, ++calls);
+    return calls < 3;
+  };
+  AnySolver solver(A, find_method("bicgstab"), PreconditionerKind::none, options);
+  AnyField x = A.column_field();
+  const Report report = solver.solve(some_field(A), x);
+  EXPECT_EQ(report.status, Status::cancelled);
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(solver.history().size(), 4u);
+}
+
+TEST(AnySolver, HandsOutTheSolverBehindIt) {
+  Seed seed(5803);
+  const AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[1], Plan{},
+                      Device::cpu(2));
+  const AnyField b = some_field(A);
+  AnySolver solver(A, find_method("minres"), PreconditionerKind::jacobi, {});
+  AnyField x = A.column_field();
+  ASSERT_TRUE(solver.solve(b, x).converged());
+  std::vector<double> own(4 * n);
+  const FieldView<double> own_x(own.data(), n, 4);
+  EXPECT_TRUE(solver.solver<double>().solve(b.view<double>(), own_x).converged());
+  EXPECT_EQ(own, numbers(x));
+  DeviceReport report;
+  EXPECT_THROW(solver.solver<double>().enqueue(b.view<double>(), own_x, &report), Error);
+  EXPECT_THROW(solver.solver<float>(), Error);
+}
+
+}  // namespace
