@@ -156,7 +156,12 @@ TEST_F(Suites, KeepEveryPlan) {
   }
 }
 
-TEST_F(Suites, KeepRefusals) {
+class SuitesOfASolid : public Suites {
+ protected:
+  SuitesOfASolid() : Suites(infinity, "solid-1016") {}
+};
+
+TEST_F(SuitesOfASolid, KeepRefusals) {
   made_up->refuses = true;
   product_suite(*session, *problem);
   solver_suite(*session, *problem);
