@@ -13,6 +13,7 @@
 #include "heddle/row_preconditioner.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
+#include "support/row_weights.hpp"
 
 namespace preconditioner_gpu {
 namespace {
@@ -310,28 +311,7 @@ class Rows final : public cuda::RowPreconditioner {
         is_soa_(is_soa) {}
 
   EntryText text() const override {
-    const EntryText entry = heddle::detail::entry_text_of<E>::text();
-    return {"Weights",
-            {"weights.hpp"},
-            {{"weights.hpp", "#pragma once\n#include \"" + entry.headers[0] +
-                                 "\"\n#include \"heddle/entries/slots.hpp\"\n"
-                                 "struct Weights {\n"
-                                 "  using vector = heddle::vector_entry_t<" +
-                                 entry.type +
-                                 ">;\n"
-                                 "  using Own = double;\n"
-                                 "  static constexpr bool soa = " +
-                                 (is_soa_ ? "true" : "false") + R"(;
-  __device__ static Own load(const void* data, heddle::Index, heddle::Offset row) {
-    return static_cast<const double*>(data)[row];
-  }
-  __device__ static vector apply(const Own& weight, const vector& r) {
-    vector z;
-    for (int k = 0; k < vector::components; ++k) z.component[k] = weight * r.component[k];
-    return z;
-  }
-};
-)"}}};
+    return row_weights_text(heddle::detail::entry_text_of<E>::text(), is_soa_);
   }
   const void* data() const override { return weights_.data(); }
   void apply(const void* r, void* z, const Stream& stream, const device::LoopState*,

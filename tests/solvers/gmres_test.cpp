@@ -9,6 +9,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
@@ -81,15 +82,9 @@ TYPED_TEST(GmresEntries, LeavesTheSmallestResidualOfTheKrylovSpace) {
     const auto matrix = general_system<E>(n, generator).matrix;
     const Eigen::MatrixXd dense = expansion<double>(matrix);
     const Field<E> b = random_vector<E>(n, generator);
-    std::vector<double> weights(n, 1.0);
     for (const bool preconditioned : {false, true}) {
       SCOPED_TRACE(preconditioned ? "preconditioned" : "");
-      Eigen::VectorXd of_scalars(n * K);
-      for (Index i = 0; i < n; ++i) {
-        double& w = weights[static_cast<std::size_t>(i)];
-        if (preconditioned) w = uniform(generator, 0.5, 2);
-        of_scalars.segment(i * K, K).setConstant(w);
-      }
+      const auto [weights, of_scalars] = random_weights(n, K, preconditioned, 0.5, generator);
       for (const std::string recurrence : {"", ",recurrence=real"}) {
         for (const char* plan : plans) {
           SCOPED_TRACE(plan + recurrence);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "heddle/jacobi.hpp"
+#include "support/eigen_preconditioners.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
@@ -80,15 +81,9 @@ TYPED_TEST(MinresEntries, LeavesTheSmallestResidualOfTheKrylovSpace) {
     const auto matrix = indefinite_matrix<E>(n, generator);
     const Eigen::MatrixXd dense = expansion<double>(matrix);
     const Field<E> b = random_vector<E>(n, generator);
-    std::vector<double> weights(n, 1.0);
     for (const bool preconditioned : {false, true}) {
       SCOPED_TRACE(preconditioned ? "preconditioned" : "");
-      Eigen::VectorXd of_scalars(n * K);
-      for (Index i = 0; i < n; ++i) {
-        double& w = weights[static_cast<std::size_t>(i)];
-        if (preconditioned) w = uniform(generator, 0.1, 2);
-        of_scalars.segment(i * K, K).setConstant(w);
-      }
+      const auto [weights, of_scalars] = random_weights(n, K, preconditioned, 0.1, generator);
       const auto smallest = smallest_residuals(dense, of_scalars, components_of<double>(b), steps);
       for (const char* plan : plans) {
         SCOPED_TRACE(plan);

@@ -19,6 +19,7 @@
 #include "support/dual_complex_text.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/random_matrix.hpp"
+#include "support/row_weights.hpp"
 
 namespace {
 
@@ -160,27 +161,10 @@ TEST_F(UserEntryText, OfADefinitionCompiles) {
   compile_definition<float>(quaternion_definition(), 4, "C=32,inner=soa,vector=soa");
 }
 
-/// A real weight for each row of three numbers.
-const EntryText weights{"Weights", {"weights.hpp"}, {{"weights.hpp", R"(#pragma once
-#include "heddle/entries/real.hpp"
-#include "heddle/entries/slots.hpp"
-struct Weights {
-  using vector = heddle::vector_entry_t<heddle::real<double, 3>>;
-  using Own = double;
-  static constexpr bool soa = false;
-  __device__ static Own load(const void* data, heddle::Index, heddle::Offset row) {
-    return static_cast<const double*>(data)[row];
-  }
-  __device__ static vector apply(const Own& weight, const vector& r) {
-    vector z;
-    for (int k = 0; k < vector::components; ++k) z.component[k] = weight * r.component[k];
-    return z;
-  }
-};
-)"}}};
-
 TEST_F(UserEntryText, OfAPreconditionerThatActsByRowsJoinsTheUpdatesOfAMethod) {
   if constexpr (has_cuda) {
+    const EntryText weights =
+        row_weights_text(detail::entry_text_of<real<double, 3>>::text(), false);
     for (const MethodInfo& method : {method_rows::conjugate_gradient, method_rows::minres}) {
       const auto image = cuda::compile_kernel(
           cuda::preconditioned_step_source(weights, program_of_method(method, Ring::real, true), 1),

@@ -1,9 +1,12 @@
-// Preconditioners in the form that Eigen's solvers take, on the real expansion.
+// Preconditioners on the real expansion, where Eigen takes them and as diagonals.
 #pragma once
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
+#include <utility>
 #include <vector>
+
+#include "random_matrix.hpp"
 
 namespace heddle::test {
 
@@ -75,5 +78,21 @@ class Weighted {
 
   Eigen::Matrix<T, Eigen::Dynamic, 1> weights;
 };
+
+/// Weights from `least` to 2, of rows and of the `components` scalars of each; 1 where there is no
+/// preconditioner.
+inline std::pair<std::vector<double>, Eigen::VectorXd> random_weights(Index rows, int components,
+                                                                      bool preconditioned,
+                                                                      double least,
+                                                                      Generator& generator) {
+  std::vector<double> of_rows(static_cast<std::size_t>(rows), 1.0);
+  Eigen::VectorXd of_scalars(rows * components);
+  for (Index i = 0; i < rows; ++i) {
+    double& w = of_rows[static_cast<std::size_t>(i)];
+    if (preconditioned) w = uniform(generator, least, 2);
+    of_scalars.segment(i * components, components).setConstant(w);
+  }
+  return {of_rows, of_scalars};
+}
 
 }  // namespace heddle::test

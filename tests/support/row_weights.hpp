@@ -1,8 +1,10 @@
 // A preconditioner as a user may write one: a real weight a row.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "heddle/entry_text.hpp"
 #include "heddle/preconditioner.hpp"
 
 namespace heddle::test {
@@ -24,5 +26,30 @@ class RowWeights final : public Preconditioner<S> {
  private:
   std::vector<S> weight_;
 };
+
+/// The same on a GPU, as a type `Weights` for rows of the vectors of `entry`.
+inline EntryText row_weights_text(const EntryText& entry, bool is_soa) {
+  return {"Weights",
+          {"weights.hpp"},
+          {{"weights.hpp", "#pragma once\n#include \"" + entry.headers[0] +
+                               "\"\n#include \"heddle/entries/slots.hpp\"\n"
+                               "struct Weights {\n"
+                               "  using vector = heddle::vector_entry_t<" +
+                               entry.type +
+                               ">;\n"
+                               "  using Own = double;\n"
+                               "  static constexpr bool soa = " +
+                               (is_soa ? "true" : "false") + R"(;
+  __device__ static Own load(const void* data, heddle::Index, heddle::Offset row) {
+    return static_cast<const double*>(data)[row];
+  }
+  __device__ static vector apply(const Own& weight, const vector& r) {
+    vector z;
+    for (int k = 0; k < vector::components; ++k) z.component[k] = weight * r.component[k];
+    return z;
+  }
+};
+)"}}};
+}
 
 }  // namespace heddle::test
