@@ -20,8 +20,9 @@ int main() {
   std::vector<double> x(static_cast<std::size_t>(matrix.rows()) * 3, 1.0), y(x.size());
   double norms[3];
   int next = 0;
-  for (const heddle::Plan& plan : {choice.plan, heddle::parse_plan("CSR"),
-                                   heddle::parse_plan("C=32,sigma=n,order=rcm,vector=soa")}) {
+  for (const heddle::Plan& plan :
+       {choice.plan, heddle::parse_plan("CSR"),
+        heddle::parse_plan("C=32,sigma=n,order=rcm,vector-layout=soa")}) {
     const heddle::Operator<E> A(matrix, plan);
     // In the user's order; x and y pass through fields of A where its basis is another.
     heddle::multiply(A, heddle::field_view<E>(x), heddle::field_view<E>(y));

@@ -10,42 +10,57 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::string_view chosen = "chosen";
+constexpr std::string_view full = "full";
 
-/// What follows "chosen,".
-std::optional<std::string> changes_of(const std::string& text) {
-  if (!text.starts_with(std::string(chosen) + ",")) return {};
-  return text.substr(chosen.size() + 1);
+/// What follows "WORD,".
+std::optional<std::string> after(std::string_view word, const std::string& text) {
+  if (!text.starts_with(std::string(word) + ",")) return {};
+  return text.substr(word.size() + 1);
+}
+
+bool is_in_full(const std::string& text) { return text == full || after(full, text); }
+std::string without_full(const std::string& text) {
+  return text == full ? std::string(chosen) : after(full, text).value_or(text);
 }
 
 /// As far as it is the same for all matrices; slices that every T divides.
 Plan any_chosen(const Device& device) {
   constexpr Index warp = 32;
-  return device.on_gpu() ? Plan{.lanes = warp} : Plan{};
+  return device.on_gpu() ? Plan{.layout = {.lanes = warp}} : Plan{};
 }
 
 }  // namespace
 
 void check_plan_text(const std::string& text, const Device& device) {
-  if (text.empty() || text == chosen) return;
-  if (const auto changes = changes_of(text)) {
+  const std::string plan = without_full(text);
+  if (text.empty() || plan == chosen) return;
+  if (const auto changes = after(chosen, plan)) {
     parse_plan(*changes, any_chosen(device));
   } else {
-    parse_plan(text);
+    parse_plan(plan);
   }
 }
 
 bool is_chosen(const std::string& text) {
-  return text.empty() || text == chosen || changes_of(text);
+  const std::string plan = without_full(text);
+  return text.empty() || plan == chosen || after(chosen, plan);
 }
 
 PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const Device& device,
                       Objective objective, const Profiles& profiles) {
-  if (!is_chosen(text)) return {.plan = parse_plan(text), .reason = "by --plan", .warning = ""};
-  PlanChoice choice = profiles.choose(matrix, device, objective);
-  const auto changes = changes_of(text);
+  PlanChoice choice;
+  const std::string plan = without_full(text);
+  if (!is_chosen(text)) {
+    choice.plan = parse_plan(plan);
+    choice.reason = "by --plan";
+  } else {
+    choice = profiles.choose(matrix, device, objective);
+  }
+  choice.in_full = is_in_full(text);
+  const auto changes = after(chosen, plan);
   if (!changes) return choice;
   // A prediction knows layouts for entries in floats; what was tuned is kept.
-  const StoredScalar stored = parse_plan(*changes, any_chosen(device)).stored;
+  const StoredScalar stored = parse_plan(*changes, any_chosen(device)).layout.stored;
   if (!choice.tuned && stored == StoredScalar::single &&
       parse_precision(matrix.precision) == Precision::double_precision) {
     choice.plan = choose_plan(matrix.pattern, matrix.size(), device, stored, objective);

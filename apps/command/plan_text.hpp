@@ -11,11 +11,12 @@ namespace heddle::cli {
 void check_plan_text(const std::string& text, const Device& device);
 
 /// Whether the plan of the text depends on the matrix: where it is empty, "chosen" or
-/// "chosen,key=value,...".
+/// "chosen,key=value,...", or "full" for "chosen".
 bool is_chosen(const std::string& text);
 
 /// The plan of `text`; the one that `profiles` choose for the matrix where it is empty or "chosen",
-/// or that one changed where it is "chosen,key=value,...".
+/// or that one changed where it is "chosen,key=value,...". "full," before any of these has reports
+/// name every key; "full" alone is "full,chosen".
 PlanChoice choice_for(const std::string& text, const PlanSubject& matrix, const Device& device,
                       Objective objective, const Profiles& profiles);
 inline PlanChoice choice_for(const std::string& text, const AnyMatrix& matrix, const Device& device,

@@ -22,7 +22,7 @@ std::vector<double> values_in_order(const Operator<Block>& matrix) {
                  matrix.device().stream());
   }
   const std::vector<Offset> slot = slots_of_entries(pattern).to_host();
-  const EntryWriter<Block> entries(pattern, matrix.plan().inner, in_slots.data());
+  const EntryWriter<Block> entries(pattern, matrix.plan().layout.inner, in_slots.data());
   std::vector<double> values(slot.size() * K);
   for (std::size_t i = 0; i < slot.size(); ++i) {
     std::copy_n(entries.load(slot[i]).component, K, values.data() + i * K);

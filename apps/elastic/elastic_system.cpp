@@ -39,7 +39,7 @@ Operator<Block> make_matrix(const MeshPattern& pattern, const Plan& plan, const 
 
 /// Of the layout, in which fields must agree; products in its own numbers.
 Plan plan_for_mass(Plan plan) {
-  plan.stored = StoredScalar::own;
+  plan.layout.stored = StoredScalar::own;
   return plan;
 }
 

@@ -135,7 +135,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["unknowns"] = outcome.unknowns;
   json["entries"] = outcome.entries;
   json["device"] = outcome.device;
-  json["plan"] = to_string(outcome.choice.plan);
+  json["plan"] = outcome.choice.text();
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = outcome.last_report().loop;
   json["memory"] = outcome.memory.total();
@@ -175,7 +175,7 @@ void print(const RunOptions& options, const Outcome& outcome) {
   std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
               readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", outcome.device.c_str());
-  std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
+  std::printf("plan       %s\n", outcome.choice.text().c_str());
   std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("analysis   %s\n", analysis_text(outcome).c_str());

@@ -105,7 +105,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
   json["solver"] = outcome.method.method->name;
   json["solver_reason"] = outcome.method.reason;
-  json["plan"] = to_string(outcome.choice.plan);
+  json["plan"] = outcome.choice.text();
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
@@ -133,7 +133,7 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
               std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", device.description().c_str());
-  std::printf("plan       %s\n", to_string(outcome.choice.plan).c_str());
+  std::printf("plan       %s\n", outcome.choice.text().c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
@@ -366,7 +366,8 @@ void add_solve(CLI::App& app, int& status) {
       ->add_option(
           "--plan", options->plan,
           "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-          "...), key=value,..., or both; chosen without it; chosen,stored=float changes that")
+          "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
+          "that; full reports all its keys")
       ->type_name("TEXT");
   options->profile.add_to(*command, options->matrix.quiet);
   command->add_option("--history", options->history, "where to write the residuals as CSV")

@@ -29,7 +29,7 @@ struct SpmvOptions {
 };
 
 struct Measured {
-  Plan plan;
+  std::string plan;
   std::string reason;
   Timing timing;
   long long compulsory = 0;
@@ -76,7 +76,7 @@ Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans
         choice, [&](const Plan& plan) { built.emplace(matrix, plan, device); },
         [&] { return choice_from(Profiles()); });
     const AnyOperator& A = *built;
-    works.measured.push_back({A.plan(),
+    works.measured.push_back({choice.text(),
                               choice.reason,
                               {},
                               A.compulsory_bytes(),
@@ -149,7 +149,7 @@ nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matr
   json["products"] = nlohmann::ordered_json::array();
   for (const Measured& m : measured) {
     nlohmann::ordered_json product = {
-        {"plan", to_string(m.plan)},
+        {"plan", m.plan},
         {"plan_reason", m.reason},
         {"seconds", to_json(m.timing)},
         {"compulsory_bytes", m.compulsory},
@@ -191,7 +191,7 @@ void print(const SpmvOptions& options, const AnyMatrix& matrix, const Device& de
                 100 * reached / limits.bandwidth, limits.name.c_str());
   };
   for (const Measured& m : measured) {
-    std::printf("\nplan        %s\n", to_string(m.plan).c_str());
+    std::printf("\nplan        %s\n", m.plan.c_str());
     std::printf("reason      %s\n", io::printable(m.reason).c_str());
     print_timing("time", m.timing);
     print_bandwidth("compulsory", m.compulsory, m.timing);

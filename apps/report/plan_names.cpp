@@ -1,17 +1,18 @@
 #include "plan_names.hpp"
 
-#include <algorithm>
 #include <sstream>
+
+#include "heddle/error.hpp"
 
 namespace heddle::report {
 
 namespace {
 
 std::string outer_name(const Plan& plan) {
-  if (plan.lanes == 1) return "CSR";
-  if (plan.lanes == Plan::all_rows) return "ELL";
-  if (plan.lanes == 32 && plan.sort_window == Plan::all_rows) return "pJDS";
-  return "Sl-" + std::to_string(plan.lanes);
+  if (plan.layout.lanes == 1) return "CSR";
+  if (plan.layout.lanes == Layout::all_rows) return "ELL";
+  if (plan.layout.lanes == 32 && plan.layout.sort_window == Layout::all_rows) return "pJDS";
+  return "Sl-" + std::to_string(plan.layout.lanes);
 }
 
 std::string inner_name(InnerLayout inner) {
@@ -37,30 +38,30 @@ std::vector<std::string> settings_of(const std::string& plan) {
   return settings;
 }
 
-std::string short_plan(const std::string& canonical) {
-  static const std::vector<std::string> usual = settings_of(to_string(Plan{}));
-  std::string text;
-  for (const std::string& setting : settings_of(canonical)) {
-    if (std::find(usual.begin(), usual.end(), setting) != usual.end()) continue;
-    text += (text.empty() ? "" : ",") + setting;
+std::string short_plan(const std::string& full) {
+  try {
+    return to_string(parse_plan(full));
+  } catch (const Error&) {
+    return full;
   }
-  return text.empty() ? "CSR" : text;
 }
 
 std::string layout_name(const Plan& plan) {
+  const Layout& layout = plan.layout;
   const std::string outer = outer_name(plan);
-  std::string text =
-      outer + "-" + inner_name(plan.inner) + (plan.vector == VectorLayout::soa ? "-SoA" : "-AoS");
-  if (plan.sort_window != 1 && outer != "pJDS") {
-    const bool all = plan.sort_window == Plan::all_rows;
-    text += ", sigma=" + (all ? "n" : std::to_string(plan.sort_window));
+  std::string text = outer + "-" + inner_name(layout.inner) +
+                     (layout.vector == VectorLayout::soa ? "-SoA" : "-AoS");
+  if (layout.sort_window != 1 && outer != "pJDS") {
+    const bool all = layout.sort_window == Layout::all_rows;
+    text += ", sigma=" + (all ? "n" : std::to_string(layout.sort_window));
   }
-  if (plan.threads_per_row != 1) text += ", T=" + std::to_string(plan.threads_per_row);
-  if (plan.threshold != 0) text += ", threshold=" + std::to_string(plan.threshold);
-  if (plan.order == RowOrder::reverse_cuthill_mckee) text += ", order=rcm";
-  if (plan.columns == ColumnOrder::given) text += ", columns=given";
-  if (plan.use == BasisUse::scatter) text += ", use=scatter";
-  if (plan.stored == StoredScalar::single) text += ", stored=float";
+  if (layout.threads_per_row != 1)
+    text += ", threads-per-row=" + std::to_string(layout.threads_per_row);
+  if (layout.threshold != 0) text += ", threshold=" + std::to_string(layout.threshold);
+  if (layout.order == RowOrder::reverse_cuthill_mckee) text += ", order=rcm";
+  if (layout.columns == ColumnOrder::given) text += ", columns=given";
+  if (layout.basis == BasisUse::user) text += ", basis=user";
+  if (layout.stored == StoredScalar::single) text += ", iteration-precision=single";
   return text;
 }
 

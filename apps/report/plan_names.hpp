@@ -11,10 +11,8 @@ namespace heddle::report {
 /// "C=1", "sigma=1", ... of a text that separates them by commas.
 std::vector<std::string> settings_of(const std::string& plan);
 
-/// The settings of a plan's canonical text that differ from the plan CSR, whichever keys plans had
-/// when it was written; "CSR" where none does. `parse_plan` takes it.
-std::string short_plan(const std::string& canonical);
-inline std::string short_plan(const Plan& plan) { return short_plan(to_string(plan)); }
+/// The canonical text of a plan's text, of earlier versions too; one with unknown keys as it is.
+std::string short_plan(const std::string& full);
 
 /// Outer, inner and vector layout as Mueller-Roemer et al. (2020, table 2) write them, and what
 /// theirs do not have: "Sl-32-SoA-AoS", "pJDS-AoSoA-AoS", "CSR-AoS-AoS, order=rcm".

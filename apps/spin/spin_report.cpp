@@ -22,7 +22,7 @@ Json to_json(const Report& solve) {
 }
 
 Json to_json(const PlanChoice& choice) {
-  return {{"plan", to_string(choice.plan)}, {"reason", choice.reason}};
+  return {{"plan", choice.text()}, {"reason", choice.reason}};
 }
 
 long long iterations_of(const InverseIteration& iteration) {
@@ -127,8 +127,8 @@ void print(const SpinReport& report) {
               report.largest_rho);
   std::printf("device     %s\n", text(report.device));
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
-              text(readable_count(spin.dirac_entries)), spin.shift,
-              text(to_string(spin.dirac_plan.plan)), text(io::printable(spin.dirac_plan.reason)));
+              text(readable_count(spin.dirac_entries)), spin.shift, text(spin.dirac_plan.text()),
+              text(io::printable(spin.dirac_plan.reason)));
   int number = 0;
   for (const InverseStep& step : spin.iteration.steps) {
     std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,
@@ -146,8 +146,7 @@ void print(const SpinReport& report) {
   std::printf("positions  %s after %lld iterations in %s, residual %.1e; plan %s (%s)\n",
               std::string(name(spin.integration.status)).c_str(), spin.integration.iterations,
               text(readable_seconds(spin.integration.iterate_seconds)), spin.integration.residual,
-              text(to_string(spin.poisson_plan.plan)),
-              text(io::printable(spin.poisson_plan.reason)));
+              text(spin.poisson_plan.text()), text(io::printable(spin.poisson_plan.reason)));
   const Distribution& d = report.distortion;
   std::printf(
       "angles     quasi-conformal distortion %.3f median, %.3f mean, %.3f for 95%%, %.3f "

@@ -20,7 +20,6 @@ using report::escaped;
 using report::layout_name;
 using report::readable_count;
 using report::readable_seconds;
-using report::short_plan;
 
 namespace {
 
@@ -180,7 +179,7 @@ std::string layouts_table(const std::vector<LayoutMap>& maps) {
                  {times(best.seconds.median / maps.front().best->seconds.median)},
                  {times(best.memory_ratio)},
                  {std::to_string(map.measured)},
-                 {short_plan(best.plan), true, true}});
+                 {to_string(best.plan), true, true}});
   }
   return table({{"layout", true},
                 {"median"},
@@ -208,7 +207,7 @@ std::string heat_maps(const std::vector<LayoutMap>& all) {
                [](const LayoutMap& map) { return map.best != nullptr; });
   if (maps.empty()) return "";
   const auto natural = std::find_if(maps.begin(), maps.end(), [](const LayoutMap& map) {
-    return same_layout(map.best->plan, natural_layout(map.best->plan));
+    return map.best->plan.layout == natural_layout(map.best->plan).layout;
   });
   std::string html =
       "<h3>Times over schedules</h3>\n<p>The natural layout, where it was tried, and that of the "
@@ -249,7 +248,7 @@ std::string search_chart(const MatrixReport& matrix) {
     if (trial.outcome != Outcome::measured) continue;
     const double median = trial.seconds.median;
     tried.points.push_back(
-        {number, median, short_plan(trial.plan) + "\n" + readable_seconds(median), 0, {}});
+        {number, median, to_string(trial.plan) + "\n" + readable_seconds(median), 0, {}});
     if (trial.score < least_score) {
       if (!best.points.empty()) best.points.push_back({number, seconds, "", 0, {}});
       least_score = trial.score;

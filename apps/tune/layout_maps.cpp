@@ -22,15 +22,15 @@ struct Key {
 };
 
 constexpr Key blocks = {"blocks a multiprocessor, n_b",
-                        [](const Plan& p) -> long long { return p.blocks; }, "any"};
+                        [](const Plan& p) -> long long { return p.gpu.blocks; }, "any"};
 constexpr Key threads = {"threads a block, n_t",
-                         [](const Plan& p) -> long long { return p.threads; }};
+                         [](const Plan& p) -> long long { return p.gpu.block_size; }};
 constexpr Key prefetch_x = {"prefetch-x, entries",
-                            [](const Plan& p) -> long long { return p.prefetch_x; }};
+                            [](const Plan& p) -> long long { return p.cpu.prefetch_x; }};
 constexpr Key prefetch_matrix = {"prefetch-matrix, bytes",
-                                 [](const Plan& p) -> long long { return p.prefetch_matrix; }};
+                                 [](const Plan& p) -> long long { return p.cpu.prefetch_matrix; }};
 constexpr Key chunk = {"chunk, groups of 256 rows",
-                       [](const Plan& p) -> long long { return p.chunk; }};
+                       [](const Plan& p) -> long long { return p.schedule.chunk; }};
 
 using Trials = std::vector<const Trial*>;
 
@@ -71,13 +71,13 @@ std::optional<HeatMap::Cell> cell_of(const Trials& trials, const Unit& unit) {
   HeatMap::Cell cell;
   if (fastest == nullptr) {
     const Trial& first = *trials.front();
-    cell.hint = report::short_plan(first.plan) + "\n" + std::string(name(first.outcome)) +
+    cell.hint = to_string(first.plan) + "\n" + std::string(name(first.outcome)) +
                 (first.reason.empty() ? "" : ": " + first.reason);
     return cell;
   }
   cell.value = fastest->seconds.median;
   cell.label = report::readable_ratio(cell.value / unit.seconds);
-  cell.hint = report::short_plan(fastest->plan) + "\n" + report::readable_seconds(cell.value) +
+  cell.hint = to_string(fastest->plan) + "\n" + report::readable_seconds(cell.value) +
               ", quartiles " + report::readable_seconds(fastest->seconds.lower_quartile) + " to " +
               report::readable_seconds(fastest->seconds.upper_quartile);
   if (trials.size() > 1) {
@@ -127,7 +127,7 @@ LayoutMap map_of(const Trials& trials, bool gpu) {
   for (const ScheduleKind kind : {ScheduleKind::fixed, ScheduleKind::dynamic, ScheduleKind::full}) {
     Trials of_kind;
     std::copy_if(trials.begin(), trials.end(), std::back_inserter(of_kind),
-                 [&](const Trial* trial) { return trial->plan.schedule == kind; });
+                 [&](const Trial* trial) { return trial->plan.schedule.kind == kind; });
     if (of_kind.empty()) continue;
     const Key& x = gpu ? blocks : prefetch_x;
     const Key& y = gpu ? threads : kind == ScheduleKind::dynamic ? chunk : prefetch_matrix;
@@ -142,7 +142,7 @@ std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu) {
   std::vector<Trials> layouts;
   for (const Trial& trial : matrix.trials) {
     const auto at = std::find_if(layouts.begin(), layouts.end(), [&](const Trials& layout) {
-      return same_layout(layout.front()->plan, trial.plan);
+      return layout.front()->plan.layout == trial.plan.layout;
     });
     (at == layouts.end() ? layouts.emplace_back() : *at).push_back(&trial);
   }
@@ -157,7 +157,7 @@ std::vector<LayoutMap> layout_maps(const MatrixReport& matrix, bool gpu) {
   });
   if (matrix.record) {
     const auto chosen = std::find_if(maps.begin(), maps.end(), [&](const LayoutMap& map) {
-      return map.best != nullptr && same_layout(map.best->plan, matrix.record->plan);
+      return map.best != nullptr && map.best->plan.layout == matrix.record->plan.layout;
     });
     if (chosen != maps.end()) std::rotate(maps.begin(), chosen, chosen + 1);
   }

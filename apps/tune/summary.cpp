@@ -14,17 +14,18 @@ bool was_measured(const ProfileRecord& record) { return record.seconds.runs > 0;
 std::string preferred_schedule(const MatrixReport& matrix) {
   if (!matrix.record) return "";
   const Plan& plan = matrix.record->plan;
-  const bool dynamic = plan.schedule == ScheduleKind::dynamic;
-  std::string text = report::schedule_name(plan.schedule);
+  const bool dynamic = plan.schedule.kind == ScheduleKind::dynamic;
+  std::string text = report::schedule_name(plan.schedule.kind);
   const auto of_kind = [&](bool wanted) {
     return matrix.best_of([&](const Plan& other) {
-      return same_layout(plan, other) && (other.schedule == ScheduleKind::dynamic) == wanted;
+      return plan.layout == other.layout &&
+             (other.schedule.kind == ScheduleKind::dynamic) == wanted;
     });
   };
   const Trial* const own = of_kind(dynamic);
   const Trial* const other = of_kind(!dynamic);
   if (own != nullptr && other != nullptr && own->seconds.median > 0) {
-    text += " (" + report::schedule_name(other->plan.schedule) + " takes " +
+    text += " (" + report::schedule_name(other->plan.schedule.kind) + " takes " +
             times(other->seconds.median / own->seconds.median) + ")";
   }
   return text;
@@ -71,7 +72,8 @@ std::string domain_text(const DomainRecord& domain) {
   std::string text;
   switch (domain.use) {
     case DomainUse::plan:
-      text = report::layout_name(domain.plan) + ", " + report::schedule_name(domain.plan.schedule);
+      text = report::layout_name(domain.plan) + ", " +
+             report::schedule_name(domain.plan.schedule.kind);
       break;
     case DomainUse::storage:
     case DomainUse::order:

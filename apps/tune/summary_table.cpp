@@ -29,7 +29,7 @@ std::vector<std::string> cells_of(const MatrixReport& matrix) {
                   measured ? report::readable_span(record.seconds.lower_quartile,
                                                    record.seconds.upper_quartile)
                            : "",
-                  report::schedule_name(record.plan.schedule), times(record.memory_ratio)});
+                  report::schedule_name(record.plan.schedule.kind), times(record.memory_ratio)});
   }
   if (searched) {
     cells.insert(cells.end(), {count(matrix, Outcome::measured), count(matrix, Outcome::too_large),

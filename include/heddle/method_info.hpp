@@ -23,7 +23,7 @@ struct MethodInfo {
   std::string_view not_hermitian = "";                  // why it refuses other matrices
   std::string_view lost = "the recurrence broke down";  // meaning of device::loop_lost
   std::string_view orthogonal = "";                     // meaning of device::loop_orthogonal
-  const MethodInfo* single_reduction = nullptr;         // for reductions=1, if the method has such
+  const MethodInfo* single_reduction = nullptr;         // for cg=single-reduction, if there is one
 };
 
 /// The library's methods. The first one is for Hermitian positive definite matrices, and the first

@@ -70,14 +70,14 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   /// The same stored matrix under another schedule, loop or recurrence: nothing is built again, and
   /// new values of either handle are those of both. Results are bit for bit those of an operator
   /// that was built with that plan. Throws `Error` (bad_plan) for a plan that lays the matrix out
-  /// otherwise, see `same_layout`.
+  /// otherwise, see `Layout`.
   Operator scheduled(const Plan& plan) const { return Operator(Base::scheduled(plan)); }
 
   /// New values for the same pattern, in the user's order: scalars, entries, or a `CsrMatrix<E>`;
   /// of a pointer `{data, count}`. No allocation, no analysis. Throws `Error` (size_mismatch) for
-  /// another number of them, and changes nothing then. With stored=float it waits for a GPU's
-  /// stream, and throws `Error` (bad_plan) that names an entry beyond the range of a float; the
-  /// values are the new ones then too. A stream that is being captured cannot be waited for:
+  /// another number of them, and changes nothing then. With iteration-precision=single it waits for
+  /// a GPU's stream, and throws `Error` (bad_plan) that names an entry beyond the range of a float;
+  /// the values are the new ones then too. A stream that is being captured cannot be waited for:
   /// `Error` (unsupported), and nothing is queued.
   void update_values(const EntryValues<E>& values) {
     values.check_fit(rows(), columns(), pattern().entries);
@@ -89,7 +89,9 @@ class HEDDLE_EXPORT Operator final : public detail::SlicedOperator<vector_scalar
   /// For an assembly that writes entries where they are stored, in the memory of the device: the
   /// user's entry i is at slot `slots_of_entries(pattern())[i]`. Call `values_changed()`
   /// afterwards, which does what else `update_values` does.
-  EntryWriter<E> entry_writer() { return {pattern(), plan().inner, values_in_basis().data()}; }
+  EntryWriter<E> entry_writer() {
+    return {pattern(), plan().layout.inner, values_in_basis().data()};
+  }
   /// All scalars as they are stored, those of padding too; `EntryWriter::index` says where.
   std::span<stored> values_in_basis() {
     return {reinterpret_cast<stored*>(this->stored_values().data()),

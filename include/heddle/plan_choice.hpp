@@ -53,9 +53,12 @@ PlanSubject subject_of(const CsrMatrix<E>& matrix) {
 
 struct HEDDLE_EXPORT PlanChoice {
   Plan plan;
-  std::string reason;   // "tuned for this pattern (profile gpu.json)", "predicted"
-  bool tuned = false;   // from a profile
-  std::string warning;  // of one line, where a profile's plan cannot run; else empty
+  std::string reason;    // "tuned for this pattern (profile gpu.json)", "predicted"
+  bool tuned = false;    // from a profile
+  std::string warning;   // of one line, where a profile's plan cannot run; else empty
+  bool in_full = false;  // whether reports name every key of the plan
+
+  std::string text() const { return in_full ? to_full_string(plan) : to_string(plan); }
 };
 
 /// Profiles in the order of search: a named file, that of HEDDLE_PROFILE, those of the user's cache

@@ -117,7 +117,7 @@ Array<Index> reverse_cuthill_mckee(const PatternView& pattern, const Device& dev
 void sort_by_length(const PatternView& pattern, Index window, const Stream& stream,
                     Array<Index>& order) {
   const Index n = pattern.rows;
-  if (window == Plan::all_rows || window > n) window = n;
+  if (window == Layout::all_rows || window > n) window = n;
   const auto windows = static_cast<Index>((Offset(n) + window - 1) / window);
   parallel_for(team_size(stream, n), windows, 16, [&](Index w) {
     Index* begin = order.data() + static_cast<Offset>(w) * window;
@@ -130,10 +130,10 @@ void sort_by_length(const PatternView& pattern, Index window, const Stream& stre
 }  // namespace
 
 Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const Device& device) {
-  const bool sorts = plan.sort_window != 1;
-  if (pattern.rows == 0 || (!sorts && plan.order == RowOrder::natural)) return {};
+  const bool sorts = plan.layout.sort_window != 1;
+  if (pattern.rows == 0 || (!sorts && plan.layout.order == RowOrder::natural)) return {};
   Array<Index> order;
-  const bool renumbers = plan.order == RowOrder::reverse_cuthill_mckee;
+  const bool renumbers = plan.layout.order == RowOrder::reverse_cuthill_mckee;
   if (renumbers && pattern.rows != pattern.columns) {
     throw Error(ErrorKind::bad_plan, "plan: order=rcm needs a square matrix, this one is " +
                                          std::to_string(pattern.rows) + " x " +
@@ -146,7 +146,7 @@ Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const D
         order = Array<Index>(
             reverse_cuthill_mckee(host.view(), Device::cpu(device.threads())).span(), device);
       }
-      return cuda::sorted_by_length(pattern, plan.sort_window, std::move(order), device);
+      return cuda::sorted_by_length(pattern, plan.layout.sort_window, std::move(order), device);
     }
   }
   if (renumbers) {
@@ -155,7 +155,7 @@ Array<Index> storage_order(const PatternView& pattern, const Plan& plan, const D
     order = Array<Index>(static_cast<std::size_t>(pattern.rows), device);
     std::iota(order.begin(), order.end(), 0);
   }
-  if (sorts) sort_by_length(pattern, plan.sort_window, device.stream(), order);
+  if (sorts) sort_by_length(pattern, plan.layout.sort_window, device.stream(), order);
   if (std::is_sorted(order.begin(), order.end())) return {};
   return order;
 }
@@ -209,14 +209,14 @@ std::shared_ptr<const Basis> Basis::from_order(Array<Index> user_row, const Devi
 std::shared_ptr<const Basis> Basis::make(const PatternView& pattern, const Plan& plan,
                                          const Device& device) {
   check_plan(plan);
-  if (plan.use == BasisUse::scatter) return natural(pattern.rows);
+  if (plan.layout.basis == BasisUse::user) return natural(pattern.rows);
   Array<Index> order = storage_order(pattern, plan, device);
   if (order.empty()) return natural(pattern.rows);
   if (pattern.rows != pattern.columns) {
     throw Error(ErrorKind::bad_plan,
                 "plan: rows and columns of a " + std::to_string(pattern.rows) + " x " +
                     std::to_string(pattern.columns) +
-                    " matrix cannot be permuted alike; use=scatter takes rectangular ones");
+                    " matrix cannot be permuted alike; basis=user takes rectangular ones");
   }
   return from_order(std::move(order), device);
 }

@@ -17,14 +17,14 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
     if (device.on_gpu()) {
       const cuda::HostPattern host(pattern, device.stream());
       MemoryUse use = memory_use(host.view(), plan, entry_bytes, Device::cpu(device.threads()));
-      const long long order_bytes = plan.use == BasisUse::scatter ? use.permutation : 0;
+      const long long order_bytes = plan.layout.basis == BasisUse::user ? use.permutation : 0;
       use.building = cuda::building_bytes(pattern, host.view(), order_bytes, device.stream());
       use.sorting = cuda::sorting_bytes(pattern, plan, device.stream());
       return use;
     }
   }
   const Array<Index> order = storage_order(pattern, plan, device);
-  const bool permuted = plan.use == BasisUse::permuted;
+  const bool permuted = plan.layout.basis == BasisUse::permuted;
   return detail::memory_of(
       pattern, plan, order.span(), entry_bytes,
       permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
@@ -36,8 +36,8 @@ namespace detail {
 
 bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
                  bool natural_columns, const Stream& stream) {
-  if (plan.lanes != 1 || !order.empty()) return false;
-  if (plan.columns == ColumnOrder::given) return true;
+  if (plan.layout.lanes != 1 || !order.empty()) return false;
+  if (plan.layout.columns == ColumnOrder::given) return true;
   if (!natural_columns) return false;
   return parallel_all(team_size(stream, pattern.entries()), pattern.rows, [&](Index row) {
     return std::is_sorted(pattern.column + pattern.offsets[row],
@@ -69,7 +69,7 @@ MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offs
   use.copy = slots * entry_bytes.copy;
   use.columns = (slots + SlicedPattern::column_slack) * static_cast<long long>(sizeof(Index));
   use.slices = (slices + 1) * static_cast<long long>(sizeof(Offset));
-  if (plan.threshold != 0) {
+  if (plan.layout.threshold != 0) {
     use.slices += (slices + 1) * static_cast<long long>(sizeof(Index)) + slices;
   }
   use.row_lengths = C == 1 ? 0 : bytes_a_row;

@@ -65,10 +65,10 @@ void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& 
   const Offset at = overflows ? narrowed.first_overflow : narrowed.first_underflow;
   const detail::ScalarPlace place = detail::place_of(rule, at);
   throw Error(ErrorKind::bad_plan,
-              "plan: stored=float: " + entry_on(place.step + place.lane, A, stream) +
+              "plan: iteration-precision=single: " + entry_on(place.step + place.lane, A, stream) +
                   " (counted from 0) is beyond the range of a float" +
                   (overflows ? "" : ", as small as all others are") +
-                  "; scale the matrix, or leave stored=float out");
+                  "; scale the matrix, or leave iteration-precision=single out");
 }
 
 template <class T>

@@ -11,8 +11,8 @@ void check_not_captured(const Stream& stream) {
   check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
   if (status == cudaStreamCaptureStatusNone) return;
   throw Error(ErrorKind::unsupported,
-              "new values under stored=float cannot become part of a graph: take them before its "
-              "launch, or leave stored=float out of the plan");
+              "new values under iteration-precision=single cannot become part of a graph: take "
+              "them before its launch, or leave it out of the plan");
 }
 
 detail::Narrowed narrow_values(const detail::Narrowing<double>& narrowing, Offset scalars,

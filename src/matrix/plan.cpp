@@ -23,15 +23,14 @@ const Names<RowOrder> order_names = {{"natural", RowOrder::natural},
                                      {"rcm", RowOrder::reverse_cuthill_mckee}};
 const Names<ColumnOrder> column_names = {{"sorted", ColumnOrder::sorted},
                                          {"given", ColumnOrder::given}};
-const Names<BasisUse> use_names = {{"permuted", BasisUse::permuted},
-                                   {"scatter", BasisUse::scatter}};
+const Names<BasisUse> basis_names = {{"permuted", BasisUse::permuted}, {"user", BasisUse::user}};
 const Names<InnerLayout> inner_names = {{"aos", InnerLayout::aos},
                                         {"soa", InnerLayout::soa},
                                         {"aosoa", InnerLayout::aosoa_component},
                                         {"aosoa16", InnerLayout::aosoa_16}};
 const Names<VectorLayout> vector_names = {{"aos", VectorLayout::aos}, {"soa", VectorLayout::soa}};
-const Names<StoredScalar> stored_names = {{"own", StoredScalar::own},
-                                          {"float", StoredScalar::single}};
+const Names<StoredScalar> stored_names = {{"full", StoredScalar::own},
+                                          {"single", StoredScalar::single}};
 const Names<ScheduleKind> schedule_names = {{"static", ScheduleKind::fixed},
                                             {"dynamic", ScheduleKind::dynamic},
                                             {"full", ScheduleKind::full}};
@@ -45,6 +44,8 @@ const Names<LoopForm> loop_names = {{"stepped", LoopForm::stepped},
                                     {"persistent", LoopForm::persistent}};
 const Names<KernelLaunch> launch_names = {{"serial", KernelLaunch::serial},
                                           {"overlapped", KernelLaunch::overlapped}};
+const Names<bool> cg_names = {{"standard", false}, {"single-reduction", true}};
+const Names<bool> switch_names = {{"off", false}, {"on", true}};
 const Names<Recurrence> recurrence_names = {{"ring", Recurrence::ring}, {"real", Recurrence::real}};
 
 template <class T>
@@ -68,11 +69,6 @@ std::string_view name_in(const Names<T>& names, T value) {
   throw Error(ErrorKind::internal, "a plan value without a name");
 }
 
-template <class T>
-std::string written(const Names<T>& names, T value) {
-  return std::string(name_in(names, value));
-}
-
 int read_number(const std::string& key, const std::string& text, int least) {
   int value = 0;
   const char* end = text.data() + text.size();
@@ -84,107 +80,137 @@ int read_number(const std::string& key, const std::string& text, int least) {
   return value;
 }
 
-int read_rows(const std::string& key, const std::string& text) {
-  return text == "n" ? Plan::all_rows : read_number(key, text, 1);
-}
-std::string written_rows(Index rows) { return rows == Plan::all_rows ? "n" : std::to_string(rows); }
-
-/// One key of the text: how it is read into a plan and written from one.
-struct Key {
-  const char* name;
-  void (*read)(Plan&, const std::string& text);
+/// How a member of a plan is read from a text and written to one.
+struct Value {
+  void (*read)(Plan&, const std::string& key, const std::string& text);
   std::string (*write)(const Plan&);
 };
 
-const std::array<Key, 24> keys = {{
-    {"C", [](Plan& p, const std::string& t) { p.lanes = read_rows("C", t); },
-     [](const Plan& p) { return written_rows(p.lanes); }},
-    {"sigma", [](Plan& p, const std::string& t) { p.sort_window = read_rows("sigma", t); },
-     [](const Plan& p) { return written_rows(p.sort_window); }},
-    {"T", [](Plan& p, const std::string& t) { p.threads_per_row = read_number("T", t, 1); },
-     [](const Plan& p) { return std::to_string(p.threads_per_row); }},
-    {"threshold",
-     [](Plan& p, const std::string& t) { p.threshold = read_number("threshold", t, 0); },
-     [](const Plan& p) { return std::to_string(p.threshold); }},
-    {"order", [](Plan& p, const std::string& t) { read("order", t, order_names, p.order); },
-     [](const Plan& p) { return written(order_names, p.order); }},
-    {"columns", [](Plan& p, const std::string& t) { read("columns", t, column_names, p.columns); },
-     [](const Plan& p) { return written(column_names, p.columns); }},
-    {"use", [](Plan& p, const std::string& t) { read("use", t, use_names, p.use); },
-     [](const Plan& p) { return written(use_names, p.use); }},
-    {"inner", [](Plan& p, const std::string& t) { read("inner", t, inner_names, p.inner); },
-     [](const Plan& p) { return written(inner_names, p.inner); }},
-    {"vector", [](Plan& p, const std::string& t) { read("vector", t, vector_names, p.vector); },
-     [](const Plan& p) { return written(vector_names, p.vector); }},
-    {"stored", [](Plan& p, const std::string& t) { read("stored", t, stored_names, p.stored); },
-     [](const Plan& p) { return written(stored_names, p.stored); }},
-    {"schedule",
-     [](Plan& p, const std::string& t) { read("schedule", t, schedule_names, p.schedule); },
-     [](const Plan& p) { return written(schedule_names, p.schedule); }},
-    {"chunk", [](Plan& p, const std::string& t) { p.chunk = read_number("chunk", t, 1); },
-     [](const Plan& p) { return std::to_string(p.chunk); }},
-    {"prefetch-x",
-     [](Plan& p, const std::string& t) { p.prefetch_x = read_number("prefetch-x", t, 0); },
-     [](const Plan& p) { return std::to_string(p.prefetch_x); }},
-    {"prefetch-matrix",
-     [](Plan& p, const std::string& t) {
-       p.prefetch_matrix = read_number("prefetch-matrix", t, 0);
-     },
-     [](const Plan& p) { return std::to_string(p.prefetch_matrix); }},
-    {"threads", [](Plan& p, const std::string& t) { p.threads = read_number("threads", t, 64); },
-     [](const Plan& p) { return std::to_string(p.threads); }},
-    {"blocks", [](Plan& p, const std::string& t) { p.blocks = read_number("blocks", t, 0); },
-     [](const Plan& p) { return std::to_string(p.blocks); }},
-    {"unroll", [](Plan& p, const std::string& t) { p.unroll = read_number("unroll", t, 1); },
-     [](const Plan& p) { return std::to_string(p.unroll); }},
-    {"load", [](Plan& p, const std::string& t) { read("load", t, load_names, p.load); },
-     [](const Plan& p) { return written(load_names, p.load); }},
-    {"kept", [](Plan& p, const std::string& t) { p.kept = read_number("kept", t, 0); },
-     [](const Plan& p) { return std::to_string(p.kept); }},
-    {"loop", [](Plan& p, const std::string& t) { read("loop", t, loop_names, p.loop); },
-     [](const Plan& p) { return written(loop_names, p.loop); }},
-    {"launch", [](Plan& p, const std::string& t) { read("launch", t, launch_names, p.launch); },
-     [](const Plan& p) { return written(launch_names, p.launch); }},
-    {"reductions",
-     [](Plan& p, const std::string& t) { p.reductions = read_number("reductions", t, 1); },
-     [](const Plan& p) { return std::to_string(p.reductions); }},
-    {"passes", [](Plan& p, const std::string& t) { p.passes = read_number("passes", t, 1); },
-     [](const Plan& p) { return std::to_string(p.passes); }},
-    {"recurrence",
-     [](Plan& p, const std::string& t) { read("recurrence", t, recurrence_names, p.recurrence); },
-     [](const Plan& p) { return written(recurrence_names, p.recurrence); }},
+template <auto part, auto member, int least>
+constexpr Value whole_number = {
+    [](Plan& plan, const std::string& key, const std::string& text) {
+      (plan.*part).*member = read_number(key, text, least);
+    },
+    [](const Plan& plan) { return std::to_string((plan.*part).*member); }};
+
+template <auto part, auto member>
+constexpr Value row_count = {[](Plan& plan, const std::string& key, const std::string& text) {
+                               (plan.*part).*member =
+                                   text == "n" ? Layout::all_rows : read_number(key, text, 1);
+                             },
+                             [](const Plan& plan) {
+                               const Index value = (plan.*part).*member;
+                               return value == Layout::all_rows ? "n" : std::to_string(value);
+                             }};
+
+template <auto part, auto member, const auto& names>
+constexpr Value one_of = {
+    [](Plan& plan, const std::string& key, const std::string& text) {
+      read(key, text, names, (plan.*part).*member);
+    },
+    [](const Plan& plan) { return std::string(name_in(names, (plan.*part).*member)); }};
+
+struct Key {
+  const char* name;
+  Value value;
+};
+
+constexpr std::array<Key, 24> keys = {{
+    {"C", row_count<&Plan::layout, &Layout::lanes>},
+    {"sigma", row_count<&Plan::layout, &Layout::sort_window>},
+    {"threads-per-row", whole_number<&Plan::layout, &Layout::threads_per_row, 1>},
+    {"threshold", whole_number<&Plan::layout, &Layout::threshold, 0>},
+    {"order", one_of<&Plan::layout, &Layout::order, order_names>},
+    {"columns", one_of<&Plan::layout, &Layout::columns, column_names>},
+    {"basis", one_of<&Plan::layout, &Layout::basis, basis_names>},
+    {"entry-layout", one_of<&Plan::layout, &Layout::inner, inner_names>},
+    {"vector-layout", one_of<&Plan::layout, &Layout::vector, vector_names>},
+    {"iteration-precision", one_of<&Plan::layout, &Layout::stored, stored_names>},
+    {"schedule", one_of<&Plan::schedule, &Schedule::kind, schedule_names>},
+    {"chunk", whole_number<&Plan::schedule, &Schedule::chunk, 1>},
+    {"prefetch-x", whole_number<&Plan::cpu, &CpuSchedule::prefetch_x, 0>},
+    {"prefetch-matrix", whole_number<&Plan::cpu, &CpuSchedule::prefetch_matrix, 0>},
+    {"block-size", whole_number<&Plan::gpu, &GpuSchedule::block_size, 64>},
+    {"blocks", whole_number<&Plan::gpu, &GpuSchedule::blocks, 0>},
+    {"unroll", whole_number<&Plan::gpu, &GpuSchedule::unroll, 1>},
+    {"load", one_of<&Plan::gpu, &GpuSchedule::load, load_names>},
+    {"l2-percent", whole_number<&Plan::gpu, &GpuSchedule::l2_percent, 0>},
+    {"loop", one_of<&Plan::loop, &Loop::form, loop_names>},
+    {"launch", one_of<&Plan::loop, &Loop::launch, launch_names>},
+    {"cg", one_of<&Plan::loop, &Loop::single_reduction, cg_names>},
+    {"fused-updates", one_of<&Plan::loop, &Loop::fused_updates, switch_names>},
+    {"recurrence", one_of<&Plan::loop, &Loop::recurrence, recurrence_names>},
 }};
 
-const Key& key_named(const std::string& name) {
+struct Spelling {
+  std::string_view key, value;  // of any value where empty
+};
+
+/// Those of texts and profiles before keys had the names above: earlier first.
+constexpr std::pair<Spelling, Spelling> earlier_spellings[] = {
+    {{"T", ""}, {"threads-per-row", ""}},
+    {{"use", "scatter"}, {"basis", "user"}},
+    {{"use", ""}, {"basis", ""}},
+    {{"inner", ""}, {"entry-layout", ""}},
+    {{"vector", ""}, {"vector-layout", ""}},
+    {{"stored", "own"}, {"iteration-precision", "full"}},
+    {{"stored", "float"}, {"iteration-precision", "single"}},
+    {{"stored", ""}, {"iteration-precision", ""}},
+    {{"threads", ""}, {"block-size", ""}},
+    {{"kept", ""}, {"l2-percent", ""}},
+    {{"reductions", "2"}, {"cg", "standard"}},
+    {{"reductions", "1"}, {"cg", "single-reduction"}},
+    {{"reductions", ""}, {"cg", ""}},
+    {{"passes", "2"}, {"fused-updates", "off"}},
+    {{"passes", "1"}, {"fused-updates", "on"}},
+    {{"passes", ""}, {"fused-updates", ""}},
+};
+
+/// Sets what a key of a text says, and notes the key in `seen`.
+void set(Plan& plan, std::vector<std::string_view>& seen, std::string name, std::string value) {
+  for (const auto& [before, now] : earlier_spellings) {
+    if (name != before.key || (!before.value.empty() && value != before.value)) continue;
+    name = now.key;
+    if (!now.value.empty()) value = now.value;
+    break;
+  }
   for (const Key& key : keys) {
-    if (name == key.name) return key;
+    if (name != key.name) continue;
+    if (std::find(seen.begin(), seen.end(), key.name) != seen.end()) {
+      refuse("plan: '" + name + "' is given twice");
+    }
+    seen.emplace_back(key.name);
+    key.value.read(plan, name, value);
+    return;
   }
   std::string message = "plan: there is no key '" + name + "'; there are";
   for (const Key& key : keys) message += std::string(" ") + key.name;
   refuse(message);
 }
 
+constexpr const char* default_name = "CSR";
+
 Plan paper_plan(const std::string& name) {
   constexpr Index warp = 32;
   constexpr Index k2_threshold = 8;
   // Formats without a sort (Mueller-Roemer et al. 2020, section 4.1).
-  if (name == "CSR") return {};
-  if (name == "ELL") return {.lanes = Plan::all_rows};
-  if (name == "Sl-16") return {.lanes = 16};
-  if (name == "Sl-32") return {.lanes = 32};
+  if (name == default_name) return {};
+  if (name == "ELL") return {.layout = {.lanes = Layout::all_rows}};
+  if (name == "Sl-16") return {.layout = {.lanes = 16}};
+  if (name == "Sl-32") return {.layout = {.lanes = 32}};
   // Kreutzer et al. 2012: all rows sorted, rows and columns permuted alike.
-  if (name == "pJDS") return {.lanes = warp, .sort_window = Plan::all_rows};
+  Plan plan{.layout = {.lanes = warp, .sort_window = Layout::all_rows}};
+  if (name == "pJDS") return plan;
   // Wong et al. 2015, sections 5.1 to 5.5.
-  Plan plan{.lanes = warp, .sort_window = Plan::all_rows};
   if (name.starts_with("K2")) {
-    plan.threshold = k2_threshold;
+    plan.layout.threshold = k2_threshold;
   } else if (!name.starts_with("K1")) {
     refuse("plan: '" + name +
            "' is neither key=value nor one of CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs");
   }
   const std::string variant = name.substr(2);
-  plan.use = variant.empty() ? BasisUse::scatter : BasisUse::permuted;
-  plan.columns = variant == "rs" ? ColumnOrder::sorted : ColumnOrder::given;
+  plan.layout.basis = variant.empty() ? BasisUse::user : BasisUse::permuted;
+  plan.layout.columns = variant == "rs" ? ColumnOrder::sorted : ColumnOrder::given;
   if (!variant.empty() && variant != "r" && variant != "rs") {
     refuse("plan: '" + name + "' is not a variant of " + name.substr(0, 2) + ": there are " +
            name.substr(0, 2) + ", r and rs");
@@ -192,50 +218,58 @@ Plan paper_plan(const std::string& name) {
   return plan;
 }
 
+/// The settings of a plan that `is_wanted(key, value)`.
+template <class IsWanted>
+std::string text_of(const Plan& plan, IsWanted&& is_wanted) {
+  std::string text;
+  for (const Key& key : keys) {
+    const std::string value = key.value.write(plan);
+    if (is_wanted(key, value)) text += (text.empty() ? "" : ",") + (key.name + ("=" + value));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view name(LoopForm loop) { return name_in(loop_names, loop); }
 
 void check_plan(const Plan& plan) {
-  if (plan.lanes != Plan::all_rows && (plan.lanes < 1 || plan.lanes > 64)) {
-    refuse("plan: C=" + std::to_string(plan.lanes) + " is neither 1 to 64 nor n");
+  const auto& [layout, schedule, cpu, gpu, loop] = plan;
+  const Index T = layout.threads_per_row;
+  if (layout.lanes != Layout::all_rows && (layout.lanes < 1 || layout.lanes > 64)) {
+    refuse("plan: C=" + std::to_string(layout.lanes) + " is neither 1 to 64 nor n");
   }
-  if (plan.lanes == Plan::all_rows && (plan.threads_per_row != 1 || plan.threshold != 0)) {
-    refuse("plan: several threads a row (T, threshold) need slices of 1 to 64 lanes, not C=n");
+  if (layout.lanes == Layout::all_rows && (T != 1 || layout.threshold != 0)) {
+    refuse(
+        "plan: several threads a row (threads-per-row, threshold) need slices of 1 to 64 lanes, "
+        "not C=n");
   }
-  if (plan.threads_per_row < 1 ||
-      (plan.lanes != Plan::all_rows && plan.lanes % plan.threads_per_row != 0)) {
-    refuse("plan: T=" + std::to_string(plan.threads_per_row) +
-           " does not divide C=" + std::to_string(plan.lanes));
+  if (T < 1 || (layout.lanes != Layout::all_rows && layout.lanes % T != 0)) {
+    refuse("plan: threads-per-row=" + std::to_string(T) +
+           " does not divide C=" + std::to_string(layout.lanes));
   }
-  if (plan.threshold != 0 && plan.threads_per_row != 1) {
-    refuse("plan: threshold chooses T for each slice; give one of T and threshold");
+  if (layout.threshold != 0 && T != 1) {
+    refuse("plan: threshold chooses threads-per-row for each slice; give one of the two");
   }
-  if (plan.prefetch_x > Plan::furthest_prefetch_x) {
-    refuse("plan: prefetch-x=" + std::to_string(plan.prefetch_x) + " is more than " +
-           std::to_string(Plan::furthest_prefetch_x));
+  if (cpu.prefetch_x > CpuSchedule::furthest_prefetch_x) {
+    refuse("plan: prefetch-x=" + std::to_string(cpu.prefetch_x) + " is more than " +
+           std::to_string(CpuSchedule::furthest_prefetch_x));
   }
-  if (plan.sort_window < 0 || plan.threshold < 0 || plan.chunk < 1 || plan.prefetch_x < 0 ||
-      plan.prefetch_matrix < 0 || plan.blocks < 0) {
+  if (layout.sort_window < 0 || layout.threshold < 0 || schedule.chunk < 1 || cpu.prefetch_x < 0 ||
+      cpu.prefetch_matrix < 0 || gpu.blocks < 0) {
     refuse("plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative");
   }
-  const auto threads = static_cast<unsigned>(plan.threads);
-  if (plan.threads < 64 || plan.threads > 1024 || plan.threads % 64 != 0 ||
+  const auto threads = static_cast<unsigned>(gpu.block_size);
+  if (gpu.block_size < 64 || gpu.block_size > 1024 || gpu.block_size % 64 != 0 ||
       !(std::has_single_bit(threads) || (threads % 3 == 0 && std::has_single_bit(threads / 3)))) {
-    refuse("plan: threads=" + std::to_string(plan.threads) +
+    refuse("plan: block-size=" + std::to_string(gpu.block_size) +
            " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
   }
-  if (plan.unroll < 1 || plan.unroll > 8) {
-    refuse("plan: unroll=" + std::to_string(plan.unroll) + " is not 1 to 8");
+  if (gpu.unroll < 1 || gpu.unroll > 8) {
+    refuse("plan: unroll=" + std::to_string(gpu.unroll) + " is not 1 to 8");
   }
-  if (plan.kept < 0 || plan.kept > 100) {
-    refuse("plan: kept=" + std::to_string(plan.kept) + " is not 0 to 100 percent");
-  }
-  if (plan.reductions < 1 || plan.reductions > 2) {
-    refuse("plan: reductions=" + std::to_string(plan.reductions) + " is neither 1 nor 2");
-  }
-  if (plan.passes < 1 || plan.passes > 2) {
-    refuse("plan: passes=" + std::to_string(plan.passes) + " is neither 1 nor 2");
+  if (gpu.l2_percent < 0 || gpu.l2_percent > 100) {
+    refuse("plan: l2-percent=" + std::to_string(gpu.l2_percent) + " is not 0 to 100 percent");
   }
 }
 
@@ -248,7 +282,7 @@ Plan parse_plan(std::string_view text) {
 
 Plan parse_plan(std::string_view text, const Plan& base) {
   Plan plan = base;
-  std::vector<std::string> seen;
+  std::vector<std::string_view> seen;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     const std::string part(text.substr(from, comma - from));
@@ -256,35 +290,32 @@ Plan parse_plan(std::string_view text, const Plan& base) {
     if (equals == std::string::npos) {
       refuse("plan: '" + part + "' is not key=value; only the first part may be a name");
     }
-    const std::string name = part.substr(0, equals);
-    for (const std::string& other : seen) {
-      if (other == name) refuse("plan: '" + name + "' is given twice");
-    }
-    seen.push_back(name);
-    key_named(name).read(plan, part.substr(equals + 1));
+    set(plan, seen, part.substr(0, equals), part.substr(equals + 1));
     from = comma + 1;
   }
-  const auto is_given = [&](const char* name) {
+  const auto is_given = [&](std::string_view name) {
     return std::find(seen.begin(), seen.end(), name) != seen.end();
   };
   // So many blocks of another size are another bound on registers.
-  if (is_given("threads") && !is_given("blocks")) plan.blocks = 0;
+  if (is_given("block-size") && !is_given("blocks")) plan.gpu.blocks = 0;
   check_plan(plan);
   return plan;
 }
 
 std::string to_string(const Plan& plan) {
-  std::string text;
-  for (const Key& key : keys) {
-    if (!text.empty()) text += ",";
-    text += std::string(key.name) + "=" + key.write(plan);
-  }
-  return text;
+  const std::string text = text_of(plan, [](const Key& key, const std::string& value) {
+    return value != key.value.write(Plan{});
+  });
+  return text.empty() ? default_name : text;
+}
+
+std::string to_full_string(const Plan& plan) {
+  return text_of(plan, [](const Key&, const std::string&) { return true; });
 }
 
 std::string to_json(const Plan& plan) {
   nlohmann::ordered_json object;
-  for (const Key& key : keys) object[key.name] = key.write(plan);
+  for (const Key& key : keys) object[key.name] = key.value.write(plan);
   return object.dump();
 }
 
@@ -292,31 +323,15 @@ Plan plan_from_json(std::string_view json) {
   const auto object = nlohmann::json::parse(json, nullptr, false);
   if (!object.is_object()) refuse("plan: not a JSON object");
   Plan plan;
+  std::vector<std::string_view> seen;
   for (const auto& [name, value] : object.items()) {
     if (!value.is_string() && !value.is_number_integer()) {
       refuse("plan: the value of '" + name + "' is neither text nor a whole number");
     }
-    key_named(name).read(plan, value.is_string() ? value.get<std::string>() : value.dump());
+    set(plan, seen, name, value.is_string() ? value.get<std::string>() : value.dump());
   }
   check_plan(plan);
   return plan;
 }
-
-Plan layout_of(const Plan& plan) {
-  Plan layout;
-  layout.lanes = plan.lanes;
-  layout.sort_window = plan.sort_window;
-  layout.threads_per_row = plan.threads_per_row;
-  layout.threshold = plan.threshold;
-  layout.order = plan.order;
-  layout.columns = plan.columns;
-  layout.use = plan.use;
-  layout.inner = plan.inner;
-  layout.vector = plan.vector;
-  layout.stored = plan.stored;
-  return layout;
-}
-
-bool same_layout(const Plan& a, const Plan& b) { return layout_of(a) == layout_of(b); }
 
 }  // namespace heddle

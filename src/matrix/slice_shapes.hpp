@@ -17,7 +17,8 @@ struct SliceShape {
 };
 
 inline Index lanes_of(const PatternView& pattern, const Plan& plan) {
-  return plan.lanes == Plan::all_rows ? std::max<Index>(pattern.rows, 1) : plan.lanes;
+  const Index lanes = plan.layout.lanes;
+  return lanes == Layout::all_rows ? std::max<Index>(pattern.rows, 1) : lanes;
 }
 
 /// Calls `visit` for every slice, in order. `order` is the storage order, empty for the natural
@@ -42,14 +43,14 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
       row += rows;
     }
   };
-  if (plan.threshold == 0) {
-    cut(0, pattern.rows, plan.threads_per_row);
+  if (plan.layout.threshold == 0) {
+    cut(0, pattern.rows, plan.layout.threads_per_row);
     return;
   }
   for (Offset begin = 0; begin < pattern.rows; begin += C) {
     const auto first = static_cast<Index>(begin);
     const auto last = static_cast<Index>(std::min<Offset>(pattern.rows, begin + C));
-    cut(first, last, threads_of_block(longest(first, last), C, plan.threshold));
+    cut(first, last, threads_of_block(longest(first, last), C, plan.layout.threshold));
   }
 }
 

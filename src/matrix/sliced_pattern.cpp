@@ -22,7 +22,7 @@ namespace {
 /// The stored rows in the order of the row basis, or sorted beyond it when the product scatters.
 Array<Index> order_of_storage(const PatternView& pattern, const Plan& plan, const Basis& row_basis,
                               const Device& device) {
-  if (plan.use == BasisUse::scatter) return storage_order(pattern, plan, device);
+  if (plan.layout.basis == BasisUse::user) return storage_order(pattern, plan, device);
   if (row_basis.is_natural()) return {};
   Array<Index> order(static_cast<std::size_t>(pattern.rows), device);
   for (Index i = 0; i < pattern.rows; ++i) {
@@ -52,7 +52,7 @@ void place_columns(SlicedPattern& sliced, const PatternView& pattern, const Plan
           row_entries[static_cast<std::size_t>(j)] = {
               columns_in.position(pattern.column[begin + j]), begin + j};
         }
-        if (plan.columns == ColumnOrder::sorted) {
+        if (plan.layout.columns == ColumnOrder::sorted) {
           std::sort(row_entries.begin(), row_entries.end());
         }
         for (Index j = 0; j < length; ++j) {
@@ -97,7 +97,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   auto built = std::make_shared<SlicedPattern>();
   SlicedPattern& sliced = *built;
   const bool scatters =
-      plan.use == BasisUse::scatter && (!order.empty() || !row_basis->is_natural());
+      plan.layout.basis == BasisUse::user && (!order.empty() || !row_basis->is_natural());
   const long long basis_bytes =
       row_basis->bytes() + (column_basis == row_basis ? 0 : column_basis->bytes());
   const bool identity =
@@ -111,7 +111,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   sliced.entries = pattern.entries();
   sliced.slots = sliced.memory.slots;
   sliced.C = detail::lanes_of(pattern, plan);
-  sliced.T = plan.threads_per_row;
+  sliced.T = plan.layout.threads_per_row;
   sliced.row_basis = std::move(row_basis);
   sliced.column_basis = std::move(column_basis);
 
@@ -119,14 +119,14 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   detail::for_each_slice(pattern, plan, order.span(),
                          [&](const detail::SliceShape& shape) { shapes.push_back(shape); });
   sliced.offset = Array<Offset>(shapes.size() + 1, device);
-  if (plan.threshold != 0) {
+  if (plan.layout.threshold != 0) {
     sliced.first_row = Array<Index>(shapes.size() + 1, device);
     sliced.threads = Array<unsigned char>(shapes.size(), device);
     sliced.first_row[shapes.size()] = pattern.rows;
   }
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     sliced.offset[s + 1] = sliced.offset[s] + static_cast<Offset>(shapes[s].steps) * sliced.C;
-    if (plan.threshold == 0) continue;
+    if (plan.layout.threshold == 0) continue;
     sliced.first_row[s] = shapes[s].first_row;
     sliced.threads[s] = static_cast<unsigned char>(shapes[s].threads);
   }

@@ -107,8 +107,8 @@ void cut_by_threshold(SlicedPattern& sliced, const StoredRows& rows, Index thres
 /// As `detail::keeps_order`, wherever the arrays lie.
 bool keeps_order(const PatternView& given, StagedPattern& pattern, const Plan& plan,
                  const StoredRows& rows, bool natural_columns, const Device& device) {
-  if (plan.lanes != 1 || rows.order != nullptr) return false;
-  if (plan.columns == ColumnOrder::given) return true;
+  if (plan.layout.lanes != 1 || rows.order != nullptr) return false;
+  if (plan.layout.columns == ColumnOrder::given) return true;
   if (!natural_columns) return false;
   if (!is_on_gpu(given)) {
     return heddle::detail::keeps_order(given, plan, {}, natural_columns, device.stream());
@@ -214,7 +214,7 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
                                                   EntryBytes entry_bytes, const Device& device,
                                                   long long memory_limit) {
   StagedPattern pattern(given, device);
-  const bool scatters_order = plan.use == BasisUse::scatter;
+  const bool scatters_order = plan.layout.basis == BasisUse::user;
   Array<Index> order;
   if (scatters_order) order = storage_order(given, plan, device);
   const StoredRows offsets{pattern.view(),
@@ -226,13 +226,13 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   sliced.columns = given.columns;
   sliced.entries = pattern.entries();
   sliced.C = heddle::detail::lanes_of(given, plan);
-  sliced.T = plan.threads_per_row;
+  sliced.T = plan.layout.threads_per_row;
   sliced.row_basis = std::move(row_basis);
   sliced.column_basis = std::move(column_basis);
-  if (plan.threshold == 0) {
+  if (plan.layout.threshold == 0) {
     cut_evenly(sliced, offsets, device);
   } else {
-    cut_by_threshold(sliced, offsets, plan.threshold, device);
+    cut_by_threshold(sliced, offsets, plan.layout.threshold, device);
   }
   heddle::detail::copy_bytes(&sliced.slots, sliced.offset.data() + sliced.slices(),
                              sizeof sliced.slots, device.stream());
@@ -265,7 +265,7 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
   const Places places{sliced.view(), sliced.column.data(), sliced.entry_of_slot.narrow(),
                       sliced.entry_of_slot.wide()};
   const Index* position = sliced.column_basis->positions_on(device);
-  const bool sorts = plan.columns == ColumnOrder::sorted && !identity;
+  const bool sorts = plan.layout.columns == ColumnOrder::sorted && !identity;
   place_rows(places, rows, position, sorts, device.stream());
   place_long_rows(places, rows, position, sorts, statistics, device);
   device.synchronize();  // an error of a kernel is this call's; and before memory goes back

@@ -23,7 +23,7 @@ bool is_natural(const Array<Index>& order, const Device& device) {
 Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<Index> order,
                               const Device& device) {
   const Index n = pattern.rows;
-  if (window == Plan::all_rows || window > n) window = n;
+  if (window == Layout::all_rows || window > n) window = n;
   if (window != 1) {
     const StagedPattern staged(pattern, device);
     SortBuffers buffers(static_cast<std::size_t>(n), device);
@@ -46,10 +46,10 @@ Array<Index> sorted_by_length(const PatternView& pattern, Index window, Array<In
 }
 
 long long sorting_bytes(const PatternView& pattern, const Plan& plan, const Stream& stream) {
-  if (plan.sort_window == 1) return 0;
-  // With use=scatter the offsets are staged for the build already.
-  const int stagings = plan.use == BasisUse::scatter ? 2 : 1;
-  const bool renumbers = plan.order == RowOrder::reverse_cuthill_mckee;
+  if (plan.layout.sort_window == 1) return 0;
+  // With basis=user the offsets are staged for the build already.
+  const int stagings = plan.layout.basis == BasisUse::user ? 2 : 1;
+  const bool renumbers = plan.layout.order == RowOrder::reverse_cuthill_mckee;
   return stagings * StagedPattern::bytes_of_offsets(pattern) + sort_bytes(pattern.rows, stream) +
          (renumbers ? pattern.rows * static_cast<long long>(sizeof(Index)) : 0);
 }

@@ -15,8 +15,8 @@ template <class S>
 bool has_single_reduction(const LinearOperator<S>& matrix,
                           const Preconditioner<S>* preconditioner) {
   const cuda::Product* product = matrix.iterated().product_on_gpu();
-  if (product == nullptr || product->plan().reductions != 1) return false;
-  const LoopForm form = product->plan().loop;
+  if (product == nullptr || !product->plan().loop.single_reduction) return false;
+  const LoopForm form = product->plan().loop.form;
   return (form == LoopForm::graph || form == LoopForm::replay) &&
          (preconditioner == nullptr || preconditioner->rows_on_gpu() != nullptr);
 }

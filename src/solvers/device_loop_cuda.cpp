@@ -59,11 +59,11 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form),
         tickets_(2, parts_.device),
-        is_overlapped_(product_->plan().launch == KernelLaunch::overlapped &&
+        is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
         places_(program_, counts_of(program_, *product_, rows_ != nullptr), parts_.device) {
     const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue;
-    if (product_->plan().passes == 1 && is_bare) {
+    if (product_->plan().loop.fused_updates && is_bare) {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
     load();
@@ -389,7 +389,7 @@ Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOpe
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
   const Offset doubles =
       StepPlaces::doubles(program, counts_of(program, *product, joins)) + of_basis;
-  const bool meets = product->plan().passes == 1;
+  const bool meets = product->plan().loop.fused_updates;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
   return {0, doubles * static_cast<long long>(sizeof(double)) + static_cast<long long>(meeting) +
                  LoopRun::allocated_bytes()};

@@ -28,7 +28,7 @@ Diagonal::Diagonal(const Product& product, int components, int scalar_bytes, con
 Diagonal::~Diagonal() = default;
 
 EntryText Diagonal::text() const {
-  return diagonal_rows(product_.program(device::store_scaled).entry, product_.plan().vector);
+  return diagonal_rows(product_.program(device::store_scaled).entry, product_.plan().layout.vector);
 }
 
 namespace {

@@ -29,7 +29,7 @@ KernelSource diagonal_source(const ProductProgram& product, int scalar_bytes) {
   // It looks for the diagonal in the product's layout, whatever the product's schedule.
   ProductProgram reader = product;
   reader.plan = with_plain_schedule(product.plan);
-  const EntryText rows = diagonal_rows(product.entry, product.plan.vector);
+  const EntryText rows = diagonal_rows(product.entry, product.plan.layout.vector);
   const std::string text =
       plan_text(reader) +
       "struct DiagonalPlan : Plan {\n"

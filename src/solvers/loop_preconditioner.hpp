@@ -50,7 +50,7 @@ LoopForm form_of_loop(const LinearOperator<S>& matrix, const Preconditioner<S>* 
                       bool has_null_space) {
   LoopForm planned = LoopForm::stepped;
   if (const cuda::Product* product = matrix.product_on_gpu()) {
-    planned = product->plan().loop;
+    planned = product->plan().loop.form;
   } else if (matrix.device().on_gpu() && matrix.is_capturable()) {
     planned = LoopForm::graph;
   }

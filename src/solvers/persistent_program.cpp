@@ -9,9 +9,9 @@
 namespace heddle::cuda {
 
 void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered) {
-  if (plan.lanes == Plan::all_rows || is_scattered) {
+  if (plan.layout.lanes == Layout::all_rows || is_scattered) {
     throw Error(ErrorKind::bad_plan,
-                "plan: loop=persistent needs slices of 1 to 64 lanes and use=permuted");
+                "plan: loop=persistent needs slices of 1 to 64 lanes and basis=permuted");
   }
 }
 
@@ -30,7 +30,7 @@ KernelSource persistent_source(const PersistentProgram& program) {
   // It shares rows out by itself.
   ProductProgram product = program.product;
   product.plan = with_plain_schedule(program.product.plan);
-  product.plan.unroll = program.product.plan.unroll;
+  product.plan.gpu.unroll = program.product.plan.gpu.unroll;
   const std::string text =
       plan_text(product) + "#include \"heddle/kernels/" + name +
       "_persistent.cuh\"\n"

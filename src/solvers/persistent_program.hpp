@@ -37,7 +37,9 @@ inline constexpr long long persistent_static_shared = 12288;
 void check_plan_for_persistent_loop(const Plan& plan, bool is_scattered);
 
 /// Whether a block's part of the matrix is one piece of memory.
-inline bool may_lie_in_shared_memory(const Plan& plan) { return plan.inner != InnerLayout::soa; }
+inline bool may_lie_in_shared_memory(const Plan& plan) {
+  return plan.layout.inner != InnerLayout::soa;
+}
 
 /// Its kernel is `heddle_solve`.
 KernelSource persistent_source(const PersistentProgram& program);

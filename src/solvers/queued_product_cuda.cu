@@ -20,7 +20,7 @@ class StoredProduct final : public QueuedProduct<S> {
 
   FieldView<S> shape() const override {
     return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
-                                     product_.plan().vector);
+                                     product_.plan().layout.vector);
   }
   Offset partials() const override { return product_.partials(); }
   int parts() const override { return product_.partial_sums(nullptr).parts; }

@@ -117,14 +117,14 @@ void multiply(const SlicedOperator<S>& matrix, const FieldView<const S>& x, cons
               Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
   const EntryDefinition& definition = *matrix.entry().definition;
-  const InnerLayout inner = matrix.plan().inner;
+  const InnerLayout inner = matrix.plan().layout.inner;
   const Rows<Stored> of{&definition,
                         &A,
                         slot_rule(inner, definition.size(), A.C, A.slots, sizeof(Stored)),
                         inner == InnerLayout::aos || (A.C == 1 && inner != InnerLayout::soa),
                         reinterpret_cast<const Stored*>(matrix.stored_values().data()),
-                        matrix.plan().prefetch_x,
-                        matrix.plan().prefetch_matrix / static_cast<Offset>(sizeof(Stored))};
+                        matrix.plan().cpu.prefetch_x,
+                        matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored))};
   const auto rows = has_avx2() ? product_rows_avx2<T, Stored, S, Finish>
                                : product_rows_baseline<T, Stored, S, Finish>;
   for_each_product_group(matrix, reduction, stream,
@@ -136,7 +136,7 @@ Index invert_diagonal(const SlicedOperator<S>& matrix, void* inverses) {
   const EntryDefinition& definition = *matrix.entry().definition;
   const SlicedPattern& A = matrix.pattern();
   const int K = definition.size();
-  const SlotRule rule = slot_rule(matrix.plan().inner, K, A.C, A.slots, sizeof(Stored));
+  const SlotRule rule = slot_rule(matrix.plan().layout.inner, K, A.C, A.slots, sizeof(Stored));
   const auto* const values = reinterpret_cast<const Stored*>(matrix.stored_values().data());
   const Array<Offset> slots = diagonal_slots(A);
   return first_singular_row(matrix, [&](Index row) {

@@ -20,10 +20,11 @@ namespace {
 
 /// Blocks of a grid that stays, rather than one that covers the matrix.
 unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& stream) {
-  int of_multiprocessor = std::min(plan.blocks, most_blocks(plan.threads, architecture(stream)));
+  int of_multiprocessor =
+      std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture(stream)));
   if (of_multiprocessor == 0) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-              &of_multiprocessor, reinterpret_cast<const void*>(kernel), plan.threads, 0),
+              &of_multiprocessor, reinterpret_cast<const void*>(kernel), plan.gpu.block_size, 0),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   }
   return static_cast<unsigned>(std::max(1, of_multiprocessor) * multiprocessors(stream));
@@ -115,7 +116,8 @@ unsigned blocks_of(const SlicedPattern& A, int threads) {
 }  // namespace
 
 Offset Product::partials_under(const Plan& plan) const {
-  return Offset(blocks_of(*pattern_, plan.threads)) * device::partials_of_block(plan.threads);
+  return Offset(blocks_of(*pattern_, plan.gpu.block_size)) *
+         device::partials_of_block(plan.gpu.block_size);
 }
 
 Offset Product::partials() const {
@@ -125,7 +127,7 @@ Offset Product::partials() const {
 
 device::PartialSums Product::partial_sums(const double* partials_of_launch) const {
   return {partials_of_launch, static_cast<unsigned>(partials_under(plan_)),
-          device::parts_of_group(plan_.threads)};
+          device::parts_of_group(plan_.gpu.block_size)};
 }
 
 namespace {
@@ -147,12 +149,12 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.results = call.sums.results;
   arguments.state = call.state;
   arguments.ticket = kernel.ticket;
-  arguments.blocks = blocks_of(A, plan.threads);
-  arguments.kept = static_cast<unsigned>(plan.kept);
-  arguments.chunk = plan.chunk;
+  arguments.blocks = blocks_of(A, plan.gpu.block_size);
+  arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
+  arguments.chunk = plan.schedule.chunk;
   LaunchShape shape;
-  shape.threads = static_cast<unsigned>(plan.threads);
-  shape.blocks = plan.schedule == ScheduleKind::full
+  shape.threads = static_cast<unsigned>(plan.gpu.block_size);
+  shape.blocks = plan.schedule.kind == ScheduleKind::full
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   shape.overlapped = call.overlapped;
@@ -204,7 +206,7 @@ void Product::launch(const Call& call, const Stream& stream) const {
   {
     const std::lock_guard lock(kernels_->mutex);
     kernel = kernels_->loaded.at(Kernels::key_of(call));
-    if (plan.schedule == ScheduleKind::dynamic) {
+    if (plan.schedule.kind == ScheduleKind::dynamic) {
       kernel.ticket = kernels_->ticket_for(call, stream, device_);
     }
   }

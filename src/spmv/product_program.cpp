@@ -11,10 +11,10 @@ namespace heddle::cuda {
 
 void check_plan_for_gpu(const Plan& plan) {
   constexpr int warp = 32;
-  const auto T = static_cast<unsigned>(plan.threads_per_row);
+  const auto T = static_cast<unsigned>(plan.layout.threads_per_row);
   if (T > warp || !std::has_single_bit(T)) {
-    throw Error(ErrorKind::bad_plan, "plan: T=" + std::to_string(T) +
-                                         " threads a row are no power of two up to 32, and a row "
+    throw Error(ErrorKind::bad_plan, "plan: threads-per-row=" + std::to_string(T) +
+                                         " is no power of two up to 32, and a row "
                                          "does not leave its warp on a GPU");
   }
 }
@@ -22,25 +22,26 @@ void check_plan_for_gpu(const Plan& plan) {
 std::string plan_text(const ProductProgram& program) {
   const Plan& plan = program.plan;
   std::ostringstream text;
-  const int schedule = plan.schedule == ScheduleKind::full    ? 0
-                       : plan.schedule == ScheduleKind::fixed ? 1
-                                                              : 2;
+  const int schedule = plan.schedule.kind == ScheduleKind::full    ? 0
+                       : plan.schedule.kind == ScheduleKind::fixed ? 1
+                                                                   : 2;
   text << "#include \"heddle/kernels/product.cuh\"\n";
   // C = 1 has no inner order but AoS and SoA.
-  const bool pieces =
-      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
-  const auto inner = pieces && program.lanes == 1 ? InnerLayout::aos : plan.inner;
+  const bool pieces = plan.layout.inner == InnerLayout::aosoa_component ||
+                      plan.layout.inner == InnerLayout::aosoa_16;
+  const auto inner = pieces && program.lanes == 1 ? InnerLayout::aos : plan.layout.inner;
   text << "struct Plan {\n"
        << "  using entry = " << program.entry.type << ";\n"
        << "  using scalar = " << (program.shape.scalar_bytes == 4 ? "float" : "double") << ";\n"
        << "  static constexpr int lanes = "
-       << (plan.lanes == Plan::all_rows && program.lanes != 1 ? 0 : program.lanes)
-       << ", threads = " << (plan.threshold != 0 ? 0 : plan.threads_per_row)
-       << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan.unroll
-       << ", load = " << static_cast<int>(plan.load) << ", block = " << plan.threads
+       << (plan.layout.lanes == Layout::all_rows && program.lanes != 1 ? 0 : program.lanes)
+       << ", threads = " << (plan.layout.threshold != 0 ? 0 : plan.layout.threads_per_row)
+       << ", inner = " << static_cast<int>(inner) << ", unroll = " << plan.gpu.unroll
+       << ", load = " << static_cast<int>(plan.gpu.load) << ", block = " << plan.gpu.block_size
        << ", epilogue = " << static_cast<int>(program.epilogue) << ", ring = " << program.ring
        << ", schedule = " << schedule << ";\n"
-       << "  static constexpr bool soa = " << (plan.vector == VectorLayout::soa ? "true" : "false")
+       << "  static constexpr bool soa = "
+       << (plan.layout.vector == VectorLayout::soa ? "true" : "false")
        << ", in_loop = " << (program.in_loop ? "true" : "false") << ";\n"
        << "};\n"
        << entry_assertions(program.shape);
@@ -48,15 +49,9 @@ std::string plan_text(const ProductProgram& program) {
 }
 
 Plan with_plain_schedule(const Plan& plan) {
-  const Plan usual;
   Plan plain = plan;
-  plain.schedule = ScheduleKind::full;
-  plain.chunk = usual.chunk;
-  plain.threads = usual.threads;
-  plain.blocks = usual.blocks;
-  plain.unroll = usual.unroll;
-  plain.load = usual.load;
-  plain.kept = usual.kept;
+  plain.schedule = {.kind = ScheduleKind::full};
+  plain.gpu = {};
   return plain;
 }
 
@@ -91,7 +86,7 @@ int most_blocks(int threads, int architecture) {
 
 KernelSource product_source(const ProductProgram& program, int architecture) {
   const Plan& plan = program.plan;
-  const int blocks = std::min(plan.blocks, most_blocks(plan.threads, architecture));
+  const int blocks = std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture));
   const std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
   const std::string text =
       plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" + bounds +

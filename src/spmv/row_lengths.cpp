@@ -10,8 +10,9 @@ StoredLengths stored_lengths(const PatternView& pattern, const Plan& plan) {
   const auto rows = static_cast<std::size_t>(pattern.rows);
   StoredLengths stored;
   stored.offsets.resize(rows + 1);
-  const bool all = plan.sort_window == Plan::all_rows || plan.sort_window > pattern.rows;
-  const Index window = std::max<Index>(1, all ? pattern.rows : plan.sort_window);
+  const Index wanted = plan.layout.sort_window;
+  const bool all = wanted == Layout::all_rows || wanted > pattern.rows;
+  const Index window = std::max<Index>(1, all ? pattern.rows : wanted);
   std::vector<Index> rows_of_length;
   std::size_t at = 0;
   const auto put = [&](Index length) {

@@ -28,8 +28,8 @@ template <class S>
 void check_on_gpu(const cuda::Product& product, const FieldView<S>& field, const char* name) {
   if (field.size == 0) return;
   product.check_operand(
-      field.data, product.plan().vector == VectorLayout::aos ? field.is_aos() : field.is_soa(),
-      name);
+      field.data,
+      product.plan().layout.vector == VectorLayout::aos ? field.is_aos() : field.is_soa(), name);
 }
 
 template <class S>
@@ -140,7 +140,7 @@ SlicedOperator<S> SlicedOperator<S>::scheduled(const Plan& plan) const {
   same.make_product();
   if (schedule().narrow) {
     Plan of_copy = plan;
-    of_copy.stored = StoredScalar::own;
+    of_copy.layout.stored = StoredScalar::own;
     same.schedule_->narrow = std::make_shared<SlicedOperator>(iterated().scheduled(of_copy));
   }
   return same;
@@ -162,14 +162,14 @@ void SlicedOperator<S>::make_product() {
 
 template <class S>
 void SlicedOperator<S>::make_narrow() {
-  if (plan().stored == StoredScalar::own || entry().holds_floats) return;
+  if (plan().layout.stored == StoredScalar::own || entry().holds_floats) return;
   if (!entry().narrow) {
     throw Error(ErrorKind::bad_plan,
-                "plan: stored=float needs an entry that is the numbers it computes with, and this "
-                "one is encoded; leave stored out");
+                "plan: iteration-precision=single needs an entry that is the numbers it computes "
+                "with, and this one is encoded; leave it out");
   }
   Plan of_copy = plan();
-  of_copy.stored = StoredScalar::own;
+  of_copy.layout.stored = StoredScalar::own;
   schedule().narrow =
       std::make_shared<SlicedOperator>(entry().narrow, state().pattern, order(), of_copy, device_);
 }
@@ -188,10 +188,11 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
   if constexpr (has_cuda) {
     if (stream.on_gpu()) {
       check_placed_bytes(pattern(), shape, values.size(), stored_values().size());
-      return place_values_on_gpu(pattern(), plan().inner, shape, values, stored_values(), stream);
+      return place_values_on_gpu(pattern(), plan().layout.inner, shape, values, stored_values(),
+                                 stream);
     }
   }
-  entry().place(pattern(), plan().inner, shape, values, stored_values(), stream);
+  entry().place(pattern(), plan().layout.inner, shape, values, stored_values(), stream);
 }
 
 template <class S>
@@ -199,7 +200,7 @@ void SlicedOperator<S>::values_changed() {
   ++state().generation;
   if (!schedule().narrow) return;
   const auto narrow = [&]<class T>(const T* from) {
-    narrow_values(pattern(), plan().inner, entry().sizes.components, from,
+    narrow_values(pattern(), plan().layout.inner, entry().sizes.components, from,
                   reinterpret_cast<float*>(iterated().stored_values().data()), device_.stream());
   };
   const void* const values = state().values.data();

@@ -4,6 +4,7 @@
 
 #include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "heddle/plan.hpp"
 
 namespace {
 
@@ -143,7 +144,8 @@ TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
       EXPECT_EQ(result.status, 0) << result.out << result.error;
       return result.json();
     };
-    const auto own = report("stored=own"), narrow = report("stored=float");
+    const auto own = report("iteration-precision=full"),
+               narrow = report("iteration-precision=single");
     EXPECT_EQ(own["stored"], "own");
     EXPECT_EQ(narrow["stored"], "float");
     EXPECT_EQ(narrow["precision"], "double");
@@ -152,26 +154,29 @@ TEST_F(SolveOptions, IterationsInFloatsReachTheResidualOfDouble) {
     EXPECT_LT(narrow["bytes_per_iteration"], own["bytes_per_iteration"]);
     EXPECT_GT(narrow["memory"], own["memory"]);
   }
-  const std::string out = solve({"--plan", "stored=float", "--tolerance", "1e-12"}).out;
-  for (const char* part : {"stored=float", ", stored float\n", "copy of values", " restarts"}) {
+  const std::string out =
+      solve({"--plan", "iteration-precision=single", "--tolerance", "1e-12"}).out;
+  for (const char* part :
+       {"iteration-precision=single", ", stored float\n", "copy of values", " restarts"}) {
     EXPECT_NE(out.find(part), std::string::npos) << part << " in\n" << out;
   }
 }
 
 TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
-  const std::string chosen = solve({"--json"}).json()["plan"];
-  std::string changed = chosen;
-  const std::string own = "stored=own", narrow = "stored=float";
+  std::string changed = solve({"--plan", "full", "--json"}).json()["plan"];
+  const std::string own = "iteration-precision=full", narrow = "iteration-precision=single";
   changed.replace(changed.find(own), own.size(), narrow);
-  EXPECT_EQ(solve({"--plan", "chosen,stored=float", "--json"}).json()["plan"], changed);
+  EXPECT_EQ(solve({"--plan", "full,chosen," + narrow, "--json"}).json()["plan"], changed);
   EXPECT_EQ(solve({"--plan", "chosen", "--json"}).json()["plan"], solve({"--json"}).json()["plan"]);
   const std::map<std::string, std::string> refused = {
       {"choose", "plan: 'choose' is neither key=value nor one of"},
+      {"full,", "plan: '' is neither key=value nor one of"},
+      {"full,full", "plan: 'full' is neither key=value nor one of"},
       {"chosen,", "plan: '' is not key=value"},
       {"chosen,CSR", "plan: 'CSR' is not key=value; only the first part may be a name"},
-      {"chosen,T=4", "plan: T=4 does not divide C=1"},
+      {"chosen,threads-per-row=4", "plan: threads-per-row=4 does not divide C=1"},
       {"chosen,colour=red", "plan: there is no key 'colour'"},
-      {"chosen,stored=half", "plan: stored=half is none of own float"}};
+      {"chosen,iteration-precision=half", "plan: iteration-precision=half is none of full single"}};
   for (const auto& [plan, complaint] : refused) {
     SCOPED_TRACE(plan);
     const Result result = solve({"--plan", plan});
@@ -180,11 +185,25 @@ TEST_F(SolveOptions, ChosenPlansCanBeChanged) {
   }
 }
 
+TEST_F(SolveOptions, PlansAreReportedInFull) {
+  for (const std::string plan : {"chosen", "CSR", "chosen,schedule=dynamic", "C=4,sigma=n"}) {
+    SCOPED_TRACE(plan);
+    const auto report = solve({"--plan", plan, "--json"}).json();
+    const auto full = solve({"--plan", "full," + plan, "--json"}).json();
+    const heddle::Plan is = heddle::parse_plan(report["plan"].get<std::string>());
+    EXPECT_EQ(report["plan"], to_string(is));
+    EXPECT_EQ(full["plan"], to_full_string(is));
+    EXPECT_EQ(full["plan_reason"], report["plan_reason"]);
+    EXPECT_NE(solve({"--plan", "full," + plan}).out.find("\nplan       " + to_full_string(is)),
+              std::string::npos);
+  }
+}
+
 TEST_F(SolveOptions, TextForPeople) {
   const Result result = solve({"--output", "x.mtx"});
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(result.error, "");
-  for (const char* part : {"matrix     a.mtx", "quaternion entries (double)", "plan       C=",
+  for (const char* part : {"matrix     a.mtx", "quaternion entries (double)", "\nplan       CSR\n",
                            "memory ", "status     converged after", "residual ", "error ", "read ",
                            "build ", "permute ", "iterate ", "GB/s", "written    x.mtx"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in\n" << result.out;

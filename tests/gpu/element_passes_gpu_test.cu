@@ -75,7 +75,7 @@ std::vector<stored_scalar_t<E>> entries_in_order(Operator<E>& matrix,
   std::vector<stored_scalar_t<E>> copied(stored.size()), ordered;
   heddle::detail::copy_bytes(copied.data(), stored.data(), stored.size_bytes(),
                              matrix.device().stream());
-  const EntryWriter<E> entries(matrix.pattern(), matrix.plan().inner, copied.data());
+  const EntryWriter<E> entries(matrix.pattern(), matrix.plan().layout.inner, copied.data());
   for (const Offset slot : slots) {
     const E entry = entries.load(slot);
     ordered.insert(ordered.end(), entry.component, entry.component + E::components);

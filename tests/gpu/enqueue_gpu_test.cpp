@@ -675,8 +675,8 @@ TEST_F(EnqueuedSolves, OnACopyBecomePartOfACallersGraph) {
     }
     const OwnGraph refused(stream.get(), [&] {
       expect_error(ErrorKind::unsupported,
-                   "new values under stored=float cannot become part of a graph: take them before "
-                   "its launch, or leave stored=float out of the plan",
+                   "new values under iteration-precision=single cannot become part of a graph: "
+                   "take them before its launch, or leave it out of the plan",
                    [&] { A.update_values(values); });
     });
   }

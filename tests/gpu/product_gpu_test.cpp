@@ -20,13 +20,13 @@ Plan with_random_schedule(Plan plan, Generator& generator) {
                                         ScheduleKind::dynamic};
   constexpr LoadHint loads[] = {LoadHint::normal, LoadHint::streaming, LoadHint::no_allocate,
                                 LoadHint::evict_first};
-  plan.schedule = schedules[random_between(0, 2, generator)];
-  plan.load = loads[random_between(0, 3, generator)];
-  plan.kept = random_between(0, 1, generator) * random_between(0, 100, generator);
-  plan.threads = 64 << random_between(0, 4, generator);
-  plan.blocks = random_between(0, 2, generator);
-  plan.chunk = random_between(1, 3, generator);
-  plan.unroll = random_between(1, 4, generator);
+  plan.schedule.kind = schedules[random_between(0, 2, generator)];
+  plan.gpu.load = loads[random_between(0, 3, generator)];
+  plan.gpu.l2_percent = random_between(0, 1, generator) * random_between(0, 100, generator);
+  plan.gpu.block_size = 64 << random_between(0, 4, generator);
+  plan.gpu.blocks = random_between(0, 2, generator);
+  plan.schedule.chunk = random_between(1, 3, generator);
+  plan.gpu.unroll = random_between(1, 4, generator);
   return plan;
 }
 
@@ -77,7 +77,7 @@ void expect_gpu_product(const Problem<E>& problem, const Plan& plan, const Devic
                  });
 }
 
-bool fits_a_warp(const Plan& plan) { return plan.threads_per_row <= 32; }
+bool fits_a_warp(const Plan& plan) { return plan.layout.threads_per_row <= 32; }
 
 template <class E>
 class ProductOnGpu : public OnGpu {};

@@ -184,8 +184,8 @@ TEST_F(SlicedOnGpu, RectangularOnesScatterOrStayUnsorted) {
   for (const PatternRequest& request : odd_rectangular_patterns()) {
     const Pattern pattern = random_pattern(request, seed.generator);
     for (const Plan& plan : layouts()) {
-      if (plan.order != RowOrder::natural) continue;
-      if (plan.use == BasisUse::permuted && plan.sort_window != 1) continue;
+      if (plan.layout.order != RowOrder::natural) continue;
+      if (plan.layout.basis == BasisUse::permuted && plan.layout.sort_window != 1) continue;
       SCOPED_TRACE(std::string(request.name) + ", " + to_string(plan));
       expect_as_on_cpu(pattern, plan);
       if (HasFailure()) return;
@@ -208,7 +208,7 @@ TEST_F(SlicedOnGpu, LivesInGivenBases) {
   const Arrays<std::int64_t> arrays(pattern, gpu);
   const auto rows = shuffled(300, cpu), columns = shuffled(300, gpu);
   for (const Plan& plan : layouts()) {
-    if (plan.order != RowOrder::natural) continue;
+    if (plan.layout.order != RowOrder::natural) continue;
     SCOPED_TRACE(to_string(plan));
     for (const auto& [of_rows, of_columns] :
          {std::pair(rows, columns), std::pair(rows, rows), std::pair(Basis::natural(300), columns),

@@ -183,8 +183,8 @@ TEST_F(StoredFloatEndsOnGpu, QueuesNothingOnAStreamThatIsBeingCaptured) {
     for (const std::span<const double> values : on_gpu_and_host) {
       const OwnGraph graph(stream.get(), [&] {
         expect_error(ErrorKind::unsupported,
-                     "new values under stored=float cannot become part of a graph: take them "
-                     "before its launch, or leave stored=float out of the plan",
+                     "new values under iteration-precision=single cannot become part of a graph: "
+                     "take them before its launch, or leave it out of the plan",
                      [&] { A.update_values(values); });
       });
       EXPECT_EQ(graph.nodes(), 0u);
@@ -217,7 +217,7 @@ TEST_F(StoredFloatEndsOnGpu, AsDoubleDoes) {
     EXPECT_EQ(solve(matrix, {.tolerance = 0, .time_limit = 0}).status, Status::time_limit);
     const Report undecided = solve(negative, {});
     EXPECT_EQ(undecided.stored, "own");
-    EXPECT_EQ(undecided.loop, name(plan.loop));
+    EXPECT_EQ(undecided.loop, name(plan.loop.form));
     EXPECT_EQ(undecided.status, Status::indefinite);
     EXPECT_EQ(solve(matrix, {.tolerance = 1e-300}).status, Status::accuracy_limit);
   }

@@ -39,7 +39,7 @@ void expect_permutation(const Basis& basis, Index size) {
 /// The sort by insertion: slow, stable, longest first.
 std::vector<Index> sorted_within_windows(const Pattern& pattern, std::vector<Index> order,
                                          Index window) {
-  if (window == Plan::all_rows) window = pattern.rows;
+  if (window == Layout::all_rows) window = pattern.rows;
   for (Index i = 0; i < pattern.rows; ++i) {
     for (Index j = i; j % window != 0; --j) {
       Index& before = order[static_cast<std::size_t>(j) - 1];
@@ -141,14 +141,14 @@ TEST(Basis, FromOrderRefusesWhatIsNoPermutation) {
 TEST(Basis, SortIsStableLongestFirstWithinWindows) {
   Seed seed(202);
   for (PatternRequest request : odd_patterns()) {
-    for (Index window : {2, 7, 64, 100000, int(Plan::all_rows)}) {
+    for (Index window : {2, 7, 64, 100000, int(Layout::all_rows)}) {
       SCOPED_TRACE(std::string(request.name) + ", sigma " + std::to_string(window));
       const Pattern pattern = random_pattern(request, seed.generator);
       std::vector<Index> natural(static_cast<std::size_t>(pattern.rows));
       std::iota(natural.begin(), natural.end(), 0);
       for (int threads : {1, 3}) {
-        const auto basis =
-            Basis::make(pattern.view(), Plan{.sort_window = window}, Device::cpu(threads));
+        const auto basis = Basis::make(pattern.view(), Plan{.layout = {.sort_window = window}},
+                                       Device::cpu(threads));
         expect_permutation(*basis, pattern.rows);
         EXPECT_EQ(user_rows(*basis), sorted_within_windows(pattern, natural, window));
         // What needs no order keeps none.
@@ -162,7 +162,7 @@ TEST(Basis, SortIsTheSameByATeam) {
   Seed seed(209);
   const Pattern pattern = random_pattern({.rows = 40000, .columns = 30}, seed.generator);
   for (const Index window : {2, 33}) {
-    const Plan plan{.sort_window = window};
+    const Plan plan{.layout = {.sort_window = window}};
     const auto one = storage_order(pattern.view(), plan, Device::cpu(1));
     const auto team = storage_order(pattern.view(), plan, Device::cpu(3));
     std::vector<Index> natural(40000);
@@ -268,7 +268,7 @@ TEST(Basis, RectangularPatternsAreNotPermuted) {
   const Pattern wide =
       random_pattern({.rows = 30, .columns = 40, .dense_row = true}, seed.generator);
   expect_error(ErrorKind::bad_plan,
-               "plan: rows and columns of a 30 x 40 matrix cannot be permuted alike; use=scatter "
+               "plan: rows and columns of a 30 x 40 matrix cannot be permuted alike; basis=user "
                "takes rectangular ones",
                [&] { Basis::make(wide.view(), parse_plan("pJDS")); });
   const std::string no_order = "plan: order=rcm needs a square matrix, this one is 30 x 40";
@@ -285,7 +285,7 @@ TEST(Basis, RectangularPatternsAreNotPermuted) {
 
 TEST(Basis, PlanIsChecked) {
   expect_error(ErrorKind::bad_plan, "plan: C=65 is neither 1 to 64 nor n",
-               [] { Basis::make(Pattern{}.view(), Plan{.lanes = 65}); });
+               [] { Basis::make(Pattern{}.view(), Plan{.layout = {.lanes = 65}}); });
 }
 
 TEST(Basis, IsSharedByOperators) {

@@ -63,8 +63,8 @@ const std::vector<const char*> layouts = {"CSR",
                                           "K2rs,inner=aosoa16,stored=float"};
 
 bool fits(const PatternRequest& request, const Plan& plan) {
-  return request.rows == request.columns || plan.use == BasisUse::scatter ||
-         (plan.sort_window == 1 && plan.order == RowOrder::natural);
+  return request.rows == request.columns || plan.layout.basis == BasisUse::user ||
+         (plan.layout.sort_window == 1 && plan.layout.order == RowOrder::natural);
 }
 
 template <class E>
@@ -85,7 +85,7 @@ void expect_exact_account(const PatternRequest& request, const char* text, Gener
     EXPECT_EQ(built.memory().values, told.values);
     EXPECT_EQ(built.memory().copy, told.copy);
     EXPECT_EQ(told.copy > 0,
-              plan.stored == StoredScalar::single && sizeof(E) > 4 && told.slots > 0);
+              plan.layout.stored == StoredScalar::single && sizeof(E) > 4 && told.slots > 0);
     EXPECT_EQ(built.memory().columns, told.columns);
     EXPECT_EQ(built.memory().slices, told.slices);
     EXPECT_EQ(built.memory().row_lengths, told.row_lengths);

@@ -29,67 +29,69 @@ T one_of(const std::array<T, N>& values, Generator& generator) {
 /// Any plan that has a meaning.
 Plan random_plan(Generator& generator) {
   Plan plan;
-  plan.lanes = random_between(0, 64, generator);  // 0: all rows
-  plan.sort_window = one_of(std::array{0, 1, 2, 77, 1 << 30}, generator);
-  if (plan.lanes != Plan::all_rows) {
+  plan.layout.lanes = random_between(0, 64, generator);  // 0: all rows
+  plan.layout.sort_window = one_of(std::array{0, 1, 2, 77, 1 << 30}, generator);
+  if (plan.layout.lanes != Layout::all_rows) {
     switch (random_between(0, 2, generator)) {
       case 0:
         do {
-          plan.threads_per_row = random_between(1, plan.lanes, generator);
-        } while (plan.lanes % plan.threads_per_row != 0);
+          plan.layout.threads_per_row = random_between(1, plan.layout.lanes, generator);
+        } while (plan.layout.lanes % plan.layout.threads_per_row != 0);
         break;
       case 1:
-        plan.threshold = random_between(0, 1000, generator);
+        plan.layout.threshold = random_between(0, 1000, generator);
     }
   }
-  plan.order = one_of(std::array{RowOrder::natural, RowOrder::reverse_cuthill_mckee}, generator);
-  plan.columns = one_of(std::array{ColumnOrder::sorted, ColumnOrder::given}, generator);
-  plan.use = one_of(std::array{BasisUse::permuted, BasisUse::scatter}, generator);
-  plan.inner = one_of(std::array{InnerLayout::aos, InnerLayout::soa, InnerLayout::aosoa_component,
-                                 InnerLayout::aosoa_16},
-                      generator);
-  plan.vector = one_of(std::array{VectorLayout::aos, VectorLayout::soa}, generator);
-  plan.stored = one_of(std::array{StoredScalar::own, StoredScalar::single}, generator);
-  plan.schedule =
+  plan.layout.order =
+      one_of(std::array{RowOrder::natural, RowOrder::reverse_cuthill_mckee}, generator);
+  plan.layout.columns = one_of(std::array{ColumnOrder::sorted, ColumnOrder::given}, generator);
+  plan.layout.basis = one_of(std::array{BasisUse::permuted, BasisUse::user}, generator);
+  plan.layout.inner = one_of(std::array{InnerLayout::aos, InnerLayout::soa,
+                                        InnerLayout::aosoa_component, InnerLayout::aosoa_16},
+                             generator);
+  plan.layout.vector = one_of(std::array{VectorLayout::aos, VectorLayout::soa}, generator);
+  plan.layout.stored = one_of(std::array{StoredScalar::own, StoredScalar::single}, generator);
+  plan.schedule.kind =
       one_of(std::array{ScheduleKind::fixed, ScheduleKind::dynamic, ScheduleKind::full}, generator);
-  plan.chunk = random_between(1, 1 << 20, generator);
-  plan.prefetch_x = random_between(0, Plan::furthest_prefetch_x, generator);
-  plan.prefetch_matrix = random_between(0, 1 << 20, generator);
-  plan.threads = 64 << random_between(0, 4, generator);
-  plan.blocks = random_between(0, 32, generator);
-  plan.unroll = random_between(1, 8, generator);
-  plan.load = one_of(std::array{LoadHint::normal, LoadHint::streaming, LoadHint::no_allocate,
-                                LoadHint::evict_first},
-                     generator);
-  plan.kept = random_between(0, 100, generator);
-  plan.loop =
+  plan.schedule.chunk = random_between(1, 1 << 20, generator);
+  plan.cpu.prefetch_x = random_between(0, CpuSchedule::furthest_prefetch_x, generator);
+  plan.cpu.prefetch_matrix = random_between(0, 1 << 20, generator);
+  plan.gpu.block_size = 64 << random_between(0, 4, generator);
+  plan.gpu.blocks = random_between(0, 32, generator);
+  plan.gpu.unroll = random_between(1, 8, generator);
+  plan.gpu.load = one_of(std::array{LoadHint::normal, LoadHint::streaming, LoadHint::no_allocate,
+                                    LoadHint::evict_first},
+                         generator);
+  plan.gpu.l2_percent = random_between(0, 100, generator);
+  plan.loop.form =
       one_of(std::array{LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent},
              generator);
-  plan.launch = one_of(std::array{KernelLaunch::serial, KernelLaunch::overlapped}, generator);
-  plan.reductions = random_between(1, 2, generator);
-  plan.passes = random_between(1, 2, generator);
-  plan.recurrence = one_of(std::array{Recurrence::ring, Recurrence::real}, generator);
+  plan.loop.launch = one_of(std::array{KernelLaunch::serial, KernelLaunch::overlapped}, generator);
+  plan.loop.single_reduction = random_between(0, 1, generator) == 1;
+  plan.loop.fused_updates = random_between(0, 1, generator) == 1;
+  plan.loop.recurrence = one_of(std::array{Recurrence::ring, Recurrence::real}, generator);
   return plan;
 }
 
 TEST(Plan, PapersNames) {
-  constexpr Index n = Plan::all_rows;
+  constexpr Index n = Layout::all_rows;
   const Plan k1{
-      .lanes = 32, .sort_window = n, .columns = ColumnOrder::given, .use = BasisUse::scatter};
+      .layout = {
+          .lanes = 32, .sort_window = n, .columns = ColumnOrder::given, .basis = BasisUse::user}};
   Plan k1r = k1, k1rs = k1;
-  k1r.use = BasisUse::permuted;
-  k1rs.use = BasisUse::permuted;
-  k1rs.columns = ColumnOrder::sorted;
+  k1r.layout.basis = BasisUse::permuted;
+  k1rs.layout.basis = BasisUse::permuted;
+  k1rs.layout.columns = ColumnOrder::sorted;
   const auto with_threshold = [](Plan plan) {
-    plan.threshold = 8;
+    plan.layout.threshold = 8;
     return plan;
   };
   const std::vector<std::pair<std::string, Plan>> names = {
       {"CSR", {}},
-      {"ELL", {.lanes = n}},
-      {"Sl-16", {.lanes = 16}},
-      {"Sl-32", {.lanes = 32}},
-      {"pJDS", {.lanes = 32, .sort_window = n}},
+      {"ELL", {.layout = {.lanes = n}}},
+      {"Sl-16", {.layout = {.lanes = 16}}},
+      {"Sl-32", {.layout = {.lanes = 32}}},
+      {"pJDS", {.layout = {.lanes = 32, .sort_window = n}}},
       {"K1", k1},
       {"K1r", k1r},
       {"K1rs", k1rs},
@@ -101,53 +103,63 @@ TEST(Plan, PapersNames) {
     SCOPED_TRACE(name);
     EXPECT_EQ(parse_plan(name), plan) << to_string(parse_plan(name));
     Plan changed = plan;
-    changed.inner = InnerLayout::soa;
-    changed.prefetch_x = 7;
-    EXPECT_EQ(parse_plan(name + ",inner=soa,prefetch-x=7"), changed);
+    changed.layout.inner = InnerLayout::soa;
+    changed.cpu.prefetch_x = 7;
+    EXPECT_EQ(parse_plan(name + ",entry-layout=soa,prefetch-x=7"), changed);
   }
 }
 
-TEST(Plan, CanonicalTextOfTheDefault) {
-  EXPECT_EQ(to_string(Plan{}),
-            "C=1,sigma=1,T=1,threshold=0,order=natural,columns=sorted,use=permuted,inner=aos,"
-            "vector=aos,stored=own,schedule=static,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
-            "threads=256,blocks=0,unroll=2,load=default,kept=0,loop=stepped,launch=serial,"
-            "reductions=2,passes=2,"
+TEST(Plan, CanonicalTextSaysWhatIsNotTheDefault) {
+  EXPECT_EQ(to_string(Plan{}), "CSR");
+  EXPECT_EQ(to_string(parse_plan("loop=graph,C=32,block-size=256,sigma=n")),
+            "C=32,sigma=n,loop=graph");
+  EXPECT_EQ(to_string(parse_plan("K2")), "C=32,sigma=n,threshold=8,columns=given,basis=user");
+  EXPECT_EQ(to_string(parse_plan("CSR,l2-percent=0,unroll=4")), "unroll=4");
+}
+
+TEST(Plan, FullText) {
+  EXPECT_EQ(to_full_string(Plan{}),
+            "C=1,sigma=1,threads-per-row=1,threshold=0,order=natural,columns=sorted,basis=permuted,"
+            "entry-layout=aos,vector-layout=aos,iteration-precision=full,schedule=static,chunk=16,"
+            "prefetch-x=48,prefetch-matrix=4096,block-size=256,blocks=0,unroll=2,load=default,"
+            "l2-percent=0,loop=stepped,launch=serial,cg=standard,fused-updates=off,"
             "recurrence=ring");
-  EXPECT_EQ(to_string(parse_plan(
-                "ELL,sigma=n,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-                "vector=soa,stored=float,schedule=dynamic,threads=1024,blocks=3,unroll=8,"
-                "load=evict-first,loop=graph,launch=overlapped,recurrence=real")),
-            "C=n,sigma=n,T=1,threshold=0,order=rcm,columns=given,use=scatter,inner=aosoa16,"
-            "vector=soa,stored=float,schedule=dynamic,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
-            "threads=1024,blocks=3,unroll=8,load=evict-first,kept=0,loop=graph,launch=overlapped,"
-            "reductions=2,passes=2,recurrence=real");
-  EXPECT_EQ(parse_plan("T=4,C=8"), parse_plan("C=8,T=4"));
-  EXPECT_EQ(parse_plan("inner=aosoa").inner, InnerLayout::aosoa_component);
+  EXPECT_EQ(to_full_string(parse_plan(
+                "ELL,sigma=n,order=rcm,columns=given,basis=user,entry-layout=aosoa16,"
+                "vector-layout=soa,iteration-precision=single,schedule=dynamic,block-size=1024,"
+                "blocks=3,unroll=8,load=evict-first,loop=graph,launch=overlapped,"
+                "cg=single-reduction,fused-updates=on,recurrence=real")),
+            "C=n,sigma=n,threads-per-row=1,threshold=0,order=rcm,columns=given,basis=user,"
+            "entry-layout=aosoa16,vector-layout=soa,iteration-precision=single,schedule=dynamic,"
+            "chunk=16,prefetch-x=48,prefetch-matrix=4096,block-size=1024,blocks=3,unroll=8,"
+            "load=evict-first,l2-percent=0,loop=graph,launch=overlapped,cg=single-reduction,"
+            "fused-updates=on,recurrence=real");
+  EXPECT_EQ(parse_plan("threads-per-row=4,C=8"), parse_plan("C=8,threads-per-row=4"));
+  EXPECT_EQ(parse_plan("entry-layout=aosoa").layout.inner, InnerLayout::aosoa_component);
 }
 
 TEST(Plan, KeysOfAGpu) {
   const std::pair<const char*, Plan> plans[] = {
-      {"threads=64", {.threads = 64}},
-      {"threads=192", {.threads = 192}},
-      {"threads=1024", {.threads = 1024}},
-      {"blocks=7", {.blocks = 7}},
-      {"unroll=1", {.unroll = 1}},
-      {"unroll=8", {.unroll = 8}},
-      {"schedule=full", {.schedule = ScheduleKind::full}},
-      {"load=default", {.load = LoadHint::normal}},
-      {"load=streaming", {.load = LoadHint::streaming}},
-      {"load=no-allocate", {.load = LoadHint::no_allocate}},
-      {"load=evict-first", {.load = LoadHint::evict_first}},
-      {"load=evict-first,kept=30", {.load = LoadHint::evict_first, .kept = 30}},
-      {"loop=stepped", {.loop = LoopForm::stepped}},
-      {"loop=graph", {.loop = LoopForm::graph}},
-      {"loop=replay", {.loop = LoopForm::replay}},
-      {"loop=persistent", {.loop = LoopForm::persistent}},
-      {"launch=serial", {.launch = KernelLaunch::serial}},
-      {"launch=overlapped", {.launch = KernelLaunch::overlapped}},
-      {"reductions=1", {.reductions = 1}},
-      {"passes=1", {.passes = 1}},
+      {"block-size=64", {.gpu = {.block_size = 64}}},
+      {"block-size=192", {.gpu = {.block_size = 192}}},
+      {"block-size=1024", {.gpu = {.block_size = 1024}}},
+      {"blocks=7", {.gpu = {.blocks = 7}}},
+      {"unroll=1", {.gpu = {.unroll = 1}}},
+      {"unroll=8", {.gpu = {.unroll = 8}}},
+      {"schedule=full", {.schedule = {.kind = ScheduleKind::full}}},
+      {"load=default", {.gpu = {.load = LoadHint::normal}}},
+      {"load=streaming", {.gpu = {.load = LoadHint::streaming}}},
+      {"load=no-allocate", {.gpu = {.load = LoadHint::no_allocate}}},
+      {"load=evict-first", {.gpu = {.load = LoadHint::evict_first}}},
+      {"load=evict-first,l2-percent=30",
+       {.gpu = {.load = LoadHint::evict_first, .l2_percent = 30}}},
+      {"loop=stepped", {.loop = {.form = LoopForm::stepped}}},
+      {"loop=graph", {.loop = {.form = LoopForm::graph}}},
+      {"loop=persistent", {.loop = {.form = LoopForm::persistent}}},
+      {"launch=serial", {.loop = {.launch = KernelLaunch::serial}}},
+      {"launch=overlapped", {.loop = {.launch = KernelLaunch::overlapped}}},
+      {"cg=single-reduction", {.loop = {.single_reduction = true}}},
+      {"fused-updates=on", {.loop = {.fused_updates = true}}},
   };
   for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
 }
@@ -155,14 +167,14 @@ TEST(Plan, KeysOfAGpu) {
 TEST(Plan, FormsOfTheLoopHaveTheNamesThatTextsHave) {
   for (const LoopForm loop :
        {LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent}) {
-    EXPECT_EQ(parse_plan("loop=" + std::string(name(loop))).loop, loop);
+    EXPECT_EQ(parse_plan("loop=" + std::string(name(loop))).loop.form, loop);
   }
 }
 
 TEST(Plan, TheDocumentationShowsTheCanonicalText) {
   std::ifstream file(HEDDLE_SOURCE_DIR "/docs/plans.md");
   const std::string page((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_NE(page.find("```\n" + to_string(Plan{}) + "\n```"), std::string::npos);
+  EXPECT_NE(page.find("```\n" + to_full_string(Plan{}) + "\n```"), std::string::npos);
   // Each key has a row of the table, in the order of the text.
   std::size_t at = 0;
   const auto json = nlohmann::ordered_json::parse(to_json(Plan{}));
@@ -181,33 +193,34 @@ TEST(Plan, TextAndJsonGiveThePlanBack) {
     SCOPED_TRACE(text);
     EXPECT_EQ(parse_plan(text), plan);
     EXPECT_EQ(to_string(parse_plan(text)), text);
+    EXPECT_EQ(parse_plan(to_full_string(plan)), plan);
     EXPECT_EQ(plan_from_json(to_json(plan)), plan);
   }
 }
 
 TEST(Plan, ChangesKeepWhatTheyDoNotSay) {
-  const Plan base = parse_plan("pJDS,threads=512,blocks=3,unroll=4");
+  const Plan base = parse_plan("pJDS,block-size=512,blocks=3,unroll=4");
   const auto expect_changed = [&](const char* changes, const Plan& expected) {
     EXPECT_EQ(parse_plan(changes, base), expected) << changes;
   };
   Plan expected = base;
-  expected.stored = StoredScalar::single;
-  expect_changed("stored=float", expected);
+  expected.layout.stored = StoredScalar::single;
+  expect_changed("iteration-precision=single", expected);
   expected = base;
-  expected.blocks = 1;
+  expected.gpu.blocks = 1;
   expect_changed("blocks=1", expected);
 }
 
 /// A bound belongs to the threads that it was chosen with.
 TEST(Plan, OtherThreadsTakeBackBlocks) {
-  const Plan base = parse_plan("pJDS,threads=512,blocks=3,unroll=4");
+  const Plan base = parse_plan("pJDS,block-size=512,blocks=3,unroll=4");
   Plan expected = base;
-  expected.threads = 256;
-  expected.blocks = 0;
-  EXPECT_EQ(parse_plan("threads=256", base), expected);
-  expected.blocks = 6;
-  EXPECT_EQ(parse_plan("threads=256,blocks=6", base), expected);
-  EXPECT_EQ(parse_plan("blocks=6,threads=256", base), expected);
+  expected.gpu.block_size = 256;
+  expected.gpu.blocks = 0;
+  EXPECT_EQ(parse_plan("block-size=256", base), expected);
+  expected.gpu.blocks = 6;
+  EXPECT_EQ(parse_plan("block-size=256,blocks=6", base), expected);
+  EXPECT_EQ(parse_plan("blocks=6,block-size=256", base), expected);
 }
 
 TEST(Plan, JsonHasTheKeysOfTheText) {
@@ -218,7 +231,7 @@ TEST(Plan, JsonHasTheKeysOfTheText) {
   for (const auto& [key, value] : json.items()) {
     text += (text.empty() ? "" : ",") + key + "=" + value.get<std::string>();
   }
-  EXPECT_EQ(text, to_string(plan));
+  EXPECT_EQ(text, to_full_string(plan));
 }
 
 TEST(Plan, JsonTakesNumbersAndLeavesDefaults) {
@@ -234,8 +247,9 @@ void expect_refused(const std::string& text, const std::string& message) {
 
 TEST(Plan, RefusesWhatItDoesNotKnow) {
   const std::string keys =
-      "C sigma T threshold order columns use inner vector stored schedule chunk prefetch-x "
-      "prefetch-matrix threads blocks unroll load kept loop launch reductions passes recurrence";
+      "C sigma threads-per-row threshold order columns basis entry-layout vector-layout "
+      "iteration-precision schedule chunk prefetch-x prefetch-matrix block-size blocks unroll load "
+      "l2-percent loop launch cg fused-updates recurrence";
   const std::string names = "CSR ELL Sl-16 Sl-32 pJDS K1 K1r K1rs K2 K2r K2rs";
   expect_refused("colour=red", "plan: there is no key 'colour'; there are " + keys);
   expect_refused("c=4", "plan: there is no key 'c'; there are " + keys);
@@ -250,20 +264,56 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   expect_refused("C=4,sigma=8,C=4", "plan: 'C' is given twice");
   expect_refused("order=amd", "plan: order=amd is none of natural rcm");
   expect_refused("columns=", "plan: columns= is none of sorted given");
-  expect_refused("use=both", "plan: use=both is none of permuted scatter");
-  expect_refused("inner=AOS", "plan: inner=AOS is none of aos soa aosoa aosoa16");
-  expect_refused("vector=aosoa", "plan: vector=aosoa is none of aos soa");
-  expect_refused("stored=double", "plan: stored=double is none of own float");
+  expect_refused("basis=both", "plan: basis=both is none of permuted user");
+  expect_refused("entry-layout=AOS", "plan: entry-layout=AOS is none of aos soa aosoa aosoa16");
+  expect_refused("vector-layout=aosoa", "plan: vector-layout=aosoa is none of aos soa");
+  expect_refused("iteration-precision=double",
+                 "plan: iteration-precision=double is none of full single");
   expect_refused("schedule=guided", "plan: schedule=guided is none of static dynamic full");
   expect_refused("load=cached",
                  "plan: load=cached is none of default streaming no-allocate evict-first");
-  expect_refused("kept=101", "plan: kept=101 is not 0 to 100 percent");
-  expect_refused("reductions=3", "plan: reductions=3 is neither 1 nor 2");
-  expect_refused("passes=0", "plan: passes=0 is not a whole number of at least 1");
-  expect_refused("passes=3", "plan: passes=3 is neither 1 nor 2");
+  expect_refused("l2-percent=101", "plan: l2-percent=101 is not 0 to 100 percent");
+  expect_refused("cg=1", "plan: cg=1 is none of standard single-reduction");
+  expect_refused("fused-updates=2", "plan: fused-updates=2 is none of off on");
   expect_refused("loop=fused", "plan: loop=fused is none of stepped graph replay persistent");
   expect_refused("launch=eager", "plan: launch=eager is none of serial overlapped");
   expect_refused("recurrence=complex", "plan: recurrence=complex is none of ring real");
+}
+
+TEST(Plan, UnderstandsEarlierSpellings) {
+  const std::pair<const char*, const char*> texts[] = {
+      {"C=8,T=4", "C=8,threads-per-row=4"},
+      {"use=scatter", "basis=user"},
+      {"use=permuted", "basis=permuted"},
+      {"inner=aosoa16", "entry-layout=aosoa16"},
+      {"vector=soa", "vector-layout=soa"},
+      {"stored=float", "iteration-precision=single"},
+      {"stored=own", "iteration-precision=full"},
+      {"threads=512", "block-size=512"},
+      {"load=evict-first,kept=30", "load=evict-first,l2-percent=30"},
+      {"reductions=1", "cg=single-reduction"},
+      {"reductions=2", "cg=standard"},
+      {"passes=1", "fused-updates=on"},
+      {"passes=2", "fused-updates=off"}};
+  for (const auto& [earlier, now] : texts) EXPECT_EQ(parse_plan(earlier), parse_plan(now)) << now;
+  // A full text as profiles hold it.
+  EXPECT_EQ(
+      to_string(parse_plan(
+          "C=32,sigma=n,T=1,threshold=8,order=natural,columns=sorted,use=permuted,inner=aosoa16,"
+          "vector=aos,stored=own,schedule=full,chunk=16,prefetch-x=48,prefetch-matrix=4096,"
+          "threads=128,blocks=6,unroll=4,load=evict-first,kept=20,loop=graph,launch=overlapped,"
+          "reductions=1,passes=1,recurrence=ring")),
+      "C=32,sigma=n,threshold=8,entry-layout=aosoa16,schedule=full,block-size=128,blocks=6,"
+      "unroll=4,load=evict-first,l2-percent=20,loop=graph,launch=overlapped,cg=single-reduction,"
+      "fused-updates=on");
+  EXPECT_EQ(plan_from_json(R"({"C": 32, "T": 4, "stored": "float", "passes": 1})"),
+            parse_plan("C=32,threads-per-row=4,iteration-precision=single,fused-updates=on"));
+  // One key, whichever way it is spelt: what was chosen with other threads goes.
+  EXPECT_EQ(parse_plan("threads=256", parse_plan("block-size=512,blocks=3")), Plan{});
+  expect_refused("C=8,T=2,threads-per-row=2", "plan: 'threads-per-row' is given twice");
+  expect_refused("stored=half", "plan: iteration-precision=half is none of full single");
+  expect_refused("reductions=3", "plan: cg=3 is none of standard single-reduction");
+  expect_refused("passes=0", "plan: fused-updates=0 is none of off on");
 }
 
 TEST(Plan, RefusesNumbersOutOfRange) {
@@ -276,16 +326,18 @@ TEST(Plan, RefusesNumbersOutOfRange) {
   expect_refused("sigma=0", "plan: sigma=0 is not a whole number of at least 1");
   expect_refused("sigma=99999999999",
                  "plan: sigma=99999999999 is not a whole number of at least 1");
-  expect_refused("T=0", "plan: T=0 is not a whole number of at least 1");
+  expect_refused("threads-per-row=0",
+                 "plan: threads-per-row=0 is not a whole number of at least 1");
   expect_refused("threshold=-1", "plan: threshold=-1 is not a whole number of at least 0");
   expect_refused("chunk=0", "plan: chunk=0 is not a whole number of at least 1");
   expect_refused("prefetch-x=-1", "plan: prefetch-x=-1 is not a whole number of at least 0");
   expect_refused("prefetch-x=257", "plan: prefetch-x=257 is more than 256");
   expect_refused("prefetch-matrix=", "plan: prefetch-matrix= is not a whole number of at least 0");
-  expect_refused("threads=32", "plan: threads=32 is not a whole number of at least 64");
+  expect_refused("block-size=32", "plan: block-size=32 is not a whole number of at least 64");
   for (const std::string threads : {"65", "96", "320", "1536", "2048"}) {
-    expect_refused("threads=" + threads, "plan: threads=" + threads +
-                                             " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
+    expect_refused(
+        "block-size=" + threads,
+        "plan: block-size=" + threads + " is none of 64, 128, 192, 256, 384, 512, 768, 1024");
   }
   expect_refused("blocks=-1", "plan: blocks=-1 is not a whole number of at least 0");
   expect_refused("unroll=0", "plan: unroll=0 is not a whole number of at least 1");
@@ -293,38 +345,40 @@ TEST(Plan, RefusesNumbersOutOfRange) {
 }
 
 TEST(Plan, RefusesWhatHasNoMeaningTogether) {
-  expect_refused("C=8,T=3", "plan: T=3 does not divide C=8");
-  expect_refused("T=2", "plan: T=2 does not divide C=1");
-  expect_refused("C=32,T=64", "plan: T=64 does not divide C=32");
+  expect_refused("C=8,threads-per-row=3", "plan: threads-per-row=3 does not divide C=8");
+  expect_refused("threads-per-row=2", "plan: threads-per-row=2 does not divide C=1");
+  expect_refused("C=32,threads-per-row=64", "plan: threads-per-row=64 does not divide C=32");
   const std::string threads_of_all =
-      "plan: several threads a row (T, threshold) need slices of 1 to 64 lanes, not C=n";
-  expect_refused("C=n,T=2", threads_of_all);
+      "plan: several threads a row (threads-per-row, threshold) need slices of 1 to 64 lanes, not "
+      "C=n";
+  expect_refused("C=n,threads-per-row=2", threads_of_all);
   expect_refused("ELL,threshold=4", threads_of_all);
-  const std::string two = "plan: threshold chooses T for each slice; give one of T and threshold";
-  expect_refused("C=8,T=2,threshold=4", two);
-  expect_refused("K2rs,T=2", two);
+  const std::string two =
+      "plan: threshold chooses threads-per-row for each slice; give one of the two";
+  expect_refused("C=8,threads-per-row=2,threshold=4", two);
+  expect_refused("K2rs,threads-per-row=2", two);
 }
 
 TEST(Plan, ChecksPlansThatNoTextMade) {
   const std::string negative =
       "plan: sigma, threshold, chunk, blocks and the prefetch distances are not negative";
-  for (const Plan& plan :
-       {Plan{.sort_window = -1}, Plan{.threshold = -1}, Plan{.chunk = 0}, Plan{.prefetch_x = -1},
-        Plan{.prefetch_matrix = -1}, Plan{.blocks = -1}}) {
+  for (const Plan& plan : {Plan{.layout = {.sort_window = -1}}, Plan{.layout = {.threshold = -1}},
+                           Plan{.schedule = {.chunk = 0}}, Plan{.cpu = {.prefetch_x = -1}},
+                           Plan{.cpu = {.prefetch_matrix = -1}}, Plan{.gpu = {.blocks = -1}}}) {
     expect_error(ErrorKind::bad_plan, negative, [&] { check_plan(plan); });
   }
   expect_error(ErrorKind::bad_plan, "plan: C=-1 is neither 1 to 64 nor n",
-               [] { check_plan({.lanes = -1}); });
-  expect_error(ErrorKind::bad_plan, "plan: T=0 does not divide C=1",
-               [] { check_plan({.threads_per_row = 0}); });
+               [] { check_plan({.layout = {.lanes = -1}}); });
+  expect_error(ErrorKind::bad_plan, "plan: threads-per-row=0 does not divide C=1",
+               [] { check_plan({.layout = {.threads_per_row = 0}}); });
   for (const int threads : {-64, 0, 32, 100}) {
     expect_error(ErrorKind::bad_plan,
-                 "plan: threads=" + std::to_string(threads) +
+                 "plan: block-size=" + std::to_string(threads) +
                      " is none of 64, 128, 192, 256, 384, 512, 768, 1024",
-                 [&] { check_plan({.threads = threads}); });
+                 [&] { check_plan({.gpu = {.block_size = threads}}); });
   }
   expect_error(ErrorKind::bad_plan, "plan: unroll=0 is not 1 to 8",
-               [] { check_plan({.unroll = 0}); });
+               [] { check_plan({.gpu = {.unroll = 0}}); });
 }
 
 TEST(Plan, RefusesFaultyJson) {
@@ -338,7 +392,8 @@ TEST(Plan, RefusesFaultyJson) {
   expect_json_refused(R"({"C": 8.5})", "plan: the value of 'C' is neither text nor a whole number");
   expect_json_refused(R"({"order": ["rcm"]})",
                       "plan: the value of 'order' is neither text nor a whole number");
-  expect_json_refused(R"({"C": 8, "T": 3})", "plan: T=3 does not divide C=8");
+  expect_json_refused(R"({"C": 8, "threads-per-row": 3})",
+                      "plan: threads-per-row=3 does not divide C=8");
   expect_json_refused(R"({"C": 80})", "plan: C=80 is neither 1 to 64 nor n");
 }
 

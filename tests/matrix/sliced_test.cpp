@@ -39,12 +39,13 @@ struct Oracle {
 /// The user's rows as they are stored: the row basis, sorted beyond it where the product scatters.
 std::vector<Index> stored_rows(const Pattern& pattern, const Plan& plan, const Basis& row_basis) {
   std::vector<Index> rows(at(pattern.rows));
-  if (plan.use == BasisUse::permuted) {
+  if (plan.layout.basis == BasisUse::permuted) {
     for (Index i = 0; i < pattern.rows; ++i) rows[at(i)] = row_basis.user_row(i);
     return rows;
   }
   std::iota(rows.begin(), rows.end(), 0);
-  const Index window = plan.sort_window == Plan::all_rows ? pattern.rows : plan.sort_window;
+  const Index window =
+      plan.layout.sort_window == Layout::all_rows ? pattern.rows : plan.layout.sort_window;
   for (Index begin = 0; begin < pattern.rows; begin += std::min(window, pattern.rows)) {
     const Index end = std::min<Offset>(pattern.rows, Offset(begin) + window);
     std::stable_sort(rows.begin() + begin, rows.begin() + end,
@@ -56,7 +57,8 @@ std::vector<Index> stored_rows(const Pattern& pattern, const Plan& plan, const B
 Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
               const Basis& column_basis) {
   Oracle result;
-  result.C = plan.lanes == Plan::all_rows ? std::max<Index>(1, pattern.rows) : plan.lanes;
+  result.C =
+      plan.layout.lanes == Layout::all_rows ? std::max<Index>(1, pattern.rows) : plan.layout.lanes;
   const std::vector<Index> rows = stored_rows(pattern, plan, row_basis);
   // Rows of a slice. K2: those of a slice of T = 1 stay together while T doubles.
   const auto cut = [&](std::size_t begin, std::size_t end, int threads) {
@@ -65,15 +67,15 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
       result.slices.back().rows.push_back(rows[row]);
     }
   };
-  if (plan.threshold == 0) {
-    cut(0, rows.size(), plan.threads_per_row);
+  if (plan.layout.threshold == 0) {
+    cut(0, rows.size(), plan.layout.threads_per_row);
   } else {
     for (std::size_t begin = 0; begin < rows.size(); begin += at(result.C)) {
       const std::size_t end = std::min(rows.size(), begin + at(result.C));
       int threads = 1;
       const auto overfull = [&] {
         return std::any_of(rows.begin() + Offset(begin), rows.begin() + Offset(end), [&](Index r) {
-          return most_of_one_thread(pattern.length(r), threads) > plan.threshold;
+          return most_of_one_thread(pattern.length(r), threads) > plan.layout.threshold;
         });
       };
       while (overfull() && result.C % (2 * threads) == 0) threads *= 2;
@@ -96,7 +98,7 @@ Oracle oracle(const Pattern& pattern, const Plan& plan, const Basis& row_basis,
            i < pattern.offsets[at(slice.rows[r]) + 1]; ++i) {
         entries.emplace_back(column_basis.position(pattern.column[at(i)]), i);
       }
-      if (plan.columns == ColumnOrder::sorted) std::sort(entries.begin(), entries.end());
+      if (plan.layout.columns == ColumnOrder::sorted) std::sort(entries.begin(), entries.end());
       for (std::size_t j = 0; j < entries.size(); ++j) {
         // Lanes of the row take entries j, j + T, ...
         const auto thread = j % at(slice.threads), step = j / at(slice.threads);
@@ -201,7 +203,8 @@ TEST(SlicedPattern, IsWhatItsDefinitionSays) {
   for (const PatternRequest& request : odd_patterns()) {
     const Pattern pattern = random_pattern(request, seed.generator);
     for (const Plan& plan : sliced_plans()) {
-      if (plan.use == BasisUse::scatter && plan.order != RowOrder::natural) continue;  // below
+      const Layout& layout = plan.layout;
+      if (layout.basis == BasisUse::user && layout.order != RowOrder::natural) continue;  // below
       SCOPED_TRACE(std::string(request.name) + ", " + to_string(plan));
       expect_as_oracle(*build(pattern, plan, Device::cpu(1)), pattern, plan);
       expect_as_oracle(*build(pattern, plan, Device::cpu(3)), pattern, plan);
@@ -227,8 +230,8 @@ TEST(SlicedPattern, RectangularOnesScatterOrStayUnsorted) {
   for (const PatternRequest& request : odd_rectangular_patterns()) {
     const Pattern pattern = random_pattern(request, seed.generator);
     for (const Plan& plan : sliced_plans()) {
-      if (plan.order != RowOrder::natural) continue;
-      if (plan.use == BasisUse::permuted && plan.sort_window != 1) continue;
+      if (plan.layout.order != RowOrder::natural) continue;
+      if (plan.layout.basis == BasisUse::permuted && plan.layout.sort_window != 1) continue;
       SCOPED_TRACE(std::string(request.name) + ", " + to_string(plan));
       expect_as_oracle(*build(pattern, plan, Device::cpu(2)), pattern, plan);
       if (HasFatalFailure()) return;
@@ -248,7 +251,7 @@ TEST(SlicedPattern, LivesInGivenBases) {
       {.rows = 61, .columns = 94, .empty_rows = true, .sorted = false}, seed.generator);
   const auto rows = shuffled(61), columns = shuffled(94);
   for (const Plan& plan : sliced_plans()) {
-    if (plan.order != RowOrder::natural) continue;
+    if (plan.layout.order != RowOrder::natural) continue;
     SCOPED_TRACE(to_string(plan));
     for (const auto& [of_rows, of_columns] :
          {std::pair(rows, columns), std::pair(Basis::natural(61), columns),
@@ -324,7 +327,7 @@ TEST(SlicedPattern, ThreadsDoubleOnlyAsFarAsTheyMust) {
         std::tuple(5000, 16, 16), std::tuple(3, 1, 4), std::tuple(1, 1, 1), std::tuple(0, 1, 1)}) {
     Pattern pattern{1, 5000, {0, length}, std::vector<Index>(at(length))};
     std::iota(pattern.column.begin(), pattern.column.end(), 0);
-    Plan plan{.lanes = 16, .threshold = threshold};
+    Plan plan{.layout = {.lanes = 16, .threshold = threshold}};
     EXPECT_EQ(build(pattern, plan, Device::cpu())->threads_of(0), threads)
         << length << " entries, threshold " << threshold;
   }

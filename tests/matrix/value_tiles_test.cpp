@@ -111,13 +111,13 @@ void expect_as_on_cpu(const SlicedPattern& pattern, const Plan& plan, ComponentO
   for (S& value : values) value = next++;
   for (S& value : poisoned) value = -7;
   Array<S> expected = poisoned;
-  place_values_on_cpu<S, K>(pattern, plan.inner, detail::entry_table<E>()->stored(order),
+  place_values_on_cpu<S, K>(pattern, plan.layout.inner, detail::entry_table<E>()->stored(order),
                             std::as_bytes(values.span()), std::as_writable_bytes(expected.span()),
                             Stream{});
 
   const auto compare = [&](const auto& map, Offset pieces) {
     for (const Array<S>& result :
-         placed<E>(pattern, plan.inner, order, map, pieces, values, poisoned)) {
+         placed<E>(pattern, plan.layout.inner, order, map, pieces, values, poisoned)) {
       EXPECT_EQ(result.to_host(), expected.to_host()) << pieces << " pieces";
     }
   };

@@ -17,15 +17,17 @@ inline Statistics around(double seconds) {
 /// A GPU's time: best at so many threads a multiprocessor, nearly constant where they are (section
 /// 5.4 of Mueller-Roemer et al. 2020).
 inline double synthetic_seconds(const Plan& plan, double rows) {
-  const double outer = plan.lanes == 1 ? 1.9 : plan.lanes == Plan::all_rows ? 1.05 : 1.0;
-  const double inner = plan.inner == InnerLayout::aos ? 1.15 : 1.0;
-  const double vector = plan.vector == VectorLayout::soa ? 1.08 : 1.0;
-  const double best = plan.lanes == 1 ? 512 : 1536;
-  const double off = std::log2(plan.threads * std::max(plan.blocks, 1) / best);
-  const bool dynamic = plan.schedule == ScheduleKind::dynamic;
+  const double outer = plan.layout.lanes == 1                  ? 1.9
+                       : plan.layout.lanes == Layout::all_rows ? 1.05
+                                                               : 1.0;
+  const double inner = plan.layout.inner == InnerLayout::aos ? 1.15 : 1.0;
+  const double vector = plan.layout.vector == VectorLayout::soa ? 1.08 : 1.0;
+  const double best = plan.layout.lanes == 1 ? 512 : 1536;
+  const double off = std::log2(plan.gpu.block_size * std::max(plan.gpu.blocks, 1) / best);
+  const bool dynamic = plan.schedule.kind == ScheduleKind::dynamic;
   const double schedule = 1 + (dynamic ? 0.14 : 0.09) * off * off + (dynamic ? 0.03 : 0);
   return 2e-6 + rows * 1.1e-10 * outer * inner * vector * schedule *
-                    (1 + 0.004 * std::cos(plan.threads + 7.0 * plan.blocks));
+                    (1 + 0.004 * std::cos(plan.gpu.block_size + 7.0 * plan.gpu.blocks));
 }
 
 struct SyntheticAxes {
@@ -77,7 +79,7 @@ inline std::vector<Trial> synthetic_trials(double rows, const SyntheticAxes& axe
 inline ProfileRecord record_of(const MatrixReport& matrix) {
   const Trial* best = matrix.best_of([](const Plan&) { return true; });
   const Trial* natural =
-      matrix.best_of([](const Plan& plan) { return same_layout(plan, natural_layout(plan)); });
+      matrix.best_of([](const Plan& plan) { return plan.layout == natural_layout(plan).layout; });
   ProfileRecord record;
   record.matrix = matrix.name;
   record.entry = "quaternion";

@@ -143,7 +143,8 @@ TEST(TuneTable, ShowsWhatOfADomainsPlanIsForOthers) {
   DomainRecord domain = *tuning::made_up::synthetic_tune().domain;
   domain.plan = plan;
   domain.use = DomainUse::storage;
-  EXPECT_NE(domain_text(domain).find("order=rcm,columns=sorted,inner=aosoa16,vector=soa, the rest"),
+  EXPECT_NE(domain_text(domain).find(
+                "order=rcm,columns=sorted,entry-layout=aosoa16,vector-layout=soa, the rest"),
             std::string::npos)
       << domain_text(domain);
   domain.use = DomainUse::order;

@@ -269,7 +269,7 @@ void expect_refusal(const std::string& message, F&& f) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::bad_plan);
-    EXPECT_EQ(std::string(error.what()), "plan: stored=float: " + message);
+    EXPECT_EQ(std::string(error.what()), "plan: iteration-precision=single: " + message);
   }
 }
 
@@ -285,8 +285,8 @@ TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
     const Plan plan = with_floats(layout);
     Operator<E> A(matrix, plan);
     const std::string advice =
-        " (counted from 0) is beyond the range of a float; scale the matrix, or leave stored=float "
-        "out";
+        " (counted from 0) is beyond the range of a float; scale the matrix, or leave "
+        "iteration-precision=single out";
     CsrMatrix<E> wide = matrix;
     wide.values()[2 * (9 * 7 + 3) + 1] = -1e39;
     const std::string refusal = "the entry of row 7, column 3" + advice;
@@ -301,7 +301,7 @@ TEST(StoredFloatPlan, RefusesWhatNoFloatHolds) {
     expect_refusal(
         "the entry of row 2, column 8 (counted from 0) is beyond the "
         "range of a float, as small as all others are; scale the matrix, or leave "
-        "stored=float out",
+        "iteration-precision=single out",
         [&] { Operator<E>(tiny, plan); });
     tiny.values()[0] = 1;  // beside this one it is nothing
     Operator<E>(tiny, plan);

@@ -65,7 +65,8 @@ void check_products(const std::shared_ptr<const EntryDefinition>& definition,
     SCOPED_TRACE(request.name + (" under " + layout));
     const Plan plan = parse_plan(layout + ",schedule=dynamic,chunk=1,prefetch-x=256");
     const bool is_square = request.rows == request.columns;
-    if (!is_square && plan.sort_window != 1 && plan.use == BasisUse::permuted) continue;
+    if (!is_square && plan.layout.sort_window != 1 && plan.layout.basis == BasisUse::permuted)
+      continue;
     Seed seed(number++);
     const CsrMatrix<E> matrix = random_matrix<E>(request, seed.generator);
     const Device device = Device::cpu(3);
@@ -75,12 +76,12 @@ void check_products(const std::shared_ptr<const EntryDefinition>& definition,
     EXPECT_EQ(defined.compulsory_bytes(), typed.compulsory_bytes());
     const double largest = largest_sum(matrix);
     const auto field = [&](bool is_random) {
-      Field<E> made(matrix.rows(), device, plan.vector, typed.row_basis());
+      Field<E> made(matrix.rows(), device, plan.layout.vector, typed.row_basis());
       if (is_random)
         permute<S>(random_field<E>(matrix.rows(), seed.generator), made, S(1), device.stream());
       return made;
     };
-    Field<E> x(matrix.columns(), device, plan.vector, typed.column_basis());
+    Field<E> x(matrix.columns(), device, plan.layout.vector, typed.column_basis());
     permute<S>(random_field<E>(matrix.columns(), seed.generator), x, S(1), device.stream());
     Field<E> expected = field(true), y = expected;
     typed.apply(S(0.5), x, S(-2), expected, device.stream());
@@ -242,11 +243,11 @@ TEST(DefinedOperator, TakesNewValues) {
   DefinedJacobi<double> jacobi(A);
   A.update_values(second.values().span());
   jacobi.refresh();
-  Field<E> x(200, device, plan.vector, A.column_basis());
+  Field<E> x(200, device, plan.layout.vector, A.column_basis());
   permute<double>(random_field<E>(200, seed.generator), x, 1, device.stream());
   const auto images = [&](const LinearOperator<double>& of, const DefinedJacobi<double>& inverses) {
     std::vector<std::vector<double>> all;
-    Field<E> y(200, device, plan.vector, A.row_basis());
+    Field<E> y(200, device, plan.layout.vector, A.row_basis());
     for (const LinearOperator<double>* one : {&of, &of.iterated()}) {
       one->apply(1, x, 0, y, device.stream());
       all.push_back(y.scalars().to_host());

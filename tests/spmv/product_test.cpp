@@ -105,13 +105,13 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
   using V = vector_entry_t<E>;
   const SlicedPattern& A = matrix.pattern();
   const stored_scalar_t<E>* values = matrix.values_in_basis().data();
-  const detail::Prefetch ahead{matrix.plan().prefetch_x, 0};
+  const detail::Prefetch ahead{matrix.plan().cpu.prefetch_x, 0};
   detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   // Any range of rows may be asked for: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {
     for (Index begin = 0; begin < A.rows; begin += 29) rows(begin, std::min(A.rows, begin + 29));
   };
-  if (matrix.plan().inner == InnerLayout::aos && x.is_aos()) {
+  if (matrix.plan().layout.inner == InnerLayout::aos && x.is_aos()) {
     const PackedValues<E> packed{values};
     const PackedVector<V, S> vector{x.data};
     in_pieces([&](Index begin, Index end) {
@@ -119,7 +119,8 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
     });
   } else {
     const StridedValues<E> strided{
-        values, slot_formula<E::components>(matrix.plan().inner, A.C, A.slots, sizeof(*values))};
+        values,
+        slot_formula<E::components>(matrix.plan().layout.inner, A.C, A.slots, sizeof(*values))};
     const StridedVector<V, S> vector{x.data, x.entry_stride, x.component_stride};
     in_pieces([&](Index begin, Index end) {
       detail::product_rows_baseline<E>(A, strided, vector, ahead, begin, end, store);

@@ -200,7 +200,7 @@ inline bool is_valid_variant(const Selection& selection) {
     if (program.kind != ProgramKind::persistent) return true;
     cuda::check_plan_for_persistent_loop(plan, false);
     // The loop chooses its blocks: powers of two from 256 threads on.
-    const bool suits = plan.threads >= 256 && plan.threads % 3 != 0;
+    const bool suits = plan.gpu.block_size >= 256 && plan.gpu.block_size % 3 != 0;
     return suits && (!program.in_shared || cuda::may_lie_in_shared_memory(plan));
   } catch (const Error&) {
     return false;
@@ -243,18 +243,18 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       program.epilogue == device::store_residual ? entry.exact : entry.text,
       entry.shape,
       cuda::plan_of_product(plan, program.epilogue),
-      plan.lanes == Plan::all_rows ? some_rows : plan.lanes,
+      plan.layout.lanes == Layout::all_rows ? some_rows : plan.layout.lanes,
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};
   product.in_loop = program.in_loop;
   const Ring ring = product.ring == 4   ? Ring::quaternion
                     : product.ring == 2 ? Ring::complex
                                         : Ring::real;
-  const int parts = device::parts_of_group(plan.threads);
+  const int parts = device::parts_of_group(plan.gpu.block_size);
   const auto steps = [&] {
     std::vector<cuda::StepProgram> all;
     for (const VariantSteps& of : program.steps) {
-      const bool is_contiguous = plan.vector == VectorLayout::aos || ring == Ring::real;
+      const bool is_contiguous = plan.layout.vector == VectorLayout::aos || ring == Ring::real;
       for (cuda::StepProgram& step :
            cuda::step_programs(program_of_method(of.method, ring, of.preconditioned),
                                {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
@@ -270,11 +270,11 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
           ? cuda::diagonal_source(product, entry.arithmetic_bytes)
       : program.kind == ProgramKind::steps ? in_one_program(steps())
       : program.kind == ProgramKind::preconditioned_steps
-          ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.vector),
+          ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.layout.vector),
                                              program_of_method(program.steps[0].method, ring, true),
                                              parts)
           : cuda::persistent_source(
-                {product, plan.threads, program.jacobi, program.in_shared, program.method});
+                {product, plan.gpu.block_size, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);
   return source;
 }

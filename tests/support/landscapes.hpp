@@ -21,23 +21,24 @@ class Landscape {
       : seed_(seed), device_(device), least_(least_seconds), interaction_(interaction) {}
 
   double operator()(const Plan& plan) const {
-    const int outer = plan.lanes, inner = static_cast<int>(plan.inner);
+    const int outer = plan.layout.lanes, inner = static_cast<int>(plan.layout.inner);
     double cost = table("C", outer, 0.5) + table("inner", inner, 0.3);
     cost += interaction_ * table("C x inner", 8 * outer + inner, 0.4);
-    cost += table("vector", static_cast<int>(plan.vector), 0.15);
-    cost += interaction_ * table("inner x vector", 2 * inner + static_cast<int>(plan.vector), 0.1);
-    const int window = plan.sort_window == 1      ? 0
-                       : plan.sort_window == 0    ? 4
-                       : plan.sort_window <= 256  ? 1
-                       : plan.sort_window <= 1024 ? 2
-                                                  : 3;
+    cost += table("vector", static_cast<int>(plan.layout.vector), 0.15);
+    cost += interaction_ *
+            table("inner x vector", 2 * inner + static_cast<int>(plan.layout.vector), 0.1);
+    const int window = plan.layout.sort_window == 1      ? 0
+                       : plan.layout.sort_window == 0    ? 4
+                       : plan.layout.sort_window <= 256  ? 1
+                       : plan.layout.sort_window <= 1024 ? 2
+                                                         : 3;
     cost += valley("sigma", window, 0, 4, 0.03);
-    cost += table("order", static_cast<int>(plan.order), 0.05);
-    cost += table("columns", static_cast<int>(plan.columns), 0.03);
-    cost += table("use", static_cast<int>(plan.use), 0.05);
-    cost += table("schedule", static_cast<int>(plan.schedule), 0.15);
-    if (plan.schedule == ScheduleKind::dynamic) {
-      cost += valley("chunk", std::log2(plan.chunk), 0, 6, 0.01);
+    cost += table("order", static_cast<int>(plan.layout.order), 0.05);
+    cost += table("columns", static_cast<int>(plan.layout.columns), 0.03);
+    cost += table("use", static_cast<int>(plan.layout.basis), 0.05);
+    cost += table("schedule", static_cast<int>(plan.schedule.kind), 0.15);
+    if (plan.schedule.kind == ScheduleKind::dynamic) {
+      cost += valley("chunk", std::log2(plan.schedule.chunk), 0, 6, 0.01);
     }
     cost += device_.gpu ? on_gpu(plan) : on_cpu(plan);
     return least_ * std::exp(cost);
@@ -45,37 +46,42 @@ class Landscape {
 
  private:
   double on_gpu(const Plan& plan) const {
-    const double threads = std::log2(plan.threads), T = std::log2(plan.threads_per_row);
+    const double threads = std::log2(plan.gpu.block_size),
+                 T = std::log2(plan.layout.threads_per_row);
     double cost = 0;
-    if (plan.threshold == 0) {
+    if (plan.layout.threshold == 0) {
       cost += valley("T", T, 0, 5, 0.06);
       cost += interaction_ * valley("T x threads", threads - T, 4, 9, 0.02);
     } else {
-      cost += table("threshold", plan.threshold, 0.3) + 0.1;
+      cost += table("threshold", plan.layout.threshold, 0.3) + 0.1;
     }
     // Threads of a multiprocessor; without a bound it holds three quarters of what it may.
     const double room = device_.threads_of_multiprocessor;
-    const double resident =
-        plan.blocks == 0 ? 0.75 * room : static_cast<double>(plan.threads) * plan.blocks;
-    const std::string layout = std::to_string(plan.lanes == 1) + "threads x blocks";
+    const double resident = plan.gpu.blocks == 0
+                                ? 0.75 * room
+                                : static_cast<double>(plan.gpu.block_size) * plan.gpu.blocks;
+    const std::string layout = std::to_string(plan.layout.lanes == 1) + "threads x blocks";
     cost += valley(layout, std::log2(resident), 7, std::log2(room), 0.05);
     cost += valley("threads", threads, 6, 10, 0.01);
-    cost += valley("unroll", std::log2(plan.unroll), 0, 3, 0.03);
-    cost += table("load", static_cast<int>(plan.load), 0.2);
-    if (plan.load == LoadHint::evict_first) cost += valley("kept", plan.kept / 25.0, 0, 2, 0.03);
-    cost += table("loop", static_cast<int>(plan.loop), 0.3);
-    cost += table("launch", static_cast<int>(plan.launch), 0.05);
-    cost += table("reductions", plan.reductions, 0.05);
-    cost += table("passes", plan.passes, 0.05);
+    cost += valley("unroll", std::log2(plan.gpu.unroll), 0, 3, 0.03);
+    cost += table("load", static_cast<int>(plan.gpu.load), 0.2);
+    if (plan.gpu.load == LoadHint::evict_first) {
+      cost += valley("kept", plan.gpu.l2_percent / 25.0, 0, 2, 0.03);
+    }
+    cost += table("loop", static_cast<int>(plan.loop.form), 0.3);
+    cost += table("launch", static_cast<int>(plan.loop.launch), 0.05);
+    cost += table("reductions", plan.loop.single_reduction ? 1 : 2, 0.05);
+    cost += table("passes", plan.loop.fused_updates ? 1 : 2, 0.05);
     return cost;
   }
 
   double on_cpu(const Plan& plan) const {
-    double cost = valley("prefetch-x", std::log2(1 + plan.prefetch_x), 0, 7, 0.006);
-    if (plan.inner != InnerLayout::soa) {
-      cost += valley("prefetch-matrix", std::log2(1 + plan.prefetch_matrix / 256.0), 0, 6, 0.012);
+    double cost = valley("prefetch-x", std::log2(1 + plan.cpu.prefetch_x), 0, 7, 0.006);
+    if (plan.layout.inner != InnerLayout::soa) {
+      cost +=
+          valley("prefetch-matrix", std::log2(1 + plan.cpu.prefetch_matrix / 256.0), 0, 6, 0.012);
     }
-    return cost + table("K2", plan.threshold != 0 ? 1 : 0, 0.3);
+    return cost + table("K2", plan.layout.threshold != 0 ? 1 : 0, 0.3);
   }
 
   double uniform(const std::string& name, int value) const {

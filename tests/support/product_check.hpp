@@ -111,8 +111,8 @@ inline std::vector<Plan> covering_layouts(Generator& generator) {
 /// True where the plan may be asked of a matrix of this shape.
 inline bool fits(const Plan& plan, Index rows, Index columns) {
   if (rows == columns) return true;
-  return plan.order == RowOrder::natural &&
-         (plan.use == BasisUse::scatter || plan.sort_window == 1);
+  return plan.layout.order == RowOrder::natural &&
+         (plan.layout.basis == BasisUse::user || plan.layout.sort_window == 1);
 }
 
 /// Everything that is stored and is no entry's becomes NaN.

@@ -21,11 +21,12 @@ using namespace heddle::test;
 
 /// Two kernels a plan: one of its own, one that all share.
 std::vector<cuda::KernelSource> two_kernels(const Plan& plan) {
-  return {{"own", "own " + std::to_string(plan.chunk), {}, {}}, {"shared", "shared", {}, {}}};
+  return {{"own", "own " + std::to_string(plan.schedule.chunk), {}, {}},
+          {"shared", "shared", {}, {}}};
 }
 std::vector<Plan> plans(int first, int count) {
   std::vector<Plan> made(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) made[static_cast<std::size_t>(i)].chunk = first + i;
+  for (int i = 0; i < count; ++i) made[static_cast<std::size_t>(i)].schedule.chunk = first + i;
   return made;
 }
 
@@ -95,7 +96,7 @@ TEST(AheadCompiler, SurvivesWhatFails) {
   std::atomic<int> calls = 0;
   AheadCompiler ahead(
       [](const Plan& plan) {
-        if (plan.chunk == 2) throw Error(ErrorKind::bad_plan, "no kernels");
+        if (plan.schedule.chunk == 2) throw Error(ErrorKind::bad_plan, "no kernels");
         return two_kernels(plan);
       },
       [&](const auto&) {
@@ -182,7 +183,7 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
         const std::size_t count = kernels.size();
         if (objective == Objective::product()) {
           EXPECT_EQ(count, 1u);
-        } else if (announced.back().loop == LoopForm::persistent &&
+        } else if (announced.back().loop.form == LoopForm::persistent &&
                    objective.method->has_one_kernel) {
           EXPECT_EQ(count, 3u);
         } else {

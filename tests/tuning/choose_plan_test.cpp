@@ -45,33 +45,34 @@ TEST(ChosenPlan, FollowsTheLengthOfVectors) {
        {1, 1000, last_short, last_short + 1, 2 * last_short, 2 * last_short + 1}) {
     SCOPED_TRACE(rows);
     const Plan plan = plan_for(rows, rows);
-    EXPECT_EQ(plan.launch, rows <= last_short ? KernelLaunch::overlapped : KernelLaunch::serial);
-    EXPECT_EQ(plan.reductions, rows <= last_short ? 1 : 2);
+    EXPECT_EQ(plan.loop.launch,
+              rows <= last_short ? KernelLaunch::overlapped : KernelLaunch::serial);
+    EXPECT_EQ(plan.loop.single_reduction, rows <= last_short);
   }
 }
 
 TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
-  EXPECT_EQ(plan_for(34834, 34834).load, LoadHint::normal);
+  EXPECT_EQ(plan_for(34834, 34834).gpu.load, LoadHint::normal);
   const Plan some = plan_for(172974, 172974);
-  EXPECT_EQ(some.load, LoadHint::evict_first);
-  EXPECT_GT(some.kept, 20);
-  EXPECT_LT(some.kept, 40);
+  EXPECT_EQ(some.gpu.load, LoadHint::evict_first);
+  EXPECT_GT(some.gpu.l2_percent, 20);
+  EXPECT_LT(some.gpu.l2_percent, 40);
   const Plan none = plan_for(543524, 543524);
-  EXPECT_EQ(none.load, LoadHint::evict_first);
-  EXPECT_EQ(none.kept, 0);
+  EXPECT_EQ(none.gpu.load, LoadHint::evict_first);
+  EXPECT_EQ(none.gpu.l2_percent, 0);
 }
 
 TEST(ChosenPlan, CountsVectorsInDoubleBesideAMatrixInFloats) {
   const Plan plan = plan_for(300000, 300000, 20, StoredScalar::single);
-  EXPECT_EQ(plan.stored, StoredScalar::single);
-  EXPECT_EQ(plan.kept, 0);
-  EXPECT_EQ(plan.load, LoadHint::no_allocate);
-  EXPECT_EQ(plan.blocks, 0);
+  EXPECT_EQ(plan.layout.stored, StoredScalar::single);
+  EXPECT_EQ(plan.gpu.l2_percent, 0);
+  EXPECT_EQ(plan.gpu.load, LoadHint::no_allocate);
+  EXPECT_EQ(plan.gpu.blocks, 0);
   // The copy stays in L2 where the matrix does not, and so may the loop in one kernel.
-  EXPECT_EQ(plan_for(70000, 70000, 20).loop, LoopForm::graph);
-  EXPECT_EQ(plan_for(70000, 70000, 20, StoredScalar::single).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_for(70000, 70000, 20).loop.form, LoopForm::graph);
+  EXPECT_EQ(plan_for(70000, 70000, 20, StoredScalar::single).loop.form, LoopForm::persistent);
   // Vectors stay in double.
-  EXPECT_EQ(plan_for(140000, 140000, 7, StoredScalar::single).loop, LoopForm::graph);
+  EXPECT_EQ(plan_for(140000, 140000, 7, StoredScalar::single).loop.form, LoopForm::graph);
 }
 
 TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
@@ -80,20 +81,20 @@ TEST(ChosenPlan, CountsTheRowsOfEachBlock) {
   const auto plan_of = [](Index rows, Index shorter) {
     return choose_plan_for_gpu(Rows(rows, 7, 6, shorter).view(), {8, 32});
   };
-  EXPECT_EQ(plan_of(90000, 7).sort_window, Plan::all_rows);
-  EXPECT_EQ(plan_of(90000, 7).loop, LoopForm::persistent);
-  EXPECT_EQ(plan_of(90000, 1).sort_window, 256);
-  EXPECT_EQ(plan_of(90000, 1).loop, LoopForm::persistent);
-  EXPECT_EQ(plan_of(120000, 7).loop, LoopForm::graph);
+  EXPECT_EQ(plan_of(90000, 7).layout.sort_window, Layout::all_rows);
+  EXPECT_EQ(plan_of(90000, 7).loop.form, LoopForm::persistent);
+  EXPECT_EQ(plan_of(90000, 1).layout.sort_window, 256);
+  EXPECT_EQ(plan_of(90000, 1).loop.form, LoopForm::persistent);
+  EXPECT_EQ(plan_of(120000, 7).loop.form, LoopForm::graph);
 }
 
 TEST(ChosenPlan, CountsVectorsThatAreWiderThanTheirEntries) {
   // A real matrix that acts on quaternions, say.
   const Rows rows(100000, 7);
   const PatternView pattern = rows.view();
-  EXPECT_EQ(choose_plan_for_gpu(pattern, 8).loop, LoopForm::persistent);
-  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 8}).loop, LoopForm::persistent);
-  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 64}).loop, LoopForm::graph);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, 8).loop.form, LoopForm::persistent);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 8}).loop.form, LoopForm::persistent);
+  EXPECT_EQ(choose_plan_for_gpu(pattern, {8, 64}).loop.form, LoopForm::graph);
 }
 
 TEST(EntrySize, SaysWhatVectorsTake) {
@@ -108,26 +109,27 @@ TEST(EntrySize, SaysWhatVectorsTake) {
 
 TEST(ChosenPlan, SharesOutFewSmallEntriesByTheirNumber) {
   const Plan few_rows = plan_for(2562, 2562);
-  EXPECT_GT(few_rows.threads_per_row, 1);
-  EXPECT_EQ(few_rows.threshold, 0);
+  EXPECT_GT(few_rows.layout.threads_per_row, 1);
+  EXPECT_EQ(few_rows.layout.threshold, 0);
   // No row needs a second thread.
   const Plan even = plan_for(34834, 34834);
-  EXPECT_EQ(even.threads_per_row, 1);
-  EXPECT_EQ(even.threshold, 0);
+  EXPECT_EQ(even.layout.threads_per_row, 1);
+  EXPECT_EQ(even.layout.threshold, 0);
   const Plan uneven = choose_plan_for_gpu(Rows(34834, 7, 100, 25).view(), 32);
-  EXPECT_EQ(uneven.threads_per_row, 1);
-  EXPECT_EQ(uneven.threshold, 8);
-  EXPECT_EQ(uneven.loop, LoopForm::persistent);
-  EXPECT_EQ(plan_for(172974, 172974).threads_per_row, 1);
+  EXPECT_EQ(uneven.layout.threads_per_row, 1);
+  EXPECT_EQ(uneven.layout.threshold, 8);
+  EXPECT_EQ(uneven.loop.form, LoopForm::persistent);
+  EXPECT_EQ(plan_for(172974, 172974).layout.threads_per_row, 1);
   // A block that is given the shortest rows is given more of them than its vectors have room for.
   const Rows far_apart(34834, 1, 16, 100);
   const PatternView pattern = far_apart.view();
   const Plan far_uneven = choose_plan_for_gpu(pattern, 32);
-  EXPECT_GT(far_uneven.threshold, 0);
-  EXPECT_EQ(far_uneven.sort_window, 256);
-  EXPECT_EQ(far_uneven.loop, LoopForm::persistent);
-  EXPECT_EQ(choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::product()).sort_window,
-            Plan::all_rows);
+  EXPECT_GT(far_uneven.layout.threshold, 0);
+  EXPECT_EQ(far_uneven.layout.sort_window, 256);
+  EXPECT_EQ(far_uneven.loop.form, LoopForm::persistent);
+  EXPECT_EQ(
+      choose_plan_for_gpu(pattern, 32, StoredScalar::own, Objective::product()).layout.sort_window,
+      Layout::all_rows);
 }
 
 /// Blocks of 3 x 3, thirteen a row.
@@ -137,22 +139,22 @@ Plan plan_for_blocks(Index rows, Objective objective) {
 
 TEST(ChosenPlan, IsForWhatIsTimed) {
   const Plan product = plan_for_blocks(26436, Objective::product());
-  EXPECT_EQ(product.threads_per_row, 4);
-  EXPECT_EQ(product.threshold, 0);
+  EXPECT_EQ(product.layout.threads_per_row, 4);
+  EXPECT_EQ(product.layout.threshold, 0);
   for (const Objective solver : {parse_objective("cg"), parse_objective("bicgstab")}) {
     const Plan loop = plan_for_blocks(26436, solver);
-    EXPECT_EQ(loop.loop, LoopForm::persistent);
-    EXPECT_EQ(loop.threads_per_row, 1);
-    EXPECT_EQ(loop.threshold, 8);
+    EXPECT_EQ(loop.loop.form, LoopForm::persistent);
+    EXPECT_EQ(loop.layout.threads_per_row, 1);
+    EXPECT_EQ(loop.layout.threshold, 8);
     // Fewer rows need more threads each to fill the GPU, very few are better left as they are.
-    EXPECT_EQ(plan_for_blocks(9095, solver).threshold, 4);
+    EXPECT_EQ(plan_for_blocks(9095, solver).layout.threshold, 4);
     // What lies in shared memory needs no pieces side by side.
-    EXPECT_EQ(loop.inner, InnerLayout::aosoa_16);
-    EXPECT_EQ(plan_for_blocks(9095, solver).inner, InnerLayout::aos);
+    EXPECT_EQ(loop.layout.inner, InnerLayout::aosoa_16);
+    EXPECT_EQ(plan_for_blocks(9095, solver).layout.inner, InnerLayout::aos);
     const Plan few = plan_for_blocks(1016, solver);
-    EXPECT_EQ(few.sort_window, 1);
-    EXPECT_EQ(few.inner, InnerLayout::aos);
-    EXPECT_GT(few.threads_per_row, 1);
+    EXPECT_EQ(few.layout.sort_window, 1);
+    EXPECT_EQ(few.layout.inner, InnerLayout::aos);
+    EXPECT_GT(few.layout.threads_per_row, 1);
     // In a graph a product is what it is by itself.
     EXPECT_EQ(plan_for_blocks(66840, solver), plan_for_blocks(66840, Objective::product()));
   }
@@ -161,8 +163,8 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
 TEST(ChosenPlan, SortsSmallSystemsWithAFewLongRows) {
   for (const Index longest : {26, 45, 200}) {
     const Plan plan = choose_plan_for_gpu(Rows(3000, 10, 30, longest).view(), 72);
-    EXPECT_EQ(plan.loop, LoopForm::persistent);
-    EXPECT_EQ(plan.sort_window == 1, longest == 26) << longest;
+    EXPECT_EQ(plan.loop.form, LoopForm::persistent);
+    EXPECT_EQ(plan.layout.sort_window == 1, longest == 26) << longest;
   }
 }
 
@@ -171,14 +173,14 @@ TEST(ChosenPlan, LeavesRowsOfFewEntriesInTheirOrderInOneKernel) {
     return choose_plan_for_gpu(Rows(rows, 7, 100, longest).view(), 32, StoredScalar::own,
                                objective);
   };
-  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).sort_window, 1);
-  EXPECT_EQ(plan_of(65000, 9, parse_objective("cg")).sort_window, Plan::all_rows);
-  EXPECT_EQ(plan_of(65000, 8, Objective::product()).sort_window, Plan::all_rows);
+  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).layout.sort_window, 1);
+  EXPECT_EQ(plan_of(65000, 9, parse_objective("cg")).layout.sort_window, Layout::all_rows);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product()).layout.sort_window, Layout::all_rows);
   // Components in planes, where each thread has several rows.
-  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).vector, VectorLayout::soa);
-  EXPECT_EQ(plan_of(34834, 8, parse_objective("cg")).vector, VectorLayout::aos);
-  EXPECT_EQ(plan_of(65000, 8, Objective::product()).vector, VectorLayout::aos);
-  EXPECT_EQ(plan_of(172974, 8, parse_objective("cg")).vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(65000, 8, parse_objective("cg")).layout.vector, VectorLayout::soa);
+  EXPECT_EQ(plan_of(34834, 8, parse_objective("cg")).layout.vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(65000, 8, Objective::product()).layout.vector, VectorLayout::aos);
+  EXPECT_EQ(plan_of(172974, 8, parse_objective("cg")).layout.vector, VectorLayout::aos);
 }
 
 TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
@@ -187,23 +189,23 @@ TEST(ChosenPlan, GoesByTheMemoryOfTheGpu) {
   const auto plan_with = [&](const NearMemory& memory) {
     return choose_plan_for_gpu(pattern, 32, StoredScalar::own, parse_objective("cg"), memory);
   };
-  EXPECT_EQ(plan_with({}).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_with({}).loop.form, LoopForm::persistent);
   DeviceProperties gpu;
-  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop, LoopForm::persistent);
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop.form, LoopForm::persistent);
   gpu.multiprocessors = 24;
   gpu.shared_memory_of_block = 101376;
-  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop, LoopForm::graph);
-  EXPECT_EQ(plan_with(NearMemory::of(gpu)).load, LoadHint::normal);
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).loop.form, LoopForm::graph);
+  EXPECT_EQ(plan_with(NearMemory::of(gpu)).gpu.load, LoadHint::normal);
   gpu.last_cache = 4LL << 20;
-  EXPECT_NE(plan_with(NearMemory::of(gpu)).load, LoadHint::normal);
+  EXPECT_NE(plan_with(NearMemory::of(gpu)).gpu.load, LoadHint::normal);
 }
 
 TEST(ChosenPlan, NamesALoopForEachSize) {
-  EXPECT_EQ(plan_for(1000, 1000).loop, LoopForm::persistent);
-  EXPECT_EQ(plan_for(100000, 100000).loop, LoopForm::persistent);
-  EXPECT_EQ(plan_for(172974, 172974).loop, LoopForm::graph);
-  EXPECT_EQ(plan_for(500000, 500000).loop, LoopForm::graph);
-  EXPECT_EQ(plan_for(1000, 1001).loop, LoopForm::graph);
+  EXPECT_EQ(plan_for(1000, 1000).loop.form, LoopForm::persistent);
+  EXPECT_EQ(plan_for(100000, 100000).loop.form, LoopForm::persistent);
+  EXPECT_EQ(plan_for(172974, 172974).loop.form, LoopForm::graph);
+  EXPECT_EQ(plan_for(500000, 500000).loop.form, LoopForm::graph);
+  EXPECT_EQ(plan_for(1000, 1001).loop.form, LoopForm::graph);
   EXPECT_EQ(choose_plan({}, 32, Device::cpu()), Plan{});
 }
 

@@ -156,10 +156,10 @@ TEST_F(PlanChoiceTest, AProductSaysNothingOfTheLoopAroundIt) {
   const std::string path = save(caches / "p.json", {of_product});
   const PlanChoice of_solve = choose(path, parse_objective("cg"));
   EXPECT_TRUE(of_solve.tuned);
-  EXPECT_EQ(of_solve.plan.lanes, 8);
-  EXPECT_EQ(of_solve.plan.reductions, predicted().reductions);
-  EXPECT_EQ(of_solve.plan.passes, predicted().passes);
-  EXPECT_EQ(of_solve.plan.launch, predicted().launch);
+  EXPECT_EQ(of_solve.plan.layout.lanes, 8);
+  EXPECT_EQ(of_solve.plan.loop.single_reduction, predicted().loop.single_reduction);
+  EXPECT_EQ(of_solve.plan.loop.fused_updates, predicted().loop.fused_updates);
+  EXPECT_EQ(of_solve.plan.loop.launch, predicted().loop.launch);
   EXPECT_EQ(choose(path, Objective::product()).plan, of_product.plan);
 }
 
@@ -224,7 +224,7 @@ TEST_F(PlanChoiceTest, ProfilesOfOtherVersionsAreLeftOut) {
       "newer.json",
       std::regex_replace(text, std::regex("\"schema\": 1"), "\"schema\": 2, \"key\": []"));
   const std::string unknown = folder.write(
-      "unknown.json", std::regex_replace(text, std::regex("sigma=1,"), "sigma=1,weave=twill,"));
+      "unknown.json", std::regex_replace(text, std::regex("\"C=2\""), "\"C=2,weave=twill\""));
   for (const auto& [path, why] :
        {std::pair(newer, "schema: 2 is newer than 1, the one that is known here"),
         std::pair(unknown, "records[0].plan: there is no key 'weave'")}) {

@@ -73,8 +73,8 @@ TEST(PlanFits, WhatShapeAndDeviceAllow) {
   EXPECT_EQ(wide.why_not("K1", some_cpu()), "");
   EXPECT_EQ(wide.why_not("Sl-32", some_gpu()), "");
   EXPECT_EQ(square.why_not("C=6,T=3", some_cpu()), "");
-  EXPECT_NE(square.why_not("C=6,T=3", some_gpu()).find("T=3"), std::string::npos);
-  EXPECT_NE(square.why_not("C=64,T=64", some_gpu()).find("T=64"), std::string::npos);
+  EXPECT_NE(square.why_not("C=6,T=3", some_gpu()).find("threads-per-row=3"), std::string::npos);
+  EXPECT_NE(square.why_not("C=64,T=64", some_gpu()).find("threads-per-row=64"), std::string::npos);
 }
 
 TEST(PlanFits, ALoopInOneKernelWhileItsVectorsDo) {
@@ -99,7 +99,7 @@ TEST(PlanFits, MemoryToTheLastByte) {
   for (const char* plan : {"CSR", "CSR,stored=float", "ELL", "Sl-32", "K1rs", "K2rs", "C=8,T=4"}) {
     SCOPED_TRACE(plan);
     const Plan parsed = parse_plan(plan);
-    const EntryBytes bytes{32, parsed.stored == StoredScalar::single ? 16 : 0};
+    const EntryBytes bytes{32, parsed.layout.stored == StoredScalar::single ? 16 : 0};
     const long long needed =
         memory_use(subject.view().pattern, parsed, bytes, Device::cpu()).peak();
     EXPECT_EQ(subject.why_not(plan, some_cpu(), parse_objective("cg"), needed), "");

@@ -68,8 +68,8 @@ TEST(Predict, KnowsUnevenShares) {
   EXPECT_DOUBLE_EQ(imbalance_of_shares(pattern.view(), 4), 3);
   EXPECT_DOUBLE_EQ(imbalance_of_shares({}, 4), 1);
   const Plan uneven = choose_plan_for_cpu(pattern.view(), 2);
-  EXPECT_EQ(uneven.schedule, ScheduleKind::dynamic);
-  EXPECT_EQ(uneven.chunk, 1);  // 16 groups, two threads
+  EXPECT_EQ(uneven.schedule.kind, ScheduleKind::dynamic);
+  EXPECT_EQ(uneven.schedule.chunk, 1);  // 16 groups, two threads
   EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 1), Plan{});
   EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 4), Plan{});  // too few groups to share out
   const double still = predicted_seconds(Plan{}, pattern.view(), 32, cpu(), round_ceilings);
@@ -136,7 +136,8 @@ TEST(Predict, BeginsWithTheRuleAndAddsWhatIsNear) {
     for (const DeviceProperties& device : {cpu(), gpu()}) {
       for (const Plan& plan :
            predicted_plans(pattern.view(), 8, device, typical_ceilings(device))) {
-        EXPECT_TRUE(plan.use == BasisUse::scatter || plan.sort_window == 1) << to_string(plan);
+        EXPECT_TRUE(plan.layout.basis == BasisUse::user || plan.layout.sort_window == 1)
+            << to_string(plan);
       }
     }
   }

@@ -159,7 +159,7 @@ TEST(Find, PrefersPredictionsToRecordsOfAnotherSize) {
   EXPECT_EQ(nearest(), "domain");
   // Or what of its plan goes by no size.
   profile.domains[0].use = DomainUse::storage;
-  EXPECT_EQ(find(profile, query)->plan.loop, LoopForm::persistent);
+  EXPECT_EQ(find(profile, query)->plan.loop.form, LoopForm::persistent);
   EXPECT_EQ(find(profile, query)->use, DomainUse::storage);
   PlanQuery blind = query;
   blind.predicted.reset();

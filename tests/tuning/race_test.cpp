@@ -17,11 +17,11 @@ constexpr double reference_seconds = 1e-3;
 
 /// `threads` of a plan in microseconds beside a reference of a millisecond.
 double seconds_of(const Plan& plan) {
-  return plan == Plan{} ? reference_seconds : plan.threads * 1e-6;
+  return plan == Plan{} ? reference_seconds : plan.gpu.block_size * 1e-6;
 }
 Plan plan_of(int microseconds) {
   Plan plan;
-  plan.threads = microseconds;
+  plan.gpu.block_size = microseconds;
   return plan;
 }
 

@@ -58,25 +58,25 @@ void check(const Plan& plan, const SearchSpace& space) {
   EXPECT_EQ(plan_from_json(to_json(plan)), plan);
   EXPECT_NO_THROW(check_plan(plan));
   EXPECT_EQ(space.reduced(plan), plan);
-  EXPECT_EQ(plan.stored, StoredScalar::own);
-  EXPECT_EQ(plan.recurrence, Recurrence::ring);
-  const bool moves_rows = plan.sort_window != 1 || plan.order != RowOrder::natural;
+  EXPECT_EQ(plan.layout.stored, StoredScalar::own);
+  EXPECT_EQ(plan.loop.recurrence, Recurrence::ring);
+  const bool moves_rows = plan.layout.sort_window != 1 || plan.layout.order != RowOrder::natural;
   if (subject.rows != subject.columns) {
-    EXPECT_EQ(plan.order, RowOrder::natural);
-    EXPECT_TRUE(!moves_rows || plan.use == BasisUse::scatter);
+    EXPECT_EQ(plan.layout.order, RowOrder::natural);
+    EXPECT_TRUE(!moves_rows || plan.layout.basis == BasisUse::user);
   }
   if (!device.gpu) {
-    EXPECT_EQ(plan.loop, LoopForm::stepped);
+    EXPECT_EQ(plan.loop.form, LoopForm::stepped);
     return;
   }
   EXPECT_NO_THROW(cuda::check_plan_for_gpu(plan));
-  if (plan.loop == LoopForm::persistent) {
-    EXPECT_NO_THROW(
-        cuda::check_plan_for_persistent_loop(plan, plan.use == BasisUse::scatter && moves_rows));
+  if (plan.loop.form == LoopForm::persistent) {
+    EXPECT_NO_THROW(cuda::check_plan_for_persistent_loop(
+        plan, plan.layout.basis == BasisUse::user && moves_rows));
   }
-  EXPECT_LE(plan.threads, device.threads_of_block);
-  EXPECT_LE(plan.blocks, device.blocks_of_multiprocessor);
-  EXPECT_LE(plan.threads * std::max(1, plan.blocks), device.threads_of_multiprocessor);
+  EXPECT_LE(plan.gpu.block_size, device.threads_of_block);
+  EXPECT_LE(plan.gpu.blocks, device.blocks_of_multiprocessor);
+  EXPECT_LE(plan.gpu.block_size * std::max(1, plan.gpu.blocks), device.threads_of_multiprocessor);
 }
 
 TEST(PapersSpace, HoldsPlansThatRunEachOnceAndLayoutsTogether) {
@@ -89,14 +89,14 @@ TEST(PapersSpace, HoldsPlansThatRunEachOnceAndLayoutsTogether) {
     for (const Plan& plan : plans) {
       check(plan, space);
       texts.insert(to_string(plan));
-      if (layouts.empty() || !same_layout(layouts.back(), plan)) layouts.push_back(plan);
+      if (layouts.empty() || layouts.back().layout != plan.layout) layouts.push_back(plan);
     }
     EXPECT_EQ(texts.size(), plans.size());
     for (std::size_t i = 0; i < layouts.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_layout(layouts[i], layouts[j]));
+      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(layouts[i].layout == layouts[j].layout);
     }
     EXPECT_LE(static_cast<double>(plans.size()), space.combinations());
-    EXPECT_TRUE(same_layout(plans.front(), natural_layout(plans.front())));
+    EXPECT_TRUE(plans.front().layout == natural_layout(plans.front()).layout);
   }
 }
 
@@ -140,8 +140,8 @@ TEST(PapersSpace, FollowsTheDeviceBounds) {
   narrow.registers_of_multiprocessor = 32768;
   const TuningSubject subject{100000, 100000, 1500000, 72, 8, Objective::product()};
   for (const Plan& plan : SearchSpace::papers(subject, narrow).plans()) {
-    EXPECT_LE(plan.threads, 256);
-    EXPECT_LE(plan.threads * plan.blocks * 32, 32768);
+    EXPECT_LE(plan.gpu.block_size, 256);
+    EXPECT_LE(plan.gpu.block_size * plan.gpu.blocks * 32, 32768);
   }
 }
 
@@ -236,21 +236,21 @@ TEST(SearchSpace, LetsWhatCannotStayGiveWay) {
     ADD_FAILURE() << "no choice " << setting;
     return {};
   };
-  EXPECT_EQ(with("C=32,T=8", "C=1")->threads_per_row, 1);
-  EXPECT_EQ(with("C=64,T=16", "C=8")->threads_per_row, 8);
-  EXPECT_EQ(with("C=32,threshold=8", "C=n")->threshold, 0);
-  EXPECT_EQ(with("C=32,threshold=8", "T=4")->threshold, 0);
-  EXPECT_EQ(with("C=32,T=4", "threshold=8")->threads_per_row, 1);
-  EXPECT_EQ(with("C=32,T=4", "inner=soa")->threads_per_row, 4);
-  EXPECT_EQ(with("C=32,loop=persistent", "C=n")->loop, LoopForm::graph);
-  EXPECT_EQ(with("C=32,sigma=n,loop=persistent", "use=scatter")->loop, LoopForm::graph);
+  EXPECT_EQ(with("C=32,T=8", "C=1")->layout.threads_per_row, 1);
+  EXPECT_EQ(with("C=64,T=16", "C=8")->layout.threads_per_row, 8);
+  EXPECT_EQ(with("C=32,threshold=8", "C=n")->layout.threshold, 0);
+  EXPECT_EQ(with("C=32,threshold=8", "threads-per-row=4")->layout.threshold, 0);
+  EXPECT_EQ(with("C=32,T=4", "threshold=8")->layout.threads_per_row, 1);
+  EXPECT_EQ(with("C=32,T=4", "entry-layout=soa")->layout.threads_per_row, 4);
+  EXPECT_EQ(with("C=32,loop=persistent", "C=n")->loop.form, LoopForm::graph);
+  EXPECT_EQ(with("C=32,sigma=n,loop=persistent", "basis=user")->loop.form, LoopForm::graph);
   EXPECT_FALSE(with("C=n", "loop=persistent"));
-  EXPECT_FALSE(with("C=1", "T=4"));
+  EXPECT_FALSE(with("C=1", "threads-per-row=4"));
   EXPECT_FALSE(with("C=32,schedule=static", "chunk=4"));
-  EXPECT_FALSE(with("C=32", "use=scatter"));
-  EXPECT_FALSE(with("C=32,loop=persistent", "threads=512"));
-  EXPECT_FALSE(with("threads=512,blocks=4", "threads=1024"));
-  EXPECT_EQ(with("threads=512,blocks=2", "threads=256")->blocks, 2);
+  EXPECT_FALSE(with("C=32", "basis=user"));
+  EXPECT_FALSE(with("C=32,loop=persistent", "block-size=512"));
+  EXPECT_FALSE(with("threads=512,blocks=4", "block-size=1024"));
+  EXPECT_EQ(with("threads=512,blocks=2", "block-size=256")->gpu.blocks, 2);
 }
 
 TEST(SearchSpace, KnowsWhatMeansNothing) {
@@ -278,11 +278,11 @@ TEST(SearchSpace, KnowsWhatMeansNothing) {
 }
 
 TEST(Layouts, AreWhatAMatrixIsBuiltFor) {
-  EXPECT_TRUE(same_layout(parse_plan("Sl-32,threads=64,loop=graph"), parse_plan("Sl-32")));
+  EXPECT_TRUE(parse_plan("Sl-32,threads=64,loop=graph").layout == parse_plan("Sl-32").layout);
   for (const char* other : {"C=16", "C=32,sigma=n", "C=32,T=2", "C=32,threshold=8",
                             "C=32,order=rcm", "C=32,columns=given", "C=32,use=scatter",
                             "C=32,inner=soa", "C=32,vector=soa", "C=32,stored=float"}) {
-    EXPECT_FALSE(same_layout(parse_plan(other), parse_plan("Sl-32"))) << other;
+    EXPECT_FALSE(parse_plan(other).layout == parse_plan("Sl-32").layout) << other;
   }
   const Plan natural =
       natural_layout(parse_plan("K2,inner=soa,vector=soa,order=rcm,threads=512,blocks=3"));

@@ -123,9 +123,9 @@ TEST(FullSearch, FindsThePlantedBest) {
       EXPECT_LT(times(result.best->plan), 1.02 * times(best_of(plans, times)));
       std::vector<Plan> natural;
       for (const Plan& plan : plans) {
-        if (same_layout(plan, natural_layout(plan))) natural.push_back(plan);
+        if (plan.layout == natural_layout(plan).layout) natural.push_back(plan);
       }
-      EXPECT_TRUE(same_layout(result.natural->plan, natural_layout(result.natural->plan)));
+      EXPECT_TRUE(result.natural->plan.layout == natural_layout(result.natural->plan).layout);
       EXPECT_LT(times(result.natural->plan), 1.03 * times(best_of(natural, times)));
       EXPECT_NEAR(result.natural->seconds.median / result.best->seconds.median,
                   times(result.natural->plan) / times(result.best->plan),
@@ -210,10 +210,10 @@ TEST(PrunedSearch, KeepsThePredictionWhereNothingIsClearlyFaster) {
   const Plan start = parse_plan("C=32,T=2,threads=256", whole.base());
   for (const double gain : {0.995, 0.95}) {
     SyntheticTrials trials([gain](const Plan& plan) {
-      return 1e-3 * (plan.lanes == 64 ? gain : plan.lanes == 32 ? 1 : 1.1);
+      return 1e-3 * (plan.layout.lanes == 64 ? gain : plan.layout.lanes == 32 ? 1 : 1.1);
     });
     const SearchResult result = pruned_search(trials, whole, {start}, {});
-    EXPECT_EQ(result.best->plan.lanes, gain < 0.99 ? 64 : 32);
+    EXPECT_EQ(result.best->plan.layout.lanes, gain < 0.99 ? 64 : 32);
     EXPECT_EQ(result.best->plan == start, gain > 0.99);
   }
 }
@@ -222,30 +222,32 @@ TEST(PrunedSearch, TriesPairsThatDependOnOneAnother) {
   // Neither of two settings helps without the other.
   const SearchSpace whole = SearchSpace::whole(subject_of(Objective::product()), hopper_like());
   const auto times = [](const Plan& plan) {
-    const bool layout = plan.lanes == 64 && plan.inner == InnerLayout::aosoa_component;
-    const bool extent = plan.threads == 512 && plan.threads_per_row == 4;
+    const bool layout =
+        plan.layout.lanes == 64 && plan.layout.inner == InnerLayout::aosoa_component;
+    const bool extent = plan.gpu.block_size == 512 && plan.layout.threads_per_row == 4;
     return 1e-3 * (layout ? 0.7 : 1) * (extent ? 0.8 : 1);
   };
   SyntheticTrials trials(times);
   const Plan start = parse_plan("C=32,T=2,threads=256", whole.base());
   const SearchResult result = pruned_search(trials, whole, {start}, {});
-  EXPECT_EQ(result.best->plan.lanes, 64);
-  EXPECT_EQ(result.best->plan.inner, InnerLayout::aosoa_component);
-  EXPECT_EQ(result.best->plan.threads, 512);
-  EXPECT_EQ(result.best->plan.threads_per_row, 4);
+  EXPECT_EQ(result.best->plan.layout.lanes, 64);
+  EXPECT_EQ(result.best->plan.layout.inner, InnerLayout::aosoa_component);
+  EXPECT_EQ(result.best->plan.gpu.block_size, 512);
+  EXPECT_EQ(result.best->plan.layout.threads_per_row, 4);
 }
 
 TEST(PrunedSearch, FollowsTheValleyOfThreadsAndBlocks) {
   // Time depends on threads x blocks alone, of which there should be few.
   const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product()), hopper_like());
   const auto times = [](const Plan& plan) {
-    const double off = std::log2(static_cast<double>(plan.threads) * std::max(plan.blocks, 1)) - 8;
+    const double off =
+        std::log2(static_cast<double>(plan.gpu.block_size) * std::max(plan.gpu.blocks, 1)) - 8;
     return 1e-3 * (1 + 0.05 * off * off);
   };
   SyntheticTrials trials(times);
   const Plan start = parse_plan("C=32,threads=1024,blocks=2", papers.base());
   const SearchResult result = pruned_search(trials, papers, {start}, {});
-  EXPECT_EQ(result.best->plan.threads * result.best->plan.blocks, 256);
+  EXPECT_EQ(result.best->plan.gpu.block_size * result.best->plan.gpu.blocks, 256);
 }
 
 /// The times of tests/tuning/data/papers-space-cpu.csv.
@@ -265,10 +267,12 @@ class RecordedTable {
       ratios_[to_string(plan)] = std::stod(ratio);
       std::istringstream numbers(times);
       for (const int x : {0, 12, 24, 48, 96}) {
-        plan.prefetch_x = x;
+        plan.cpu.prefetch_x = x;
         for (const int bytes : {0, 1024, 2048, 4096, 8192}) {
-          if (plan.inner == InnerLayout::soa && bytes != Plan{}.prefetch_matrix) continue;
-          plan.prefetch_matrix = bytes;
+          if (plan.layout.inner == InnerLayout::soa && bytes != Plan{}.cpu.prefetch_matrix) {
+            continue;
+          }
+          plan.cpu.prefetch_matrix = bytes;
           double microseconds = 0;
           numbers >> microseconds;
           seconds_[to_string(plan)] = microseconds * 1e-6;
@@ -279,8 +283,8 @@ class RecordedTable {
   std::size_t size() const { return seconds_.size(); }
   double operator()(const Plan& plan) const { return seconds_.at(to_string(plan)); }
   double ratio(Plan plan) const {
-    plan.prefetch_x = Plan{}.prefetch_x;
-    plan.prefetch_matrix = Plan{}.prefetch_matrix;
+    plan.cpu.prefetch_x = Plan{}.cpu.prefetch_x;
+    plan.cpu.prefetch_matrix = Plan{}.cpu.prefetch_matrix;
     return ratios_.at(to_string(plan));
   }
 
@@ -370,7 +374,7 @@ TEST(FullSearch, KeepsPlansOfALayoutTogether) {
   full_search(trials, papers, Plan{}, {});
   int changes = 0;
   for (std::size_t i = 1; i < trials.order.size(); ++i) {
-    changes += !same_layout(trials.order[i - 1], trials.order[i]);
+    changes += trials.order[i - 1].layout != trials.order[i].layout;
   }
   constexpr int layouts = 24, finalists = 6;
   EXPECT_LE(changes, layouts + finalists);
@@ -378,10 +382,12 @@ TEST(FullSearch, KeepsPlansOfALayoutTogether) {
 
 TEST(Searches, LeaveOutWhatIsTooLargeBeforePreparingIt) {
   both([](SyntheticTrials& trials, const SearchSpace&, const auto& run) {
-    trials.ratio = [](const Plan& plan) { return plan.lanes == Plan::all_rows ? 2.5 : 1.2; };
+    trials.ratio = [](const Plan& plan) {
+      return plan.layout.lanes == Layout::all_rows ? 2.5 : 1.2;
+    };
     TuneOptions options;
     options.on_trial = [](const Trial& trial) {
-      const bool is_large = trial.plan.lanes == Plan::all_rows;
+      const bool is_large = trial.plan.layout.lanes == Layout::all_rows;
       EXPECT_EQ(trial.outcome == Trial::Outcome::too_large, is_large);
       if (is_large) {
         EXPECT_EQ(trial.reason, "takes 2.5 times the memory of CSR, more than 2");
@@ -390,16 +396,16 @@ TEST(Searches, LeaveOutWhatIsTooLargeBeforePreparingIt) {
     };
     const SearchResult result = run(options);
     EXPECT_GT(result.too_large, 0);
-    for (const Plan& plan : trials.order) EXPECT_NE(plan.lanes, Plan::all_rows);
+    for (const Plan& plan : trials.order) EXPECT_NE(plan.layout.lanes, Layout::all_rows);
   });
 }
 
 TEST(Searches, SurviveRefusalsWrongResultsAndFullMemory) {
   both([](SyntheticTrials& trials, const SearchSpace&, const auto& run) {
     trials.check = [](const Plan& plan) {
-      if (plan.inner == InnerLayout::soa) throw WrongResult("row 3 is off by 7");
-      if (plan.lanes == 16) throw Error(ErrorKind::bad_plan, "not here");
-      if (plan.lanes == Plan::all_rows) throw Error(ErrorKind::memory, "no room");
+      if (plan.layout.inner == InnerLayout::soa) throw WrongResult("row 3 is off by 7");
+      if (plan.layout.lanes == 16) throw Error(ErrorKind::bad_plan, "not here");
+      if (plan.layout.lanes == Layout::all_rows) throw Error(ErrorKind::memory, "no room");
     };
     std::map<Trial::Outcome, std::set<std::string>> reasons;
     TuneOptions options;
@@ -408,8 +414,8 @@ TEST(Searches, SurviveRefusalsWrongResultsAndFullMemory) {
     EXPECT_EQ(reasons[Trial::Outcome::wrong], std::set<std::string>{"row 3 is off by 7"});
     EXPECT_EQ(reasons[Trial::Outcome::refused], std::set<std::string>{"not here"});
     EXPECT_EQ(reasons[Trial::Outcome::too_large], std::set<std::string>{"no room"});
-    EXPECT_EQ(result.best->plan.inner, InnerLayout::aos);
-    EXPECT_NE(result.best->plan.lanes, 16);
+    EXPECT_EQ(result.best->plan.layout.inner, InnerLayout::aos);
+    EXPECT_NE(result.best->plan.layout.lanes, 16);
     EXPECT_GT(result.wrong, 0);
     EXPECT_GT(result.refused, 0);
     EXPECT_GT(result.too_large, 0);
@@ -440,16 +446,17 @@ TEST(Searches, WeighMemory) {
   const SearchSpace papers = SearchSpace::papers(subject_of(Objective::product()), cpu_like(4));
   for (const bool pruned : {false, true}) {
     const auto run = [&](const TuneOptions& options) {
-      SyntheticTrials trials([](const Plan& plan) { return plan.lanes == 1 ? 1e-3 : 0.9e-3; });
-      trials.ratio = [](const Plan& plan) { return plan.lanes == 1 ? 1.0 : 1.5; };
+      SyntheticTrials trials(
+          [](const Plan& plan) { return plan.layout.lanes == 1 ? 1e-3 : 0.9e-3; });
+      trials.ratio = [](const Plan& plan) { return plan.layout.lanes == 1 ? 1.0 : 1.5; };
       return pruned ? pruned_search(trials, papers, {Plan{}}, options)
                     : full_search(trials, papers, Plan{}, options);
     };
-    EXPECT_NE(run({}).best->plan.lanes, 1);
+    EXPECT_NE(run({}).best->plan.layout.lanes, 1);
     TuneOptions options;
     options.memory_weight = 0.5;
     const SearchResult weighed = run(options);
-    EXPECT_EQ(weighed.best->plan.lanes, 1);
+    EXPECT_EQ(weighed.best->plan.layout.lanes, 1);
     EXPECT_DOUBLE_EQ(weighed.best->score, weighed.best->seconds.median);
   }
 }
@@ -509,15 +516,15 @@ TEST(Searches, KeepWhatTheyMeasuredWhenTheyAreEnded) {
 
 TEST(FullSearch, MeasuresTheNaturalLayoutWhereTheSpaceLacksIt) {
   const Setting setting{"CPU", cpu_like(4), Objective::product()};
-  const SearchSpace slices(Plan{.lanes = 32},
+  const SearchSpace slices(Plan{.layout = {.lanes = 32}},
                            {{"inner layout", {"inner=aos", "inner=soa"}},
                             {"prefetch of x", {"prefetch-x=0", "prefetch-x=48"}, true}},
                            subject_of(Objective::product()), setting.device);
-  SyntheticTrials trials([](const Plan& plan) { return plan.prefetch_x == 0 ? 1e-3 : 2e-3; });
-  const SearchResult result = full_search(trials, slices, Plan{.lanes = 32}, {});
+  SyntheticTrials trials([](const Plan& plan) { return plan.cpu.prefetch_x == 0 ? 1e-3 : 2e-3; });
+  const SearchResult result = full_search(trials, slices, Plan{.layout = {.lanes = 32}}, {});
   ASSERT_TRUE(result.natural);
-  EXPECT_EQ(result.natural->plan, (Plan{.prefetch_x = 0}));
-  EXPECT_EQ(result.best->plan.prefetch_x, 0);
+  EXPECT_EQ(result.natural->plan, (Plan{.cpu = {.prefetch_x = 0}}));
+  EXPECT_EQ(result.best->plan.cpu.prefetch_x, 0);
 }
 
 }  // namespace

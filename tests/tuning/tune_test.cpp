@@ -57,7 +57,7 @@ void expect_record_of(const AnyMatrix& matrix, const ProfileRecord& record) {
   EXPECT_GT(record.seconds.runs, 0);
   EXPECT_GT(record.seconds.median, 0);
   EXPECT_GT(record.natural_seconds.median, 0);
-  EXPECT_TRUE(same_layout(record.natural, natural_layout(record.natural)));
+  EXPECT_TRUE(record.natural.layout == natural_layout(record.natural).layout);
   EXPECT_DOUBLE_EQ(record.speedup.value(), record.natural_seconds.median / record.seconds.median);
   EXPECT_LE(record.memory_ratio, 2);
   EXPECT_EQ(record.date.size(), 10u);
@@ -228,15 +228,15 @@ TEST(Tune, NeverTakesAWrongPlan) {
   options.on_trial = [&](const Trial& trial) {
     wrong += trial.outcome == Trial::Outcome::wrong;
     if (trial.outcome == Trial::Outcome::wrong) {
-      EXPECT_EQ(trial.plan.lanes, 1);
+      EXPECT_EQ(trial.plan.layout.lanes, 1);
     }
   };
-  const auto csr_is_wrong = all_but([](const Plan& plan) { return plan.lanes == 1; });
+  const auto csr_is_wrong = all_but([](const Plan& plan) { return plan.layout.lanes == 1; });
   options.starts = {parse_plan("Sl-32")};
   const Profile profile = detail::tune({"spin", &matrix}, cpu_with(csr_is_wrong), options);
   EXPECT_GT(wrong, 0);
   ASSERT_EQ(profile.records.size(), 1u);
-  EXPECT_NE(profile.records.front().plan.lanes, 1);
+  EXPECT_NE(profile.records.front().plan.layout.lanes, 1);
   EXPECT_FALSE(profile.records.front().speedup);  // no natural layout ran
   EXPECT_EQ(profile.records.front().natural_seconds.runs, 0);
 
@@ -386,14 +386,18 @@ TEST(LossesLeftOut, AreOfPlansThatTheOthersHave) {
 /// Times by matrix and outer layout: each matrix has a layout that suits it and no other, and C=16
 /// is within 4% of it for all.
 std::unique_ptr<Trials> one_good_compromise(const AnyMatrix& matrix, const Device&, Objective) {
-  const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 1 : Plan::all_rows;
+  const Index suits = matrix.rows() < 100 ? 32 : matrix.rows() < 300 ? 1 : Layout::all_rows;
   return std::make_unique<SyntheticTrials>(
       [suits](const Plan& plan) {
-        double seconds = plan.lanes == suits ? 1e-3 : plan.lanes == 16 ? 1.04e-3 : 3e-3;
-        if (plan.inner != InnerLayout::aos || plan.vector != VectorLayout::aos) seconds *= 1.5;
-        if (plan.sort_window != 1 || plan.order != RowOrder::natural) seconds *= 1.3;
-        if (plan.threads_per_row != 1 || plan.threshold != 0) seconds *= 1.3;
-        if (plan.schedule != ScheduleKind::fixed) seconds *= 1.2;
+        double seconds = plan.layout.lanes == suits ? 1e-3
+                         : plan.layout.lanes == 16  ? 1.04e-3
+                                                    : 3e-3;
+        if (plan.layout.inner != InnerLayout::aos || plan.layout.vector != VectorLayout::aos) {
+          seconds *= 1.5;
+        }
+        if (plan.layout.sort_window != 1 || plan.layout.order != RowOrder::natural) seconds *= 1.3;
+        if (plan.layout.threads_per_row != 1 || plan.layout.threshold != 0) seconds *= 1.3;
+        if (plan.schedule.kind != ScheduleKind::fixed) seconds *= 1.2;
         return seconds;
       },
       static_cast<std::uint64_t>(matrix.rows()));
@@ -420,13 +424,13 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   options.on_matrix = {};
   options.observer = {};
   ASSERT_EQ(profile.records.size(), 3u);
-  EXPECT_EQ(profile.records[0].plan.lanes, 32);
-  EXPECT_EQ(profile.records[1].plan.lanes, 1);
-  EXPECT_EQ(profile.records[2].plan.lanes, Plan::all_rows);
+  EXPECT_EQ(profile.records[0].plan.layout.lanes, 32);
+  EXPECT_EQ(profile.records[1].plan.layout.lanes, 1);
+  EXPECT_EQ(profile.records[2].plan.layout.lanes, Layout::all_rows);
   ASSERT_EQ(profile.domains.size(), 1u);
   const DomainRecord& domain = profile.domains.front();
   EXPECT_EQ(domain.domain, "grids");
-  EXPECT_EQ(domain.plan.lanes, 16);
+  EXPECT_EQ(domain.plan.layout.lanes, 16);
   EXPECT_EQ(domain.entry, "real");
   EXPECT_EQ(domain.objective, Objective::product());
   EXPECT_EQ(domain.fingerprints.size(), 3u);
@@ -436,8 +440,8 @@ TEST(TuneDomain, FindsThePlanThatSuitsAll) {
   const Evaluation evaluation =
       detail::evaluate(profile, {"unseen", &unseen}, cpu_with(one_good_compromise), options);
   EXPECT_EQ(evaluation.domain, "grids");
-  EXPECT_EQ(evaluation.plan.plan.lanes, 16);
-  EXPECT_EQ(evaluation.best.plan.lanes, 32);
+  EXPECT_EQ(evaluation.plan.plan.layout.lanes, 16);
+  EXPECT_EQ(evaluation.best.plan.layout.lanes, 32);
   EXPECT_NEAR(evaluation.loss, 0.04, 0.03);
 }
 
@@ -445,15 +449,15 @@ int predicted_T(const AnyMatrix& matrix) {
   return predicted_plans(matrix.pattern(), subject_of(matrix).size(), hopper_like(),
                          typical_ceilings(hopper_like()))
       .front()
-      .threads_per_row;
+      .layout.threads_per_row;
 }
 /// Planar components suit all matrices, and as many threads a row as are predicted for each.
 std::unique_ptr<Trials> one_good_storage(const AnyMatrix& matrix, const Device&, Objective) {
   const int T = predicted_T(matrix);
   return std::make_unique<SyntheticTrials>(
       [T](const Plan& plan) {
-        return 1e-3 * (plan.inner == InnerLayout::soa ? 0.8 : 1) *
-               (plan.threads_per_row == T ? 1 : 1.3);
+        return 1e-3 * (plan.layout.inner == InnerLayout::soa ? 0.8 : 1) *
+               (plan.layout.threads_per_row == T ? 1 : 1.3);
       },
       static_cast<std::uint64_t>(matrix.rows()));
 }
@@ -470,13 +474,13 @@ TEST(TuneDomain, LeavesToPredictionsWhatGoesBySize) {
   ASSERT_EQ(profile.domains.size(), 1u);
   const DomainRecord& domain = profile.domains.front();
   EXPECT_EQ(domain.use, DomainUse::storage);
-  EXPECT_EQ(domain.plan.inner, InnerLayout::soa);
+  EXPECT_EQ(domain.plan.layout.inner, InnerLayout::soa);
   EXPECT_LT(domain.regret, 0.03);
   ASSERT_EQ(domain.left_out.size(), 3u);
   for (const double loss : domain.left_out) EXPECT_LT(loss, 0.05);
   const Evaluation evaluation = detail::evaluate(profile, {"unseen", &unseen}, gpu, options);
-  EXPECT_EQ(evaluation.plan.plan.inner, InnerLayout::soa);
-  EXPECT_EQ(evaluation.plan.plan.threads_per_row, predicted_T(unseen));
+  EXPECT_EQ(evaluation.plan.plan.layout.inner, InnerLayout::soa);
+  EXPECT_EQ(evaluation.plan.plan.layout.threads_per_row, predicted_T(unseen));
 }
 
 TEST(TuneDomain, TunesMatricesAndEvaluatesAnother) {

@@ -48,7 +48,7 @@ Times times_of(const Run& run) {
                    record.quantity,
                    candidate.role,
                    candidate.library,
-                   any_plan ? "" : candidate.method,
+                   any_plan ? "" : short_method(candidate),
                    caches,
                    0};
         while (times.of.contains(key)) ++std::get<9>(key);

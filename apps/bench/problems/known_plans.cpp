@@ -24,25 +24,27 @@ std::vector<std::string> plans_on_gpu(const AnyMatrix& matrix, const Device& dev
   std::vector<std::string> plans;
   const auto change = [&](const std::string& settings) { plans.push_back("chosen," + settings); };
   // Entries of a row on the way, against registers.
-  change(chosen.unroll == 4 ? "unroll=2" : "unroll=4");
-  if (chosen.blocks == 0 && chosen.threads <= 256) change("blocks=6");
+  change(chosen.gpu.unroll == 4 ? "unroll=2" : "unroll=4");
+  if (chosen.gpu.blocks == 0 && chosen.gpu.block_size <= 256) change("blocks=6");
   // The order that saves padding, against the one that keeps neighbours together.
-  change(chosen.sort_window == Plan::all_rows ? "sigma=1024" : "sigma=n");
-  if (chosen.threshold == 0) {
-    if (chosen.threads_per_row > 1) {
-      change("T=" + std::to_string(chosen.threads_per_row / 2));
+  change(chosen.layout.sort_window == Layout::all_rows ? "sigma=1024" : "sigma=n");
+  if (chosen.layout.threshold == 0) {
+    if (chosen.layout.threads_per_row > 1) {
+      change("threads-per-row=" + std::to_string(chosen.layout.threads_per_row / 2));
     }
-    if (chosen.threads_per_row < 16) {
-      change("T=" + std::to_string(2 * chosen.threads_per_row));
+    if (chosen.layout.threads_per_row < 16) {
+      change("threads-per-row=" + std::to_string(2 * chosen.layout.threads_per_row));
     }
   }
   if (matrix.entry_bytes() > 16) {
-    change(chosen.inner == InnerLayout::aosoa_component ? "inner=aosoa16" : "inner=aosoa");
+    change(chosen.layout.inner == InnerLayout::aosoa_component ? "entry-layout=aosoa16"
+                                                               : "entry-layout=aosoa");
   }
-  if (chosen.load == LoadHint::evict_first) {
-    change("load=no-allocate,kept=0");
-    change("kept=" + std::to_string(chosen.kept == 0 ? 20 : chosen.kept / 2));
-  } else if (chosen.load == LoadHint::no_allocate) {
+  if (chosen.gpu.load == LoadHint::evict_first) {
+    change("load=no-allocate,l2-percent=0");
+    change("l2-percent=" +
+           std::to_string(chosen.gpu.l2_percent == 0 ? 20 : chosen.gpu.l2_percent / 2));
+  } else if (chosen.gpu.load == LoadHint::no_allocate) {
     change("load=evict-first");
   }
   return plans;

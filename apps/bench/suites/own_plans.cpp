@@ -11,7 +11,7 @@ namespace heddle::bench {
 
 Plan natural_plan(const Plan& chosen) {
   Plan plan = natural_layout(chosen);
-  plan.stored = StoredScalar::own;
+  plan.layout.stored = StoredScalar::own;
   return plan;
 }
 

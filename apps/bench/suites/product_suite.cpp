@@ -37,10 +37,10 @@ ProductContender own_contender(const Problem& problem, const OwnPlan& plan, cons
     return contender;
   }
   or_failure(contender.candidate, [&] {
-    if (plan.plan->stored == StoredScalar::single) {
+    if (plan.plan->layout.stored == StoredScalar::single) {
       throw Error(ErrorKind::unsupported,
-                  "stored=float multiplies by rounded entries in a solver's iterations only; the "
-                  "suite solver measures it");
+                  "iteration-precision=single multiplies by rounded entries in a solver's "
+                  "iterations only; the suite solver measures it");
     }
     OwnProduct product = own_product(problem, *plan.plan, device);
     contender.candidate.memory_bytes = product.memory_bytes;

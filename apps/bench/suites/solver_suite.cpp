@@ -270,7 +270,7 @@ struct OwnSystems {
 OwnSystems own_systems(const Session& session, const Problem& problem) {
   std::vector<std::string> texts;
   if (problem.matrix.precision() == Precision::double_precision) {
-    texts.emplace_back("chosen,stored=float");
+    texts.emplace_back("chosen,iteration-precision=single");
   }
   const std::vector<std::string>& asked_for = session.settings().plans;
   texts.insert(texts.end(), asked_for.begin(), asked_for.end());

@@ -26,8 +26,9 @@ struct promoted<E> {
                          typename arithmetic_t<E>::template with_scalar<sum_t<vector_scalar_t<E>>>>;
 };
 
-/// Entries whose copy in floats, `stored_as<float, E>`, iterations may read under stored=float: not
-/// those that hold floats already, nor something that only its `load()` understands.
+/// Entries whose copy in floats, `stored_as<float, E>`, iterations may read under
+/// iteration-precision=single: not those that hold floats already, nor something that only its
+/// `load()` understands.
 template <class E>
 inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
                                    sizeof(stored_scalar_t<E>) > sizeof(float);
@@ -59,7 +60,7 @@ template <class E>
 void diagonal(const SlicedOperator<vector_scalar_t<E>>& matrix, arithmetic_t<E>* entries) {
   using stored = stored_scalar_t<E>;
   const DiagonalSearch search = diagonal_search(matrix.pattern());
-  const EntryWriter<E> values(matrix.pattern(), matrix.plan().inner,
+  const EntryWriter<E> values(matrix.pattern(), matrix.plan().layout.inner,
                               reinterpret_cast<stored*>(matrix.stored_values().data()));
   parallel_for(team_size(matrix.device().stream(), matrix.rows()), matrix.rows(), [&](Index row) {
     const Offset slot = search.slot_among(row, 0, 1);

@@ -1,4 +1,4 @@
-// The copy of a matrix's values that iterations read under stored=float.
+// The copy of a matrix's values that iterations read under iteration-precision=single.
 #pragma once
 
 #include "heddle/detail/sliced.hpp"

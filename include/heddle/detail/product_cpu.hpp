@@ -125,7 +125,7 @@ template <class Body>
 void for_each_product_group(Index groups, Offset work, const Plan& plan, const Stream& stream,
                             const Body& body) {
   parallel_for(team_size(stream, work), groups,
-               plan.schedule == ScheduleKind::fixed ? 0 : plan.chunk, body);
+               plan.schedule.kind == ScheduleKind::fixed ? 0 : plan.schedule.chunk, body);
 }
 
 // What is done with a row's sum; each returns nothing and keeps its partial sum, if it has one.
@@ -214,11 +214,11 @@ void product_cpu(const SlicedOperator<S>& matrix, const FieldView<const S>& x, c
   const Plan& plan = matrix.plan();
   const auto* const values =
       reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
-  const bool aosoa =
-      plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
-  const bool packed = (plan.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
-  const bool one_stream = plan.inner != InnerLayout::soa;
-  const Prefetch distance{plan.prefetch_x, one_stream ? plan.prefetch_matrix : 0};
+  const bool aosoa = plan.layout.inner == InnerLayout::aosoa_component ||
+                     plan.layout.inner == InnerLayout::aosoa_16;
+  const bool packed = (plan.layout.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
+  const bool one_stream = plan.layout.inner != InnerLayout::soa;
+  const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
   const auto run = [&](const auto& values_of, const auto& vector_of) {
     using Values = std::decay_t<decltype(values_of)>;
     using Vector = std::decay_t<decltype(vector_of)>;
@@ -232,7 +232,7 @@ void product_cpu(const SlicedOperator<S>& matrix, const FieldView<const S>& x, c
   if (packed) {
     run(PackedValues<E>{values}, PackedVector<V, S>{x.data});
   } else {
-    run(StridedValues<E>{values, slot_formula<E::components>(plan.inner, A.C, A.slots,
+    run(StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
                                                              sizeof(stored_scalar_t<E>))},
         StridedVector<V, S>{x.data, x.entry_stride, x.component_stride});
   }

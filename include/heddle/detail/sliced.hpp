@@ -59,7 +59,8 @@ class HEDDLE_EXPORT EntryMap {
   Array<Offset> wide_;
 };
 
-/// Bytes of a stored entry, and of the narrower copy of it that a plan with stored=float adds.
+/// Bytes of a stored entry, and of the narrower copy of it that a plan with
+/// iteration-precision=single adds.
 struct HEDDLE_EXPORT EntryBytes {
   EntryBytes(int bytes, int of_copy = 0) : own(bytes), copy(of_copy) {}
   int own;
@@ -113,8 +114,8 @@ HEDDLE_EXPORT void check_least_memory(const PatternView& pattern, const Plan& pl
 /// The immutable pattern of a matrix in sliced storage; several matrices may share one.
 class HEDDLE_EXPORT SlicedPattern {
  public:
-  /// Rows and columns are numbered in the given bases. With use=permuted rows are stored in the
-  /// order of `row_basis`; with use=scatter they are sorted further and the product stores each
+  /// Rows and columns are numbered in the given bases. With basis=permuted rows are stored in the
+  /// order of `row_basis`; with basis=user they are sorted further and the product stores each
   /// where the row basis has it. Allocates after the memory check: `memory_limit` in bytes, by
   /// default what the device has available.
   static std::shared_ptr<const SlicedPattern> build(const PatternView& pattern, const Plan& plan,
@@ -158,7 +159,7 @@ class HEDDLE_EXPORT SlicedPattern {
   }
 
   /// Columns readable past the last slot, so that a prefetch may look ahead without a test.
-  static constexpr Index column_slack = Plan::furthest_prefetch_x;
+  static constexpr Index column_slack = CpuSchedule::furthest_prefetch_x;
 };
 
 /// The slot of the diagonal entry of each row, -1 where there is none; rows as the row basis

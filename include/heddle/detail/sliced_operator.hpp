@@ -66,7 +66,7 @@ struct HEDDLE_EXPORT EntryTable {
   int bytes() const { return sizes.components * sizes.stored_bytes; }
   /// What `plan` keeps of an entry, for `memory_use`.
   EntryBytes bytes(const Plan& plan) const {
-    return {bytes(), narrow && plan.stored == StoredScalar::single ? narrow->bytes() : 0};
+    return {bytes(), narrow && plan.layout.stored == StoredScalar::single ? narrow->bytes() : 0};
   }
 };
 
@@ -113,16 +113,16 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   Index columns() const override { return pattern().columns; }
   int row_components() const override { return entry().sizes.result_components; }
   int column_components() const override { return entry().sizes.vector_components; }
-  VectorLayout vector_layout() const override { return plan().vector; }
+  VectorLayout vector_layout() const override { return plan().layout.vector; }
   std::shared_ptr<const Basis> row_basis() const override { return pattern().row_basis; }
   std::shared_ptr<const Basis> column_basis() const override { return pattern().column_basis; }
   Device device() const override { return device_; }
   Ring ring() const override { return entry().ring; }
-  Recurrence recurrence() const override { return plan().recurrence; }
+  Recurrence recurrence() const override { return plan().loop.recurrence; }
   bool has_adjoint() const override { return entry().has_adjoint; }
 
-  /// Entries, columns and row offsets without padding, x and y once; under stored=float of
-  /// `iterated()`.
+  /// Entries, columns and row offsets without padding, x and y once; under
+  /// iteration-precision=single of `iterated()`.
   long long compulsory_bytes() const;
   /// What this layout reads and writes.
   long long bytes_of_product() const override;
@@ -133,7 +133,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     return std::make_shared<SlicedOperator>(*this);
   }
 
-  /// Under stored=float the copy in floats, which computes in the entry's own scalar.
+  /// Under iteration-precision=single the copy in floats, which computes in the entry's own scalar.
   const SlicedOperator& iterated() const override {
     return schedule().narrow ? *schedule().narrow : *this;
   }
@@ -158,7 +158,7 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   struct Schedule {
     Plan plan;
     std::shared_ptr<const cuda::Product> product;  // on a GPU
-    std::shared_ptr<SlicedOperator> narrow;        // under stored=float
+    std::shared_ptr<SlicedOperator> narrow;        // under iteration-precision=single
   };
 
   /// What the matrix is on a GPU; nothing on the CPU.

@@ -83,20 +83,20 @@ void share_out_rows(const Sizes& matrix, Plan& plan) {
   const auto floor = [](double value) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1.0, value))));
   };
-  plan.threads_per_row = std::min({floor(wanted), floor(of_entries * lengths.mean), warp});
+  plan.layout.threads_per_row = std::min({floor(wanted), floor(of_entries * lengths.mean), warp});
 
   // A few rows far longer than the others get a warp of their own, the others a thread each.
   constexpr double far_longer = 8;
   if (lengths.longest > far_longer * std::max(1.0, lengths.mean) && lengths.longest > 2 * warp) {
-    plan.threads_per_row = 1;
-    plan.threshold = few_entries;
+    plan.layout.threads_per_row = 1;
+    plan.layout.threshold = few_entries;
   }
   // Where a row has few small entries, rows of up to eight take a thread each once there are enough
   // of them to occupy every multiprocessor: threads that share a row wait for one another.
-  if (!matrix.large_entry && matrix.rows >= rows_to_occupy && plan.threads_per_row > 1 &&
+  if (!matrix.large_entry && matrix.rows >= rows_to_occupy && plan.layout.threads_per_row > 1 &&
       lengths.mean <= few_entries) {
-    plan.threads_per_row = 1;
-    if (lengths.longest > few_entries) plan.threshold = few_entries;
+    plan.layout.threads_per_row = 1;
+    if (lengths.longest > few_entries) plan.layout.threshold = few_entries;
   }
 }
 
@@ -115,11 +115,13 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
     // Beside what iterations keep there; lanes far apart cost nothing in shared memory.
     constexpr double share_for_matrix = 2.0 / 3;
     const double shared_memory = multiprocessors * matrix.memory.shared_memory_of_block;
-    if (matrix.matrix_bytes <= share_for_matrix * shared_memory) plan.inner = InnerLayout::aos;
+    if (matrix.matrix_bytes <= share_for_matrix * shared_memory) {
+      plan.layout.inner = InnerLayout::aos;
+    }
     constexpr double rows_to_share = 5000, alike = 3;  // the longest row over the mean
     if (matrix.rows < rows_to_share) {
       const bool are_alike = matrix.lengths.longest <= alike * matrix.lengths.mean;
-      if (are_alike && plan.threshold == 0) plan.sort_window = 1;
+      if (are_alike && plan.layout.threshold == 0) plan.layout.sort_window = 1;
       return plan;
     }
     // Blocks of few rows fill a multiprocessor as soon as they are as many as its threads, and
@@ -128,19 +130,19 @@ Plan for_one_kernel(const Sizes& matrix, Plan plan) {
     const double entries = matrix.rows * matrix.lengths.mean;
     const bool fills = entries / few_entries >= threads_to_fill * multiprocessors;
     const Index of_a_thread = fills ? few_entries : few_entries / 2;
-    plan.lanes = warp / 2;
-    plan.sort_window = 256;
-    plan.threads_per_row = 1;
-    plan.threshold = matrix.lengths.longest > of_a_thread ? of_a_thread : 0;
+    plan.layout.lanes = warp / 2;
+    plan.layout.sort_window = 256;
+    plan.layout.threads_per_row = 1;
+    plan.layout.threshold = matrix.lengths.longest > of_a_thread ? of_a_thread : 0;
     return plan;
   }
   if (matrix.entry_bytes <= piece) return plan;
   // Of rows of few entries, neighbours are worth more than steps without padding.
   const bool few_each = matrix.lengths.longest <= few_entries;
-  if (plan.threads_per_row == 1 && few_each) plan.sort_window = 1;
+  if (plan.layout.threads_per_row == 1 && few_each) plan.layout.sort_window = 1;
   // Where a thread steps from row to row in shared memory, components' planes leave no bank idle.
   constexpr double rows_of_planes = 320;  // of a multiprocessor
-  if (matrix.rows >= rows_of_planes * multiprocessors) plan.vector = VectorLayout::soa;
+  if (matrix.rows >= rows_of_planes * multiprocessors) plan.layout.vector = VectorLayout::soa;
   return plan;
 }
 
@@ -152,11 +154,11 @@ void choose_loop(const Sizes& matrix, Objective objective, Plan& plan) {
   if (!vectors_fit(matrix, plan)) {
     // Where the shortest rows do not come together, they may.
     Plan windows = plan;
-    windows.sort_window = 256;
+    windows.layout.sort_window = 256;
     if (objective.is_product() || !vectors_fit(matrix, windows)) return;
     plan = windows;
   }
-  plan.loop = LoopForm::persistent;
+  plan.loop.form = LoopForm::persistent;
   if (objective.is_product()) return;
   const Plan own = for_one_kernel(matrix, plan);
   if (vectors_fit(matrix, own)) plan = own;
@@ -167,24 +169,24 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
                       Objective objective, const NearMemory& memory) {
   const Sizes matrix(pattern, entry_bytes, own, memory);
   Plan plan;
-  plan.lanes = warp;
-  plan.schedule = ScheduleKind::full;
+  plan.layout.lanes = warp;
+  plan.schedule.kind = ScheduleKind::full;
 
   // Entries of an odd number of floats leave pieces of 16 bytes half empty; where L2 holds the
   // matrix, their components' planes are read faster.
   const bool in_planes = entry_bytes == 2 * piece || (entry_bytes % 8 != 0 && !matrix.streams);
-  plan.inner = entry_bytes <= piece ? InnerLayout::aos
-               : in_planes          ? InnerLayout::aosoa_component
-                                    : InnerLayout::aosoa_16;
+  plan.layout.inner = entry_bytes <= piece ? InnerLayout::aos
+                      : in_planes          ? InnerLayout::aosoa_component
+                                           : InnerLayout::aosoa_16;
   share_out_rows(matrix, plan);
 
   // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
   // must stay neighbours.
   constexpr Index rows_that_fit = 1 << 20;
   const bool fits = pattern.rows <= rows_that_fit;
-  plan.sort_window = matrix.long_rows ? (fits ? 256 : 1024) : fits ? Plan::all_rows : 4096;
+  plan.layout.sort_window = matrix.long_rows ? (fits ? 256 : 1024) : fits ? Layout::all_rows : 4096;
   constexpr Index few_rows = 4096;
-  plan.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
+  plan.gpu.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (matrix.streams) {
     // As much of the matrix as x and y leave room for stays in L2: half of that.
     constexpr double bytes_kept = 25e6;
@@ -192,45 +194,47 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
         matrix.l2_scale * bytes_kept - matrix.vector_bytes * (matrix.rows + pattern.columns);
     constexpr double least = 0.1;  // of the matrix: less gains nothing
     if (left > least * matrix.matrix_bytes) {
-      plan.kept = static_cast<int>(100 * left / matrix.matrix_bytes);
+      plan.gpu.l2_percent = static_cast<int>(100 * left / matrix.matrix_bytes);
     }
     // In a solver's loop, the vectors then stay in L2 while the matrix passes through it.
-    plan.load = plan.kept == 0 && plan.inner == InnerLayout::aos ? LoadHint::no_allocate
-                                                                 : LoadHint::evict_first;
+    plan.gpu.load = plan.gpu.l2_percent == 0 && plan.layout.inner == InnerLayout::aos
+                        ? LoadHint::no_allocate
+                        : LoadHint::evict_first;
   }
-  const bool by_component = plan.inner == InnerLayout::aosoa_component;
-  const bool one_thread_a_large_row = matrix.large_entry && plan.threads_per_row == 1;
-  plan.threads = !matrix.streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
+  const bool by_component = plan.layout.inner == InnerLayout::aosoa_component;
+  const bool one_thread_a_large_row = matrix.large_entry && plan.layout.threads_per_row == 1;
+  plan.gpu.block_size = !matrix.streams ? 128 : by_component || one_thread_a_large_row ? 256 : 512;
   constexpr Index of_a_thread = 2 * warp;
   if (matrix.streams && !matrix.large_entry && (by_component || matrix.long_rows) &&
-      (plan.threshold == 0 || matrix.lengths.longest <= of_a_thread)) {
+      (plan.layout.threshold == 0 || matrix.lengths.longest <= of_a_thread)) {
     // 40 registers a thread: as many threads as then fit, with several entries on the way each.
     constexpr int threads_of_multiprocessor = 1536;
-    plan.blocks = threads_of_multiprocessor / plan.threads;
-    if (matrix.long_rows) plan.unroll = 4;
+    plan.gpu.blocks = threads_of_multiprocessor / plan.gpu.block_size;
+    if (matrix.long_rows) plan.gpu.unroll = 4;
   }
   constexpr double bytes_of_short_products = 20e6;
   const bool is_square = pattern.rows == pattern.columns;
-  plan.loop = LoopForm::graph;
+  plan.loop.form = LoopForm::graph;
   if (is_square) choose_loop(matrix, objective, plan);
-  if ((plan.loop == LoopForm::persistent || !is_square) &&
+  if ((plan.loop.form == LoopForm::persistent || !is_square) &&
       matrix.matrix_bytes <= bytes_of_short_products) {
-    plan.threads = 64;  // blocks for every multiprocessor
+    plan.gpu.block_size = 64;  // blocks for every multiprocessor
   }
   // Compiled for few blocks at a time, a product loads further ahead; entries that are larger than
   // those measured would not find the registers.
   constexpr int blocks_in_cache = 6, largest_in_registers = 72;
-  if (!matrix.streams && entry_bytes <= largest_in_registers) plan.blocks = blocks_in_cache;
+  if (!matrix.streams && entry_bytes <= largest_in_registers) plan.gpu.blocks = blocks_in_cache;
   // One vector pass more against one kernel less: where vectors stay in L2.
   constexpr Index rows_of_short_vectors = 1 << 17;
-  if (pattern.rows <= rows_of_short_vectors) plan.reductions = 1;
+  if (pattern.rows <= rows_of_short_vectors) plan.loop.single_reduction = true;
   // Blocks that meet keep r in registers: while a thread has few pieces of it.
   constexpr double vector_bytes_in_registers = 5e6;
-  if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers) plan.passes = 1;
+  if (matrix.vector_bytes * matrix.rows <= vector_bytes_in_registers)
+    plan.loop.fused_updates = true;
   // Kernels that come early take room from the one before: not where they last long.
   constexpr Index rows_of_short_kernels = 1 << 17;
-  if (pattern.rows <= rows_of_short_kernels) plan.launch = KernelLaunch::overlapped;
-  if (!is_square) plan.use = BasisUse::scatter;
+  if (pattern.rows <= rows_of_short_kernels) plan.loop.launch = KernelLaunch::overlapped;
+  if (!is_square) plan.layout.basis = BasisUse::user;
   return plan;
 }
 
@@ -251,8 +255,8 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
   }
   // What a layout suits is the entry as iterations read it; vectors and registers are as ever.
   Plan plan = plan_for_entries(pattern, entry.bytes / 2, entry, objective, memory);
-  plan.blocks = 0;
-  plan.stored = stored;
+  plan.gpu.blocks = 0;
+  plan.layout.stored = stored;
   return plan;
 }
 
@@ -263,11 +267,11 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
 Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar stored) {
   constexpr double most_imbalance = 1.1;
   constexpr Index chunks_of_thread = 8;
-  Plan plan{.stored = stored};
+  Plan plan{.layout = {.stored = stored}};
   const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
   if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
-    plan.schedule = ScheduleKind::dynamic;
-    plan.chunk = std::min(plan.chunk, chunk);
+    plan.schedule.kind = ScheduleKind::dynamic;
+    plan.schedule.chunk = std::min(plan.schedule.chunk, chunk);
   }
   return plan;
 }

@@ -195,8 +195,8 @@ std::vector<LayoutMemory> layout_memory(const AnyMatrix& matrix, const Device& d
   std::vector<LayoutMemory> layouts;
   for (const char* name : {"CSR", "ELL", "Sl-16", "Sl-32", "pJDS", "K2"}) {
     const Plan plan = parse_plan(name);
-    if (pattern.rows != pattern.columns && plan.use == BasisUse::permuted &&
-        plan.sort_window != 1) {
+    if (pattern.rows != pattern.columns && plan.layout.basis == BasisUse::permuted &&
+        plan.layout.sort_window != 1) {
       continue;
     }
     layouts.push_back({name, memory_use(pattern, plan, matrix.entry_bytes(), device), 1});

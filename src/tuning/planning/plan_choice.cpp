@@ -21,16 +21,6 @@ Plan predicted_plan(const PlanSubject& subject, const Device& device, Objective 
   return choose_plan(subject.pattern, subject.size(), device, StoredScalar::own, objective);
 }
 
-/// A product says nothing of the loop around it.
-Plan with_loop_of(Plan plan, const Plan& other) {
-  plan.loop = other.loop;
-  plan.launch = other.launch;
-  plan.reductions = other.reductions;
-  plan.passes = other.passes;
-  plan.recurrence = other.recurrence;
-  return plan;
-}
-
 bool is_for(const ProfileRecord& record, const PlanSubject& subject) {
   return record.entry == subject.entry && record.precision == subject.precision;
 }
@@ -195,9 +185,9 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   };
   Plan plan = match.plan;
   if (is_other && match.objective.is_product()) {
-    plan = with_loop_of(plan, choice.plan);
-    const bool is_one_kernel = plan.loop == LoopForm::persistent;
-    if (is_one_kernel && !why_not(plan).empty()) plan.loop = LoopForm::graph;
+    plan.loop = choice.plan.loop;  // a product says nothing of the loop around it
+    const bool is_one_kernel = plan.loop.form == LoopForm::persistent;
+    if (is_one_kernel && !why_not(plan).empty()) plan.loop.form = LoopForm::graph;
   }
   const std::string why = why_not(plan);
   if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};

@@ -13,8 +13,10 @@ namespace {
 
 std::string why_not_of_this_shape(const Plan& plan, const PatternView& pattern) {
   if (pattern.rows == pattern.columns) return "";
-  if (plan.order == RowOrder::reverse_cuthill_mckee) return "order=rcm needs a square matrix";
-  if (plan.sort_window != 1 && plan.use == BasisUse::permuted) {
+  if (plan.layout.order == RowOrder::reverse_cuthill_mckee) {
+    return "order=rcm needs a square matrix";
+  }
+  if (plan.layout.sort_window != 1 && plan.layout.basis == BasisUse::permuted) {
     return "rows that are sorted in the permuted basis need a square matrix";
   }
   return "";
@@ -23,8 +25,8 @@ std::string why_not_of_this_shape(const Plan& plan, const PatternView& pattern) 
 /// Of the vectors alone, with Jacobi, which takes more.
 std::string why_not_persistent(const Plan& plan, const PlanSubject& subject,
                                const MethodInfo& method, const DeviceProperties& device) {
-  cuda::check_plan_for_persistent_loop(plan,
-                                       plan.use == BasisUse::scatter && plan.sort_window != 1);
+  cuda::check_plan_for_persistent_loop(
+      plan, plan.layout.basis == BasisUse::user && plan.layout.sort_window != 1);
   if (device.multiprocessors == 0 || device.shared_memory_of_block == 0) return "";
   const bool fit = vectors_fit_in_shared(cuda::persistent_method(method), subject.pattern, plan,
                                          subject.result_bytes, device.multiprocessors,
@@ -38,13 +40,15 @@ double most_slots(const Plan& plan, const PatternView& pattern) {
   for (Index row = 0; row < pattern.rows; ++row) {
     longest = std::max(longest, pattern.length(row));
   }
-  if (plan.lanes == 1 && plan.threads_per_row == 1) return static_cast<double>(pattern.entries());
+  if (plan.layout.lanes == 1 && plan.layout.threads_per_row == 1) {
+    return static_cast<double>(pattern.entries());
+  }
   constexpr int most_threads = 64;  // of a row: a slice has no more lanes
   return (static_cast<double>(pattern.rows) + most_threads) * (longest + most_threads);
 }
 
 std::string why_too_large(const Plan& plan, const PlanSubject& subject, long long memory) {
-  const bool copies = plan.stored == StoredScalar::single && subject.precision == "double";
+  const bool copies = plan.layout.stored == StoredScalar::single && subject.precision == "double";
   const EntryBytes entry{subject.entry_bytes, copies ? subject.entry_bytes / 2 : 0};
   constexpr int beside = sizeof(Index) + sizeof(Offset);  // column, and where an entry comes from
   const double a_slot = entry.own + entry.copy + beside;
@@ -52,7 +56,7 @@ std::string why_too_large(const Plan& plan, const PlanSubject& subject, long lon
   const double most = most_slots(plan, subject.pattern) * a_slot + of_rows * subject.pattern.rows;
   if (most <= static_cast<double>(memory)) return "";
   Plan without_order = plan;  // finding it would take longer than all else
-  without_order.order = RowOrder::natural;
+  without_order.layout.order = RowOrder::natural;
   const MemoryUse use = memory_use(subject.pattern, without_order, entry, Device::cpu());
   if (use.peak() <= memory) return "";
   return "it needs " + readable_bytes(use.peak()) + ", available are " + readable_bytes(memory);
@@ -68,7 +72,7 @@ std::string why_it_cannot_run(const Plan& plan, const PlanSubject& subject, Obje
     if (why.empty() && device.gpu) {
       cuda::check_plan_for_gpu(plan);
       const MethodInfo* const method = objective.method;
-      if (plan.loop == LoopForm::persistent && method != nullptr && method->has_one_kernel) {
+      if (plan.loop.form == LoopForm::persistent && method != nullptr && method->has_one_kernel) {
         why = why_not_persistent(plan, subject, *method, device);
       }
     }

@@ -76,8 +76,8 @@ double mean_distance(const PatternView& pattern) {
 /// follows from how much of x rows near one another span.
 double bytes_of_x(const Plan& plan, const PatternView& pattern, double vector_bytes, double cache) {
   const double all = vector_bytes * pattern.columns;
-  const bool sorts_all = plan.sort_window == Plan::all_rows;
-  const double window = sorts_all ? pattern.rows : plan.sort_window;
+  const bool sorts_all = plan.layout.sort_window == Layout::all_rows;
+  const double window = sorts_all ? pattern.rows : plan.layout.sort_window;
   const double span = std::min(all, 2 * (mean_distance(pattern) + window) * vector_bytes);
   const double lost = span > cache ? 1 - cache / span : 0;
   return all + lost * std::max(0.0, vector_bytes * static_cast<double>(pattern.entries()) - all);
@@ -89,22 +89,22 @@ double cost_of_strides(const Plan& plan, Index lanes) {
   constexpr double stream_a_step = 1.15, lanes_doubled = 0.11, pieces_apart = 1.3;
   constexpr double planes = 1.35, planes_of_x = 1.15;
   double cost = 1;
-  if (plan.lanes == Plan::all_rows) {
+  if (plan.layout.lanes == Layout::all_rows) {
     cost = stream_a_step;
   } else if (lanes > 1) {
     cost = 1 + lanes_doubled * std::log2(lanes);
-    const bool pieces =
-        plan.inner == InnerLayout::aosoa_component || plan.inner == InnerLayout::aosoa_16;
+    const bool pieces = plan.layout.inner == InnerLayout::aosoa_component ||
+                        plan.layout.inner == InnerLayout::aosoa_16;
     if (pieces) cost *= pieces_apart;
   }
-  if (plan.inner == InnerLayout::soa) return planes * cost;
-  return plan.vector == VectorLayout::soa ? planes_of_x * cost : cost;
+  if (plan.layout.inner == InnerLayout::soa) return planes * cost;
+  return plan.layout.vector == VectorLayout::soa ? planes_of_x * cost : cost;
 }
 
 /// Slots that a CPU moves: padding is not multiplied, but shares lines with entries.
 double moved_slots(const Plan& plan, const PatternView& pattern, const Walked& walked,
                    int entry_bytes) {
-  if (plan.lanes == Plan::all_rows) return touched_slots(pattern, entry_bytes);
+  if (plan.layout.lanes == Layout::all_rows) return touched_slots(pattern, entry_bytes);
   constexpr double share_of_padding = 1.0 / 3;
   const auto entries = static_cast<double>(pattern.entries());
   return entries + share_of_padding * (static_cast<double>(walked.slots) - entries);
@@ -114,8 +114,8 @@ double moved_slots(const Plan& plan, const PatternView& pattern, const Walked& w
 double cost_of_gaps(const Plan& plan, Index lanes, int entry_bytes) {
   constexpr double sector = 32, piece = 16;
   double cost = lanes == 1 ? std::max(1.5, 2 * sector / std::max<double>(entry_bytes, sector)) : 1;
-  if (plan.inner == InnerLayout::aos && entry_bytes > piece) cost *= 1.15;
-  if (plan.vector == VectorLayout::soa && entry_bytes > piece / 2) cost *= 1.05;
+  if (plan.layout.inner == InnerLayout::aos && entry_bytes > piece) cost *= 1.15;
+  if (plan.layout.vector == VectorLayout::soa && entry_bytes > piece / 2) cost *= 1.05;
   return cost;
 }
 
@@ -141,12 +141,12 @@ double predicted_seconds(const Plan& plan, const PatternView& pattern, const Ent
     // To hand out chunks, and to move to the next.
     constexpr double cost_of_dynamic = 1.02;
     const double shares =
-        plan.schedule == ScheduleKind::dynamic ? cost_of_dynamic : walked.imbalance;
+        plan.schedule.kind == ScheduleKind::dynamic ? cost_of_dynamic : walked.imbalance;
     return ceilings.start + bytes / ceiling * cost_of_strides(plan, lanes) * shares;
   }
   // A lane's entries follow one another, some of them on the way at once.
   constexpr double seconds_of_step = 0.6e-6;
-  const double latency = walked.mean_steps * seconds_of_step / std::min(plan.unroll, 2);
+  const double latency = walked.mean_steps * seconds_of_step / std::min(plan.gpu.unroll, 2);
   return ceilings.start +
          std::max(bytes / ceiling * cost_of_gaps(plan, lanes, entry_bytes), latency);
 }
@@ -155,17 +155,20 @@ namespace {
 
 /// What is looked at beside the rule's plan, whatever that is: each goes together with it.
 std::vector<Plan> alternatives(const Plan& chosen, const DeviceProperties& device) {
-  std::vector<const char*> texts;
-  if (!device.gpu) {
-    texts = {"C=8", "C=32", "C=32,sigma=n", "C=n", "inner=soa", "vector=soa", "schedule=dynamic"};
-  } else {
-    texts = {"sigma=1",   "sigma=256",   "sigma=n",      "inner=aos",
-             "inner=soa", "inner=aosoa", "inner=aosoa16"};
-    if (chosen.threshold == 0) texts.insert(texts.end(), {"T=1", "T=2", "T=4", "T=8"});
-  }
   std::vector<Plan> plans;
-  plans.reserve(texts.size());
-  for (const char* text : texts) plans.push_back(parse_plan(text, chosen));
+  const auto add = [&](const std::string& key, std::initializer_list<const char*> values) {
+    for (const char* value : values) plans.push_back(parse_plan(key + "=" + value, chosen));
+  };
+  if (!device.gpu) {
+    add("C", {"8", "32", "32,sigma=n", "n"});
+    add("entry-layout", {"soa"});
+    add("vector-layout", {"soa"});
+    add("schedule", {"dynamic"});
+    return plans;
+  }
+  add("sigma", {"1", "256", "n"});
+  add("entry-layout", {"aos", "soa", "aosoa", "aosoa16"});
+  if (chosen.layout.threshold == 0) add("threads-per-row", {"1", "2", "4", "8"});
   return plans;
 }
 
@@ -182,7 +185,7 @@ std::vector<Plan> predicted_plans(const PatternView& pattern, const EntrySize& e
   double least = predicted_seconds(chosen, pattern, entry, device, ceilings);
   for (const Plan& plan : alternatives(chosen, device)) {
     if (plan == chosen) continue;
-    const bool permutes = plan.use == BasisUse::permuted && plan.sort_window != 1;
+    const bool permutes = plan.layout.basis == BasisUse::permuted && plan.layout.sort_window != 1;
     if (permutes && pattern.rows != pattern.columns) continue;
     others.emplace_back(predicted_seconds(plan, pattern, entry, device, ceilings), plan);
     least = std::min(least, others.back().first);

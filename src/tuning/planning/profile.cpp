@@ -70,11 +70,11 @@ DomainUse parse_domain_use(std::string_view text) {
 }
 
 std::string plan_for_others(const Plan& plan, DomainUse use) {
-  std::string all = to_string(plan);
-  if (use == DomainUse::plan) return all;
+  if (use == DomainUse::plan) return to_string(plan);
+  const std::string all = to_full_string(plan);
   std::vector<std::string_view> keys;
   if (use != DomainUse::predicted) keys = {"order=", "columns="};
-  if (use == DomainUse::storage) keys.insert(keys.end(), {"inner=", "vector="});
+  if (use == DomainUse::storage) keys.insert(keys.end(), {"entry-layout=", "vector-layout="});
   std::string part;
   for (const std::string_view key : keys) {
     const std::size_t at = all.find(key);
@@ -84,6 +84,7 @@ std::string plan_for_others(const Plan& plan, DomainUse use) {
 }
 
 Plan plan_of_domain(const Plan& plan, DomainUse use, const Plan& predicted) {
+  if (use == DomainUse::plan) return plan;
   const std::string part = plan_for_others(plan, use);
   return part.empty() ? predicted : parse_plan(part, predicted);
 }

@@ -14,7 +14,7 @@ namespace {
 bool is_accepted(const std::string& settings) {
   try {
     constexpr Index lanes = 32;  // in which T has room
-    parse_plan(settings, Plan{.lanes = lanes});
+    parse_plan(settings, Plan{.layout = {.lanes = lanes}});
     return true;
   } catch (const Error&) {
     return false;
@@ -44,7 +44,7 @@ Axis axis_of(std::string name, const std::string& key, const std::vector<int>& v
 }
 
 Axis threads_of_block(const DeviceProperties& device) {
-  return axis_of("threads a block", "threads", doublings(device.warp, device.threads_of_block));
+  return axis_of("threads a block", "block-size", doublings(device.warp, device.threads_of_block));
 }
 std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
   return doublings(1, device.blocks_of_multiprocessor);
@@ -53,11 +53,11 @@ std::vector<int> blocks_of_multiprocessor(const DeviceProperties& device) {
 /// What plans of a device hold where no axis says otherwise.
 Plan base_of(const TuningSubject& subject, const DeviceProperties& device) {
   Plan base;
-  if (subject.rows != subject.columns) base.use = BasisUse::scatter;
+  if (subject.rows != subject.columns) base.layout.basis = BasisUse::user;
   if (!device.gpu) return base;
   // A block at a time, as Mueller-Roemer et al. 2020, section 4.2.
-  base.chunk = 1;
-  if (!subject.objective.is_product()) base.loop = LoopForm::graph;
+  base.schedule.chunk = 1;
+  if (!subject.objective.is_product()) base.loop.form = LoopForm::graph;
   return base;
 }
 
@@ -75,11 +75,11 @@ SearchSpace SearchSpace::papers(const TuningSubject& subject, const DeviceProper
       {"outer layout",
        {"C=1,sigma=1,threshold=0", "C=n,sigma=1,threshold=0", "C=16,sigma=1,threshold=0",
         "C=32,sigma=1,threshold=0", "C=32,sigma=n,threshold=0", "C=32,sigma=n,threshold=8"}},
-      {"inner layout", {"inner=aos", "inner=soa"}},
-      {"vector layout", {"vector=aos", "vector=soa"}},
+      {"entry layout", {"entry-layout=aos", "entry-layout=soa"}},
+      {"vector layout", {"vector-layout=aos", "vector-layout=soa"}},
       {"schedule", {"schedule=static", "schedule=dynamic"}}};
   if (device.gpu) {
-    axes[1].choices.emplace_back("inner=aosoa");
+    axes[1].choices.emplace_back("entry-layout=aosoa");
     axes.push_back(threads_of_block(device));
     axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks_of_multiprocessor(device)));
   } else {
@@ -96,14 +96,16 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
   const MethodInfo* const method = subject.objective.method;
   Plan base = base_of(subject, device);
   const Axis outer{"outer layout", {"C=1", "C=8", "C=16", "C=32", "C=64", "C=n"}};
-  const Axis inner{"inner layout", {"inner=aos", "inner=soa", "inner=aosoa", "inner=aosoa16"}};
-  const Axis vector{"vector layout", {"vector=aos", "vector=soa"}};
+  const Axis inner{
+      "entry layout",
+      {"entry-layout=aos", "entry-layout=soa", "entry-layout=aosoa", "entry-layout=aosoa16"}};
+  const Axis vector{"vector layout", {"vector-layout=aos", "vector-layout=soa"}};
   const Axis window{
       "window of the sort", {"sigma=1", "sigma=256", "sigma=1024", "sigma=4096", "sigma=n"}, true};
   std::vector<Axis> axes;  // those first that change most
   if (device.gpu) {
-    base.schedule = ScheduleKind::full;
-    axes = {outer, axis_of("threads a row", "T", {1, 2, 4, 8, 16, 32}), inner};
+    base.schedule.kind = ScheduleKind::full;
+    axes = {outer, axis_of("threads a row", "threads-per-row", {1, 2, 4, 8, 16, 32}), inner};
     if (method != nullptr && method->has_one_kernel) {
       axes.push_back({"loop", {"loop=graph", "loop=persistent", "loop=replay"}});
     } else if (method != nullptr) {
@@ -119,21 +121,21 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
     axes.push_back(axis_of("blocks a multiprocessor", "blocks", blocks));
     axes.push_back(axis_of("unrolling", "unroll", {1, 2, 3, 4, 6, 8}));
     Axis load{"load",
-              {"load=default,kept=0", "load=streaming,kept=0", "load=no-allocate,kept=0",
-               "load=evict-first,kept=0"}};
+              {"load=default,l2-percent=0", "load=streaming,l2-percent=0",
+               "load=no-allocate,l2-percent=0", "load=evict-first,l2-percent=0"}};
     if (streams(subject, device)) {
       for (const char* kept : {"15", "30", "50"}) {
-        load.choices.push_back(std::string("load=evict-first,kept=") + kept);
+        load.choices.push_back(std::string("load=evict-first,l2-percent=") + kept);
       }
     }
     axes.push_back(std::move(load));
     axes.push_back({"threshold", {"threshold=0", "threshold=4", "threshold=8", "threshold=16"}});
     if (method != nullptr) axes.push_back({"launch", {"launch=serial", "launch=overlapped"}});
     if (method != nullptr && method->single_reduction != nullptr) {
-      axes.push_back({"reductions", {"reductions=2", "reductions=1"}});
+      axes.push_back({"conjugate gradient", {"cg=standard", "cg=single-reduction"}});
     }
     if (method != nullptr && !method->has_ring_coefficients) {
-      axes.push_back({"passes", {"passes=2", "passes=1"}});
+      axes.push_back({"fused updates", {"fused-updates=off", "fused-updates=on"}});
     }
     axes.push_back(axis_of("chunk", "chunk", {1, 4, 16}));
   } else {
@@ -149,7 +151,7 @@ SearchSpace SearchSpace::whole(const TuningSubject& subject, const DevicePropert
   }
   if (is_square) {
     axes.push_back({"order", {"order=natural", "order=rcm"}});
-    axes.push_back({"use", {"use=permuted", "use=scatter"}});
+    axes.push_back({"basis", {"basis=permuted", "basis=user"}});
   }
   axes.push_back({"columns", {"columns=sorted", "columns=given"}});
   return {base, std::move(axes), subject, device};

@@ -17,18 +17,14 @@ constexpr int least_registers = 32;
 /// From which on kernels of a graph can overlap.
 constexpr int overlapping_architecture = 90;
 
-/// What `check_plan` says of what the settings make of a plan; `blocks` stays as it is where they
-/// say nothing of it. The settings set no key twice.
+/// The plan with these settings, where they go together; `blocks` stays where they do not name it.
 std::optional<Plan> set(const std::string& settings, const Plan& plan) {
   if (settings.empty()) return plan;
-  const auto sets = [&](const std::string& key) {
-    return settings.starts_with(key) || settings.find("," + key) != std::string::npos;
-  };
-  const bool unsets_blocks = sets("threads=") && !sets("blocks=");
   try {
-    return parse_plan(
-        settings + (unsets_blocks ? ",blocks=" + std::to_string(plan.blocks) : std::string()),
-        plan);
+    Plan changed = parse_plan(settings, plan);
+    if (("," + settings).find(",blocks=") == std::string::npos)
+      changed.gpu.blocks = plan.gpu.blocks;
+    return changed;
   } catch (const Error&) {
     return {};
   }
@@ -40,12 +36,13 @@ void append(std::string& settings, const std::string& choice) {
 }
 
 bool moves_rows(const Plan& plan) {
-  return plan.sort_window != 1 || plan.order != RowOrder::natural;
+  return plan.layout.sort_window != 1 || plan.layout.order != RowOrder::natural;
 }
 
 /// As far as a plan tells; its vectors have to fit into shared memory too.
 bool suits_persistent_loop(const Plan& plan) {
-  return plan.lanes != Plan::all_rows && !(plan.use == BasisUse::scatter && moves_rows(plan));
+  return plan.layout.lanes != Layout::all_rows &&
+         !(plan.layout.basis == BasisUse::user && moves_rows(plan));
 }
 
 }  // namespace
@@ -72,16 +69,7 @@ Objective parse_objective(std::string_view text) {
 
 Plan natural_layout(const Plan& plan) {
   Plan natural = plan;
-  const Plan csr;
-  natural.lanes = csr.lanes;
-  natural.sort_window = csr.sort_window;
-  natural.threads_per_row = csr.threads_per_row;
-  natural.threshold = csr.threshold;
-  natural.order = csr.order;
-  natural.columns = csr.columns;
-  natural.use = csr.use;
-  natural.inner = csr.inner;
-  natural.vector = csr.vector;
+  natural.layout = {.stored = plan.layout.stored};
   return natural;
 }
 
@@ -91,87 +79,88 @@ SearchSpace::SearchSpace(Plan base, std::vector<Axis> axes, const TuningSubject&
 
 Plan SearchSpace::reduced(const Plan& plan) const {
   Plan least = plan;
+  auto& [layout, schedule, cpu, gpu, loop] = least;
   const int components = subject_.entry_bytes / std::max(1, subject_.scalar_bytes);
   constexpr int piece = 16;
   if (components == 1) {
-    least.inner = InnerLayout::aos;
-    least.vector = VectorLayout::aos;
+    layout.inner = InnerLayout::aos;
+    layout.vector = VectorLayout::aos;
   }
   // Pieces of 16 bytes: an entry in one is an entry whole.
-  if (subject_.entry_bytes <= piece && least.inner == InnerLayout::aosoa_16) {
-    least.inner = InnerLayout::aos;
+  if (subject_.entry_bytes <= piece && layout.inner == InnerLayout::aosoa_16) {
+    layout.inner = InnerLayout::aos;
   }
-  if (least.lanes == 1) {
-    least.threshold = 0;
-    if (least.inner != InnerLayout::soa) least.inner = InnerLayout::aos;
+  if (layout.lanes == 1) {
+    layout.threshold = 0;
+    if (layout.inner != InnerLayout::soa) layout.inner = InnerLayout::aos;
   }
-  if (least.sort_window >= subject_.rows) least.sort_window = Plan::all_rows;
-  if (!moves_rows(least)) least.use = BasisUse::permuted;
+  if (layout.sort_window >= subject_.rows) layout.sort_window = Layout::all_rows;
+  if (!moves_rows(least)) layout.basis = BasisUse::permuted;
 
   if (!device_.gpu) {
-    least.threads = base_.threads;
-    least.blocks = base_.blocks;
-    least.unroll = base_.unroll;
-    least.load = base_.load;
-    least.kept = base_.kept;
-    least.loop = base_.loop;
-    if (least.schedule == ScheduleKind::full || device_.threads == 1) {
-      least.schedule = ScheduleKind::fixed;
+    gpu = base_.gpu;
+    loop.form = base_.loop.form;
+    if (schedule.kind == ScheduleKind::full || device_.threads == 1) {
+      schedule.kind = ScheduleKind::fixed;
     }
-    if (least.inner == InnerLayout::soa) least.prefetch_matrix = base_.prefetch_matrix;
+    if (layout.inner == InnerLayout::soa) cpu.prefetch_matrix = base_.cpu.prefetch_matrix;
   } else {
-    least.prefetch_x = base_.prefetch_x;
-    least.prefetch_matrix = base_.prefetch_matrix;
-    if (least.load != LoadHint::evict_first) least.kept = 0;
-    if (device_.architecture < overlapping_architecture) least.launch = KernelLaunch::serial;
+    cpu = base_.cpu;
+    if (gpu.load != LoadHint::evict_first) gpu.l2_percent = 0;
+    if (device_.architecture < overlapping_architecture) loop.launch = KernelLaunch::serial;
   }
   const MethodInfo* const method = subject_.objective.method;
-  if (method == nullptr) least.loop = base_.loop;
-  if (method != nullptr && least.loop == LoopForm::persistent) {
+  if (method == nullptr) loop.form = base_.loop.form;
+  if (method != nullptr && loop.form == LoopForm::persistent) {
     // One kernel, which shares rows out by itself.
-    least.schedule = base_.schedule;
-    least.threads = base_.threads;
-    least.blocks = base_.blocks;
-    least.load = base_.load;
-    least.kept = base_.kept;
+    const int unroll = gpu.unroll;
+    schedule.kind = base_.schedule.kind;
+    gpu = base_.gpu;
+    gpu.unroll = unroll;
   }
   const bool in_graph =
-      method != nullptr && (least.loop == LoopForm::graph || least.loop == LoopForm::replay);
-  if (!in_graph) least.launch = base_.launch;
-  if (!in_graph || method->single_reduction == nullptr) least.reductions = base_.reductions;
-  if (!in_graph || method->has_ring_coefficients || least.reductions == 1) {
-    least.passes = base_.passes;
+      method != nullptr && (loop.form == LoopForm::graph || loop.form == LoopForm::replay);
+  if (!in_graph) loop.launch = base_.loop.launch;
+  if (!in_graph || method->single_reduction == nullptr) {
+    loop.single_reduction = base_.loop.single_reduction;
   }
-  if (least.schedule != ScheduleKind::dynamic) least.chunk = base_.chunk;
+  if (!in_graph || method->has_ring_coefficients || loop.single_reduction) {
+    loop.fused_updates = base_.loop.fused_updates;
+  }
+  if (schedule.kind != ScheduleKind::dynamic) schedule.chunk = base_.schedule.chunk;
   return least;
 }
 
 bool SearchSpace::runs(const Plan& plan) const {
   const bool is_square = subject_.rows == subject_.columns;
   const bool iterates = !subject_.objective.is_product();
-  if (!is_square && (iterates || plan.order != RowOrder::natural)) return false;
-  if (!is_square && moves_rows(plan) && plan.use != BasisUse::scatter) return false;
-  if (!device_.gpu) return plan.loop == LoopForm::stepped;
-  const auto T = static_cast<unsigned>(plan.threads_per_row);
-  if (!std::has_single_bit(T) || plan.threads_per_row > device_.warp) return false;
-  if (iterates && plan.loop == LoopForm::persistent && !suits_persistent_loop(plan)) return false;
-  const long long resident = static_cast<long long>(plan.threads) * std::max(1, plan.blocks);
-  return plan.threads <= device_.threads_of_block &&
-         plan.blocks <= device_.blocks_of_multiprocessor &&
+  if (!is_square && (iterates || plan.layout.order != RowOrder::natural)) return false;
+  if (!is_square && moves_rows(plan) && plan.layout.basis != BasisUse::user) return false;
+  if (!device_.gpu) return plan.loop.form == LoopForm::stepped;
+  const auto T = static_cast<unsigned>(plan.layout.threads_per_row);
+  if (!std::has_single_bit(T) || plan.layout.threads_per_row > device_.warp) return false;
+  if (iterates && plan.loop.form == LoopForm::persistent && !suits_persistent_loop(plan)) {
+    return false;
+  }
+  const auto [threads, blocks] = std::pair(plan.gpu.block_size, plan.gpu.blocks);
+  const long long resident = static_cast<long long>(threads) * std::max(1, blocks);
+  return threads <= device_.threads_of_block && blocks <= device_.blocks_of_multiprocessor &&
          resident <= device_.threads_of_multiprocessor &&
-         (plan.blocks == 0 || resident * least_registers <= device_.registers_of_multiprocessor);
+         (blocks == 0 || resident * least_registers <= device_.registers_of_multiprocessor);
 }
 
 /// What cannot stay beside the others gives way.
 Plan SearchSpace::adapted(Plan plan) const {
-  if (plan.lanes == Plan::all_rows) {
-    plan.threads_per_row = 1;
-    plan.threshold = 0;
+  Layout& layout = plan.layout;
+  if (layout.lanes == Layout::all_rows) {
+    layout.threads_per_row = 1;
+    layout.threshold = 0;
   } else {
-    plan.threads_per_row = std::gcd(plan.threads_per_row, plan.lanes);
+    layout.threads_per_row = std::gcd(layout.threads_per_row, layout.lanes);
   }
-  if (subject_.rows != subject_.columns && moves_rows(plan)) plan.use = BasisUse::scatter;
-  if (plan.loop == LoopForm::persistent && !suits_persistent_loop(plan)) plan.loop = base_.loop;
+  if (subject_.rows != subject_.columns && moves_rows(plan)) layout.basis = BasisUse::user;
+  LoopForm& form = plan.loop.form;
+  if (form == LoopForm::persistent && !suits_persistent_loop(plan)) form = base_.loop.form;
   return plan;
 }
 
@@ -195,13 +184,13 @@ std::optional<Plan> SearchSpace::with(const Plan& plan,
   }
   // What is set goes first: T and threshold, which go with few others, are left out until then.
   Plan others = plan;
-  others.threads_per_row = 1;
-  others.threshold = 0;
+  others.layout.threads_per_row = 1;
+  others.layout.threshold = 0;
   const std::optional<Plan> alone = set(text, others);
   if (!alone) return {};
   others = *alone;
-  others.threads_per_row = alone->threshold != 0 ? 1 : plan.threads_per_row;
-  others.threshold = alone->threads_per_row != 1 ? 0 : plan.threshold;
+  others.layout.threads_per_row = alone->layout.threshold != 0 ? 1 : plan.layout.threads_per_row;
+  others.layout.threshold = alone->layout.threads_per_row != 1 ? 0 : plan.layout.threshold;
   const std::optional<Plan> whole = set(text, adapted(others));
   if (!whole || !runs(*whole)) return {};
   const Plan least = reduced(*whole);
@@ -216,7 +205,8 @@ std::vector<Plan> SearchSpace::plans() const {
   std::vector<int> choices(axes_.size(), 0);
   for (bool more = combinations() > 0; more;) {
     if (const std::optional<Plan> plan = this->plan(choices)) {
-      const auto [at, is_new] = place.emplace(to_string(layout_of(*plan)), by_layout.size());
+      const auto [at, is_new] =
+          place.emplace(to_string(Plan{.layout = plan->layout}), by_layout.size());
       if (is_new) by_layout.emplace_back();
       by_layout[at->second].push_back(*plan);
     }

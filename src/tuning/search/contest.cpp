@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-bool is_natural(const Plan& plan) { return same_layout(plan, natural_layout(plan)); }
+bool is_natural(const Plan& plan) { return plan.layout == natural_layout(plan).layout; }
 
 bool leads(const Contest::Entrant* entrant, const Contest::Entrant* leader) {
   return leader == nullptr || entrant->trial.score < leader->trial.score;
@@ -55,9 +55,9 @@ double Contest::factor_of(double memory_ratio) const {
 
 double Contest::memory_ratio_of(const Plan& plan) {
   for (const auto& [layout, ratio] : ratios_) {
-    if (same_layout(layout, plan)) return ratio;
+    if (layout == plan.layout) return ratio;
   }
-  ratios_.emplace_back(plan, trials_.memory_ratio(plan));
+  ratios_.emplace_back(plan.layout, trials_.memory_ratio(plan));
   return ratios_.back().second;
 }
 

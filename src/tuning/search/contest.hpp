@@ -82,8 +82,8 @@ class Contest {
   double start_;
   double told_;  // when the observer last was
   std::optional<Race> race_;
-  std::map<std::string, Entrant> entrants_;      // by the text of what they reduce to
-  std::vector<std::pair<Plan, double>> ratios_;  // of each layout, by one of its plans
+  std::map<std::string, Entrant> entrants_;  // by the text of what they reduce to
+  std::vector<std::pair<Layout, double>> ratios_;
   const Entrant* best_ = nullptr;
   const Entrant* natural_ = nullptr;
   int prepared_ = 0;

@@ -165,17 +165,17 @@ std::vector<std::optional<Plan>> CoordinateSearch::line_of_extents(const Plan& p
                                                                    std::size_t threads,
                                                                    std::size_t blocks) const {
   const auto off = [&](const Plan& other) {
-    return std::abs(std::log(static_cast<double>(other.threads) / plan.threads));
+    return std::abs(std::log(static_cast<double>(other.gpu.block_size) / plan.gpu.block_size));
   };
   std::map<int, Plan> by_extent;
   for (const std::optional<Plan>& with_threads : line(plan, threads)) {
     // Other threads may not go with as many blocks.
     Plan open = with_threads.value_or(plan);
-    open.blocks = 0;
+    open.gpu.blocks = 0;
     for (const std::optional<Plan>& other : line(open, blocks)) {
       if (!other) continue;
-      const int extent =
-          other->blocks == 0 ? std::numeric_limits<int>::max() : other->threads * other->blocks;
+      const int extent = other->gpu.blocks == 0 ? std::numeric_limits<int>::max()
+                                                : other->gpu.block_size * other->gpu.blocks;
       const auto [at, is_new] = by_extent.emplace(extent, *other);
       if (!is_new && off(*other) < off(at->second)) at->second = *other;
     }
@@ -194,14 +194,14 @@ std::vector<Plan> CoordinateSearch::first_of_extents(const Plan& plan, std::size
 }
 
 CoordinateSearch::Found CoordinateSearch::along_threads_and_blocks(Found from) {
-  const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
+  const std::optional<std::size_t> threads = axis_of("block-size"), blocks = axis_of("blocks");
   if (!threads || !blocks) return from;
   const auto extents = line_of_extents(from->trial.plan, *threads, *blocks);
   if (const auto place = place_in(extents, from->trial.plan)) {
     from = downhill(from, extents, *place);
   }
   const Plan& plan = from->trial.plan;
-  if (plan.blocks == 0) return along(from, *threads);
+  if (plan.gpu.blocks == 0) return along(from, *threads);
   std::vector<std::optional<Plan>> curve;
   for (std::size_t t = 0; t < space_.axes()[*threads].choices.size(); ++t) {
     std::optional<Plan> nearest;
@@ -209,10 +209,10 @@ CoordinateSearch::Found CoordinateSearch::along_threads_and_blocks(Found from) {
     for (std::size_t b = 0; b < space_.axes()[*blocks].choices.size(); ++b) {
       const std::optional<Plan> other =
           space_.with(plan, {{*threads, static_cast<int>(t)}, {*blocks, static_cast<int>(b)}});
-      if (!other || other->blocks == 0) continue;
+      if (!other || other->gpu.blocks == 0) continue;
       const double distance =
-          std::abs(std::log(static_cast<double>(other->threads) * other->blocks) -
-                   std::log(static_cast<double>(plan.threads) * plan.blocks));
+          std::abs(std::log(static_cast<double>(other->gpu.block_size) * other->gpu.blocks) -
+                   std::log(static_cast<double>(plan.gpu.block_size) * plan.gpu.blocks));
       if (distance < least) {
         least = distance;
         nearest = other;
@@ -261,8 +261,8 @@ CoordinateSearch::Found CoordinateSearch::over(Found from, std::size_t first, st
 
 CoordinateSearch::Found CoordinateSearch::descend(Found from,
                                                   const std::vector<std::size_t>& axes) {
-  const std::optional<std::size_t> threads = axis_of("threads"), blocks = axis_of("blocks");
-  const std::optional<std::size_t> T = axis_of("T");
+  const std::optional<std::size_t> threads = axis_of("block-size"), blocks = axis_of("blocks");
+  const std::optional<std::size_t> T = axis_of("threads-per-row");
   for (double before = std::numeric_limits<double>::infinity();
        may_go_on() && from->trial.score < (1 - least_gain_) * before;) {
     before = from->trial.score;
@@ -296,7 +296,7 @@ std::vector<std::size_t> CoordinateSearch::schedule_axes(const Plan& plan) const
   for (std::size_t axis = 0; axis < space_.axes().size(); ++axis) {
     const std::vector<std::optional<Plan>> plans = line(plan, axis);
     const bool stays = std::all_of(plans.begin(), plans.end(), [&](const auto& other) {
-      return !other || same_layout(*other, plan);
+      return !other || other->layout == plan.layout;
     });
     if (stays) axes.push_back(axis);
   }

@@ -15,7 +15,7 @@ SearchResult full_search(Trials& trials, const SearchSpace& space, const Plan& r
   std::vector<Plan> plans = space.plans();
   // The natural layout first: a search that is cut short can still tell a speed-up.
   const auto others = std::stable_partition(plans.begin(), plans.end(), [](const Plan& plan) {
-    return same_layout(plan, natural_layout(plan));
+    return plan.layout == natural_layout(plan).layout;
   });
   const bool has_natural = others != plans.begin();
   Contest contest(trials, space, options, static_cast<int>(plans.size()) + 1);

@@ -184,7 +184,7 @@ OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Ob
     if (!device.on_gpu()) return;
     const cuda::KernelTarget target = cuda::kernel_target(device);
     const auto kernels_of = [this, target](const Plan& plan) {
-      const bool in_one_kernel = plan.loop == LoopForm::persistent;
+      const bool in_one_kernel = plan.loop.form == LoopForm::persistent;
       const MemoryUse use = in_one_kernel ? memory_use(matrix_.pattern(), plan,
                                                        entry_bytes(matrix_, plan), Device::cpu(1))
                                           : MemoryUse{};
@@ -204,14 +204,14 @@ void OperatorTrials::announce_later(const std::vector<Plan>& plans) {
 }
 
 const MemoryUse& OperatorTrials::memory_of(const Plan& plan) {
-  Plan layout = layout_of(plan);
+  Plan stored{.layout = plan.layout};
   // Where components lie changes no byte.
-  layout.inner = InnerLayout::aos;
-  layout.vector = VectorLayout::aos;
-  const auto [found, is_new] = uses_.try_emplace(to_string(layout));
+  stored.layout.inner = InnerLayout::aos;
+  stored.layout.vector = VectorLayout::aos;
+  const auto [found, is_new] = uses_.try_emplace(to_string(stored));
   if (is_new) {
     try {
-      found->second = memory_use(matrix_.pattern(), layout, entry_bytes(matrix_, layout), device_);
+      found->second = memory_use(matrix_.pattern(), stored, entry_bytes(matrix_, stored), device_);
     } catch (...) {
       uses_.erase(found);
       throw;
@@ -226,7 +226,7 @@ double OperatorTrials::memory_ratio(const Plan& plan) {
 
 AnyOperator OperatorTrials::operator_under(const Plan& plan) {
   const auto alike = std::find_if(built_.begin(), built_.end(), [&](const AnyOperator& built) {
-    return same_layout(built.plan(), plan);
+    return built.plan().layout == plan.layout;
   });
   if (alike != built_.end()) {
     std::rotate(built_.begin(), alike, alike + 1);
@@ -248,8 +248,8 @@ void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
   const bool is_product = of.is_product();
   const double most_in_double = is_product ? 1e-12 : 1e-9,
                most_in_single = is_product ? 1e-5 : 1e-3;
-  const bool in_floats =
-      matrix_.precision() == Precision::single_precision || plan.stored == StoredScalar::single;
+  const bool in_floats = matrix_.precision() == Precision::single_precision ||
+                         plan.layout.stored == StoredScalar::single;
   const double difference = relative_difference(result, reference);
   if (difference <= (in_floats ? most_in_single : most_in_double)) return;
   char text[100];
@@ -261,7 +261,8 @@ void OperatorTrials::check_result(const Plan& plan, const AnyField& result,
 const OperatorTrials::Iterate& OperatorTrials::reference_iterate(Recurrence recurrence) {
   const auto found = iterates_.find(recurrence);
   if (found != iterates_.end()) return found->second;
-  const AnyOperator A(matrix_, Plan{.recurrence = recurrence}, Device::cpu(device_.threads()));
+  const AnyOperator A(matrix_, Plan{.loop = {.recurrence = recurrence}},
+                      Device::cpu(device_.threads()));
   const auto solver = iterations_of(A, objective_, x_);
   Iterate reference;
   // A solve that ends at its limit returns its best iterate: the last one, where that is better
@@ -312,7 +313,7 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator&
 /// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by
 /// itself would be one more to compile. It is, where no iterate tells.
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperator& A) {
-  const Iterate& reference = reference_iterate(A.plan().recurrence);
+  const Iterate& reference = reference_iterate(A.plan().loop.recurrence);
   if (reference.iterations == 0) check_product(A);
   auto solver = iterations_of(A, objective_, x_);
   const Report first = solver->run(std::max(1LL, reference.iterations));

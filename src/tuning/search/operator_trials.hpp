@@ -38,7 +38,7 @@ class OperatorTrials final : public Trials {
 
   void announce(const std::vector<Plan>& plans) override;
   void announce_later(const std::vector<Plan>& plans) override;
-  /// Also the copy in floats of a plan with stored=float counts.
+  /// Also the copy in floats of a plan with iteration-precision=single counts.
   double memory_ratio(const Plan& plan) override;
   /// The two layouts that were used last stay built, beside those of prepared plans, until memory
   /// is short. Also throws `Error` (unsupported) where the method makes no iteration.

@@ -53,11 +53,11 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
   const long long row_bytes =
       static_cast<long long>(product.shape.result_components) * product.shape.scalar_bytes;
   const Offset slices = std::max<Offset>(
-      1,
-      (Offset(matrix.rows()) * product.plan.threads_per_row + product.lanes - 1) / product.lanes);
+      1, (Offset(matrix.rows()) * product.plan.layout.threads_per_row + product.lanes - 1) /
+             product.lanes);
   const Offset blocks = std::max<Offset>(1, std::min<Offset>(target.multiprocessors, slices));
   const Offset lanes = (slices + blocks - 1) / blocks * product.lanes;
-  const long long rows = lanes / product.plan.threads_per_row;
+  const long long rows = lanes / product.plan.layout.threads_per_row;
   const long long slot_bytes =
       static_cast<long long>(product.shape.components) * product.shape.stored_bytes +
       static_cast<long long>(sizeof(Index));
@@ -75,8 +75,9 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
 std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
                                           const MemoryUse& use, Objective objective,
                                           const KernelTarget& target) {
-  const OperatorPrograms programs = programs_of(matrix, plan.stored);
-  const Index lanes = plan.lanes == Plan::all_rows ? std::max<Index>(1, matrix.rows()) : plan.lanes;
+  const OperatorPrograms programs = programs_of(matrix, plan.layout.stored);
+  const Index lanes =
+      plan.layout.lanes == Layout::all_rows ? std::max<Index>(1, matrix.rows()) : plan.layout.lanes;
   const auto program = [&](const EntryPrograms& entry, device::Epilogue epilogue) {
     return ProductProgram{epilogue == device::store_residual ? entry.exact : entry.text,
                           entry.shape,
@@ -104,29 +105,29 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
       program(programs.iterated, method.restarts ? device::store_scaled  // it sums by itself
                                  : has_ring      ? device::store_and_dots
                                                  : device::store_and_dot);
-  if (has_ring && plan.recurrence == Recurrence::real) in_loop.ring = 1;
-  if (plan.loop == LoopForm::persistent && method.has_one_kernel) {
+  if (has_ring && plan.loop.recurrence == Recurrence::real) in_loop.ring = 1;
+  if (plan.loop.form == LoopForm::persistent && method.has_one_kernel) {
     in_loop.epilogue = device::store_and_dot;
     kernels.push_back(persistent_guess(in_loop, persistent_method(method), matrix, use, target));
     return kernels;
   }
   in_loop.in_loop = true;
   add_product(in_loop);
-  const bool once = plan.loop != LoopForm::stepped && plan.reductions == 1;
+  const bool once = plan.loop.form != LoopForm::stepped && plan.loop.single_reduction;
   const Ring ring = in_loop.ring == 4   ? Ring::quaternion
                     : in_loop.ring == 2 ? Ring::complex
                                         : Ring::real;
   const auto steps = program_of_method(
       once && method.single_reduction ? *method.single_reduction : method, ring, jacobi);
-  const bool contiguous = plan.vector == VectorLayout::aos || steps.ring == Ring::real;
-  const int parts = device::parts_of_group(plan.threads);
+  const bool contiguous = plan.layout.vector == VectorLayout::aos || steps.ring == Ring::real;
+  const int parts = device::parts_of_group(plan.gpu.block_size);
   for (auto& [name, source] :
        step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, jacobi, parts})) {
     kernels.push_back(std::move(source));
   }
   if (jacobi && steps.ring == Ring::real && !method.restarts) {
     kernels.push_back(
-        preconditioned_step_source(diagonal_rows(own.entry, plan.vector), steps, parts));
+        preconditioned_step_source(diagonal_rows(own.entry, plan.layout.vector), steps, parts));
   }
   return kernels;
 }

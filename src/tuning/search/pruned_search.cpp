@@ -52,16 +52,16 @@ class PrunedSearch {
     // How many threads share a row, and how many run at once, depends on the layout.
     std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
-    if (const auto T = search_.axis_of("T")) search_.announce_along(beam, *T);
-    for (Found& found : beam) found = along(found, {"T"});
+    if (const auto T = search_.axis_of("threads-per-row")) search_.announce_along(beam, *T);
+    for (Found& found : beam) found = along(found, {"threads-per-row"});
     beam = nearest(beam, 2, 1.04);
     for (Found& found : beam) found = tune_extent(found);
     std::vector<std::size_t> axes(space_.axes().size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     // What has been looked at comes last.
     std::stable_partition(axes.begin(), axes.end(), [&](std::size_t axis) {
-      return axis != search_.axis_of("C") && axis != search_.axis_of("inner") &&
-             axis != search_.axis_of("T");
+      return axis != search_.axis_of("C") && axis != search_.axis_of("entry-layout") &&
+             axis != search_.axis_of("threads-per-row");
     });
     search_.descend(contest_.best(), axes);
     tune_natural_layout();
@@ -74,7 +74,7 @@ class PrunedSearch {
   /// Every outer layout in every inner layout, by a few runs each: what one is worth depends on the
   /// other.
   void glance_at_layouts() {
-    const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("inner");
+    const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("entry-layout");
     if (outer && inner) layouts_.over(contest_.best(), *outer, *inner);
   }
 
@@ -83,7 +83,7 @@ class PrunedSearch {
     std::vector<Found> kept;
     for (const Found found : contest_.ranking()) {
       const bool is_new = std::none_of(kept.begin(), kept.end(), [&](Found other) {
-        return same_layout(other->trial.plan, found->trial.plan);
+        return other->trial.plan.layout == found->trial.plan.layout;
       });
       if (is_new) kept.push_back(found);
     }
@@ -158,8 +158,9 @@ SearchResult pruned_search(Trials& trials, const SearchSpace& space,
       if (other) references.push_back(*other);
     }
   }
-  if (contest.begin(references))
+  if (contest.begin(references)) {
     PrunedSearch(contest, trials, space, options, most_prepared).run(starts);
+  }
   // What is predicted suits other matrices as well, which what the clock's noise picks does not.
   const auto predicted = starts.empty() ? std::nullopt : std::optional(starts.front());
   return contest.finish(finalists, natural, predicted);

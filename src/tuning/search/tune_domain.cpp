@@ -24,7 +24,7 @@ std::vector<Plan> near_best_of(std::vector<Trial> trials, const SearchResult& fo
   for (const Trial& trial : trials) {
     if (trial.score > near_best * trials.front().score || taken.size() == most_near_best) break;
     const bool is_known_layout = std::any_of(taken.begin(), taken.end(), [&](const Plan& plan) {
-      return same_layout(plan, trial.plan);
+      return plan.layout == trial.plan.layout;
     });
     const bool is_taken = std::find(taken.begin(), taken.end(), trial.plan) != taken.end();
     if (!is_taken && (taken.size() < best_ones || !is_known_layout)) taken.push_back(trial.plan);
