@@ -76,7 +76,7 @@ struct Loop {
   LoopForm form = LoopForm::stepped;
   KernelLaunch launch = KernelLaunch::serial;  // of a graph's kernels, one behind the other
   bool single_reduction = false;               // an iteration of conjugate gradient in a graph
-  bool fused_updates = false;                  // without it: two updates of vectors by one kernel
+  bool fused_updates = false;                  // two updates of vectors by one kernel
   Recurrence recurrence = Recurrence::ring;    // BiCGStab's coefficients: the entry's ring, or real
 
   bool operator==(const Loop&) const = default;

@@ -105,13 +105,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const Stream& stream = parts_.device.stream();
     const auto programs = step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
                                                    product_->parts(), together_.chunks_of_thread});
-    std::vector<std::string> joined;
-    for (const bool start : {true, false}) {
-      const Facts& facts = start ? program_.start : program_.iteration;
-      for (int i = 0; i < facts.steps; ++i) {
-        if (joins(facts, i)) joined.push_back(name_of_step(start, i));
-      }
-    }
+    const std::vector<std::string> joined =
+        rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
     if (!joined.empty()) {
       with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts());
@@ -133,20 +128,17 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
-  static int count_of(const Facts& facts, StepKind kind) {
-    int count = 0;
-    for (int i = 0; i < facts.steps; ++i) count += facts.step[i].kind == kind ? 1 : 0;
-    return count;
-  }
-
   /// Even, so that sides, places and swapped vectors are where they were. Work that is not the
   /// loop's own goes on to the end of the body though the run has ended. A run over a basis, which
   /// is as long as that, should leave little of its last body.
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
     const bool ends = product_->ends_with_loop() && !parts_.preconditioner.queue;
-    const int products = std::max(1, count_of(program_.iteration, StepKind::product));
-    const int most = std::max(2, (ends ? 20 : 4) / products / 2 * 2);
+    const auto* const steps = program_.iteration.step;
+    const auto products = static_cast<int>(std::count_if(
+        steps, steps + program_.iteration.steps,
+        [](const methods::StepFacts& step) { return step.kind == StepKind::product; }));
+    const int most = std::max(2, (ends ? 20 : 4) / std::max(1, products) / 2 * 2);
     int best = most;
     const auto left = [&](int body) { return (body - parts_.basis.most % body) % body; };
     for (int body = most; body >= 2; body -= 2) {

@@ -14,6 +14,16 @@ const char* name_of(Ring ring) {
 
 const char* truth(bool value) { return value ? "true" : "false"; }
 
+template <class Body>
+void for_each_joined_step(const detail::MethodProgram& program, const Body& body) {
+  for (const bool start : {true, false}) {
+    const methods::Facts& facts = start ? program.start : program.iteration;
+    for (int i = 0; i < facts.steps; ++i) {
+      if (joins_next(program, facts, i)) body(start, i);
+    }
+  }
+}
+
 }  // namespace
 
 bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
@@ -166,24 +176,26 @@ class StepPrograms {
 
 }  // namespace
 
+std::vector<std::string> joined_steps(const detail::MethodProgram& program) {
+  std::vector<std::string> names;
+  for_each_joined_step(program,
+                       [&](bool start, int i) { names.push_back(name_of_step(start, i)); });
+  return names;
+}
+
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
                                         int parts_of_product) {
   std::string text = "#include \"heddle/kernels/preconditioned_step.cuh\"\n" +
                      method_definition(program, parts_of_product) + "using Rows = " + rows.type +
                      ";\n";
-  for (const bool start : {true, false}) {
-    const methods::Facts& facts = start ? program.start : program.iteration;
-    for (int i = 0; i < facts.steps; ++i) {
-      if (!joins_next(program, facts, i)) continue;
-      text +=
-          "extern \"C\" __global__ void "
-          "__launch_bounds__(heddle::device::threads_of_rows)\nheddle_" +
-          name_of_step(start, i) +
-          "(const __grid_constant__ heddle::device::PreconditionedStepArguments a) {\n"
-          "  heddle::device::update_and_precondition<Rows, Method, " +
-          truth(start) + ", " + std::to_string(i) + ">(a);\n}\n";
-    }
-  }
+  for_each_joined_step(program, [&](bool start, int i) {
+    text +=
+        "extern \"C\" __global__ void __launch_bounds__(heddle::device::threads_of_rows)\nheddle_" +
+        name_of_step(start, i) +
+        "(const __grid_constant__ heddle::device::PreconditionedStepArguments a) {\n"
+        "  heddle::device::update_and_precondition<Rows, Method, " +
+        truth(start) + ", " + std::to_string(i) + ">(a);\n}\n";
+  });
   KernelSource source = program_over(rows, "preconditioned steps of " + rows.type, text);
   add_header_of(program, source);
   return source;

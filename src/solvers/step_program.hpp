@@ -44,7 +44,9 @@ struct StepProgram {
   KernelSource source;  // of the kernel `step_kernel`
 };
 
-/// Kernels `heddle_STEP` for each update that a preconditioner is joined to: `rows` is its type as
+/// Names of the updates that a preconditioner which acts by rows is joined to.
+std::vector<std::string> joined_steps(const detail::MethodProgram& program);
+/// Kernels `heddle_STEP` for each of them: `rows` is its type as
 /// kernels/rows.cuh describes it.
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
                                         int parts_of_product);
