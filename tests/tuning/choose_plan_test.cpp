@@ -31,12 +31,12 @@ struct Rows {
 };
 
 /// For quaternions of double precision, as many rows of seven entries each.
-Plan plan_for(Index rows, Index columns, Index length = 7,
-              StoredScalar stored = StoredScalar::own) {
+Plan plan_for(Index rows, Index columns, Index length = 7, StoredScalar stored = StoredScalar::own,
+              Objective objective = {}) {
   const Rows all(rows, length);
   PatternView pattern = all.view();
   pattern.columns = columns;
-  return choose_plan_for_gpu(pattern, 32, stored);
+  return choose_plan_for_gpu(pattern, 32, stored, objective);
 }
 
 TEST(ChosenPlan, FollowsTheLengthOfVectors) {
@@ -57,6 +57,9 @@ TEST(ChosenPlan, KeepsWhatVectorsLeaveRoomForInL2) {
   EXPECT_EQ(some.gpu.load, LoadHint::evict_first);
   EXPECT_GE(some.gpu.l2_percent, 15);
   EXPECT_LE(some.gpu.l2_percent, 25);
+  const Plan of_product = plan_for(172974, 172974, 7, StoredScalar::own, Objective::product());
+  EXPECT_GT(of_product.gpu.l2_percent, 25);
+  EXPECT_LT(of_product.gpu.l2_percent, 40);
   const Plan none = plan_for(543524, 543524);
   EXPECT_EQ(none.gpu.load, LoadHint::evict_first);
   EXPECT_EQ(none.gpu.l2_percent, 0);
