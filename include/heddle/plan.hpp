@@ -77,7 +77,7 @@ struct Loop {
   KernelLaunch launch = KernelLaunch::serial;  // of a graph's kernels, one behind the other
   bool single_reduction = false;               // an iteration of conjugate gradient in a graph
   bool fused_updates = false;                  // two updates of vectors by one kernel
-  Recurrence recurrence = Recurrence::ring;    // BiCGStab's coefficients: the entry's ring, or real
+  Recurrence recurrence = Recurrence::ring;    // of BiCGStab and GMRES: the entry's ring, or real
 
   bool operator==(const Loop&) const = default;
 };

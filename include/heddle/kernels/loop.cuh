@@ -50,8 +50,8 @@ __device__ __forceinline__ int requested_end(const LoopState& state, unsigned lo
   return loop_runs;
 }
 
-/// Of a product in a graph: true if the run has ended. `end` is written by steps only and read by
-/// products only: no kernel writes what others of its blocks have yet to read.
+/// Of work between steps in a graph: true if the run has ended. Steps write `end`, and products, a
+/// preconditioner's own kernel and the WHILE node read it: no kernel writes what its blocks read.
 __device__ __forceinline__ bool is_over(const LoopState& state) { return state.end != loop_runs; }
 
 /// For a graph, by a vector kernel: why the run ends, if it does. The host may be looking out for

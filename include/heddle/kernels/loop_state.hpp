@@ -50,7 +50,7 @@ struct LoopState {
   LoopWatch* watch;
   double* history;      // |r|^2 after each iteration of this run
   long long iteration;  // of this run
-  int end;              // a LoopEnd; x and r are complete when the run is over
+  int end;              // a LoopEnd; a method with a basis forms x behind it, and leaves no r
   alignas(16) unsigned char side[2][bytes_of_side];  // of loops that are steps
 };
 

@@ -61,7 +61,6 @@ class HEDDLE_EXPORT AnyField {
     return scalars_.index() == 0 ? Precision::single_precision : Precision::double_precision;
   }
 
-  /// On a GPU each is a copy to or from the host.
   double get(Offset scalar) const;
   void set(Offset scalar, double value);
 
