@@ -81,7 +81,7 @@ std::string table(const std::vector<Cell>& titles, const std::string& rows) {
 /// Breaks between settings, not within one.
 std::string plan_code(const Plan& plan) {
   std::string html;
-  for (const std::string& setting : report::settings_of(to_string(plan))) {
+  for (const std::string& setting : report::settings_of(to_full_string(plan))) {
     html += (html.empty() ? "" : ",</span><wbr/>") + ("<span class=\"n\">" + escaped(setting));
   }
   return "<code>" + html + "</span></code>";

@@ -25,8 +25,10 @@ AnyField read_defined(const std::string& path, const EntryDefinition& definition
 }  // namespace
 
 void detail::refuse_precision(Precision given) {
-  throw Error(ErrorKind::size_mismatch,
-              "what is in " + std::string(name(given)) + " precision meets the other one");
+  const Precision asked = given == Precision::single_precision ? Precision::double_precision
+                                                               : Precision::single_precision;
+  throw Error(ErrorKind::size_mismatch, std::string(name(asked)) + " precision is asked for, and " +
+                                            std::string(name(given)) + " precision is there");
 }
 
 AnyField::AnyField(Index rows, int components, Precision precision, const Device& device)

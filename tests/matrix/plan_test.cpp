@@ -155,6 +155,7 @@ TEST(Plan, KeysOfAGpu) {
        {.gpu = {.load = LoadHint::evict_first, .l2_percent = 30}}},
       {"loop=stepped", {.loop = {.form = LoopForm::stepped}}},
       {"loop=graph", {.loop = {.form = LoopForm::graph}}},
+      {"loop=replay", {.loop = {.form = LoopForm::replay}}},
       {"loop=persistent", {.loop = {.form = LoopForm::persistent}}},
       {"launch=serial", {.loop = {.launch = KernelLaunch::serial}}},
       {"launch=overlapped", {.loop = {.launch = KernelLaunch::overlapped}}},
@@ -163,10 +164,9 @@ TEST(Plan, KeysOfAGpu) {
   };
   for (const auto& [text, plan] : plans) EXPECT_EQ(parse_plan(text), plan) << text;
 }
-
 TEST(Plan, FormsOfTheLoopHaveTheNamesThatTextsHave) {
-  for (const LoopForm loop :
-       {LoopForm::stepped, LoopForm::graph, LoopForm::replay, LoopForm::persistent}) {
+  using enum LoopForm;
+  for (const LoopForm loop : {stepped, graph, replay, persistent}) {
     EXPECT_EQ(parse_plan("loop=" + std::string(name(loop))).loop.form, loop);
   }
 }

@@ -60,7 +60,8 @@ TEST(AnySolver, SolvesWithNewValues) {
       EXPECT_EQ(after, solution(expected));
       EXPECT_NE(after, before);
       EXPECT_THROW(A.update_values<double>(second.values().span().first(4)), Error);
-      expect_error(ErrorKind::size_mismatch, "what is in double precision meets the other one",
+      expect_error(ErrorKind::size_mismatch,
+                   "single precision is asked for, and double precision is there",
                    [&] { A.update_values<float>({}); });
     }
   }
@@ -83,6 +84,21 @@ TEST(AnySolver, CallsItsObserver) {
   EXPECT_EQ(report.status, Status::cancelled);
   EXPECT_EQ(calls, 3);
   EXPECT_EQ(solver.history().size(), 4u);
+}
+
+TEST(AnyOperator, OneThatWasMovedFromAnswersNothing) {
+  Seed seed(5804);
+  AnyOperator A(both(random_positive_definite_matrix<E>(n, 6, seed.generator))[1], Plan{},
+                Device::cpu(2));
+  const AnyOperator moved = std::move(A);
+  EXPECT_EQ(moved.rows(), n);
+  const auto expect_refused = [](const auto& ask) {
+    expect_error(ErrorKind::usage, "this operator was moved from: it has no matrix any more", ask);
+  };
+  expect_refused([&] { static_cast<void>(A.rows()); });
+  expect_refused([&] { static_cast<void>(A.entry()); });
+  expect_refused([&] { static_cast<void>(A.kind()); });
+  expect_refused([&] { static_cast<void>(A.precision()); });
 }
 
 TEST(AnySolver, HandsOutTheSolverBehindIt) {

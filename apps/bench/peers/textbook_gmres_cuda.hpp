@@ -122,9 +122,11 @@ class GmresLoop final : public TextbookLoop<S, T> {
   }
 
   static Complex wide(const T& number) {
-    const S* const part = reinterpret_cast<const S*>(&number);
-    return {static_cast<double>(part[0]),
-            std::is_same_v<S, T> ? 0.0 : static_cast<double>(part[sizeof(T) / sizeof(S) - 1])};
+    if constexpr (std::is_same_v<S, T>) {
+      return static_cast<double>(number);
+    } else {
+      return {static_cast<double>(number.x), static_cast<double>(number.y)};
+    }
   }
 
   /// The y that minimises | |r| e_1 - H y |, by rotations; waits for H.
@@ -157,9 +159,12 @@ class GmresLoop final : public TextbookLoop<S, T> {
       for (int j = k + 1; j < count; ++j) number -= H[at(k, j)] * g[static_cast<std::size_t>(j)];
       const Complex pivot = H[at(k, k)];
       number = pivot == Complex(0) ? Complex(0) : number / pivot;
-      S* const part = reinterpret_cast<S*>(&y[static_cast<std::size_t>(k)]);
-      part[0] = static_cast<S>(number.real());
-      if constexpr (!std::is_same_v<S, T>) part[1] = static_cast<S>(number.imag());
+      T& narrow = y[static_cast<std::size_t>(k)];
+      if constexpr (std::is_same_v<S, T>) {
+        narrow = static_cast<S>(number.real());
+      } else {
+        narrow = {static_cast<S>(number.real()), static_cast<S>(number.imag())};
+      }
     }
     return y;
   }

@@ -93,9 +93,13 @@ class HEDDLE_EXPORT AnyOperator {
     detail::of_precision<detail::SlicedOperator<S>>(matrix_).update_values(std::as_bytes(values));
   }
 
-  const AnyEntry& entry() const { return entry_; }
-  EntryKind kind() const { return entry_.kind(); }
+  const AnyEntry& entry() const {
+    static_cast<void>(rows());  // throws for a handle that was moved from
+    return entry_;
+  }
+  EntryKind kind() const { return entry().kind(); }
   Precision precision() const {
+    static_cast<void>(rows());
     return matrix_.index() == 0 ? Precision::single_precision : Precision::double_precision;
   }
   /// Calls `f` with the operator as a `LinearOperator<S>` that also tells its pattern and values.

@@ -188,8 +188,8 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   constexpr Index few_rows = 4096;
   plan.gpu.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (matrix.streams) {
-    // As much of the matrix as x and y leave room for in half of L2 stays there; in a loop less,
-    // whose other vectors need some too.
+    // As much of the matrix as x and y leave room for in so many bytes stays in an L2 of 60 MB; in
+    // a loop less, whose other vectors need some too.
     const double bytes_kept = objective.is_product() ? 25e6 : 20e6;
     const double left =
         matrix.l2_scale * bytes_kept - matrix.vector_bytes * (matrix.rows + pattern.columns);

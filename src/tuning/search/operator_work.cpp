@@ -85,6 +85,10 @@ std::unique_ptr<ProductWork> product_work(const AnyOperator& matrix, const AnyFi
 
 std::unique_ptr<OperatorWork> value_update_work(const AnyOperator& built, const AnyMatrix& matrix) {
   return built.visit([&]<class S>(const SlicedOperator<S>& A) -> std::unique_ptr<OperatorWork> {
+    if (matrix.entry().name() != built.entry().name() || matrix.precision() != built.precision() ||
+        matrix.entries() != A.pattern().entries) {
+      throw Error(ErrorKind::usage, "values of another matrix than the operator was made of");
+    }
     return std::make_unique<ValueUpdate<S>>(A, matrix.values());
   });
 }
