@@ -22,7 +22,8 @@ struct BiCGStab {
     s_hat = preconditioned ? 7 : r,
     vectors = preconditioned ? 8 : 6
   };
-  enum Scalar { rho, sigma, alpha, omega, beta, half, scalars };
+  /// `v_in_p` is -omega beta.
+  enum Scalar { rho, sigma, alpha, omega, beta, v_in_p, half, scalars };
 
   /// The shadow residual and p are r.
   struct CopyResidual {
@@ -86,6 +87,7 @@ struct BiCGStab {
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
       c[rho] = sum[1];
       c[beta] = inverse(c[sigma]) * c[rho] * inverse(c[omega]);
+      c[v_in_p] = -(c[omega] * c[beta]);
       judge.conclude(sum[0].real());
     }
   };
@@ -96,7 +98,7 @@ struct BiCGStab {
       const auto old = f[p];
       f[p] = f[r];
       add_multiple(f[p], old, c[beta]);
-      add_multiple(f[p], f[v], -(c[omega] * c[beta]));
+      add_multiple(f[p], f[v], c[v_in_p]);
     }
   };
 
