@@ -8,8 +8,6 @@ namespace heddle::cuda {
 
 namespace {
 
-/// Numbers that a block reads in less than the time of a kernel of its own, 2 to 3 microseconds.
-constexpr unsigned most_for_every_block = 4096;
 constexpr int threads = 1024;
 
 template <int N>
@@ -26,7 +24,7 @@ bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, str
 
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
                                     bool overlapped, const Stream& stream) {
-  if (static_cast<unsigned>(numbers) * sums.count <= most_for_every_block) return sums;
+  if (static_cast<unsigned>(numbers) * sums.count <= device::most_for_every_block) return sums;
   using Kernel = void (*)(device::PartialSums, double*);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
                                 add_all<5>, add_all<6>, add_all<7>, add_all<8>};

@@ -61,16 +61,19 @@ __device__ constexpr int adders_of(int threads) {
 }
 
 /// Partial sums added by one block of `Threads`, a power of two of which do it; `total` is in its
-/// thread 0. `This_launch`: other blocks of this very launch left them.
-template <int N, int Threads, unsigned Parts, bool This_launch>
+/// thread 0. `This_launch`: other blocks of this very launch left them. `Most`: numbers, if there
+/// are no more; 0 for any.
+template <int N, int Threads, unsigned Parts, bool This_launch, unsigned Most = 0>
 __device__ __forceinline__ void add_partials(const double* partials, unsigned count,
                                              double (&total)[N]) {
   constexpr unsigned strides = 1024;
   constexpr unsigned adders = adders_of(Threads);
   constexpr unsigned per_thread = strides / adders;
   const unsigned groups = (count + Parts - 1) / Parts;
-  // Blocks of 64 have enough loads on the way, and took seconds to compile with more.
-  constexpr int at_once = per_thread * Parts < 64 ? 4 : 1;
+  // Rounds whose loads are on the way together: more than there are take longer to compile. Blocks
+  // of 64 have enough of them in one.
+  constexpr unsigned rounds = Most == 0 ? 4 : (Most / (N * Parts) + strides - 1) / strides;
+  constexpr unsigned at_once = per_thread * Parts < 64 ? rounds : 1;
   double sums[per_thread][N] = {};
   const unsigned mine =
       adders == Threads || threadIdx.x < adders ? threadIdx.x * per_thread : groups;

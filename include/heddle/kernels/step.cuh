@@ -71,8 +71,8 @@ struct DecisionSums {
       constexpr unsigned parts =
           methods::facts_of<L>.step[i].kind == methods::StepKind::product ? M::parts_of_product : 1;
       if constexpr (numbers > 0) {
-        add_partials<numbers, Threads, parts, false>(before[source].partials, before[source].count,
-                                                     total);
+        add_partials<numbers, Threads, parts, false, most_for_every_block>(
+            before[source].partials, before[source].count, total);
       }
       take<first, first, end, next, 0>(total);
       constexpr bool skips = both && end > first + methods::facts_of<L>.step[i].sums;
