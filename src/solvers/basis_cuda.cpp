@@ -18,6 +18,8 @@ int numbers_kept(const detail::MethodProgram& program, int most) {
   return static_cast<int>(program.kept_numbers(most)) * ring_size(program.ring);
 }
 
+Offset numbers_of_hessenberg(int most, int ring) { return Offset(most + 1) * most * ring; }
+
 int front_bytes(int most, int ring) {
   return device::numbers_of_basis(most, ring) * static_cast<int>(sizeof(double));
 }
@@ -57,10 +59,9 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
       front + kept * static_cast<int>(sizeof(double)) + shared_of_others <= shared_of_block;
   a.staged = fits ? kept : 0;
   double* next = numbers_.data();
-  const auto take = [&](int count) { return std::exchange(next, next + count); };
-  const int sums = (room.most * ring_ + 1) * device::most_blocks_of_basis;
-  for (double*& place : sums_) place = take(sums);
-  a.first = take(room.most * ring_);
+  const auto take = [&](Offset count) { return std::exchange(next, next + count); };
+  a.sums = take(device::products_of_basis(room.most, ring_) * device::most_blocks_of_basis);
+  a.hessenberg = take(numbers_of_hessenberg(room.most, ring_));
   a.column = take(room.most * ring_);
   a.kept = take(kept);
   a.count = count_.data();
@@ -68,9 +69,9 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
 
 template <class S>
 Offset DeviceBasis<S>::doubles(const detail::MethodProgram& program, int most) {
-  const Offset numbers = Offset(most) * ring_size(program.ring);
-  return 2 * (numbers + 1) * device::most_blocks_of_basis + 2 * numbers +
-         numbers_kept(program, most);
+  const int ring = ring_size(program.ring);
+  return Offset(device::products_of_basis(most, ring)) * device::most_blocks_of_basis +
+         numbers_of_hessenberg(most, ring) + Offset(most) * ring + numbers_kept(program, most);
 }
 
 template <class S>
@@ -102,17 +103,12 @@ void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
   device::BasisArguments a = arguments_;
   a.state = state.state;
   a.side = state.side;
-  a.in = a.rest = from;
+  a.in = from;
   a.out = to;
   if (!start) {
-    a.partials = sums_[0];
     launch_basis(kernels.at("products_" + name), a, blocks, false, overlaps(), stream);
   }
-  a.before = sums_[0];
-  a.partials = sums_[1];
-  launch_basis(kernels.at("rest_" + name), a, blocks, false, overlaps(), stream);
-  a.before = sums_[1];
-  launch_basis(kernels.at("append_" + name), a, blocks + 1, true, overlaps(), stream);
+  launch_basis(kernels.at(name), a, blocks + 1, true, overlaps(), stream);
 }
 
 template <class S>

@@ -48,7 +48,6 @@ class DeviceBasis {
   int ring_;  // components of a number
   Array<double> numbers_;
   Array<int> count_;
-  double* sums_[2] = {};  // of a kernel and of the one behind it
   device::BasisArguments arguments_{};
 };
 

@@ -140,7 +140,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         [](const methods::StepFacts& step) { return step.kind == StepKind::product; }));
     const int most = std::max(2, (ends ? 20 : 4) / std::max(1, products) / 2 * 2);
     int best = most;
-    const auto left = [&](int body) { return (body - parts_.basis.most % body) % body; };
+    // The last column of a basis is complete one iteration later.
+    const int run = parts_.basis.most > 0 ? parts_.basis.most + 1 : 0;
+    const auto left = [&](int body) { return (body - run % body) % body; };
     for (int body = most; body >= 2; body -= 2) {
       if (left(body) < left(best)) best = body;
     }

@@ -163,8 +163,8 @@ int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu, int most) {
       passes += std::popcount(facts.loads(i)) + std::popcount(step.writes);
     }
     if (step.kind == methods::StepKind::orthogonalize) {
-      // Three passes over the basis, of which the second stores its vector, and the last two.
-      passes += 3 * (most + 1) / 2 + 6;
+      // Beside passes over the basis come those over two vectors and where they are stored.
+      passes += (on_gpu ? 2 : 3) * (most + 1) / 2 + 6;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {
       // Behind an update it takes what that has in registers.

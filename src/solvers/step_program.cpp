@@ -134,10 +134,10 @@ class StepPrograms {
   }
   void add_basis(bool start, int i) {
     const std::string name = name_of_step(start, i), fields = scalar_ + ", Chunk>";
-    const std::string listing = std::string("<Method, ") + truth(start) + ", ";
-    if (!start) add("products_" + name, "basis_products<Method, " + fields, of_basis);
-    add("rest_" + name, "basis_rest" + listing + fields, of_basis);
-    add("append_" + name, "basis_append" + listing + std::to_string(i) + ", " + fields, of_basis);
+    const std::string step = "<Method, " + std::to_string(i) + ", " + fields;
+    if (start) return add(name, "basis_start" + step, of_basis);
+    add("products_" + name, "basis_products<Method, " + fields, of_basis);
+    add(name, "basis_append" + step, of_basis);
   }
 
   /// How a kernel is written around a call.

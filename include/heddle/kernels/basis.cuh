@@ -1,8 +1,16 @@
 // A vector made orthogonal to a basis V, and a solution formed of it (methods::Orthogonalize and
-// FormSolution). Gram-Schmidt twice takes three kernels: V* w; w -= V h with V* w of what is left,
-// while the rows are in L1; and w -= V h once more. Blocks share out the rows. A thread takes a
-// chunk of every vector to form w - V h, and a warp takes a few vectors to form their products with
-// w, so that registers hold few sums and many loads.
+// FormSolution). The second round of Gram-Schmidt waits for the next vector (Bielich, Langou,
+// Thomas, Swirydowicz, Yamazaki and Boman 2022, "Low-synch Gram-Schmidt with delayed
+// reorthogonalization"), so that two kernels do, each of which reads V once. Before a basis of c
+// vectors lie u, which one round has made orthogonal to V and which is not normalised, and its
+// image w:
+//   products   s = V* u, |u|^2, r = V* w, <u, w>
+//   append     gamma^2 = |u|^2 - |s|^2, V_c = (u - V s) / gamma, t = <V_c, w>,
+//              u = (w - V r - V_c t) / gamma
+// That makes column c - 1 of the Hessenberg matrix H complete, as h + s over gamma, and column c is
+// ((r, t) - H s) / gamma until the next s: with A u = w, A V_c = (w - A V s) / gamma and A V is V
+// H. A warp takes a few vectors to form products, so that registers hold few sums and many loads,
+// and a thread takes a chunk of every vector to form u.
 #pragma once
 
 #include "heddle/kernels/basis_arguments.hpp"
@@ -24,37 +32,29 @@ class BasisBlock {
       : a_(a), block_(block), count_(count), first_(Offset(block) * a.chunks_of_block) {
     extern __shared__ __align__(32) double shared[];
     numbers_ = shared;
-    sums_ = numbers_ + a.most * size + 1;
+    sums_ = numbers_ + products_of_basis(a.most, size);
     chunks_ = int(min(Offset(a.chunks_of_block), a.chunks - first_));
   }
 
   __device__ double* numbers() const { return numbers_; }
+  /// Room for a number of each vector and one more, once sums are left.
+  __device__ double* scratch() const { return sums_; }
   __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
   __device__ int count() const { return count_; }
   __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
-
-  /// The first `n` sums of the kernel before.
-  __device__ void add_sums(int n) {
-    for (int k = warp(); k < n; k += warps) {
-      double sum[1] = {};
-      for (int block = lane(); block < a_.blocks; block += 32) {
-        sum[0] += a_.before[k * a_.blocks + block];
-      }
-      add_over_lanes(sum);
-      if (lane() == 0) numbers_[k] = sum[0];
-    }
-    __syncthreads();
-  }
+  __device__ static int lane() { return threadIdx.x % 32; }
+  __device__ static int warp() { return threadIdx.x / 32; }
 
   /// Calls `body(chunk)` for the chunks of this thread.
   template <class Body>
   __device__ void for_each_chunk(const Body& body) const {
-    for_each_chunk(0, chunks_, body);
+    for (int i = threadIdx.x; i < chunks_; i += threads_of_basis) body(chunk_at(i));
   }
 
-  /// values += V numbers, times `sign`.
-  __device__ void add_combination(const Chunk& of_field, S sign, Values& values) const {
-    constexpr int loads = 128 / int(sizeof(Values));
+  /// values_j += V numbers_j, times `sign`, where the numbers of `fields` fields lie side by side.
+  template <int fields>
+  __device__ void add_combination(const Chunk& of_field, S sign, Values (&values)[fields]) const {
+    constexpr int loads = (size == 4 ? 64 : 128) / int(sizeof(Values));
     const Chunk chunk = whole(of_field);
     for (int first = 0; first < count_; first += loads) {
       Values v[loads];
@@ -63,81 +63,57 @@ class BasisBlock {
 #pragma unroll
       for (int u = 0; u < loads; ++u) {
         if (first + u >= count_) continue;
-        const Multiple c = multiple(first + u, sign);
 #pragma unroll
-        for (int e = 0; e < Chunk::elements; ++e) add_multiple(values.at[e], v[u].at[e], c);
+        for (int j = 0; j < fields; ++j) {
+          const double* const number = numbers_ + ((first + u) * fields + j) * size;
+          Multiple c;
+#pragma unroll
+          for (int n = 0; n < size; ++n) c.component[n] = sign * S(number[n]);
+#pragma unroll
+          for (int e = 0; e < Chunk::elements; ++e) add_multiple(values[j].at[e], v[u].at[e], c);
+        }
       }
     }
   }
 
-  /// rest = w - V numbers if that `subtracts`, and leaves the sums V* rest and |rest|^2. It goes by
-  /// pieces of the rows, whose elements of V are in L1 still when they are read again.
-  template <bool subtracts>
-  __device__ void leave_rest() {
-    constexpr int bytes_of_piece = 192 << 10;
-    const int length = max(32, bytes_of_piece / int(sizeof(Values)) / max(1, count_));
-    double norm[1] = {};
-    for (int first = 0; first < chunks_; first += length) {
-      const int end = min(first + length, chunks_);
-      for_each_chunk(first, end, [&](const Chunk& chunk) { form_rest<subtracts>(chunk, norm[0]); });
-      __syncthreads();
-      add_products(static_cast<const S*>(a_.rest), first, end);
-    }
-    add_over_warps<1, threads_of_basis>(norm, warps);
-    if (threadIdx.x == 0) a_.partials[count_ * size * a_.blocks + block_] = norm[0];
-    leave_products();
-  }
-
-  /// Leaves the sums V* w.
-  __device__ void leave_products(const S* w) {
-    add_products(w, 0, chunks_);
-    leave_products();
-  }
-
- private:
-  __device__ static int lane() { return threadIdx.x % 32; }
-  __device__ static int warp() { return threadIdx.x / 32; }
-  /// Warps that share out the rows for as many vectors as one takes: all of them where vectors are
-  /// few.
-  __device__ int sharing() const {
-    const int groups = (count_ + vectors_of_warp - 1) / vectors_of_warp;
-    return groups > 0 && groups < warps ? warps / groups : 1;
-  }
-
-  template <class Body>
-  __device__ void for_each_chunk(int first, int end, const Body& body) const {
-    for (int i = first + int(threadIdx.x); i < end; i += threads_of_basis) body(chunk_at(i));
-  }
-
-  /// Begins the sums V* w, or adds to them, over some of the rows.
-  __device__ void add_products(const S* w, int first, int end) {
-    constexpr int numbers = vectors_of_warp * size;
-    const int warps_of_group = sharing();
-    for (int item = warp(); item / warps_of_group * vectors_of_warp < count_; item += warps) {
+  /// Leaves the sums V* u, V* w of each vector and, behind those, |u|^2 and <u, w>.
+  __device__ void leave_products() {
+    constexpr int numbers = vectors_of_warp * numbers_of_vector;
+    const int groups = count_ / vectors_of_warp + 1;
+    // All warps share out the rows where vectors are few.
+    const int warps_of_group = groups < warps ? warps / groups : 1;
+    for (int item = warp(); item < groups * warps_of_group; item += warps) {
       double sums[numbers] = {};
       const int group = item / warps_of_group, part = item % warps_of_group;
-      add_products_of(group * vectors_of_warp, w, first + 32 * part + lane(), end,
-                      32 * warps_of_group, sums);
+      add_products(group * vectors_of_warp, 32 * part + lane(), 32 * warps_of_group, sums);
       add_over_lanes(sums);
       if (lane() != 0) continue;
 #pragma unroll
-      for (int n = 0; n < numbers; ++n) {
-        double& sum = sums_[item * numbers + n];
-        sum = first == 0 ? sums[n] : sum + sums[n];
-      }
+      for (int n = 0; n < numbers; ++n) sums_[item * numbers + n] = sums[n];
     }
-  }
-  __device__ void leave_products() const {
-    constexpr int numbers = vectors_of_warp * size;
     __syncthreads();
-    for (int k = threadIdx.x; k < count_ * size; k += threads_of_basis) {
-      const int warps_of_group = sharing();
+    for (int k = threadIdx.x; k < (count_ + 1) * numbers_of_vector; k += threads_of_basis) {
       const double* const of_warps = sums_ + k / numbers * warps_of_group * numbers + k % numbers;
       double sum = 0;
       for (int part = 0; part < warps_of_group; ++part) sum += of_warps[part * numbers];
-      a_.partials[k * a_.blocks + block_] = sum;
+      a_.sums[k * a_.blocks + block_] = sum;
     }
   }
+  /// Those of all blocks, as the numbers of each.
+  __device__ void add_products_of_blocks() {
+    for (int k = warp(); k < (count_ + 1) * numbers_of_vector; k += warps) {
+      double sum[1] = {};
+      for (int block = lane(); block < a_.blocks; block += 32) {
+        sum[0] += a_.sums[k * a_.blocks + block];
+      }
+      add_over_lanes(sum);
+      if (lane() == 0) numbers_[k] = sum[0];
+    }
+    __syncthreads();
+  }
+
+ private:
+  static constexpr int numbers_of_vector = 2 * size;
 
   __device__ Chunk chunk_at(int i) const {
     const Offset at = first_ + i;
@@ -150,53 +126,26 @@ class BasisBlock {
     if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
     return chunk;
   }
-  __device__ Multiple multiple(int k, S sign) const {
-    Multiple c;
-#pragma unroll
-    for (int n = 0; n < size; ++n) c.component[n] = sign * S(numbers_[k * size + n]);
-    return c;
-  }
 
-  template <bool subtracts>
-  __device__ void form_rest(const Chunk& chunk, double& norm) const {
-    Values w = chunk.load(static_cast<const S*>(a_.in));
-    if constexpr (subtracts) {
-      add_combination(chunk, S(-1), w);
-      chunk.store(static_cast<S*>(a_.rest), w);
-    }
+  /// Adds the products of vectors from `k` on, of which u is the last, over every `step`th chunk.
+  __device__ void add_products(int k, int first, int step, double* sums) const {
+    for (int i = first; i < chunks_; i += step) {
+      const Chunk chunk = chunk_at(i);
+      Values v[vectors_of_warp];
 #pragma unroll
-    for (int e = 0; e < Chunk::elements; ++e) {
-#pragma unroll
-      for (int n = 0; n < size; ++n) {
-        norm += double(w.at[e].component[n]) * double(w.at[e].component[n]);
+      for (int n = 0; n < vectors_of_warp; ++n) {
+        v[n] = whole(chunk).load(vector(max(0, min(k + n, count_ - 1))));
       }
-    }
-  }
-
-  /// Adds the products with w of vectors from `k` on over every `step`th chunk.
-  __device__ void add_products_of(int k, const S* w, int first, int end, int step,
-                                  double* sums) const {
-    constexpr int loads = 64 / (vectors_of_warp * int(sizeof(Values)));
-    for (int i = first; i < end; i += loads * step) {
-      Values v[loads][vectors_of_warp], of_w[loads];
+      const Values u = chunk.load(static_cast<const S*>(a_.out));
+      const Values w = chunk.load(static_cast<const S*>(a_.in));
 #pragma unroll
-      for (int u = 0; u < loads; ++u) {
-        const Chunk chunk = chunk_at(i + u * step < end ? i + u * step : i);
+      for (int n = 0; n < vectors_of_warp; ++n) {
+        if (k + n >= count_) v[n] = u;
 #pragma unroll
-        for (int n = 0; n < vectors_of_warp; ++n) {
-          v[u][n] = whole(chunk).load(vector(min(k + n, count_ - 1)));
-        }
-        of_w[u] = chunk.load(w);
-      }
-#pragma unroll
-      for (int u = 0; u < loads; ++u) {
-        if (i + u * step >= end) continue;
-#pragma unroll
-        for (int n = 0; n < vectors_of_warp; ++n) {
-#pragma unroll
-          for (int e = 0; e < Chunk::elements; ++e) {
-            add_conjugate_product(v[u][n].at[e], of_w[u].at[e], sums + n * size);
-          }
+        for (int e = 0; e < Chunk::elements; ++e) {
+          double* const of_vector = sums + n * numbers_of_vector;
+          add_conjugate_product(v[n].at[e], u.at[e], of_vector);
+          add_conjugate_product(v[n].at[e], w.at[e], of_vector + size);
         }
       }
     }
@@ -209,69 +158,49 @@ class BasisBlock {
   double *numbers_, *sums_;
 };
 
-/// What an orthogonalization finds of the run: false if that has ended.
-template <class M, bool start>
-__device__ __forceinline__ bool read_basis(const BasisArguments& a, int& count) {
-  const auto& side = *reinterpret_cast<const Side<M>*>(a.state->side[a.side]);
-  count = start ? 0 : static_cast<int>(side.iteration) + 1;
-  return side.end == loop_runs;
-}
-
-/// The sums V* w.
+/// The sums V* u, V* w, |u|^2 and <u, w>.
 template <class M, class S, class Chunk>
 __device__ __forceinline__ void basis_products(const BasisArguments& a) {
   follow_kernel_before();
-  int count;
-  if (!read_basis<M, false>(a, count)) return;
-  BasisBlock<M, S, Chunk> block(a, blockIdx.x, count);
-  block.leave_products(static_cast<const S*>(a.in));
+  const auto& side = *reinterpret_cast<const Side<M>*>(a.state->side[a.side]);
+  if (side.end != loop_runs) return;
+  BasisBlock<M, S, Chunk>(a, blockIdx.x, static_cast<int>(side.vectors)).leave_products();
 }
 
-/// rest = w - V h, and the sums V* rest and |rest|^2.
-template <class M, bool start, class S, class Chunk>
-__device__ __forceinline__ void basis_rest(const BasisArguments& a) {
-  follow_kernel_before();
-  if (start && is_leader() && a.state->limits.patience != 0) {
-    a.state->limits.deadline = nanoseconds() + a.state->limits.patience;
-  }
-  int count;
-  if (!read_basis<M, start>(a, count)) return;
-  BasisBlock<M, S, Chunk> block(a, blockIdx.x, count);
-  block.add_sums(start ? 0 : count * block.size);
-  if (blockIdx.x == 0) {
-    for (int k = threadIdx.x; k < count * block.size; k += threads_of_basis) {
-      a.first[k] = block.numbers()[k];
-    }
-  }
-  block.template leave_rest<!start>();
-}
-
-struct Norm {
-  double value, inverse;  // 0 of 0
+/// What becomes of u and w, beside s and r.
+template <Ring R>
+struct Turn {
+  double gamma, inverse;  // 0 where nothing but rounding is left of u
+  Coefficient<R, double> t;
 };
 
-/// The norm that is left behind the second multiples, by Pythagoras, in every thread: those are
-/// rounding beside the vector, unless nothing but rounding was left of it.
-template <class S>
-__device__ __forceinline__ Norm norm_left(const double* second, const double* first, int numbers) {
-  __shared__ Norm norm;
+/// In every thread. `size_of_column`: |h|^2 of the column that u was left of.
+template <Ring R, class S>
+__device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
+                                           double size_of_column) {
+  using Number = Coefficient<R, double>;
+  __shared__ Turn<R> turn;
   if (threadIdx.x < 32) {
-    double sums[2] = {};
-    for (int k = threadIdx.x; k < numbers; k += 32) {
-      const double both = first[k] + second[k];
-      sums[0] += second[k] * second[k];
-      sums[1] += both * both;
+    double sums[1 + Number::size] = {};
+    const auto* const number = reinterpret_cast<const Number*>(numbers);
+    for (int k = threadIdx.x; k < count; k += 32) {
+      sums[0] += squared_norm(number[2 * k]);
+      add_conjugate_product(number[2 * k], number[2 * k + 1], sums + 1);
     }
     add_over_lanes(sums);
-    constexpr double rounding = sizeof(S) == 4 ? 0x1p-21 : 0x1p-50;
-    const double left = second[numbers] - sums[0];
     if (threadIdx.x == 0) {
-      norm.value = left > rounding * rounding * sums[1] ? ::sqrt(left) : left - left;
-      norm.inverse = norm.value > 0 ? 1 / norm.value : 0.0;
+      constexpr double rounding = sizeof(S) == 4 ? 0x1p-21 : 0x1p-50;
+      // By Pythagoras: s is rounding beside u, unless u is rounding itself.
+      const double left = number[2 * count].real() - sums[0];
+      turn.gamma = left > rounding * rounding * size_of_column ? ::sqrt(left) : left - left;
+      turn.inverse = turn.gamma > 0 ? 1 / turn.gamma : 0.0;
+      for (int n = 0; n < Number::size; ++n) {
+        turn.t.component[n] = (number[2 * count + 1].component[n] - sums[1 + n]) * turn.inverse;
+      }
     }
   }
   __syncthreads();
-  return norm;
+  return turn;
 }
 
 /// The numbers that decisions keep, where those find them in shared memory.
@@ -297,49 +226,136 @@ __device__ __forceinline__ void decide_on_basis(const BasisArguments& a, double*
   copy_kept(a, a.kept, staged);
 }
 
-/// V_count = out = (rest - V h) / norm; a block of its own takes the decision meanwhile.
-template <class M, bool start, int i, class S, class Chunk>
+/// By the block that decides: column count - 1 of H, which is complete now, and what is known of
+/// the one behind it, |h|^2 of which is the result in thread 0.
+template <class M, class Block>
+__device__ __forceinline__ double add_column(const BasisArguments& a, const Block& block,
+                                             const Turn<M::ring>& turn) {
+  using Number = Coefficient<M::ring, double>;
+  const int count = block.count();
+  const auto* const number = reinterpret_cast<const Number*>(block.numbers());
+  const auto column = [&](int k) {
+    return reinterpret_cast<Number*>(a.hessenberg) + static_cast<long long>(k) * (a.most + 1);
+  };
+  if (count > 0) {
+    Number* const last = column(count - 1);
+    for (int k = threadIdx.x; k <= count; k += threads_of_basis) {
+      Number h = Number::from_real(turn.gamma);
+      if (k < count) {
+        h = last[k];
+        for (int n = 0; n < Number::size; ++n) h.component[n] += number[2 * k].component[n];
+        reinterpret_cast<Number*>(a.column)[k] = h;
+      }
+      last[k] = h;
+    }
+    __syncthreads();
+  }
+  if (count == a.most) return 0;
+  double* const squares = block.scratch();
+  for (int row = block.warp(); row <= count; row += block.warps) {
+    double image[Number::size] = {};
+    for (int k = max(0, row - 1) + block.lane(); k < count; k += 32) {
+      multiply_add_at<M::ring>(image, column(k)[row].component, number[2 * k].component);
+    }
+    add_over_lanes(image);
+    if (block.lane() != 0) continue;
+    Number h = turn.t;
+    if (row < count) h = number[2 * row + 1];
+    for (int n = 0; n < Number::size; ++n) {
+      h.component[n] = (h.component[n] - image[n]) * turn.inverse;
+    }
+    column(count)[row] = h;
+    squares[row] = squared_norm(h);
+  }
+  __syncthreads();
+  double sum[1] = {};
+  for (int row = block.lane(); row <= count; row += 32) sum[0] += squares[row];
+  add_over_lanes(sum);
+  return sum[0];
+}
+
+/// V_count and the next u, from V, u and w; block 0 completes a column of H and takes the decision
+/// meanwhile. There is none before the first column.
+template <class M, int i, class S, class Chunk>
 __device__ __forceinline__ void basis_append(const BasisArguments& a) {
-  using Decision = typename methods::step_at<listing_of<M, start>, i>::decision;
+  using Decision = typename methods::step_at<typename M::Iteration, i>::decision;
   follow_kernel_before();
   __shared__ BlockState<M, S> state;
-  int count;
-  const bool goes_on = read_basis<M, start>(a, count);
-  if (!goes_on && blockIdx.x > 0) return;
+  const bool decides = blockIdx.x == 0;
+  const auto side = *reinterpret_cast<const Side<M>*>(a.state->side[a.side]);
+  const bool goes_on = side.end == loop_runs;
+  if (!goes_on && !decides) return;
+  const int count = static_cast<int>(side.vectors);
   BasisBlock<M, S, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), count);
-  if (blockIdx.x == 0) {
+  if (decides) {
     state.load(a.state, a.side);
     if (threadIdx.x == 0) state.concluded = 0;
     if (goes_on) copy_kept(a, block.behind_numbers(), a.kept);
-  }
-  Norm norm{};
-  if (goes_on) {
-    block.add_sums(count * block.size + 1);
-    norm = norm_left<S>(block.numbers(), a.first, count * block.size);
-  }
-  if (blockIdx.x == 0) {
-    for (int k = threadIdx.x; goes_on && k < count * block.size; k += threads_of_basis) {
-      a.column[k] = a.first[k] + block.numbers()[k];
-    }
     __syncthreads();
-    if (goes_on) {
-      decide_on_basis<M>(a, block.behind_numbers(), count, norm.value,
+  }
+  if (!goes_on) return state.write(a.state, a.side);
+  block.add_products_of_blocks();
+  const auto turn = turn_of<M::ring, S>(block.numbers(), count, side.size_of_column);
+  if (decides) {
+    const double size_of_column = add_column<M>(a, block, turn);
+    if (threadIdx.x == 0) {
+      state.side.vectors = count + 1;
+      state.side.size_of_column = size_of_column;
+    }
+    if (count > 0) {
+      decide_on_basis<M>(a, block.behind_numbers(), count, turn.gamma,
                          [&](auto& basis) { state.template decide<Decision>(basis); });
     }
     return state.write(a.state, a.side);
   }
   if (count == a.most) return;
-  const S factor = S(norm.inverse);
+  const S inverse = S(turn.inverse);
+  Coefficient<M::ring, S> minus_t;
+  for (int n = 0; n < block.size; ++n) minus_t.component[n] = -S(turn.t.component[n]);
   block.for_each_chunk([&](const Chunk& chunk) {
-    auto w = chunk.load(static_cast<const S*>(start ? a.in : a.rest));
-    if (!start) block.add_combination(chunk, S(-1), w);
+    typename Chunk::Values v[2] = {chunk.load(static_cast<const S*>(a.out)),
+                                   chunk.load(static_cast<const S*>(a.in))};
+    block.add_combination(chunk, S(-1), v);
 #pragma unroll
     for (int e = 0; e < Chunk::elements; ++e) {
-#pragma unroll
-      for (int n = 0; n < block.size; ++n) w.at[e].component[n] *= factor;
+      scale(v[0].at[e], inverse);
+      add_multiple(v[1].at[e], v[0].at[e], minus_t);
+      scale(v[1].at[e], inverse);
     }
-    chunk.store(block.vector(count), w);
-    chunk.store(static_cast<S*>(a.out), w);
+    chunk.store(block.vector(count), v[0]);
+    chunk.store(static_cast<S*>(a.out), v[1]);
+  });
+}
+
+/// The start of a run: u = in / |in|, where `in` is its residual.
+template <class M, int i, class S, class Chunk>
+__device__ __forceinline__ void basis_start(const BasisArguments& a) {
+  using Step = methods::step_at<typename M::Start, i>;
+  static_assert(Step::in == M::r, "a basis begins with the residual");
+  follow_kernel_before();
+  if (is_leader() && a.state->limits.patience != 0) {
+    a.state->limits.deadline = nanoseconds() + a.state->limits.patience;
+  }
+  __shared__ BlockState<M, S> state;
+  state.load(a.state, a.side);
+  __syncthreads();
+  const double norm = ::sqrt(state.limits.squared_norm);
+  BasisBlock<M, S, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), 0);
+  if (blockIdx.x == 0) {
+    if (threadIdx.x == 0) state.side.vectors = 0;
+    if (threadIdx.x == 0) state.side.size_of_column = 0;
+    copy_kept(a, block.behind_numbers(), a.kept);
+    __syncthreads();
+    decide_on_basis<M>(a, block.behind_numbers(), 0, norm,
+                       [&](auto& basis) { state.template decide<typename Step::decision>(basis); });
+    return state.write(a.state, a.side);
+  }
+  const S inverse = S(norm > 0 ? 1 / norm : 0.0);
+  block.for_each_chunk([&](const Chunk& chunk) {
+    auto u = chunk.load(static_cast<const S*>(a.in));
+#pragma unroll
+    for (int e = 0; e < Chunk::elements; ++e) scale(u.at[e], inverse);
+    chunk.store(static_cast<S*>(a.out), u);
   });
 }
 
@@ -368,10 +384,10 @@ __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
   __syncthreads();
   block.for_each_chunk([&](const Chunk& chunk) {
     S* const out = static_cast<S*>(a.out);
-    typename Chunk::Values sum{};
-    if (adds) sum = chunk.load(out);
+    typename Chunk::Values sum[1] = {};
+    if (adds) sum[0] = chunk.load(out);
     block.add_combination(chunk, S(1), sum);
-    chunk.store(out, sum);
+    chunk.store(out, sum[0]);
   });
 }
 

@@ -20,27 +20,27 @@ struct BasisArguments {
   int side;  // of the state, that was written last
   int most;  // vectors that the basis has room for
   void* basis;
-  Offset stride;  // scalars from one vector to the next
-  const void* in;
-  void* rest;  // what is left of `in`
-  void* out;
-  const double* before;  // sums of the kernel before: one of each block behind the other
-  double* partials;      // where the kernel leaves its own
-  double* first;         // `most` coefficients, those of the first products
-  double* column;        // and both together
-  double* kept;          // numbers that decisions keep
-  int staged;            // doubles of those, if decisions find them in shared memory; else 0
-  int* count;            // vectors that a solution is formed of
+  Offset stride;       // scalars from one vector to the next
+  const void* in;      // w: the image of u
+  void* out;           // u: the newest vector
+  double* sums;        // of each block one behind the other
+  double* hessenberg;  // columns of `most` + 1 numbers
+  double* column;      // the one that a decision turns, or the coefficients of a solution
+  double* kept;        // numbers that decisions keep
+  int staged;          // doubles of those, if decisions find them in shared memory; else 0
+  int* count;          // vectors that a solution is formed of
 };
 
-/// Vectors whose products with another a warp sums at once.
-HEDDLE_HD constexpr int vectors_of_basis_warp(int ring) { return ring == 1 ? 4 : 2; }
+/// Vectors whose products with two others a warp sums at once.
+HEDDLE_HD constexpr int vectors_of_basis_warp(int ring) { return ring < 4 ? 4 / ring : 1; }
 
-/// Doubles of a block's coefficients, and of the sums of its warps.
+/// Doubles of the products of a basis with two vectors, and of the newer one with both.
+HEDDLE_HD constexpr int products_of_basis(int most, int ring) { return 2 * (most + 1) * ring; }
+/// Doubles of those, and of the sums of a block's warps.
 HEDDLE_HD constexpr int numbers_of_basis(int most, int ring) {
   const int of_warp = vectors_of_basis_warp(ring), of_warps = threads_of_basis / 32 * of_warp;
-  const int rounded_up = most + of_warp;
-  return most * ring + 1 + (rounded_up > of_warps ? rounded_up : of_warps) * ring;
+  const int of_vectors = most + 1 + of_warp;
+  return products_of_basis(most, ring) + 2 * (of_vectors > of_warps ? of_vectors : of_warps) * ring;
 }
 
 }  // namespace heddle::device

@@ -16,6 +16,9 @@ struct Side {
   methods::Coefficients<M, double> c;
   long long iteration;
   long long end;  // a LoopEnd
+  // Of a method that keeps a basis, see basis.cuh:
+  long long vectors;
+  double size_of_column;
 };
 
 template <class M, bool start>

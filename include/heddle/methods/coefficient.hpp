@@ -108,6 +108,11 @@ HEDDLE_INLINE void add_multiple(Coefficient<R, S>& y, const Coefficient<R, S>& x
   multiply_add_at<R>(y.component, x.component, c.component);
 }
 
+template <Ring R, class S>
+HEDDLE_INLINE void scale(Coefficient<R, S>& a, S factor) {
+  for (S& component : a.component) component *= factor;
+}
+
 /// Avoids its square, which leaves the range of S long before the coefficient does.
 template <Ring R, class S>
 HEDDLE_HD bool is_usable(const Coefficient<R, S>& c) {
