@@ -24,6 +24,12 @@ std::size_t bucket_count(const Header& header) {
   return static_cast<std::size_t>(header.rows >> bucket_shift(header.rows)) + 1;
 }
 
+void take_entries(Piece& piece, Piece& from) {
+  piece.row = std::move(from.row);
+  piece.column = std::move(from.column);
+  piece.values = std::move(from.values);
+}
+
 /// Adds the other triangle, each entry behind the one that it mirrors.
 void add_mirrored(const Header& header, Piece& piece) {
   const std::size_t size = piece.row.size();
@@ -47,13 +53,12 @@ void add_mirrored(const Header& header, Piece& piece) {
       full.values.push_back(negated ? -value[c] : value[c]);
     }
   }
-  piece.row = std::move(full.row);
-  piece.column = std::move(full.column);
-  piece.values = std::move(full.values);
+  take_entries(piece, full);
 }
 
-/// A stable counting sort by bucket.
+/// A stable counting sort by bucket, of what both triangles hold.
 void group_by_rows(const Header& header, Piece& piece) {
+  if (header.symmetry != Symmetry::general) add_mirrored(header, piece);
   const int shift = bucket_shift(header.rows);
   const auto scalars = static_cast<std::size_t>(header.scalars());
   auto& begin = piece.bucket_begin;
@@ -77,38 +82,24 @@ void group_by_rows(const Header& header, Piece& piece) {
       grouped.values[to * scalars + c] = piece.values[k * scalars + c];
     }
   }
-  piece.row = std::move(grouped.row);
-  piece.column = std::move(grouped.column);
-  piece.values = std::move(grouped.values);
+  take_entries(piece, grouped);
 }
 
-constexpr Contents matrix_contents{[](const Header& header) {
-                                     if (!header.is_array) return;
-                                     throw Error(
-                                         ErrorKind::malformed_file,
-                                         "an array file; a matrix is read from a coordinate file");
-                                   },
-                                   [](const Header& header, Piece& piece) {
-                                     if (header.symmetry != Symmetry::general)
-                                       add_mirrored(header, piece);
-                                     group_by_rows(header, piece);
-                                   }};
-
-constexpr Contents field_contents{[](const Header& header) {
-                                    if (header.symmetry == Symmetry::general) return;
-                                    throw Error(ErrorKind::malformed_file,
-                                                "a field must be general");
-                                  },
-                                  [](const Header&, Piece&) {}};
+void refuse_array(const Header& header) {
+  if (!header.is_array) return;
+  detail::malformed_file("an array file; a matrix is read from a coordinate file");
+}
+void refuse_symmetry(const Header& header) {
+  if (header.symmetry != Symmetry::general) detail::malformed_file("a field must be general");
+}
 
 void check_spare(const std::string& name, const Header& header, Offset promised, const char* what,
                  Offset spare) {
   constexpr Offset spare_an_entry = 16;
   if (promised <= spare + spare_an_entry * header.entries) return;
-  throw Error(ErrorKind::malformed_file, name + ":" + std::to_string(header.lines) + ": " +
-                                             std::to_string(promised) + " " + what + " for " +
-                                             std::to_string(header.entries) +
-                                             " entries; nearly all would be empty");
+  detail::malformed_file(name + ":" + std::to_string(header.lines) + ": " +
+                         std::to_string(promised) + " " + what + " for " +
+                         std::to_string(header.entries) + " entries; nearly all would be empty");
 }
 
 [[noreturn]] void refuse_sum(const std::string& name, Offset row) {
@@ -176,7 +167,7 @@ ScalarMatrix read_matrix_market(const std::string& name, std::unique_ptr<ByteSou
                                 const Device& device, Progress* progress,
                                 const ReadLimits& limits) {
   const MatrixMarketText text = read_text(name, std::move(source), device.threads(), progress,
-                                          matrix_contents, limits.block_bytes);
+                                          {refuse_array, group_by_rows}, limits.block_bytes);
   check_spare(name, text.header, text.header.rows, "rows", limits.spare);
   if (progress != nullptr) progress->report(-1, "assembling");
   ScalarMatrix read;
@@ -191,8 +182,9 @@ ScalarMatrix read_matrix_market(const std::string& name, std::unique_ptr<ByteSou
 ScalarField read_matrix_market_field(const std::string& name, std::unique_ptr<ByteSource> source,
                                      const Device& device, Progress* progress,
                                      const ReadLimits& limits) {
-  const MatrixMarketText text = read_text(name, std::move(source), device.threads(), progress,
-                                          field_contents, limits.block_bytes);
+  const MatrixMarketText text =
+      read_text(name, std::move(source), device.threads(), progress,
+                {refuse_symmetry, [](const Header&, Piece&) {}}, limits.block_bytes);
   const Header& header = text.header;
   const Offset rows = header.rows, columns = header.columns;
   if (!header.is_array) {  // no overflow: both are below 2^31

@@ -128,11 +128,7 @@ void write_matrix_market(const std::string& path, const CsrView<E>& matrix, Symm
 template <class E>
 void write_by_name(const std::string& path, const CsrView<E>& matrix, Symmetry symmetry,
                    Progress* progress) {
-  const std::string_view end = ".npz";
-  if (path.size() < end.size() || path.compare(path.size() - end.size(), end.size(), end) != 0) {
-    write_matrix_market(path, matrix, symmetry, progress);
-    return;
-  }
+  if (!path.ends_with(".npz")) return write_matrix_market(path, matrix, symmetry, progress);
   if (symmetry != Symmetry::general) {
     throw Error(ErrorKind::usage, path + ": a .npz file stores every entry; write it as general");
   }

@@ -1,6 +1,5 @@
 #include "npy.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "heddle/error.hpp"

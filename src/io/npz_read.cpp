@@ -10,6 +10,7 @@
 
 #include "assemble.hpp"
 #include "heddle/npz.hpp"
+#include "heddle/read.hpp"
 #include "heddle/tools/team.hpp"
 #include "npy.hpp"
 
@@ -337,11 +338,7 @@ BlockMatrix read_npz(const std::string& path, const Device& device, Progress* pr
   }
   std::error_code unknown;
   archive.bytes = std::filesystem::file_size(path, unknown);
-  try {
-    return read_archive(archive, device, progress);
-  } catch (const Error& error) {
-    throw Error(error.kind(), path + ": " + error.what());
-  }
+  return detail::naming_file(path, [&] { return read_archive(archive, device, progress); });
 }
 
 ScalarMatrix expand_blocks(BlockMatrix matrix, const Device& device) {

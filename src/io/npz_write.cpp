@@ -96,10 +96,7 @@ void write_members(const std::string& path, const std::vector<NpyMember>& member
     zip_source_free(source);
     fail(&error);
   }
-  struct Discard {
-    void operator()(zip_t* z) const { zip_discard(z); }
-  };
-  std::unique_ptr<zip_t, Discard> discard(archive);
+  std::unique_ptr<zip_t, decltype(&zip_discard)> discard(archive, zip_discard);
   const int method = compression == NpzCompression::deflated ? ZIP_CM_DEFLATE : ZIP_CM_STORE;
   for (const NpyMember& member : members) {
     zip_buffer_fragment_t fragments[2] = {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "heddle/error.hpp"
+#include "heddle/read.hpp"
 #include "heddle/tools/text.hpp"
 #include "line_blocks.hpp"
 
@@ -11,17 +11,15 @@ std::string read_file(const std::string& path, Progress* progress) {
   std::string bytes;
   std::size_t size = 0;
   const auto source = open_bytes(path);
-  try {
+  heddle::detail::naming_file(path, [&] {
     for (;;) {
       if (size == bytes.size()) bytes.resize(std::max(least, 2 * size));
       const std::size_t count = source->read(bytes.data() + size, bytes.size() - size);
-      if (count == 0) break;
+      if (count == 0) return;
       size += count;
       if (progress != nullptr) progress->report(source->fraction(), "reading");
     }
-  } catch (const Error& error) {
-    throw Error(error.kind(), path + ": " + error.what());
-  }
+  });
   bytes.resize(size);
   return bytes;
 }

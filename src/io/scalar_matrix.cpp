@@ -9,10 +9,6 @@ namespace heddle {
 
 namespace {
 
-bool ends_in(std::string_view path, std::string_view end) {
-  return path.size() >= end.size() && path.substr(path.size() - end.size()) == end;
-}
-
 /// Only a regular file is looked at: what is read from a pipe is gone.
 bool is_zip(const std::string& path) {
   std::error_code error;
@@ -25,7 +21,7 @@ bool is_zip(const std::string& path) {
 }  // namespace
 
 ScalarMatrix read_scalar_matrix(const std::string& path, const Device& device, Progress* progress) {
-  if (ends_in(path, ".npz") || is_zip(path)) {
+  if (path.ends_with(".npz") || is_zip(path)) {
     return expand_blocks(read_npz(path, device, progress), device);
   }
   return io::read_matrix_market(path, io::open_bytes(path), device, progress);

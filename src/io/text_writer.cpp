@@ -31,10 +31,7 @@ void append_number(std::string& text, double value) { append(text, value); }
 void append_number(std::string& text, long long value) { append(text, value); }
 
 TextWriter::TextWriter(const std::string& path, int threads, Progress* progress)
-    : file_(path),
-      is_gzip_(path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0),
-      threads_(threads),
-      progress_(progress) {
+    : file_(path), is_gzip_(path.ends_with(".gz")), threads_(threads), progress_(progress) {
   using namespace std::string_view_literals;
   // No flags, no time, an unknown file system.
   if (is_gzip_) file_.write("\x1f\x8b\x08\0\0\0\0\0\0\xff"sv);
@@ -74,22 +71,24 @@ void TextWriter::write(std::string_view text) {
   put(text, is_gzip_ ? deflated(text) : std::string(text));
 }
 
-void TextWriter::write_chunks(long long chunks, const void* format, Chunk make) {
+void TextWriter::write_ranges(long long count, long long range, const Format& format) {
   // Round by round: some chunks for each thread are made at once, then written in order.
   struct Made {
     std::string text, compressed;
   };
+  const long long chunks = (count + range - 1) / range;
   std::vector<Made> made(static_cast<std::size_t>(std::min<long long>(4LL * threads_, chunks)));
   const auto at_once = static_cast<long long>(made.size());
   for (long long first = 0; first < chunks; first += at_once) {
-    const long long count = std::min(at_once, chunks - first);
-    parallel_for(threads_, count, 1, [&](long long i) {
+    const long long now = std::min(at_once, chunks - first);
+    parallel_for(threads_, now, 1, [&](long long i) {
       auto& [text, compressed] = made[static_cast<std::size_t>(i)];
       text.clear();
-      make(format, first + i, text);
+      const long long begin = (first + i) * range;
+      format(begin, std::min(count, begin + range), text);
       if (is_gzip_ && !text.empty()) compressed = deflated(text);
     });
-    for (long long i = 0; i < count; ++i) {
+    for (long long i = 0; i < now; ++i) {
       const auto& [text, compressed] = made[static_cast<std::size_t>(i)];
       if (!text.empty()) put(text, is_gzip_ ? compressed : text);
     }

@@ -1,12 +1,11 @@
 // Text made by several threads, written in order, plain or compressed.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
-#include "heddle/array.hpp"
 #include "heddle/tools/output_file.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/text.hpp"
@@ -20,25 +19,15 @@ class TextWriter {
 
   void write(std::string_view text);
 
-  /// Writes what `format(begin, end, text)` appends for ranges that together are 0 to `count`, in
-  /// order, and made by several threads.
-  template <class Format>
-  void write_ranges(long long count, long long range, const Format& format) {
-    const auto chunk = [&](long long i, std::string& text) {
-      format(i * range, std::min(count, (i + 1) * range), text);
-    };
-    write_chunks((count + range - 1) / range, &chunk,
-                 [](const void* f, long long i, std::string& t) {
-                   (*static_cast<const decltype(chunk)*>(f))(i, t);
-                 });
-  }
+  /// Appends the text of a range to `text`.
+  using Format = std::function<void(long long begin, long long end, std::string& text)>;
+  /// Writes what `format` appends for ranges that together are 0 to `count`, in order, and made by
+  /// several threads.
+  void write_ranges(long long count, long long range, const Format& format);
 
   void commit();
 
  private:
-  using Chunk = void (*)(const void* format, long long chunk, std::string& text);
-
-  void write_chunks(long long chunks, const void* format, Chunk make);
   std::string deflated(std::string_view text) const;
   void put(std::string_view text, std::string_view as_written);
 

@@ -1,20 +1,16 @@
-#include <algorithm>
-
 #include "heddle/matrix_market.hpp"
 #include "heddle/read.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "heddle/vector_operations.hpp"
 
 namespace heddle {
 
 namespace {
 
-AnyField read_defined(const std::string& path, const EntryDefinition& definition,
-                      Precision precision, const Device& device, Progress* progress) {
-  const ScalarField file = read_scalar_field(path, device, progress);
-  const int components = definition.vector_size();
-  const Index rows = detail::naming_file(
-      path, [&] { return detail::rows_of_field(file, components, definition.ring); });
+AnyField read_rows(const std::string& path, int components, Ring ring, Precision precision,
+                   const Device& device, Progress* progress) {
+  const ScalarField file = read_scalar_field(path, Device::cpu(device.threads()), progress);
+  const Index rows =
+      detail::naming_file(path, [&] { return detail::rows_of_field(file, components, ring); });
   AnyField field(rows, components, precision, device);
   for (std::size_t i = 0; i < file.values.size(); ++i) {
     field.set(static_cast<Offset>(i), file.values[i]);
@@ -77,15 +73,13 @@ template FieldView<const double> AnyField::view() const;
 
 AnyField AnyField::read(const std::string& path, const AnyEntry& entry, Precision precision,
                         const Device& device, Progress* progress) {
-  if (entry.definition()) {
-    return read_defined(path, *entry.definition(), precision, device, progress);
+  if (const auto& definition = entry.definition()) {
+    return read_rows(path, definition->vector_size(), definition->ring, precision, device,
+                     progress);
   }
   return visit_entry(entry.kind(), precision, [&]<class E>() {
-    const Field<E> field = read_field<E>(path, Device::cpu(device.threads()), progress);
-    AnyField any(field.size(), vector_entry_t<E>::components, precision, device);
-    copy<vector_scalar_t<E>>(field, any.view<vector_scalar_t<E>>(),
-                             Device::cpu(device.threads()).stream());
-    return any;
+    return read_rows(path, vector_entry_t<E>::components, arithmetic_t<E>::ring, precision, device,
+                     progress);
   });
 }
 

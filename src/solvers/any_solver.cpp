@@ -5,7 +5,6 @@
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
-#include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"

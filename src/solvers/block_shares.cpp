@@ -1,6 +1,7 @@
 #include "block_shares.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "heddle/kernels/persistent_arguments.hpp"
 #include "matrix/slice_shapes.hpp"
@@ -8,6 +9,9 @@
 
 namespace heddle {
 
+namespace {
+
+/// `slots_before` and `rows_before`: of each slice, and of all of them; the same length, 1 or more.
 BlockShares share_out(std::span<const Offset> slots_before, std::span<const Index> rows_before,
                       int blocks) {
   const auto slices = static_cast<Index>(slots_before.size()) - 1;
@@ -39,6 +43,8 @@ BlockShares share_out(std::span<const Offset> slots_before, std::span<const Inde
   shares.first_slice.push_back(slices);
   return shares;
 }
+
+}  // namespace
 
 BlockShares share_out(const SlicedPattern& A, int blocks) {
   const std::vector<Offset> slots_before = A.offset.to_host();

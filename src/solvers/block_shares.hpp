@@ -2,7 +2,6 @@
 // even in slots and rows as slices allow.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "heddle/csr.hpp"
@@ -23,12 +22,8 @@ struct BlockShares {
   int blocks() const { return static_cast<int>(first_slice.size()) - 1; }
 };
 
-/// `slots_before` and `rows_before`: of each slice, and of all of them; the same length, 1 or more.
-/// There are so many blocks, but no more than slices, and at least one.
-BlockShares share_out(std::span<const Offset> slots_before, std::span<const Index> rows_before,
-                      int blocks);
-
-/// Of a matrix in memory, wherever that is.
+/// Of a matrix in memory, wherever that is: so many blocks, but no more than slices, and at least
+/// one.
 BlockShares share_out(const SlicedPattern& A, int blocks);
 
 /// What becomes of a pattern under a plan that has not been built; an order other than the natural

@@ -146,9 +146,7 @@ CapturedGraph::CapturedGraph(const Device& device, const Capture& capture) {
   check(cudaGraphInstantiate(&executable_, whole.graph, 0), "cudaGraphInstantiate");
 }
 
-CapturedGraph::~CapturedGraph() {
-  if (executable_ != nullptr) cudaGraphExecDestroy(executable_);
-}
+CapturedGraph::~CapturedGraph() { cudaGraphExecDestroy(executable_); }
 
 void CapturedGraph::launch(const Stream& stream) const {
   const OnGpu here(stream);

@@ -5,9 +5,7 @@
 #include "base/device_cuda.hpp"
 #include "enqueued_solve_cuda.hpp"
 #include "heddle/config.hpp"
-#include "heddle/detail/product_cuda.hpp"
 #include "heddle/krylov_solver.hpp"
-#include "loop_preconditioner.hpp"
 #include "queued_product_cuda.hpp"
 
 namespace heddle {

@@ -6,7 +6,6 @@
 
 #include "device_loop_cuda.hpp"
 #include "heddle/config.hpp"
-#include "heddle/detail/product_cuda.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "loop_preconditioner.hpp"
 #include "loop_workspace_cuda.hpp"

@@ -1,23 +1,17 @@
 #include "heddle/krylov_solver.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <utility>
 
-#include "base/device_cuda.hpp"
 #include "base/range.hpp"
 #include "base/readable.hpp"
-#include "enqueued_solve_cuda.hpp"
 #include "fields/fits_in_place.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/product_cuda.hpp"
 #include "host_solve.hpp"
-#include "loop_preconditioner.hpp"
 #include "matrix/slice_shapes.hpp"
-#include "projection_cuda.hpp"
-#include "queued_product_cuda.hpp"
 
 namespace heddle {
 

@@ -1,36 +1,16 @@
 #include "heddle/report.hpp"
 
+#include <array>
 #include <iomanip>
 #include <ostream>
 
 namespace heddle {
 
 std::string_view name(Status status) {
-  switch (status) {
-    case Status::converged:
-      return "converged";
-    case Status::iteration_limit:
-      return "iteration limit";
-    case Status::time_limit:
-      return "time limit";
-    case Status::cancelled:
-      return "cancelled";
-    case Status::indefinite:
-      return "indefinite";
-    case Status::breakdown:
-      return "breakdown";
-    case Status::stagnated:
-      return "stagnated";
-    case Status::not_finite:
-      return "not finite";
-    case Status::accuracy_limit:
-      return "accuracy limit";
-    case Status::out_of_range:
-      return "out of range";
-    case Status::not_hermitian:
-      return "not Hermitian";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 11> names = {
+      "converged", "iteration limit", "time limit",     "cancelled",    "indefinite",   "breakdown",
+      "stagnated", "not finite",      "accuracy limit", "out of range", "not Hermitian"};
+  return names.at(static_cast<std::size_t>(status));
 }
 
 std::ostream& operator<<(std::ostream& out, const Report& report) {

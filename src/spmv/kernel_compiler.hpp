@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/device.hpp"
 #include "heddle/error.hpp"
 
 namespace heddle::cuda {
@@ -52,5 +53,9 @@ KernelImage compile_kernel(const KernelSource& source, int architecture);
 /// The same for each source, in their order; those that are not in the cache on a thread each, as
 /// far as there are cores. Of several errors, the one of the first source.
 std::vector<KernelImage> compile_kernels(std::span<const KernelSource> sources, int architecture);
+
+/// Loads all kernels of a program, so that a later `load_kernel` does not wait for the compiler;
+/// defined in builds that have CUDA.
+void load_kernels(const KernelSource& source, const Stream& stream);
 
 }  // namespace heddle::cuda

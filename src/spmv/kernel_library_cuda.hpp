@@ -12,9 +12,6 @@ namespace heddle::cuda {
 /// The kernel of that name in a program, for the GPU of `stream`.
 cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Stream& stream);
 
-/// All kernels of a program, so that a later `load_kernel` does not wait for the compiler.
-void load_kernels(const KernelSource& source, const Stream& stream);
-
 struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = 1;

@@ -149,7 +149,10 @@ TEST(AheadCompiler, CompilesTheKernelsOfPlans) {
   const AnyMatrix defined(
       as_defined(random_matrix<quaternion<double>>({.rows = 70, .columns = 70}, seed.generator),
                  quaternion_definition()));
-  const cuda::KernelTarget target{90, 132, 232448};
+  DeviceProperties target;
+  target.architecture = 90;
+  target.multiprocessors = 132;
+  target.shared_memory_of_block = 232448;
   std::mutex mutex;
   std::vector<std::string> failures;
   int compiled = 0;

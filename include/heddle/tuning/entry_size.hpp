@@ -2,6 +2,8 @@
 // of its type.
 #pragma once
 
+#include <cmath>
+
 #include "heddle/entries/entry.hpp"
 #include "heddle/export.hpp"
 
@@ -13,7 +15,13 @@ struct HEDDLE_EXPORT EntrySize {
   int most_vector_bytes;  // the same, or an upper bound if that is a guess
 
   /// A guess: a number, or a square block of doubles or complex numbers, that acts on its like.
-  EntrySize(int entry_bytes);  // NOLINT(google-explicit-constructor): where nothing else is known
+  EntrySize(int entry_bytes)  // NOLINT(google-explicit-constructor): where nothing else is known
+      : EntrySize(entry_bytes, entry_bytes) {
+    constexpr int largest_number = 64;
+    if (entry_bytes <= largest_number) return;
+    vector_bytes = static_cast<int>(std::sqrt(8.0 * entry_bytes));                   // of doubles
+    most_vector_bytes = static_cast<int>(std::ceil(std::sqrt(16.0 * entry_bytes)));  // of complex
+  }
   EntrySize(int entry_bytes, int bytes_of_vector)
       : bytes(entry_bytes), vector_bytes(bytes_of_vector), most_vector_bytes(bytes_of_vector) {}
 

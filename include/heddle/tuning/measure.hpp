@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "heddle/array.hpp"
 #include "heddle/device.hpp"
 #include "heddle/export.hpp"
 
@@ -53,9 +53,6 @@ class HEDDLE_EXPORT Triad {
  public:
   /// `elements` of double an array; the default far exceeds any last-level cache.
   explicit Triad(const Device& device, long long elements = 64'000'000);
-  ~Triad();
-  Triad(const Triad&) = delete;
-  Triad& operator=(const Triad&) = delete;
 
   void run(const Stream& stream);
   /// 24 bytes an element, as STREAM counts; 16 where it is a copy.
@@ -63,8 +60,8 @@ class HEDDLE_EXPORT Triad {
   std::string_view name() const;  // "triad" or "copy"
 
  private:
-  struct Arrays;
-  std::unique_ptr<Arrays> arrays_;
+  bool on_gpu_;
+  Array<double> a_, b_, c_;
 };
 
 }  // namespace heddle

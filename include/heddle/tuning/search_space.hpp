@@ -75,6 +75,7 @@ class HEDDLE_EXPORT SearchSpace {
  private:
   bool runs(const Plan& plan) const;
   Plan adapted(Plan plan) const;
+  std::optional<Plan> plan_with(const std::string& settings, const Plan& others) const;
 
   Plan base_;
   std::vector<Axis> axes_;

@@ -32,4 +32,9 @@ struct HEDDLE_EXPORT Interval {
 };
 HEDDLE_EXPORT Interval median_interval(std::span<const double> seconds, double confidence);
 
+namespace detail {
+/// Linear between the neighbouring order statistics; q in [0, 1], of at least one value.
+double quantile(std::span<const double> sorted, double q);
+}  // namespace detail
+
 }  // namespace heddle

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 
-#include "heddle/expansion.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/team.hpp"
+#include "heddle/tuning/pattern_features.hpp"
 
 namespace heddle {
 
@@ -22,60 +21,37 @@ Offset find(const PatternView& pattern, Index row, Index column) {
   return -1;
 }
 
-/// Sums over rows are added chunk by chunk in order, so that they are the same for all threads.
-constexpr Index rows_of_chunk = 4096;
-std::size_t chunks_of(Index rows) {
-  return static_cast<std::size_t>((Offset(rows) + rows_of_chunk - 1) / rows_of_chunk);
-}
-template <class Visit>
-void for_each_row_of(std::size_t chunk, Index rows, const Visit& visit) {
-  const Offset first = static_cast<Offset>(chunk) * rows_of_chunk;
-  const auto end = static_cast<Index>(std::min<Offset>(rows, first + rows_of_chunk));
-  for (auto row = static_cast<Index>(first); row < end; ++row) visit(row);
-}
-
-void look_at_pattern(const PatternView& pattern, const Stream& stream, Features& f) {
-  f.rows = pattern.rows;
-  f.columns = pattern.columns;
-  f.entries = pattern.entries();
+void look_at_pattern(const PatternView& pattern, const Device& device, Features& f) {
+  const PatternFeatures known = pattern_features(pattern, device);
+  f.rows = known.rows;
+  f.columns = known.columns;
+  f.entries = known.entries;
   f.square = f.rows == f.columns;
   if (f.rows == 0) return;
-  f.mean_row = static_cast<double>(f.entries) / f.rows;
-  struct Sums {
-    Index shortest, longest = 0, empty = 0, bandwidth = 0;
-    double squares = 0, distance = 0;
+  f.longest_row = known.longest_row;
+  f.mean_row = known.mean_row;
+  f.deviation_of_rows = known.deviation_of_rows;
+  f.mean_distance = known.mean_distance * f.columns;
+  struct Extremes {
+    Index shortest, empty = 0, bandwidth = 0;
   };
-  std::vector<Sums> of_chunk(chunks_of(f.rows), Sums{f.columns});
-  parallel_for(stream.threads, of_chunk.size(), [&](std::size_t chunk) {
-    Sums& sums = of_chunk[chunk];
-    for_each_row_of(chunk, f.rows, [&](Index row) {
-      const Index length = pattern.length(row);
-      sums.shortest = std::min(sums.shortest, length);
-      sums.longest = std::max(sums.longest, length);
-      sums.empty += length == 0;
-      sums.squares += (length - f.mean_row) * (length - f.mean_row);
-      for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
-        const Index away = std::abs(row - pattern.column[i]);
-        sums.bandwidth = std::max(sums.bandwidth, away);
-        sums.distance += away;
-      }
-    });
-  });
-  Sums all{f.columns};
-  for (const Sums& sums : of_chunk) {
-    all = {std::min(all.shortest, sums.shortest),
-           std::max(all.longest, sums.longest),
-           all.empty + sums.empty,
-           std::max(all.bandwidth, sums.bandwidth),
-           all.squares + sums.squares,
-           all.distance + sums.distance};
-  }
+  const auto look_at_row = [&](Index row, Extremes& seen) {
+    const Index length = pattern.length(row);
+    seen.shortest = std::min(seen.shortest, length);
+    seen.empty += length == 0;
+    for (Offset i = pattern.offsets[row]; i < pattern.offsets[row + 1]; ++i) {
+      seen.bandwidth = std::max(seen.bandwidth, std::abs(row - pattern.column[i]));
+    }
+  };
+  const Extremes all = parallel_reduce(device.stream().threads, f.rows, Extremes{f.columns},
+                                       look_at_row, [](Extremes& joined, const Extremes& seen) {
+                                         joined = {std::min(joined.shortest, seen.shortest),
+                                                   joined.empty + seen.empty,
+                                                   std::max(joined.bandwidth, seen.bandwidth)};
+                                       });
   f.shortest_row = all.shortest;
-  f.longest_row = all.longest;
   f.empty_rows = all.empty;
   f.bandwidth = all.bandwidth;
-  f.deviation_of_rows = std::sqrt(all.squares / f.rows);
-  f.mean_distance = f.entries > 0 ? all.distance / static_cast<double>(f.entries) : 0;
 }
 
 /// What is asked of the entries of a matrix, by their place in it.
@@ -176,7 +152,7 @@ void look_at_entries(const PatternView& pattern, const Entries& entries, const S
 
 Features features(const AnyMatrix& matrix, const Device& device) {
   Features f;
-  look_at_pattern(matrix.pattern(), device.stream(), f);
+  look_at_pattern(matrix.pattern(), device, f);
   if (!f.square) return f;
   const auto look_at = [&](const auto& entries) {
     look_at_entries(matrix.pattern(), entries, device.stream(), f);

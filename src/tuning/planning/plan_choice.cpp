@@ -1,25 +1,25 @@
 #include "heddle/plan_choice.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "plan_fits.hpp"
-#include "profile_files.hpp"
 
 namespace heddle {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::string_view none = "none";
-
-Plan predicted_plan(const PlanSubject& subject, const Device& device, Objective objective) {
-  return choose_plan(subject.pattern, subject.size(), device, StoredScalar::own, objective);
-}
 
 bool is_for(const ProfileRecord& record, const PlanSubject& subject) {
   return record.entry == subject.entry && record.precision == subject.precision;
@@ -45,6 +45,55 @@ std::string in_words(const ProfileMatch& match) {
   return "tuned for " + match.matrix + away;
 }
 
+/// Every *.json of a folder, by name; none where the folder cannot be read.
+std::vector<fs::path> profiles_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    // What begins with a dot is being written; a pipe would never end.
+    std::error_code gone;
+    if (name.front() != '.' && name.ends_with(".json") && at->is_regular_file(gone)) {
+      files.push_back(at->path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+fs::path shipped_profiles();
+
+/// The folders of the shared library that holds this function, if it lies in one, and of the
+/// program.
+std::vector<fs::path> own_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&shipped_profiles), &library) != 0) {
+    const fs::path path = library.dli_fname;  // of a program what it was called by: any text
+    if (path.is_absolute()) folders.push_back(fs::weakly_canonical(path, error).parent_path());
+  }
+  folders.push_back(fs::read_symlink("/proc/self/exe", error).parent_path());
+  return folders;
+}
+
+/// share/heddle/profiles beside, above or two above the folder of this library or of the program,
+/// else under the prefix of the installation; empty where there is none. So an installation can be
+/// moved as a whole, and a build tree, which has a link of that name, finds the sources' own.
+fs::path shipped_profiles() {
+  const fs::path below = fs::path("share") / "heddle" / "profiles";
+  std::error_code error;
+  for (const fs::path& folder : own_folders()) {
+    for (const fs::path& base :
+         {folder, folder.parent_path(), folder.parent_path().parent_path()}) {
+      if (!base.empty() && fs::is_directory(base / below, error)) return base / below;
+    }
+  }
+  const fs::path installed = HEDDLE_INSTALLED_PROFILES;
+  return fs::is_directory(installed, error) ? installed : fs::path();
+}
+
 }  // namespace
 
 PlanSubject subject_of(const AnyMatrix& matrix) {
@@ -65,34 +114,24 @@ class Profiles::Reader {
  public:
   explicit Reader(const Device& device) : device_(device) {}
 
-  /// Somebody asked for it.
-  void add_named(const std::string& path) {
+  /// Files of one rank. Unless they are `required`, those that are broken are left out.
+  void add(const std::vector<fs::path>& files, bool is_named, bool required) {
     ++rank_;
-    try {
-      add(path, Profile::load(path), true);
-    } catch (const OtherVersion& error) {
-      warn(error.what());
+    for (const fs::path& path : files) {
+      try {
+        add(path.string(), Profile::load(path.string()), is_named);
+      } catch (const OtherVersion& error) {
+        warn(error.what());
+      } catch (const Error& error) {
+        if (required) throw;
+        warn(error.what());
+      }
     }
-  }
-  void add_if_whole(const std::string& path) {
-    ++rank_;
-    try_to_add(path, true);
-  }
-  void add_folder(const std::filesystem::path& folder) {
-    ++rank_;
-    for (const auto& path : profiles_in(folder)) try_to_add(path.string(), false);
   }
 
   Profiles profiles;
 
  private:
-  void try_to_add(const std::string& path, bool is_named) {
-    try {
-      add(path, Profile::load(path), is_named);
-    } catch (const Error& error) {
-      warn(error.what());
-    }
-  }
   void add(const std::string& path, Profile profile, bool is_named) {
     if (profiles.here_ == DeviceProperties()) profiles.here_ = properties_of(device_);
     const std::string why = why_another_class(profile.device, profiles.here_);
@@ -113,18 +152,18 @@ class Profiles::Reader {
 Profiles Profiles::for_device(const Device& device, const std::optional<std::string>& path) {
   Reader reader(device);
   if (path && *path == none) return {};
-  if (path) reader.add_named(*path);
+  if (path) reader.add({*path}, true, true);
   const std::string named = environment("HEDDLE_PROFILE");
   if (named == none) return std::move(reader.profiles);
-  if (!named.empty()) reader.add_if_whole(named);
-  reader.add_folder(profile_folder());
-  reader.add_folder(shipped_profiles());
+  if (!named.empty()) reader.add({named}, true, false);
+  reader.add(profiles_in(profile_folder()), false, false);
+  reader.add(profiles_in(shipped_profiles()), false, false);
   return std::move(reader.profiles);
 }
 
 Profiles Profiles::of_file(const Device& device, const std::string& path) {
   Reader reader(device);
-  if (path != none) reader.add_named(path);
+  if (path != none) reader.add({path}, true, true);
   return std::move(reader.profiles);
 }
 
@@ -165,7 +204,7 @@ std::optional<Profiles::Answer> Profiles::ask(const PlanSubject& subject, const 
 PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
                             Objective objective) const {
   PlanChoice choice;
-  choice.plan = predicted_plan(subject, device, objective);
+  choice.plan = choose_plan(subject.pattern, subject.size(), device, StoredScalar::own, objective);
   choice.reason = "predicted";
   const auto answer = ask(subject, device, objective, choice.plan);
   if (!answer) return choice;
@@ -196,14 +235,13 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
 }
 
 std::string profile_folder() {
-  const std::filesystem::path caches = user_cache_folder();
+  const fs::path caches = user_cache_folder();
   return caches.empty() ? std::string() : (caches / "profiles").string();
 }
 
 std::vector<std::string> profiles_in_folders() {
   std::vector<std::string> files;
-  for (const std::filesystem::path& folder :
-       {std::filesystem::path(profile_folder()), shipped_profiles()}) {
+  for (const fs::path& folder : {fs::path(profile_folder()), shipped_profiles()}) {
     for (const auto& file : profiles_in(folder)) files.push_back(file.string());
   }
   return files;

@@ -270,10 +270,6 @@ ProfileRecord read_record(const JsonObject& object) {
   return record;
 }
 
-DomainUse use_of(const JsonObject& object) {
-  return parse_domain_use(object.text_of("use", {"plan", "storage", "order", "predicted"}));
-}
-
 DomainRecord read_domain(const JsonObject& object) {
   object.check_keys({"domain", "entry", "precision", "objective", "plan", "use", "regret",
                      "fingerprints", "left_out"});
@@ -283,7 +279,9 @@ DomainRecord read_domain(const JsonObject& object) {
   domain.precision = object.text_of("precision", {"single", "double"});
   domain.objective = objective_of(object);
   domain.plan = plan_of(object, "plan");
-  if (object.has("use")) domain.use = use_of(object);
+  if (object.has("use")) {
+    domain.use = parse_domain_use(object.text_of("use", {"plan", "storage", "order", "predicted"}));
+  }
   domain.regret = object.number("regret");
   domain.fingerprints = object.texts("fingerprints");
   for (std::size_t i = 0; i < domain.fingerprints.size(); ++i) {

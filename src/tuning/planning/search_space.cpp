@@ -164,16 +164,20 @@ Plan SearchSpace::adapted(Plan plan) const {
   return plan;
 }
 
+std::optional<Plan> SearchSpace::plan_with(const std::string& settings, const Plan& others) const {
+  const std::optional<Plan> whole = set(settings, others);
+  if (!whole || !runs(*whole)) return {};
+  const Plan least = reduced(*whole);
+  // A setting that means nothing beside the others is none.
+  return set(settings, least) == least ? std::optional(least) : std::nullopt;
+}
+
 std::optional<Plan> SearchSpace::plan(const std::vector<int>& choices) const {
   std::string settings;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
     append(settings, axes_[axis].choices[static_cast<std::size_t>(choices[axis])]);
   }
-  const std::optional<Plan> plan = set(settings, base_);
-  if (!plan || !runs(*plan)) return {};
-  const Plan least = reduced(*plan);
-  if (set(settings, least) != least) return {};
-  return least;
+  return plan_with(settings, base_);
 }
 
 std::optional<Plan> SearchSpace::with(const Plan& plan,
@@ -191,12 +195,7 @@ std::optional<Plan> SearchSpace::with(const Plan& plan,
   others = *alone;
   others.layout.threads_per_row = alone->layout.threshold != 0 ? 1 : plan.layout.threads_per_row;
   others.layout.threshold = alone->layout.threads_per_row != 1 ? 0 : plan.layout.threshold;
-  const std::optional<Plan> whole = set(text, adapted(others));
-  if (!whole || !runs(*whole)) return {};
-  const Plan least = reduced(*whole);
-  // A setting that means nothing beside the others is none.
-  if (set(text, least) != least) return {};
-  return least;
+  return plan_with(text, adapted(others));
 }
 
 std::vector<Plan> SearchSpace::plans() const {

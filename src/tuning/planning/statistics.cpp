@@ -5,8 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "quantile.hpp"
-
 namespace heddle {
 
 namespace {
@@ -18,6 +16,13 @@ std::vector<double> sorted(std::span<const double> seconds) {
 }
 
 }  // namespace
+
+double detail::quantile(std::span<const double> sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
 
 Statistics statistics_of(std::span<const double> seconds) {
   const std::vector<double> values = sorted(seconds);

@@ -57,21 +57,17 @@ void AheadCompiler::Waiting::replace(const std::vector<Plan>& by) {
 }
 
 void AheadCompiler::announce(const std::vector<Plan>& plans) {
-  {
-    const std::lock_guard lock(mutex_);
-    soon_.replace(plans);
-    later_.replace({});
-    if (!plans.empty()) start_threads();
-  }
+  const std::lock_guard lock(mutex_);
+  soon_.replace(plans);
+  later_.replace({});
+  if (!plans.empty()) start_threads();
   changed_.notify_all();
 }
 
 void AheadCompiler::announce_later(const std::vector<Plan>& plans) {
-  {
-    const std::lock_guard lock(mutex_);
-    later_.replace(plans);
-    if (!plans.empty()) start_threads();
-  }
+  const std::lock_guard lock(mutex_);
+  later_.replace(plans);
+  if (!plans.empty()) start_threads();
   changed_.notify_all();
 }
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/cache_size.hpp"
-#include "cache_eviction.hpp"
 #include "heddle/tuning/measure.hpp"
 #include "heddle/tuning/predict.hpp"
 

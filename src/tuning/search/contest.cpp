@@ -1,6 +1,7 @@
 #include "contest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -27,17 +28,8 @@ std::string written(double number) {
 }  // namespace
 
 std::string_view name(Trial::Outcome outcome) {
-  switch (outcome) {
-    case Trial::Outcome::measured:
-      return "measured";
-    case Trial::Outcome::too_large:
-      return "too large";
-    case Trial::Outcome::refused:
-      return "refused";
-    case Trial::Outcome::wrong:
-      return "wrong";
-  }
-  throw Error(ErrorKind::internal, "an outcome without a name");
+  constexpr std::array<std::string_view, 4> names = {"measured", "too large", "refused", "wrong"};
+  return names.at(static_cast<std::size_t>(outcome));
 }
 
 Contest::Contest(Trials& trials, const SearchSpace& space, const TuneOptions& options, int expected)
@@ -93,15 +85,9 @@ bool Contest::goes_on() {
   return !out_of_time_;
 }
 
-bool Contest::has_tried(const Plan& plan) const {
-  return entrants_.contains(to_string(space_.reduced(plan)));
-}
-
-const Contest::Entrant* Contest::measured(const Plan& plan) const {
+const Contest::Entrant* Contest::tried(const Plan& plan) const {
   const auto found = entrants_.find(to_string(space_.reduced(plan)));
-  const bool was =
-      found != entrants_.end() && found->second.trial.outcome == Trial::Outcome::measured;
-  return was ? &found->second : nullptr;
+  return found == entrants_.end() ? nullptr : &found->second;
 }
 
 void Contest::take(Entrant& entrant, const Measurement& measurement) {
@@ -163,7 +149,7 @@ const Contest::Entrant* Contest::enter(
 
 bool Contest::begin(const std::vector<Plan>& plans) {
   for (const Plan& plan : plans) {
-    if (has_tried(plan)) continue;
+    if (tried(plan) != nullptr) continue;
     if (!goes_on()) return false;
     const Entrant* entrant = enter(plan, [&](std::unique_ptr<PreparedPlan> prepared) {
       race_.emplace(std::move(prepared), effort_, [this] { return goes_on(); });
@@ -177,8 +163,7 @@ bool Contest::begin(const std::vector<Plan>& plans) {
 }
 
 const Contest::Entrant* Contest::attempt(const Plan& plan, const Effort& effort) {
-  const auto known = entrants_.find(to_string(space_.reduced(plan)));
-  if (known != entrants_.end()) return &known->second;
+  if (const Entrant* known = tried(plan)) return known;
   if (!goes_on()) return nullptr;
   return enter(plan, [&](std::unique_ptr<PreparedPlan> prepared) {
     return race_->run(*prepared, effort, rival_of(plan, memory_ratio_of(plan)));
@@ -229,7 +214,8 @@ SearchResult Contest::finish(std::size_t most_finalists, const Plan& natural,
       const bool has_a_chance = entrant->score.low <= near * best_->trial.score;
       if (finalists.size() < most_finalists && has_a_chance) finalists.push_back(entrant);
     }
-    const Entrant* favoured = favourite ? measured(*favourite) : nullptr;
+    const Entrant* favoured = favourite ? tried(*favourite) : nullptr;
+    // The score of what was not measured is infinite.
     if (favoured != nullptr && favoured->score.low > near * best_->trial.score) favoured = nullptr;
     if (favoured != nullptr &&
         std::find(finalists.begin(), finalists.end(), favoured) == finalists.end()) {

@@ -37,7 +37,8 @@ class Contest {
   const Entrant* repeat(const Entrant& entrant, const Effort& effort,
                         double rival = Race::no_rival);
 
-  bool has_tried(const Plan& plan) const;
+  /// What became of the plan, or of one that runs alike; null before.
+  const Entrant* tried(const Plan& plan) const;
   /// Whether the observer or the time limit has ended the search.
   bool is_over() const { return stopped_ || out_of_time_; }
   /// Plans that were prepared to run, each time that they were.
@@ -59,8 +60,6 @@ class Contest {
                       const std::optional<Plan>& favourite = {});
 
  private:
-  /// Null where it was not.
-  const Entrant* measured(const Plan& plan) const;
   double factor_of(double memory_ratio) const;
   double memory_ratio_of(const Plan& plan);
   double rival_of(const Plan& plan, double memory_ratio) const;

@@ -39,7 +39,7 @@ bool CoordinateSearch::may_go_on() const {
 }
 
 CoordinateSearch::Found CoordinateSearch::attempt(const Plan& plan) {
-  if (!contest_.has_tried(plan) && !may_go_on()) return nullptr;
+  if (contest_.tried(plan) == nullptr && !may_go_on()) return nullptr;
   const Found found = contest_.attempt(plan, effort_);
   const bool is_measured = found != nullptr && found->trial.outcome == Trial::Outcome::measured;
   return is_measured ? found : nullptr;
@@ -48,7 +48,7 @@ CoordinateSearch::Found CoordinateSearch::attempt(const Plan& plan) {
 std::vector<Plan> CoordinateSearch::untried(const std::vector<Plan>& plans) const {
   std::vector<Plan> fresh;
   for (const Plan& plan : plans) {
-    if (!contest_.has_tried(plan)) fresh.push_back(plan);
+    if (contest_.tried(plan) == nullptr) fresh.push_back(plan);
   }
   return fresh;
 }

@@ -4,22 +4,14 @@
 #include <chrono>
 
 #include "cache_eviction.hpp"
-#include "heddle/array.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/team.hpp"
+#include "heddle/tuning/statistics.hpp"
 #include "measure_cuda.hpp"
-#include "tuning/planning/quantile.hpp"
 
 namespace heddle {
 
 namespace {
-
-Timing timing_of(std::vector<double>& seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  if (seconds.empty()) return {};
-  return {detail::quantile(seconds, 0.25), detail::quantile(seconds, 0.5),
-          detail::quantile(seconds, 0.75)};
-}
 
 double seconds_of(const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
@@ -33,20 +25,34 @@ double seconds_of(const std::function<void()>& work) {
 std::vector<Timing> detail::timings_of(std::vector<std::vector<double>>& seconds) {
   std::vector<Timing> timings;
   timings.reserve(seconds.size());
-  for (auto& times : seconds) timings.push_back(timing_of(times));
+  for (auto& times : seconds) {
+    std::sort(times.begin(), times.end());
+    timings.push_back(
+        times.empty() ? Timing{}
+                      : Timing{quantile(times, 0.25), quantile(times, 0.5), quantile(times, 0.75)});
+  }
   return timings;
 }
 
-std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int repetitions) {
+std::vector<Timing> detail::timings_in_turn(const std::vector<std::function<double()>>& works,
+                                            int repetitions) {
   std::vector<std::vector<double>> seconds(works.size());
-  for (const auto& work : works) work();
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) {
-      if (works.size() > 1) works[w]();
-      seconds[w].push_back(seconds_of(works[w]));
-    }
+    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(works[w]());
   }
-  return detail::timings_of(seconds);
+  return timings_of(seconds);
+}
+
+std::vector<Timing> measure(const std::vector<std::function<void()>>& works, int repetitions) {
+  std::vector<std::function<double()>> timed;
+  for (const auto& work : works) {
+    work();
+    timed.emplace_back([&] {
+      if (works.size() > 1) work();
+      return seconds_of(work);
+    });
+  }
+  return detail::timings_in_turn(timed, repetitions);
 }
 
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
@@ -68,15 +74,15 @@ std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stre
     if (device.on_gpu()) return cuda::measure_cold(works, repetitions, device);
   }
   CacheEviction eviction(device);
-  std::vector<std::vector<double>> seconds(works.size());
-  for (const auto& work : works) work(device.stream());
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) {
+  std::vector<std::function<double()>> timed;
+  for (const auto& work : works) {
+    work(device.stream());
+    timed.emplace_back([&] {
       eviction.run(device.stream());
-      seconds[w].push_back(seconds_of([&] { works[w](device.stream()); }));
-    }
+      return seconds_of([&] { work(device.stream()); });
+    });
   }
-  return detail::timings_of(seconds);
+  return detail::timings_in_turn(timed, repetitions);
 }
 
 void run_nothing(const Stream& stream) {
@@ -86,37 +92,27 @@ void run_nothing(const Stream& stream) {
   parallel_for(stream.threads, stream.threads, [](int) {});
 }
 
-struct Triad::Arrays {
-  Arrays(std::size_t elements, const Device& device)
-      : on_gpu(device.on_gpu()),
-        a(elements, device),
-        b(elements, device),
-        c(on_gpu ? 0 : elements, device) {}
-  bool on_gpu;
-  Array<double> a, b, c;
-};
-
 Triad::Triad(const Device& device, long long elements)
-    : arrays_(std::make_unique<Arrays>(static_cast<std::size_t>(elements), device)) {}
-Triad::~Triad() = default;
+    : on_gpu_(device.on_gpu()),
+      a_(static_cast<std::size_t>(elements), device),
+      b_(a_.size(), device),
+      c_(on_gpu_ ? 0 : a_.size(), device) {}
 
 void Triad::run(const Stream& stream) {
-  double* a = arrays_->a.data();
-  const double* b = arrays_->b.data();
+  double* a = a_.data();
+  const double* b = b_.data();
   if constexpr (has_cuda) {
-    if (arrays_->on_gpu) {
-      return cuda::copy_kernel(b, a, arrays_->a.size() * sizeof(double), stream);
-    }
+    if (on_gpu_) return cuda::copy_kernel(b, a, a_.size() * sizeof(double), stream);
   }
-  const double* c = arrays_->c.data();
-  const auto n = static_cast<long long>(arrays_->a.size());
-  parallel_for(stream.threads, n, [&](long long i) { a[i] = b[i] + 3.0 * c[i]; });
+  const double* c = c_.data();
+  parallel_for(stream.threads, static_cast<long long>(a_.size()),
+               [&](long long i) { a[i] = b[i] + 3.0 * c[i]; });
 }
 
 long long Triad::bytes() const {
-  return (arrays_->on_gpu ? 16LL : 24LL) * static_cast<long long>(arrays_->a.size());
+  return (on_gpu_ ? 16LL : 24LL) * static_cast<long long>(a_.size());
 }
 
-std::string_view Triad::name() const { return arrays_->on_gpu ? "copy" : "triad"; }
+std::string_view Triad::name() const { return on_gpu_ ? "copy" : "triad"; }
 
 }  // namespace heddle

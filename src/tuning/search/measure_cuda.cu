@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/cuda_call.hpp"
-#include "base/device_cuda.hpp"
 #include "cache_eviction.hpp"
 #include "measure_cuda.hpp"
+#include "solvers/captured_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -36,40 +37,76 @@ unsigned blocks_for(std::size_t pieces) {
   return static_cast<unsigned>((pieces + block - 1) / block);
 }
 
-struct DestroyGraph {
-  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-};
-using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };
 using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
 
-Event make_event() {
+Event make_event(const Stream& stream) {
+  const OnGpu here(stream);
   cudaEvent_t event = nullptr;
   check(cudaEventCreate(&event), "cudaEventCreate");
   return Event(event);
 }
 
-Graph record(const std::function<void(const Stream&)>& work, int runs, const Stream& stream) {
-  check(cudaStreamBeginCapture(stream.queue, cudaStreamCaptureModeThreadLocal),
-        "cudaStreamBeginCapture");
-  cudaGraph_t graph = nullptr;
-  try {
-    for (int i = 0; i < runs; ++i) work(stream);
-  } catch (...) {
-    cudaStreamEndCapture(stream.queue, &graph);
-    if (graph != nullptr) cudaGraphDestroy(graph);
-    cudaGetLastError();  // of what is thrown away
-    throw;
+/// What lies between two events.
+struct Timer {
+  explicit Timer(const Stream& stream) : begin(make_event(stream)), end(make_event(stream)) {}
+
+  /// Once all that is queued is done.
+  double seconds(const Stream& stream) const {
+    check(cudaStreamSynchronize(stream.queue), "measured work");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+    return static_cast<double>(milliseconds) / 1e3;
   }
-  check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");
-  cudaGraphExec_t executable = nullptr;
-  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-  cudaGraphDestroy(graph);
-  check(status, "cudaGraphInstantiate");
-  return Graph(executable);
-}
+
+  Event begin, end;
+};
+
+/// As many runs as take about a millisecond.
+class Replay {
+ public:
+  Replay(const std::function<void(const Stream&)>& work, const Device& device)
+      : device_(device), timer_(device.stream()) {
+    const OnGpu here(device_.stream());
+    work(device_.stream());  // what is made at the first run is not recorded
+    device_.synchronize();
+    constexpr int trial_runs = 5, most_runs = 200;
+    constexpr double worth_timing = 1e-3;
+    record(work, trial_runs);
+    const double seconds = this->seconds();
+    record(work, std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs));
+    launch();
+  }
+
+  double seconds() const {
+    const OnGpu here(device_.stream());
+    launch();  // so that the caches hold this work's data
+    return launch() / runs_;
+  }
+
+ private:
+  void record(const std::function<void(const Stream&)>& work, int runs) {
+    runs_ = runs;
+    graph_.emplace(device_, [&](const Stream& capturing) {
+      for (int i = 0; i < runs; ++i) work(capturing);
+    });
+  }
+
+  double launch() const {
+    const Stream& stream = device_.stream();
+    check(cudaEventRecord(timer_.begin.get(), stream.queue), "cudaEventRecord");
+    graph_->launch(stream);
+    check(cudaEventRecord(timer_.end.get(), stream.queue), "cudaEventRecord");
+    return timer_.seconds(stream);
+  }
+
+  Device device_;
+  Timer timer_;
+  std::optional<CapturedGraph> graph_;
+  int runs_ = 0;
+};
 
 }  // namespace
 
@@ -96,59 +133,16 @@ void write_and_read(void* data, std::size_t bytes, const Stream& stream) {
   check(cudaGetLastError(), "the eviction of caches");
 }
 
-struct Replay::Recorded {
-  Device device;
-  Event begin = make_event();
-  Event end = make_event();
-  Graph graph;
-  int runs = 0;
-
-  double seconds_of(const Graph& replayed) const {
-    const Stream& stream = device.stream();
-    check(cudaEventRecord(begin.get(), stream.queue), "cudaEventRecord");
-    check(cudaGraphLaunch(replayed.get(), stream.queue), "cudaGraphLaunch");
-    check(cudaEventRecord(end.get(), stream.queue), "cudaEventRecord");
-    check(cudaEventSynchronize(end.get()), "measured work");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
-    return static_cast<double>(milliseconds) / 1e3;
-  }
-};
-
-Replay::Replay(const std::function<void(const Stream&)>& work, const Device& device) {
-  const Stream& stream = device.stream();
-  const OnGpu here(stream);
-  recorded_ = std::make_unique<Recorded>();
-  recorded_->device = device;
-  work(stream);  // what is made at the first run is not recorded
-  synchronize(stream);
-  constexpr int trial_runs = 5, most_runs = 200;
-  constexpr double worth_timing = 1e-3;
-  const Graph trial = record(work, trial_runs, stream);
-  recorded_->seconds_of(trial);
-  const double seconds = recorded_->seconds_of(trial) / trial_runs;
-  recorded_->runs = std::clamp(static_cast<int>(worth_timing / seconds), 1, most_runs);
-  recorded_->graph = record(work, recorded_->runs, stream);
-  recorded_->seconds_of(recorded_->graph);
-}
-Replay::Replay(Replay&&) noexcept = default;
-Replay::~Replay() = default;
-
-double Replay::seconds() const {
-  const OnGpu here(recorded_->device.stream());
-  recorded_->seconds_of(recorded_->graph);  // so that the caches hold this work's data
-  return recorded_->seconds_of(recorded_->graph) / recorded_->runs;
+std::function<double()> replayed(const std::function<void(const Stream&)>& work,
+                                 const Device& device) {
+  return [replay = std::make_shared<Replay>(work, device)] { return replay->seconds(); };
 }
 
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,
                             int repetitions, const Device& device) {
-  std::vector<Replay> replays;
-  for (const auto& work : works) replays.emplace_back(work, device);
-  std::vector<std::vector<double>> seconds(works.size());
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(replays[w].seconds());
-  }
-  return detail::timings_of(seconds);
+  std::vector<std::function<double()>> replays;
+  for (const auto& work : works) replays.push_back(replayed(work, device));
+  return detail::timings_in_turn(replays, repetitions);
 }
 
 std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stream&)>>& works,
@@ -156,37 +150,28 @@ std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stre
   const Stream& stream = device.stream();
   const OnGpu here(stream);
   CacheEviction eviction(device);
-  const Event begin = make_event(), end = make_event();
-  const auto record_event = [&](const Event& event) {
-    check(cudaEventRecordWithFlags(event.get(), stream.queue, cudaEventRecordExternal),
+  const Timer timer(stream);
+  const auto record_event = [](const Event& event, const Stream& recorded) {
+    check(cudaEventRecordWithFlags(event.get(), recorded.queue, cudaEventRecordExternal),
           "cudaEventRecordWithFlags");
   };
-  const auto seconds_of = [&](const Graph& graph) {
-    check(cudaGraphLaunch(graph.get(), stream.queue), "cudaGraphLaunch");
-    check(cudaStreamSynchronize(stream.queue), "measured work");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
-    return static_cast<double>(milliseconds) / 1e3;
-  };
-
-  std::vector<Graph> graphs;
+  std::vector<std::function<double()>> runs;
   for (const auto& work : works) {
     work(stream);  // what is made at the first run is not recorded
-    synchronize(stream);
+    device.synchronize();
     const auto cold = [&](const Stream& recorded) {
       eviction.run(recorded);
-      record_event(begin);
+      record_event(timer.begin, recorded);
       work(recorded);
-      record_event(end);
+      record_event(timer.end, recorded);
     };
-    graphs.push_back(record(cold, 1, stream));
-    seconds_of(graphs.back());
+    runs.emplace_back([&, graph = std::make_shared<CapturedGraph>(device, cold)] {
+      graph->launch(stream);
+      return timer.seconds(stream);
+    });
+    runs.back()();
   }
-  std::vector<std::vector<double>> seconds(works.size());
-  for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (std::size_t w = 0; w < works.size(); ++w) seconds[w].push_back(seconds_of(graphs[w]));
-  }
-  return detail::timings_of(seconds);
+  return detail::timings_in_turn(runs, repetitions);
 }
 
 }  // namespace heddle::cuda

@@ -2,28 +2,25 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "heddle/tuning/measure.hpp"
 
+namespace heddle::detail {
+
+/// The seconds that each of these returns, called in turn.
+std::vector<Timing> timings_in_turn(const std::vector<std::function<double()>>& works,
+                                    int repetitions);
+
+}  // namespace heddle::detail
+
 namespace heddle::cuda {
 
-/// A work that only queues, recorded in a graph of as many runs as take about a millisecond. What
-/// the work uses must outlive it.
-class Replay {
- public:
-  Replay(const std::function<void(const Stream&)>& work, const Device& device);
-  Replay(Replay&&) noexcept;
-  ~Replay();
-
-  /// Of one run, with warm caches: of a replay between two events, behind another one.
-  double seconds() const;
-
- private:
-  struct Recorded;
-  std::unique_ptr<Recorded> recorded_;
-};
+/// A work that only queues, recorded in a graph of as many runs as take about a millisecond; the
+/// seconds of one run, each time it is called, with warm caches: of a replay between two events,
+/// behind another one. What the work uses must outlive it.
+std::function<double()> replayed(const std::function<void(const Stream&)>& work,
+                                 const Device& device);
 
 /// As `heddle::measure`, for works that only queue, by replays of each.
 std::vector<Timing> measure(const std::vector<std::function<void(const Stream&)>>& works,

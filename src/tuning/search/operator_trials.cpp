@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "base/cache_size.hpp"
-#include "cache_eviction.hpp"
 #include "heddle/config.hpp"
-#include "heddle/operator.hpp"
 #include "heddle/tools/random_field.hpp"
-#include "operator_trials_cuda.hpp"
+#include "measure_cuda.hpp"
+#include "plan_kernels.hpp"
 #include "reference_product.hpp"
 
 namespace heddle {
@@ -39,61 +38,50 @@ bool stays_in_cache(const AnyOperator& A, const Device& device) {
   return A.bytes_of_product() < last_level_cache_bytes(device);
 }
 
-class TimedProduct final : public PreparedPlan {
+/// A plan that this function runs and times.
+class TimedPlan final : public PreparedPlan {
  public:
-  TimedProduct(const AnyOperator& A, std::unique_ptr<ProductWork> product, const Device& device)
-      : stream_(device.stream()), product_(std::move(product)), warms_(stays_in_cache(A, device)) {
-    runs_ = runs_worth_timing(seconds_of(1));
-  }
-  double run() override {
-    if (warms_) product_->run(stream_);
-    return seconds_of(runs_) / runs_;
-  }
+  explicit TimedPlan(std::function<double()> run) : run_(std::move(run)) {}
+  double run() override { return run_(); }
 
  private:
-  double seconds_of(int runs) {
-    const auto start = Clock::now();
-    for (int i = 0; i < runs; ++i) product_->run(stream_);
-    return since(start);
-  }
-
-  Stream stream_;
-  std::unique_ptr<ProductWork> product_;
-  bool warms_;
-  int runs_ = 1;
+  std::function<double()> run_;
 };
+
+std::unique_ptr<PreparedPlan> timed_product(const AnyOperator& A,
+                                            const std::shared_ptr<ProductWork>& product,
+                                            const Device& device) {
+  const bool warms = stays_in_cache(A, device);
+  const auto seconds_of = [product, stream = device.stream()](int runs) {
+    const auto start = Clock::now();
+    for (int i = 0; i < runs; ++i) product->run(stream);
+    return since(start);
+  };
+  return std::make_unique<TimedPlan>([=, runs = runs_worth_timing(seconds_of(1))] {
+    if (warms) seconds_of(1);
+    return seconds_of(runs) / runs;
+  });
+}
 
 /// Iterations of solves that all begin alike, so that all take as many.
-class TimedIterations final : public PreparedPlan {
- public:
-  TimedIterations(AnyOperator A, std::unique_ptr<IterationWork> solver, long long iterations,
-                  const Device& device)
-      : A_(std::move(A)),
-        solver_(std::move(solver)),
-        iterations_(iterations),
-        warms_(!device.on_gpu() && stays_in_cache(A_, device)) {
-    const Report first = solver_->run(iterations_);
-    solves_ = device.on_gpu() ? 1 : runs_worth_timing(first.iterate_seconds);
-  }
-  double run() override {
-    if (warms_) solver_->run(iterations_);
+std::unique_ptr<PreparedPlan> timed_iterations(const AnyOperator& A,
+                                               const std::shared_ptr<IterationWork>& solver,
+                                               long long iterations, const Device& device) {
+  const bool warms = !device.on_gpu() && stays_in_cache(A, device);
+  const Report first = solver->run(iterations);
+  const int solves = device.on_gpu() ? 1 : runs_worth_timing(first.iterate_seconds);
+  return std::make_unique<TimedPlan>([=] {
+    if (warms) solver->run(iterations);
     double seconds = 0;
-    long long iterations = 0;
-    for (int i = 0; i < solves_; ++i) {
-      const Report report = solver_->run(iterations_);
+    long long done = 0;
+    for (int i = 0; i < solves; ++i) {
+      const Report report = solver->run(iterations);
       seconds += report.iterate_seconds;
-      iterations += report.iterations;
+      done += report.iterations;
     }
-    return seconds / static_cast<double>(iterations);
-  }
-
- private:
-  AnyOperator A_;
-  std::unique_ptr<IterationWork> solver_;
-  long long iterations_;
-  bool warms_;
-  int solves_ = 1;
-};
+    return seconds / static_cast<double>(done);
+  });
+}
 
 std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective objective,
                                              const AnyField& b) {
@@ -182,7 +170,7 @@ OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Ob
   check_objective(matrix, objective);
   if constexpr (has_cuda) {
     if (!device.on_gpu()) return;
-    const cuda::KernelTarget target = cuda::kernel_target(device);
+    const DeviceProperties target = properties_of(device);
     const auto kernels_of = [this, target](const Plan& plan) {
       const bool in_one_kernel = plan.loop.form == LoopForm::persistent;
       const MemoryUse use = in_one_kernel ? memory_use(matrix_.pattern(), plan,
@@ -191,7 +179,7 @@ OperatorTrials::OperatorTrials(const AnyMatrix& matrix, const Device& device, Ob
       return cuda::kernels_of_plan(matrix_, plan, use, objective_, target);
     };
     ahead_ = std::make_unique<AheadCompiler>(
-        kernels_of, [device](const auto& source) { cuda::make_ready(source, device); });
+        kernels_of, [device](const auto& source) { cuda::load_kernels(source, device.stream()); });
   }
 }
 
@@ -303,11 +291,15 @@ std::unique_ptr<ProductWork> OperatorTrials::check_product(const AnyOperator& A)
 }
 
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator& A) {
-  auto product = check_product(A);
+  const std::shared_ptr<ProductWork> product = check_product(A);
   if constexpr (has_cuda) {
-    if (device_.on_gpu()) return cuda::replayed_product(A, std::move(product), device_);
+    if (device_.on_gpu()) {
+      const auto run = [product](const Stream& stream) { product->run(stream); };
+      return std::make_unique<TimedPlan>(
+          [product, seconds = cuda::replayed(run, device_)] { return seconds(); });
+    }
   }
-  return std::make_unique<TimedProduct>(A, std::move(product), device_);
+  return timed_product(A, product, device_);
 }
 
 /// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by
@@ -332,7 +324,7 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperat
   if (iterations_ == 0) {
     iterations_ = iterations_worth_timing(*solver, device_.on_gpu() ? solve_on_gpu : solve_on_cpu);
   }
-  return std::make_unique<TimedIterations>(A, std::move(solver), iterations_, device_);
+  return timed_iterations(A, std::move(solver), iterations_, device_);
 }
 
 double OperatorTrials::now() {

@@ -1,6 +1,7 @@
 #include "plan_kernels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/runtime/any_solver.hpp"
 #include "operator_trials.hpp"
@@ -30,16 +31,11 @@ struct EntryPrograms {
 };
 
 /// The matrix as it is given, and what iterations multiply by.
-struct OperatorPrograms {
-  EntryPrograms own;
-  EntryPrograms iterated;
-};
-
-OperatorPrograms programs_of(const AnyMatrix& matrix, StoredScalar stored) {
+std::pair<EntryPrograms, EntryPrograms> programs_of(const AnyMatrix& matrix, StoredScalar stored) {
   return std::visit(
-      [&](const auto& entry) -> OperatorPrograms {
+      [&](const auto& entry) {
         const bool narrows = stored == StoredScalar::single && entry->narrow;
-        return {EntryPrograms(*entry), EntryPrograms(narrows ? *entry->narrow : *entry)};
+        return std::pair(EntryPrograms(*entry), EntryPrograms(narrows ? *entry->narrow : *entry));
       },
       heddle::detail::entry_table_of(matrix));
 }
@@ -47,15 +43,14 @@ OperatorPrograms programs_of(const AnyMatrix& matrix, StoredScalar stored) {
 /// As `PersistentLoop` shares rows out, but for even slices.
 KernelSource persistent_guess(const ProductProgram& product, PersistentMethod method,
                               const AnyMatrix& matrix, const MemoryUse& use,
-                              const KernelTarget& target) {
-  constexpr long long static_shared = 12288;
+                              const DeviceProperties& gpu) {
   const PersistentNeeds needs = needs_of(method, true, product.ring);
   const long long row_bytes =
       static_cast<long long>(product.shape.result_components) * product.shape.scalar_bytes;
   const Offset slices = std::max<Offset>(
       1, (Offset(matrix.rows()) * product.plan.layout.threads_per_row + product.lanes - 1) /
              product.lanes);
-  const Offset blocks = std::max<Offset>(1, std::min<Offset>(target.multiprocessors, slices));
+  const Offset blocks = std::max<Offset>(1, std::min<Offset>(gpu.multiprocessors, slices));
   const Offset lanes = (slices + blocks - 1) / blocks * product.lanes;
   const long long rows = lanes / product.plan.layout.threads_per_row;
   const long long slot_bytes =
@@ -63,7 +58,7 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
       static_cast<long long>(sizeof(Index));
   const bool fits =
       needs.vectors * row_bytes * rows + (use.slots + blocks - 1) / blocks * slot_bytes <=
-      target.shared_of_block - static_shared;
+      gpu.shared_memory_of_block - persistent_static_shared;
   constexpr long long wide_row = 64, half = 512;
   const bool wide = method == PersistentMethod::bicgstab && row_bytes >= wide_row;
   return persistent_source({product, wide || lanes <= half ? 512 : 1024, true,
@@ -74,8 +69,8 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
 
 std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
                                           const MemoryUse& use, Objective objective,
-                                          const KernelTarget& target) {
-  const OperatorPrograms programs = programs_of(matrix, plan.layout.stored);
+                                          const DeviceProperties& gpu) {
+  const auto [given, iterated] = programs_of(matrix, plan.layout.stored);
   const Index lanes =
       plan.layout.lanes == Layout::all_rows ? std::max<Index>(1, matrix.rows()) : plan.layout.lanes;
   const auto program = [&](const EntryPrograms& entry, device::Epilogue epilogue) {
@@ -89,26 +84,26 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   };
   std::vector<KernelSource> kernels;
   const auto add_product = [&](const ProductProgram& product) {
-    kernels.push_back(product_source(product, target.architecture));
+    kernels.push_back(product_source(product, gpu.architecture));
   };
   if (objective.is_product()) {
-    add_product(program(programs.iterated, device::store_scaled));
+    add_product(program(iterated, device::store_scaled));
     return kernels;
   }
 
   const MethodInfo& method = *objective.method;
   const bool jacobi = is_timed_with_jacobi(method), has_ring = method.has_ring_coefficients;
-  const ProductProgram own = program(programs.own, device::store_scaled);
-  if (jacobi) kernels.push_back(diagonal_source(own, programs.own.arithmetic_bytes));
-  add_product(program(programs.own, device::store_residual));
+  const ProductProgram own = program(given, device::store_scaled);
+  if (jacobi) kernels.push_back(diagonal_source(own, given.arithmetic_bytes));
+  add_product(program(given, device::store_residual));
   ProductProgram in_loop =
-      program(programs.iterated, method.restarts ? device::store_scaled  // it sums by itself
-                                 : has_ring      ? device::store_and_dots
-                                                 : device::store_and_dot);
+      program(iterated, method.restarts ? device::store_scaled  // it sums by itself
+                        : has_ring      ? device::store_and_dots
+                                        : device::store_and_dot);
   if (has_ring && plan.loop.recurrence == Recurrence::real) in_loop.ring = 1;
   if (plan.loop.form == LoopForm::persistent && method.has_one_kernel) {
     in_loop.epilogue = device::store_and_dot;
-    kernels.push_back(persistent_guess(in_loop, persistent_method(method), matrix, use, target));
+    kernels.push_back(persistent_guess(in_loop, persistent_method(method), matrix, use, gpu));
     return kernels;
   }
   in_loop.in_loop = true;
@@ -122,7 +117,7 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   const bool contiguous = plan.layout.vector == VectorLayout::aos || steps.ring == Ring::real;
   const int parts = device::parts_of_group(plan.gpu.block_size);
   for (auto& [name, source] :
-       step_programs(steps, {programs.own.shape.scalar_bytes, contiguous, jacobi, parts})) {
+       step_programs(steps, {given.shape.scalar_bytes, contiguous, jacobi, parts})) {
     kernels.push_back(std::move(source));
   }
   if (jacobi && steps.ring == Ring::real && !method.restarts) {

@@ -11,18 +11,11 @@
 
 namespace heddle::cuda {
 
-/// The GPU that they are for.
-struct KernelTarget {
-  int architecture = 0;  // 90 = sm_90
-  int multiprocessors = 0;
-  long long shared_of_block = 0;  // bytes, at most
-};
-
 /// Those that are needed first come first. `use` is the layout's account. A kernel of
 /// loop=persistent is a guess: what its blocks hold is known once slices are shared out. Throws
 /// `Error` for an entry whose text is not known.
 std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
                                           const MemoryUse& use, Objective objective,
-                                          const KernelTarget& target);
+                                          const DeviceProperties& gpu);
 
 }  // namespace heddle::cuda

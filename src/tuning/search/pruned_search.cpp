@@ -48,20 +48,25 @@ class PrunedSearch {
     search_.announce(starts);
     for (const Plan& start : starts) search_.attempt(start);
     if (contest_.best() == nullptr) return;
-    glance_at_layouts();
+    // Every outer layout in every inner layout, by a few runs each: what one is worth depends on
+    // the other.
+    const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("entry-layout");
+    if (outer && inner) layouts_.over(contest_.best(), *outer, *inner);
     // How many threads share a row, and how many run at once, depends on the layout.
     std::vector<Found> beam = best_layouts(3, 1.1);
     look_closer(beam);
     if (const auto T = search_.axis_of("threads-per-row")) search_.announce_along(beam, *T);
     for (Found& found : beam) found = along(found, {"threads-per-row"});
     beam = nearest(beam, 2, 1.04);
-    for (Found& found : beam) found = tune_extent(found);
+    // How much runs at once on a GPU, how far ahead a CPU asks.
+    for (Found& found : beam) {
+      found = along(search_.along_threads_and_blocks(found), {"prefetch-matrix", "prefetch-x"});
+    }
     std::vector<std::size_t> axes(space_.axes().size());
     std::iota(axes.begin(), axes.end(), std::size_t{0});
     // What has been looked at comes last.
     std::stable_partition(axes.begin(), axes.end(), [&](std::size_t axis) {
-      return axis != search_.axis_of("C") && axis != search_.axis_of("entry-layout") &&
-             axis != search_.axis_of("threads-per-row");
+      return axis != outer && axis != inner && axis != search_.axis_of("threads-per-row");
     });
     search_.descend(contest_.best(), axes);
     tune_natural_layout();
@@ -71,13 +76,6 @@ class PrunedSearch {
   }
 
  private:
-  /// Every outer layout in every inner layout, by a few runs each: what one is worth depends on the
-  /// other.
-  void glance_at_layouts() {
-    const auto outer = layouts_.axis_of("C"), inner = layouts_.axis_of("entry-layout");
-    if (outer && inner) layouts_.over(contest_.best(), *outer, *inner);
-  }
-
   /// Of the layouts that were tried, so many of the best, none slower than so many times the best.
   std::vector<Found> best_layouts(std::size_t most, double near) {
     std::vector<Found> kept;
@@ -115,12 +113,6 @@ class PrunedSearch {
       if (axis) found = search_.along(found, *axis);
     }
     return found;
-  }
-
-  /// How much runs at once on a GPU, how far ahead a CPU asks.
-  Found tune_extent(Found found) {
-    found = search_.along_threads_and_blocks(found);
-    return along(found, {"prefetch-matrix", "prefetch-x"});
   }
 
   void tune_natural_layout() {

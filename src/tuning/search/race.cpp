@@ -4,8 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "tuning/planning/quantile.hpp"
-
 namespace heddle {
 
 namespace {

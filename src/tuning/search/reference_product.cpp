@@ -1,6 +1,5 @@
 #include "reference_product.hpp"
 
-#include <array>
 #include <cmath>
 #include "heddle/tools/team.hpp"
 
@@ -8,15 +7,11 @@ namespace heddle {
 
 namespace {
 
-template <class S>
-constexpr Precision precision_of =
-    std::is_same_v<S, float> ? Precision::single_precision : Precision::double_precision;
-
 /// Calls `visit(view)` with the field in its own scalar.
 template <class Visit>
 decltype(auto) visit_scalars(const AnyField& field, const Visit& visit) {
-  return field.precision() == precision_of<float> ? visit(field.view<float>())
-                                                  : visit(field.view<double>());
+  return field.precision() == Precision::single_precision ? visit(field.view<float>())
+                                                          : visit(field.view<double>());
 }
 
 template <class E>

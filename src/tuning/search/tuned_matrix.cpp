@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <utility>
 
 #include "contest.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -28,14 +27,12 @@ std::string today() {
 Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
 TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
-  TuningSubject subject;
-  subject.rows = matrix.rows();
-  subject.columns = matrix.columns();
-  subject.entries = matrix.entries();
-  subject.entry_bytes = matrix.entry_bytes();
-  subject.scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8;
-  subject.objective = objective;
-  return subject;
+  return {.rows = matrix.rows(),
+          .columns = matrix.columns(),
+          .entries = matrix.entries(),
+          .entry_bytes = matrix.entry_bytes(),
+          .scalar_bytes = matrix.precision() == Precision::single_precision ? 4 : 8,
+          .objective = objective};
 }
 
 }  // namespace
