@@ -13,14 +13,13 @@ template <class S>
 class HEDDLE_EXPORT BiCGStab final : public KrylovSolver<S> {
  public:
   explicit BiCGStab(OperatorReference<S> matrix, SolverOptions options = {})
-      : BiCGStab(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+      : BiCGStab(std::move(matrix), nullptr, std::move(options)) {}
 
   /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   BiCGStab(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : BiCGStab(std::move(matrix),
-                 std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
+      : BiCGStab(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
                  std::move(options)) {}
 
   /// Null for none.

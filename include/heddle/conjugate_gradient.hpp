@@ -11,17 +11,14 @@ template <class S>
 class HEDDLE_EXPORT ConjugateGradient final : public KrylovSolver<S> {
  public:
   explicit ConjugateGradient(OperatorReference<S> matrix, SolverOptions options = {})
-      : ConjugateGradient(std::move(matrix), std::shared_ptr<Preconditioner<S>>(),
-                          std::move(options)) {}
+      : ConjugateGradient(std::move(matrix), nullptr, std::move(options)) {}
 
   /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   ConjugateGradient(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : ConjugateGradient(
-            std::move(matrix),
-            std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
-            std::move(options)) {}
+      : ConjugateGradient(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
+                          std::move(options)) {}
 
   /// Null for none.
   ConjugateGradient(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,

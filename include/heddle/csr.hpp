@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -84,10 +83,47 @@ struct HEDDLE_EXPORT CsrView {
 };
 
 namespace detail {
+
+/// A number of rows or columns, 0 once it was moved from.
+class HEDDLE_EXPORT OwnSize {
+ public:
+  OwnSize(Index size = 0) : size_(size) {}
+  OwnSize(const OwnSize&) = default;
+  OwnSize(OwnSize&& other) noexcept : size_(std::exchange(other.size_, 0)) {}
+  OwnSize& operator=(const OwnSize&) = default;
+  OwnSize& operator=(OwnSize&& other) noexcept {
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~OwnSize() = default;
+  operator Index() const { return size_; }
+
+ private:
+  Index size_;
+};
+
 /// Throws `Error` (size_mismatch) unless the arrays of a matrix are as long as its rows and its
-/// last offset say.
-void check_lengths(Index rows, Index columns, std::span<const Offset> offsets, std::size_t column,
-                   std::size_t values, int components);
+/// last offset say, else as `check_pattern`.
+HEDDLE_EXPORT void check_arrays(const PatternView& pattern, std::size_t offsets, std::size_t column,
+                                std::size_t values, int components);
+
+/// Whether the columns of every row grow, found by a team of so many threads.
+bool has_sorted_columns(const PatternView& pattern, int team);
+
+/// The arrays of compressed sparse rows, values S; none once they were moved from.
+template <class S>
+struct HEDDLE_EXPORT CsrArrays {
+  OwnSize rows, columns;
+  Array<Offset> offsets;
+  Array<Index> column;
+  Array<S> values;
+
+  PatternView pattern() const { return {rows, columns, offsets.data(), column.data()}; }
+  void check(int components) const {
+    check_arrays(pattern(), offsets.size(), column.size(), values.size(), components);
+  }
+};
+
 }  // namespace detail
 
 /// An assembled matrix that owns its arrays; a moved-from one has none.
@@ -98,73 +134,38 @@ class HEDDLE_EXPORT CsrMatrix {
  public:
   using scalar = stored_scalar_t<E>;
 
-  CsrMatrix() : offsets_(1) {}
-  CsrMatrix(const CsrMatrix&) = default;
-  CsrMatrix& operator=(const CsrMatrix&) = default;
-  CsrMatrix(CsrMatrix&& other) noexcept
-      : rows_(std::exchange(other.rows_, 0)),
-        columns_(std::exchange(other.columns_, 0)),
-        offsets_(std::move(other.offsets_)),
-        column_(std::move(other.column_)),
-        values_(std::move(other.values_)) {}
-  CsrMatrix& operator=(CsrMatrix&& other) noexcept {
-    CsrMatrix taken(std::move(other));
-    swap(taken);
-    return *this;
-  }
-  ~CsrMatrix() = default;
-
+  CsrMatrix() : arrays_{0, 0, Array<Offset>(1), {}, {}} {}
   /// Takes the arrays: rows + 1 offsets, a column and E::components scalars an entry. Checks them
   /// as `check_pattern` does.
   CsrMatrix(Index rows, Index columns, Array<Offset> offsets, Array<Index> column,
             Array<scalar> values)
-      : rows_(rows),
-        columns_(columns),
-        offsets_(std::move(offsets)),
-        column_(std::move(column)),
-        values_(std::move(values)) {
-    detail::check_lengths(rows, columns, offsets_.span(), column_.size(), values_.size(),
-                          E::components);
-    check_pattern(view().pattern(), Device::cpu().stream());
+      : CsrMatrix(detail::CsrArrays<scalar>{rows, columns, std::move(offsets), std::move(column),
+                                            std::move(values)}) {}
+  explicit CsrMatrix(detail::CsrArrays<scalar> arrays) : arrays_(std::move(arrays)) {
+    arrays_.check(E::components);
   }
 
-  Index rows() const { return rows_; }
-  Index columns() const { return columns_; }
-  Offset entries() const { return rows_ == 0 ? 0 : offsets_[static_cast<std::size_t>(rows_)]; }
+  Index rows() const { return arrays_.rows; }
+  Index columns() const { return arrays_.columns; }
+  Offset entries() const { return arrays_.pattern().entries(); }
 
-  const Array<Offset>& offsets() const { return offsets_; }
-  const Array<Index>& column() const { return column_; }
-  const Array<scalar>& values() const { return values_; }
-  Array<scalar>& values() { return values_; }
+  const Array<Offset>& offsets() const { return arrays_.offsets; }
+  const Array<Index>& column() const { return arrays_.column; }
+  const Array<scalar>& values() const { return arrays_.values; }
+  Array<scalar>& values() { return arrays_.values; }
 
   E entry(Offset i) const {
     HEDDLE_ASSERT(i >= 0 && i < entries());
-    E e;
-    for (int k = 0; k < E::components; ++k) {
-      e.component[k] = values_[static_cast<std::size_t>(i) * E::components + k];
-    }
-    return e;
+    return PackedValues<E>{values().data()}(i, 0);
   }
 
   CsrView<E> view() const {
-    return {rows_, columns_, OffsetsView(offsets_.data()), column_.data(), values_.data()};
+    return {rows(), columns(), offsets().data(), column().data(), values().data()};
   }
   operator CsrView<E>() const { return view(); }
 
  private:
-  void swap(CsrMatrix& other) noexcept {
-    std::swap(rows_, other.rows_);
-    std::swap(columns_, other.columns_);
-    std::swap(offsets_, other.offsets_);
-    std::swap(column_, other.column_);
-    std::swap(values_, other.values_);
-  }
-
-  Index rows_ = 0;
-  Index columns_ = 0;
-  Array<Offset> offsets_;
-  Array<Index> column_;
-  Array<scalar> values_;
+  detail::CsrArrays<scalar> arrays_;
 };
 
 }  // namespace heddle

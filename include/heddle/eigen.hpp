@@ -40,43 +40,6 @@ complex<S> from_eigen(const std::complex<S>& a) {
   return from_std(a);
 }
 
-/// A block of real or complex numbers as a matrix, in Eigen's default order of storage.
-template <class T, int R, int C>
-auto to_eigen(const block<T, R, C>& a) {
-  if constexpr (block<T, R, C>::is_complex) {
-    Eigen::Matrix<std::complex<typename T::scalar>, R, C> m;
-    for (int i = 0; i < R; ++i) {
-      for (int j = 0; j < C; ++j) m(i, j) = to_std(a.get(i, j));
-    }
-    return m;
-  } else {
-    Eigen::Matrix<T, R, C> m;
-    for (int i = 0; i < R; ++i) {
-      for (int j = 0; j < C; ++j) m(i, j) = a.get(i, j);
-    }
-    return m;
-  }
-}
-
-/// A matrix of fixed size, in either order of storage, as a block.
-template <class S, int R, int C, int Options>
-auto from_eigen(const Eigen::Matrix<S, R, C, Options, R, C>& m) {
-  static_assert(R > 0 && C > 0, "a block has a size known to the compiler");
-  if constexpr (Eigen::NumTraits<S>::IsComplex) {
-    block<complex<typename Eigen::NumTraits<S>::Real>, R, C> a;
-    for (int i = 0; i < R; ++i) {
-      for (int j = 0; j < C; ++j) a.set(i, j, from_std(m(i, j)));
-    }
-    return a;
-  } else {
-    block<S, R, C> a;
-    for (int i = 0; i < R; ++i) {
-      for (int j = 0; j < C; ++j) a.set(i, j, m(i, j));
-    }
-    return a;
-  }
-}
-
 namespace detail {
 
 template <class S>
@@ -94,6 +57,38 @@ struct eigen_scalar<std::complex<S>> {
   }
   static std::complex<S> load(const S* from) { return {from[0], from[1]}; }
 };
+
+}  // namespace detail
+
+/// A block of real or complex numbers as a matrix, in Eigen's default order of storage.
+template <class T, int R, int C>
+auto to_eigen(const block<T, R, C>& a) {
+  using S = typename block<T, R, C>::scalar;
+  using Number = std::conditional_t<block<T, R, C>::is_complex, std::complex<S>, S>;
+  Eigen::Matrix<Number, R, C> m;
+  for (int i = 0; i < R; ++i) {
+    for (int j = 0; j < C; ++j) {
+      m(i, j) = detail::eigen_scalar<Number>::load(&a.component[a.at(i, j)]);
+    }
+  }
+  return m;
+}
+
+/// A matrix of fixed size, in either order of storage, as a block.
+template <class S, int R, int C, int Options>
+auto from_eigen(const Eigen::Matrix<S, R, C, Options, R, C>& m) {
+  static_assert(R > 0 && C > 0, "a block has a size known to the compiler");
+  using Real = typename Eigen::NumTraits<S>::Real;
+  block<std::conditional_t<Eigen::NumTraits<S>::IsComplex, complex<Real>, Real>, R, C> a;
+  for (int i = 0; i < R; ++i) {
+    for (int j = 0; j < C; ++j) {
+      detail::eigen_scalar<S>::store(m(i, j), &a.component[a.at(i, j)]);
+    }
+  }
+  return a;
+}
+
+namespace detail {
 
 /// The entries themselves: a real or complex number each.
 template <class T, class StorageIndex>

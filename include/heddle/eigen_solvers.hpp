@@ -5,7 +5,6 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

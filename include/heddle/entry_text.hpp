@@ -37,45 +37,35 @@ template <class S>
 std::string scalar_name() {
   return std::is_same_v<S, float> ? "float" : "double";
 }
+/// A template of ours with its arguments, in the header of its name.
+inline EntryText built_in_text(const std::string& name, const std::string& arguments) {
+  return {"heddle::" + name + "<" + arguments + ">", {"heddle/entries/" + name + ".hpp"}};
+}
 template <class S, int K>
 struct entry_text_of<real<S, K>> {
   static EntryText text() {
-    return {"heddle::real<" + scalar_name<S>() + ", " + std::to_string(K) + ">",
-            {"heddle/entries/real.hpp"}};
+    return built_in_text("real", scalar_name<S>() + ", " + std::to_string(K));
   }
 };
 template <class S>
 struct entry_text_of<complex<S>> {
-  static EntryText text() {
-    return {"heddle::complex<" + scalar_name<S>() + ">", {"heddle/entries/complex.hpp"}};
-  }
+  static EntryText text() { return built_in_text("complex", scalar_name<S>()); }
 };
 template <class S>
 struct entry_text_of<quaternion<S>> {
-  static EntryText text() {
-    return {"heddle::quaternion<" + scalar_name<S>() + ">", {"heddle/entries/quaternion.hpp"}};
-  }
+  static EntryText text() { return built_in_text("quaternion", scalar_name<S>()); }
 };
 template <class S>
 struct entry_text_of<dual_quaternion<S>> {
-  static EntryText text() {
-    return {"heddle::dual_quaternion<" + scalar_name<S>() + ">",
-            {"heddle/entries/dual_quaternion.hpp"}};
-  }
+  static EntryText text() { return built_in_text("dual_quaternion", scalar_name<S>()); }
 };
 template <class T, int R, int C>
 struct entry_text_of<block<T, R, C>> {
   static EntryText text() {
-    std::string element = "float";
-    if constexpr (!std::is_same_v<T, float>) {
-      if constexpr (std::is_same_v<T, double>) {
-        element = "double";
-      } else {
-        element = entry_text_of<T>::text().type;
-      }
-    }
-    return {"heddle::block<" + element + ", " + std::to_string(R) + ", " + std::to_string(C) + ">",
-            {"heddle/entries/complex.hpp", "heddle/entries/block.hpp"}};
+    const std::string scalar = scalar_name<typename block<T, R, C>::scalar>();
+    const std::string element =
+        block<T, R, C>::is_complex ? "heddle::complex<" + scalar + ">" : scalar;
+    return built_in_text("block", element + ", " + std::to_string(R) + ", " + std::to_string(C));
   }
 };
 template <class Stored, class A>

@@ -58,18 +58,14 @@ auto representation(const E& e) {
 /// Entry i of a view, whatever the order of its components.
 template <class E>
 E entry_of(const CsrView<E>& view, Offset i) {
-  const stored_scalar_t<E>* const from = view.values + i * E::components;
-  E e;
-  for (int k = 0; k < E::components; ++k) e.component[k] = from[k];
+  const E as_given = PackedValues<E>{view.values}(i, 0);
+  E e = as_given;
   using A = arithmetic_t<E>;
   if constexpr (requires { A::block_rows; }) {
     constexpr int width = E::components / (A::block_rows * A::block_columns);
-    if (view.order == ComponentOrder::column_major) {
-      for (int k = 0; k < E::components; ++k) {
-        const int part = k % width, row = k / width / A::block_columns,
-                  column = k / width % A::block_columns;
-        e.component[k] = from[(column * A::block_rows + row) * width + part];
-      }
+    for (int k = 0; view.order == column_major && k < E::components; ++k) {
+      e.component[k] =
+          as_given.component[transposed_component(k, A::block_rows, A::block_columns, width)];
     }
   }
   return e;
@@ -130,23 +126,14 @@ struct HEDDLE_EXPORT NumbersView {
   int parts;
 };
 
-template <class S>
-struct HEDDLE_EXPORT Folded {
-  Index rows = 0;
-  Index columns = 0;
-  Array<Offset> offsets;
-  Array<Index> column;
-  Array<S> values;
-};
-
 /// Row r of the copy holds row r of `matrix`, by increasing columns.
 template <class T>
-HEDDLE_EXPORT Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
+HEDDLE_EXPORT CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device);
 
 /// Finds the tiles of `matrix` and their entries. Throws `Error` as `fold` says.
 template <class S, class T>
-HEDDLE_EXPORT Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged,
-                                   Tiling tiling, const Device& device);
+HEDDLE_EXPORT CsrArrays<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged,
+                                      Tiling tiling, const Device& device);
 
 template <class X>
 struct numbers_of {};
@@ -267,10 +254,8 @@ concept ScalarEntry = requires(const CsrView<X>& m) { detail::numbers_of<X>::vie
 /// complex is entry by entry. Columns of the result are sorted. Throws `Error`.
 template <class E, ScalarEntry X>
 CsrMatrix<E> fold(const CsrView<X>& matrix, Tiling tiling = Tiling::automatic) {
-  auto folded = detail::fold_tiles<stored_scalar_t<E>>(
-      detail::numbers_of<X>::view(matrix), detail::arrangement<E>(), tiling, matrix.device);
-  return {folded.rows, folded.columns, std::move(folded.offsets), std::move(folded.column),
-          std::move(folded.values)};
+  return CsrMatrix<E>(detail::fold_tiles<stored_scalar_t<E>>(
+      detail::numbers_of<X>::view(matrix), detail::arrangement<E>(), tiling, matrix.device));
 }
 template <class E, ScalarEntry X>
 CsrMatrix<E> fold(const CsrMatrix<X>& matrix, Tiling tiling = Tiling::automatic,

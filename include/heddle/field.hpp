@@ -70,12 +70,9 @@ struct HEDDLE_EXPORT FieldView {
   template <std::integral N>
   FieldView(S* data, N rows, int components = 1, VectorLayout layout = VectorLayout::aos,
             std::shared_ptr<const Basis> basis = nullptr)
-      : data(data),
-        size(checked_index(rows)),
-        components(components),
-        entry_stride(layout == VectorLayout::aos ? components : 1),
-        component_stride(layout == VectorLayout::aos ? 1 : size),
-        basis(std::move(basis)) {
+      : FieldView(unallocated(checked_index(rows), components, layout)) {
+    this->data = data;
+    this->basis = std::move(basis);
     check();
   }
 

@@ -15,14 +15,13 @@ template <class S>
 class HEDDLE_EXPORT Gmres final : public KrylovSolver<S> {
  public:
   explicit Gmres(OperatorReference<S> matrix, SolverOptions options = {})
-      : Gmres(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+      : Gmres(std::move(matrix), nullptr, std::move(options)) {}
 
   /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Gmres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Gmres(std::move(matrix),
-              std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
+      : Gmres(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
               std::move(options)) {}
 
   /// Null for none.

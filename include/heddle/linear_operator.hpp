@@ -7,6 +7,7 @@
 
 #include "heddle/basis.hpp"
 #include "heddle/detail/reduction.hpp"
+#include "heddle/error.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
 #include "heddle/plan.hpp"
@@ -17,12 +18,6 @@ namespace heddle {
 namespace cuda {
 class Product;
 }
-
-namespace detail {
-/// Throws `Error` (usage): a moved-from operator has no matrix.
-[[noreturn]] void refuse_moved_from();
-[[noreturn]] void refuse_null_operator();
-}  // namespace detail
 
 /// A linear map between fields of scalar S. Only `rows` and `apply` are mandatory; the fused forms
 /// are for operators that save a pass over memory with them. x does not overlap with the result; b
@@ -115,7 +110,7 @@ class OperatorReference {
     requires std::is_convertible_v<const M*, const LinearOperator<S>*>
   OperatorReference(std::shared_ptr<M> matrix)
       : kept_(std::move(matrix)), matrix_(kept_ ? kept_.get() : nullptr) {
-    if (!kept_) detail::refuse_null_operator();
+    if (!kept_) throw Error(ErrorKind::usage, "a null pointer to an operator");
   }
 
   const LinearOperator<S>& operator*() const { return *matrix_; }

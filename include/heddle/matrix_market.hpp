@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <variant>
 
 #include "heddle/csr.hpp"

@@ -14,14 +14,13 @@ template <class S>
 class HEDDLE_EXPORT Minres final : public KrylovSolver<S> {
  public:
   explicit Minres(OperatorReference<S> matrix, SolverOptions options = {})
-      : Minres(std::move(matrix), std::shared_ptr<Preconditioner<S>>(), std::move(options)) {}
+      : Minres(std::move(matrix), nullptr, std::move(options)) {}
 
   /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
   Minres(OperatorReference<S> matrix, P preconditioner, SolverOptions options = {})
-      : Minres(std::move(matrix),
-               std::shared_ptr<Preconditioner<S>>(std::make_shared<P>(std::move(preconditioner))),
+      : Minres(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
                std::move(options)) {}
 
   /// Null for none.

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "heddle/csr.hpp"
 #include "heddle/detail/entry_table.hpp"

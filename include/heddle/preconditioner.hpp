@@ -4,9 +4,7 @@
 
 #include <memory>
 #include <optional>
-#include <utility>
 
-#include "heddle/detail/reduction.hpp"
 #include "heddle/detail/workspace.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"

@@ -5,7 +5,6 @@
 #include <iosfwd>
 #include <limits>
 #include <string_view>
-#include <vector>
 
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"

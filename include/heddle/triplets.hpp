@@ -79,8 +79,8 @@ class HEDDLE_EXPORT ValueMap {
              const Stream& stream = Device::cpu().stream()) const {
     require("triplets", triplets(), triplet_values.size());
     require("entries", entries(), csr_values.size());
-    sum([&](std::size_t i) { return unpack(triplet_values.data() + i * E::components); },
-        csr_values, stream);
+    const PackedValues<E> values{triplet_values.data()};
+    sum([&](std::size_t i) { return values(static_cast<Offset>(i), 0); }, csr_values, stream);
   }
   /// The same from triplets; does not check their rows and columns again.
   void apply(std::span<const Triplet<E>> given, std::span<scalar> csr_values,
@@ -91,11 +91,6 @@ class HEDDLE_EXPORT ValueMap {
   }
 
  private:
-  static E unpack(const scalar* from) {
-    E e;
-    for (int k = 0; k < E::components; ++k) e.component[k] = from[k];
-    return e;
-  }
   static void require(const char* what, std::size_t expected, std::size_t scalars) {
     if (scalars == expected * E::components) return;
     throw Error(ErrorKind::size_mismatch, "the value map has " + std::to_string(expected) + " " +
@@ -133,14 +128,19 @@ struct HEDDLE_EXPORT Assembled {
 
 namespace detail {
 
-template <class E>
-Assembled<E> assemble_ordered(Index rows, Index columns, OrderedTriplets ordered,
-                              const Device& device) {
+/// `given`: the triplets or their scalars, as `ValueMap::apply` takes them.
+template <class E, class Given>
+Assembled<E> assemble_from(Index rows, Index columns, std::size_t count, StridedIndices row,
+                           StridedIndices column, const Given& given, const Device& device) {
+  static_assert(check_entry<E>());
+  OrderedTriplets ordered = order_triplets(rows, columns, count, row, column, device);
   if constexpr (!std::is_same_v<E, arithmetic_t<E>>) refuse_duplicates(ordered, rows);
   Array<stored_scalar_t<E>> values(ordered.column.size() * E::components, device);
-  return {CsrMatrix<E>(rows, columns, std::move(ordered.offsets), std::move(ordered.column),
-                       std::move(values)),
-          ValueMap<E>(std::move(ordered.first), std::move(ordered.triplet))};
+  Assembled<E> assembled{CsrMatrix<E>(rows, columns, std::move(ordered.offsets),
+                                      std::move(ordered.column), std::move(values)),
+                         ValueMap<E>(std::move(ordered.first), std::move(ordered.triplet))};
+  assembled.map.apply(given, assembled.matrix.values().span(), device.stream());
+  return assembled;
 }
 
 }  // namespace detail
@@ -151,17 +151,12 @@ Assembled<E> assemble_ordered(Index rows, Index columns, OrderedTriplets ordered
 template <class E, std::integral N, std::integral M>
 Assembled<E> assemble(N rows, M columns, std::span<const Triplet<E>> triplets,
                       const Device& device = Device::cpu()) {
-  static_assert(check_entry<E>());
   // Without triplets there is no address to take.
   const Triplet<E>* first = triplets.data();
   const detail::StridedIndices row{first ? &first->row : nullptr, sizeof(Triplet<E>)};
   const detail::StridedIndices column{first ? &first->column : nullptr, sizeof(Triplet<E>)};
-  const Index height = checked_index(rows), width = checked_index(columns);
-  auto assembled = detail::assemble_ordered<E>(
-      height, width, detail::order_triplets(height, width, triplets.size(), row, column, device),
-      device);
-  assembled.map.apply(triplets, assembled.matrix.values().span(), device.stream());
-  return assembled;
+  return detail::assemble_from<E>(checked_index(rows), checked_index(columns), triplets.size(), row,
+                                  column, triplets, device);
 }
 
 /// The same from separate arrays: row and column of each triplet, E::components scalars a triplet.
@@ -169,7 +164,6 @@ template <class E, std::integral N, std::integral M>
 Assembled<E> assemble(N rows, M columns, std::span<const Index> row, std::span<const Index> column,
                       std::span<const stored_scalar_t<E>> values,
                       const Device& device = Device::cpu()) {
-  static_assert(check_entry<E>());
   if (row.size() != column.size() || values.size() != row.size() * E::components) {
     throw Error(ErrorKind::size_mismatch, "triplets of " + std::to_string(row.size()) + " rows, " +
                                               std::to_string(column.size()) + " columns and " +
@@ -177,14 +171,9 @@ Assembled<E> assemble(N rows, M columns, std::span<const Index> row, std::span<c
                                               std::to_string(E::components) +
                                               " of which make an entry");
   }
-  const Index height = checked_index(rows), width = checked_index(columns);
-  auto assembled = detail::assemble_ordered<E>(
-      height, width,
-      detail::order_triplets(height, width, row.size(), {row.data(), sizeof(Index)},
-                             {column.data(), sizeof(Index)}, device),
-      device);
-  assembled.map.apply(values, assembled.matrix.values().span(), device.stream());
-  return assembled;
+  return detail::assemble_from<E>(checked_index(rows), checked_index(columns), row.size(),
+                                  {row.data(), sizeof(Index)}, {column.data(), sizeof(Index)},
+                                  values, device);
 }
 
 }  // namespace heddle

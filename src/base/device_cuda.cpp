@@ -63,21 +63,6 @@ class StreamMemory final : public std::pmr::memory_resource {
   Stream stream_;
 };
 
-}  // namespace
-
-std::pmr::memory_resource* stream_memory(const Stream& stream) {
-  static std::mutex mutex;
-  static std::map<std::pair<int, CUstream_st*>, StreamMemory> resources;
-  const std::lock_guard lock(mutex);
-  return &resources.try_emplace({stream.gpu, stream.queue}, stream).first->second;
-}
-
-std::string version_text(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-
-namespace {
-
 /// CUDA itself says of no driver that it is too old.
 void check_driver() {
   int driver = 0;
@@ -92,7 +77,30 @@ void check_driver() {
   }
 }
 
+cudaPointerAttributes attributes_of(const void* data) {
+  cudaPointerAttributes attributes{};
+  if (data != nullptr) {
+    check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  }
+  return attributes;
+}
+
+bool is_of_device(const cudaPointerAttributes& attributes) {
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
 }  // namespace
+
+std::pmr::memory_resource* stream_memory(const Stream& stream) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, CUstream_st*>, StreamMemory> resources;
+  const std::lock_guard lock(mutex);
+  return &resources.try_emplace({stream.gpu, stream.queue}, stream).first->second;
+}
+
+std::string version_text(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
 
 CUstream_st* open_stream(int ordinal, CUstream_st* stream) {
   check_driver();
@@ -160,22 +168,6 @@ void fill(void* data, int byte, std::size_t bytes, const Stream& stream) {
   check(cudaMemsetAsync(data, byte, bytes, stream.queue), "cudaMemsetAsync");
 }
 
-namespace {
-
-cudaPointerAttributes attributes_of(const void* data) {
-  cudaPointerAttributes attributes{};
-  if (data != nullptr) {
-    check(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
-  }
-  return attributes;
-}
-
-bool is_of_device(const cudaPointerAttributes& attributes) {
-  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-}
-
-}  // namespace
-
 bool is_device_memory(const void* data) { return is_of_device(attributes_of(data)); }
 
 bool is_device_memory(const void* data, const Stream& stream) {
@@ -187,6 +179,7 @@ bool is_device_memory(const void* data, const Stream& stream) {
   }
   return is_of_device(attributes);
 }
+
 bool is_writable(const void* data, const Stream& stream) {
   const cudaPointerAttributes attributes = attributes_of(data);
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != stream.gpu) return false;

@@ -4,10 +4,22 @@
 #pragma once
 
 #include "chunks.hpp"
-#include "operand.hpp"
 #include "random_factor.hpp"
 
 namespace heddle::cuda {
+
+/// A number known at the launch, or read from the device's memory when the kernel runs: a loop that
+/// lives on the device computes its coefficients there.
+template <class T>
+struct Operand {
+  T value{};
+  const T* pointer = nullptr;
+
+  HEDDLE_HD Operand(const T& value) : value(value) {}
+  HEDDLE_HD explicit Operand(const T* pointer) : pointer(pointer) {}
+
+  HEDDLE_HD T get() const { return pointer != nullptr ? *pointer : value; }
+};
 
 template <Ring R, class S>
 struct Axpby {

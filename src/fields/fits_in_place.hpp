@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
 
 #include "base/device_cuda.hpp"
 #include "heddle/config.hpp"

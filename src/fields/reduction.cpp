@@ -1,7 +1,7 @@
 #include "heddle/detail/reduction.hpp"
 
 #include "heddle/config.hpp"
-#include "reduction_cuda.hpp"
+#include "vector_operations_cuda.hpp"
 
 namespace heddle::detail {
 

@@ -1,16 +1,12 @@
-#include "reduction_cuda.hpp"
-
 #include <mutex>
 #include <vector>
 
 #include "base/cuda_call.hpp"
-#include "heddle/detail/reduction.hpp"
+#include "vector_operations_cuda.hpp"
 
 namespace heddle::cuda {
 
 namespace {
-
-using Results = std::array<double, detail::pinned_sums>;
 
 struct Kept {
   std::mutex mutex;
@@ -35,7 +31,8 @@ double* take_pinned_sums() {
     }
   }
   void* data = nullptr;
-  check(cudaHostAlloc(&data, sizeof(Results), cudaHostAllocMapped | cudaHostAllocPortable),
+  check(cudaHostAlloc(&data, detail::pinned_sums * sizeof(double),
+                      cudaHostAllocMapped | cudaHostAllocPortable),
         "cudaHostAlloc");
   return static_cast<double*>(data);
 }

@@ -1,5 +1,3 @@
-#include "transfer_cuda.hpp"
-
 #include <span>
 
 #include "base/device_cuda.hpp"

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "base/device_cuda.hpp"
-#include "chunk_operations.hpp"
+#include "fits_in_place.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"
-#include "transfer_cuda.hpp"
 #include "vector_operations_cuda.hpp"
 
 namespace heddle {
@@ -17,9 +15,7 @@ namespace {
 
 template <class S, class U>
 void check_one_basis(const FieldView<S>& a, const FieldView<U>& b, const char* what) {
-  const bool natural_a = !a.basis || a.basis->is_natural();
-  const bool natural_b = !b.basis || b.basis->is_natural();
-  if (natural_a != natural_b || (!natural_a && !same_basis(*a.basis, *b.basis))) {
+  if (!detail::in_basis(a.basis, b.basis)) {
     throw Error(ErrorKind::size_mismatch, std::string(what) + ": the fields live in two bases");
   }
 }
@@ -86,12 +82,28 @@ auto coefficient_of(const Sums& sums) {
   return c;
 }
 
-/// An operation without sums on every element of a field.
-template <Ring R, class S, class Operation>
-void on_cpu(const Operation& operation, const FieldView<S>& field, const Stream& stream) {
-  detail::for_each_element<R>(field, stream, [operation](const auto& run, Offset i) {
+/// An operation without sums on every element of y and of other fields.
+template <Ring R, class S, class Operation, class... Fields>
+void run(const char* what, const Operation& operation, const FieldView<S>& y, const Stream& stream,
+         const Fields&... others) {
+  if constexpr (has_kernels<S>) {
+    if (stream.on_gpu()) {
+      check_on_gpu(stream, what, others..., y);
+      return cuda::run<R>(operation, y, stream);
+    }
+  }
+  detail::for_each_element<R>(y, stream, [operation](const auto& run, Offset i) {
     operation(detail::ElementChunk<R, S, std::decay_t<decltype(run)>>{run, i},
               static_cast<S*>(nullptr));
+  });
+}
+
+template <class S, class Body>
+void for_each_row(const FieldView<S>& field, const Stream& stream, const Body& body) {
+  detail::for_each_group(field, stream, [&](Index group) {
+    const Offset first = Offset(group) * rows_of_group;
+    const auto last = static_cast<Index>(std::min<Offset>(field.size, first + rows_of_group));
+    for (auto row = static_cast<Index>(first); row < last; ++row) body(row);
   });
 }
 
@@ -108,37 +120,19 @@ void axpby(const Coefficient<R, S>& alpha, const FieldView<const S>& x,
            const Coefficient<R, S>& beta, const FieldView<S>& y, const Stream& stream) {
   check_alike(x, y, "axpby");
   check_ring<R>(x, "axpby");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "axpby", x, y);
-      return cuda::axpby<R, S>(alpha, x, beta, y, stream);
-    }
-  }
-  on_cpu<R>(cuda::Axpby<R, S>{alpha, x.data, beta, y.data}, y, stream);
+  run<R>("axpby", cuda::Axpby<R, S>{alpha, x.data, beta, y.data}, y, stream, x);
 }
 
 template <class S>
 void fill(S value, const FieldView<S>& y, const Stream& stream) {
   check_alike(y, y, "fill");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "fill", y);
-      return cuda::fill<S>(value, y, stream);
-    }
-  }
-  on_cpu<Ring::real>(cuda::Fill<S>{value, y.data}, y, stream);
+  run<Ring::real>("fill", cuda::Fill<S>{value, y.data}, y, stream);
 }
 
 template <class S>
 void scale(S alpha, const FieldView<S>& y, const Stream& stream) {
   check_alike(y, y, "scale");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "scale", y);
-      return cuda::scale<S>(alpha, y, stream);
-    }
-  }
-  on_cpu<Ring::real>(cuda::Scale<S>{alpha, y.data}, y, stream);
+  run<Ring::real>("scale", cuda::Scale<S>{alpha, y.data}, y, stream);
 }
 
 template <class S>
@@ -149,12 +143,8 @@ void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stre
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, S(1), stream);
   }
-  detail::for_each_group(y, stream, [&](Index group) {
-    const Index first = group * rows_of_group;
-    const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
-    for (Index row = first; row < last; ++row) {
-      for (int k = 0; k < y.components; ++k) y.at(row, k) = x.at(row, k);
-    }
+  for_each_row(y, stream, [&](Index row) {
+    for (int k = 0; k < y.components; ++k) y.at(row, k) = x.at(row, k);
   });
 }
 
@@ -174,14 +164,10 @@ void permute(const FieldView<const S>& x, const FieldView<S>& y, S scale, const 
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) return cuda::transfer<S>(x, y, scale, stream);
   }
-  detail::for_each_group(y, stream, [&](Index group) {
-    const Index first = group * rows_of_group;
-    const Index last = static_cast<Index>(std::min<Offset>(y.size, Offset(first) + rows_of_group));
-    for (Index row = first; row < last; ++row) {
-      const Index user_row = y.basis ? y.basis->user_row(row) : row;
-      const Index source = x.basis ? x.basis->position(user_row) : user_row;
-      for (int k = 0; k < y.components; ++k) y.at(row, k) = scale * x.at(source, k);
-    }
+  for_each_row(y, stream, [&](Index row) {
+    const Index user_row = y.basis ? y.basis->user_row(row) : row;
+    const Index source = x.basis ? x.basis->position(user_row) : user_row;
+    for (int k = 0; k < y.components; ++k) y.at(row, k) = scale * x.at(source, k);
   });
 }
 
@@ -256,13 +242,7 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
 template <class S>
 void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
   check_alike(y, y, "randomize");
-  if constexpr (has_kernels<S>) {
-    if (stream.on_gpu()) {
-      check_on_gpu(stream, "randomize", y);
-      return cuda::randomize<S>(y, seed, stream);
-    }
-  }
-  on_cpu<Ring::real>(cuda::Randomize<S>{seed, y.data}, y, stream);
+  run<Ring::real>("randomize", cuda::Randomize<S>{seed, y.data}, y, stream);
 }
 
 // Real coefficients serve every field; rings where solvers ask for them.

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "base/cuda_call.hpp"
-#include "chunk_operations.hpp"
 #include "heddle/kernels/reduce.cuh"
 
 namespace heddle::cuda {
@@ -95,26 +94,6 @@ void launch_over(const Walk& walk, const Operation& operation, const DeviceSums&
   check(cudaGetLastError(), "launch of a vector operation");
 }
 
-/// An operation over ring R on fields shaped like `shape`, at these places.
-template <Ring R, class S, class Operation, class... Data>
-void launch(const Operation& operation, const FieldView<S>& shape, const DeviceSums& to,
-            const Stream& stream, const Data*... data) {
-  using Scalar = std::remove_const_t<S>;
-  constexpr bool sums = Operation::sums > 0;
-  if (!sums && shape.scalars() == 0) return;
-  const Walk walk = walk_over<R>(shape, sums ? steps_of_sums : 1);
-  if constexpr (R != Ring::real) {
-    if (!is_contiguous<R>(shape)) {
-      return launch_over<PlanarChunk<R, Scalar>>(walk, operation, to, stream);
-    }
-  }
-  if ((is_aligned(data) && ...)) {
-    launch_over<ContiguousChunk<R, Scalar, true>>(walk, operation, to, stream);
-  } else {
-    launch_over<ContiguousChunk<R, Scalar, false>>(walk, operation, to, stream);
-  }
-}
-
 template <class T, class S>
 void launch_permute(const Strides& at, const S* x, const Index* position, S* y,
                     const Index* user_row, S scale, const Stream& stream) {
@@ -127,31 +106,25 @@ void launch_permute(const Strides& at, const S* x, const Index* position, S* y,
 
 }  // namespace
 
-template <Ring R, class S>
-void axpby(const Operand<Coefficient<R, S>>& alpha, const FieldView<const S>& x,
-           const Operand<Coefficient<R, S>>& beta, const FieldView<S>& y, const Stream& stream) {
-  launch<R>(Axpby<R, S>{alpha, x.data, beta, y.data}, y, {}, stream, x.data, y.data);
-}
-
-template <Ring R, class S>
-void subtract_multiple(const FieldView<const S>& x, const double* c, const FieldView<S>& y,
-                       const Stream& stream) {
-  launch<R>(SubtractMultiple<R, S>{x.data, c, y.data}, y, {}, stream, x.data, y.data);
-}
-
-template <class S>
-void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream) {
-  launch<Ring::real>(Fill<S>{value, y.data}, y, {}, stream, y.data);
-}
-
-template <class S>
-void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
-  launch<Ring::real>(Randomize<S>{seed, y.data}, y, {}, stream, y.data);
-}
-
-template <class S>
-void scale(const Operand<S>& alpha, const FieldView<S>& y, const Stream& stream) {
-  launch<Ring::real>(Scale<S>{alpha, y.data}, y, {}, stream, y.data);
+template <Ring R, class Operation, class S>
+void run(const Operation& operation, const FieldView<S>& shape, const Stream& stream,
+         const DeviceSums& to) {
+  using Scalar = std::remove_const_t<S>;
+  constexpr bool sums = Operation::sums > 0;
+  if (!sums && shape.scalars() == 0) return;
+  const Walk walk = walk_over<R>(shape, sums ? steps_of_sums : 1);
+  if constexpr (R != Ring::real) {
+    if (!is_contiguous<R>(shape)) {
+      return launch_over<PlanarChunk<R, Scalar>>(walk, operation, to, stream);
+    }
+  }
+  bool aligned = is_aligned(operation.y);
+  if constexpr (requires { operation.x; }) aligned = aligned && is_aligned(operation.x);
+  if (aligned) {
+    launch_over<ContiguousChunk<R, Scalar, true>>(walk, operation, to, stream);
+  } else {
+    launch_over<ContiguousChunk<R, Scalar, false>>(walk, operation, to, stream);
+  }
 }
 
 template <class S>
@@ -159,7 +132,7 @@ void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stre
   const bool alike = x.entry_stride == y.entry_stride && x.component_stride == y.component_stride &&
                      (y.is_aos() || y.is_soa());
   if (!alike) return permute<S>(x, nullptr, y, nullptr, S(1), stream);
-  launch<Ring::real>(Copy<S>{x.data, y.data}, y, {}, stream, x.data, y.data);
+  run<Ring::real>(Copy<S>{x.data, y.data}, y, stream);
 }
 
 template <class S>
@@ -187,12 +160,6 @@ void permute(const FieldView<const S>& x, const Index* position, const FieldView
   }
 }
 
-template <Ring R, class S>
-void dot(const FieldView<const S>& x, const FieldView<const S>& y, const DeviceSums& to,
-         const Stream& stream) {
-  launch<R>(Dot<R, S>{x.data, y.data}, x, to, stream, x.data, y.data);
-}
-
 template <class S>
 void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const Stream& stream) {
   const OnGpu here(stream);
@@ -211,18 +178,16 @@ void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const 
         "cudaMemcpyAsync");
 }
 
-#define HEDDLE_INSTANTIATE_RING(R, S)                                                              \
-  template void axpby<R, S>(const Operand<Coefficient<R, S>>&, const FieldView<const S>&,          \
-                            const Operand<Coefficient<R, S>>&, const FieldView<S>&,                \
-                            const Stream&);                                                        \
-  template void dot<R, S>(const FieldView<const S>&, const FieldView<const S>&, const DeviceSums&, \
-                          const Stream&);                                                          \
-  template void subtract_multiple<R, S>(const FieldView<const S>&, const double*,                  \
-                                        const FieldView<S>&, const Stream&);
+#define HEDDLE_INSTANTIATE_RUN(R, S, ...) \
+  template void run<R>(const __VA_ARGS__&, const FieldView<S>&, const Stream&, const DeviceSums&);
+#define HEDDLE_INSTANTIATE_RING(R, S)                  \
+  HEDDLE_INSTANTIATE_RUN(R, S, Axpby<R, S>)            \
+  HEDDLE_INSTANTIATE_RUN(R, S, SubtractMultiple<R, S>) \
+  HEDDLE_INSTANTIATE_RUN(R, const S, Dot<R, S>)
 #define HEDDLE_INSTANTIATE(S)                                                                      \
-  template void fill<S>(const Operand<S>&, const FieldView<S>&, const Stream&);                    \
-  template void randomize<S>(const FieldView<S>&, unsigned long long, const Stream&);              \
-  template void scale<S>(const Operand<S>&, const FieldView<S>&, const Stream&);                   \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, Fill<S>)                                                   \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, Randomize<S>)                                              \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, Scale<S>)                                                  \
   template void copy<S>(const FieldView<const S>&, const FieldView<S>&, const Stream&);            \
   template void permute<S>(const FieldView<const S>&, const Index*, const FieldView<S>&,           \
                            const Index*, S, const Stream&);                                        \

@@ -4,9 +4,8 @@
 // numbers or places on the device, sums are left on the device. Defined in builds with CUDA.
 #pragma once
 
-#include "chunks.hpp"
+#include "chunk_operations.hpp"
 #include "heddle/detail/reduction.hpp"
-#include "operand.hpp"
 
 namespace heddle::cuda {
 
@@ -20,24 +19,41 @@ Offset partials_of(const FieldView<S>& field) {
   return walk_over<R>(field, steps_of_sums).blocks();
 }
 
+/// An operation of chunk_operations.hpp over ring R on fields shaped like `shape`. Sums are left
+/// where `to` says: `to.results` holds them when the stream has come so far; `to.partials` has room
+/// for partials_of<R>(shape) times their number.
+template <Ring R, class Operation, class S>
+void run(const Operation& operation, const FieldView<S>& shape, const Stream& stream,
+         const DeviceSums& to = {});
+
 /// y = x alpha + y beta; y is not read when beta = 0.
 template <Ring R, class S>
 void axpby(const Operand<Coefficient<R, S>>& alpha, const FieldView<const S>& x,
-           const Operand<Coefficient<R, S>>& beta, const FieldView<S>& y, const Stream& stream);
+           const Operand<Coefficient<R, S>>& beta, const FieldView<S>& y, const Stream& stream) {
+  run<R>(Axpby<R, S>{alpha, x.data, beta, y.data}, y, stream);
+}
 
 /// y -= x c, with c where `dot` left it on the device.
 template <Ring R, class S>
 void subtract_multiple(const FieldView<const S>& x, const double* c, const FieldView<S>& y,
-                       const Stream& stream);
+                       const Stream& stream) {
+  run<R>(SubtractMultiple<R, S>{x.data, c, y.data}, y, stream);
+}
 
 template <class S>
-void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream);
+void fill(const Operand<S>& value, const FieldView<S>& y, const Stream& stream) {
+  run<Ring::real>(Fill<S>{value, y.data}, y, stream);
+}
 
 template <class S>
-void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream);
+void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
+  run<Ring::real>(Randomize<S>{seed, y.data}, y, stream);
+}
 
 template <class S>
-void scale(const Operand<S>& alpha, const FieldView<S>& y, const Stream& stream);
+void scale(const Operand<S>& alpha, const FieldView<S>& y, const Stream& stream) {
+  run<Ring::real>(Scale<S>{alpha, y.data}, y, stream);
+}
 
 template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream);
@@ -48,16 +64,27 @@ template <class S>
 void permute(const FieldView<const S>& x, const Index* position, const FieldView<S>& y,
              const Index* user_row, S scale, const Stream& stream);
 
-// Sums: `to.results` holds them when the stream has come so far; `to.partials` has room for
-// partials_of<R>(field) times their number.
-
 /// results = <x, y> in the ring.
 template <Ring R, class S>
 void dot(const FieldView<const S>& x, const FieldView<const S>& y, const DeviceSums& to,
-         const Stream& stream);
+         const Stream& stream) {
+  run<R>(Dot<R, S>{x.data, y.data}, x, stream, to);
+}
 
-/// results = the largest |component|, or NaN if one is.
+/// results = the largest |component|, or NaN if one is, with sums' room at `to`.
 template <class S>
 void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const Stream& stream);
+
+// What is more than a launch.
+
+/// y = scale x by the user's rows, where each of them lies in the host's or the GPU's memory. The
+/// host's side is free when this returns.
+template <class S>
+void transfer(const FieldView<const S>& x, const FieldView<S>& y, S scale, const Stream& stream);
+
+/// `detail::pinned_sums` numbers in pinned memory, for the results of sums. Pinning takes longer
+/// than most sums, so what is given back is kept for the next taker.
+double* take_pinned_sums();
+void give_back_pinned_sums(double* sums);
 
 }  // namespace heddle::cuda

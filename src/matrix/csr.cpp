@@ -36,21 +36,31 @@ Fault fault_of_row(const PatternView& pattern, Index row, std::vector<Index>& se
 
 }  // namespace
 
-void detail::check_lengths(Index rows, Index columns, std::span<const Offset> offsets,
-                           std::size_t column, std::size_t values, int components) {
-  if (rows < 0 || columns < 0) throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
-  if (offsets.size() != static_cast<std::size_t>(rows) + 1) {
-    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(rows) +
-                                              " rows needs one offset more, not " +
-                                              std::to_string(offsets.size()));
+void detail::check_arrays(const PatternView& pattern, std::size_t offsets, std::size_t column,
+                          std::size_t values, int components) {
+  if (pattern.rows < 0 || pattern.columns < 0) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of negative size");
   }
-  const auto entries = static_cast<std::size_t>(offsets.back());
+  if (offsets != static_cast<std::size_t>(pattern.rows) + 1) {
+    throw Error(ErrorKind::size_mismatch, "a matrix of " + std::to_string(pattern.rows) +
+                                              " rows needs one offset more, not " +
+                                              std::to_string(offsets));
+  }
+  const auto entries = static_cast<std::size_t>(pattern.offsets[pattern.rows]);
   if (column < entries || values != entries * static_cast<std::size_t>(components)) {
     throw Error(ErrorKind::size_mismatch,
                 "the offsets promise " + std::to_string(entries) + " entries of " +
                     std::to_string(components) + " components, there are " +
                     std::to_string(column) + " columns and " + std::to_string(values) + " scalars");
   }
+  check_pattern(pattern, Device::cpu().stream());
+}
+
+bool detail::has_sorted_columns(const PatternView& pattern, int team) {
+  return parallel_all(team, pattern.rows, [&](Index row) {
+    return std::is_sorted(pattern.column + pattern.offsets[row],
+                          pattern.column + pattern.offsets[row + 1]);
+  });
 }
 
 void check_sizes(const PatternView& pattern) {

@@ -7,12 +7,14 @@
 #include "expression.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/text.hpp"
+#include "json_object.hpp"
 #include "strict_json.hpp"
 
 namespace heddle {
 
 namespace {
 
+using detail::JsonObject;
 using detail::Member;
 using io::in_quotes;
 using nlohmann::json;
@@ -30,16 +32,10 @@ decltype(auto) within(const std::string& where, F&& f) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-std::string text_at(const json& object, const std::string& key) {
-  if (!object.contains(key)) detail::malformed_file(key + ": is missing");
-  if (!object[key].is_string()) detail::malformed_file(key + ": must be a string");
-  return object[key].get<std::string>();
-}
-
 /// Names a C++ type and stands in reports: words of letters and digits, joined by single hyphens.
-std::string read_name(const json& object) {
+std::string read_name(const JsonObject& object) {
   constexpr std::size_t longest = 40;
-  const std::string name = text_at(object, "name");
+  const std::string name = object.text("name");
   bool good = !name.empty() && name.size() <= longest && is_letter(name[0]) && is_word(name.back());
   for (std::size_t i = 0; i < name.size(); ++i) {
     good = good && (is_word(name[i]) || (name[i] == '-' && name[i - 1] != '-'));
@@ -64,23 +60,13 @@ bool is_member_name(const std::string& name) {
          std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '_'; });
 }
 
-void check_keys(const json& object, const std::vector<std::string>& known) {
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string message = in_quotes(key) + ": no such key; there are";
-    for (const std::string& name : known) message += " " + name;
-    detail::malformed_file(message);
-  }
-}
-
 Member read_member(const json& item) {
   if (item.is_string()) return {item.get<std::string>()};
   if (!item.is_object()) detail::malformed_file("must be a name or an object with name and type");
-  check_keys(item, {"name", "type"});
-  const std::string name = text_at(item, "name"), type = text_at(item, "type");
-  if (type != "real" && type != "complex")
-    detail::malformed_file("type: " + in_quotes(type) + " is none of real complex");
-  return {name, type == "complex"};
+  const JsonObject object(item, "");
+  object.check_keys({"name", "type"});
+  const std::string name = object.text("name");
+  return {name, object.text_of("type", {"real", "complex"}) == "complex"};
 }
 
 std::vector<Member> read_members(const json& list) {
@@ -124,15 +110,11 @@ std::vector<std::string> component_names(const std::vector<Member>& members) {
   return names;
 }
 
-Ring read_ring(const json& object, int components) {
-  const std::string text = text_at(object, "ring");
-  const Ring ring =
-      text == "real"      ? Ring::real
-      : text == "complex" ? Ring::complex
-      : text == "quaternion"
-          ? Ring::quaternion
-          : throw Error(ErrorKind::malformed_file,
-                        "ring: " + in_quotes(text) + " is none of real complex quaternion");
+Ring read_ring(const JsonObject& object, int components) {
+  const std::string text = object.text_of("ring", {"real", "complex", "quaternion"});
+  const Ring ring = text == "real"      ? Ring::real
+                    : text == "complex" ? Ring::complex
+                                        : Ring::quaternion;
   if (components % ring_size(ring) != 0) {
     detail::malformed_file("ring: " + std::to_string(components) +
                            " components are no whole number of groups of " +
@@ -142,60 +124,59 @@ Ring read_ring(const json& object, int components) {
 }
 
 /// One expression for each of `results`.
-Formula read_operator(const json& object, const std::vector<Member>& results,
+Formula read_operator(const json& value, const std::vector<Member>& results,
                       const std::vector<detail::Operand>& operands) {
-  if (!object.is_object()) detail::malformed_file(": must be an object of one expression a member");
-  std::vector<std::string> known(results.size());
-  std::transform(results.begin(), results.end(), known.begin(),
-                 [](const Member& member) { return member.name; });
-  within(".", [&] { check_keys(object, known); });
+  if (!value.is_object()) detail::malformed_file(": must be an object of one expression a member");
+  const JsonObject object(value, "");
+  std::vector<std::string_view> known(results.size());
+  std::ranges::transform(results, known.begin(), &Member::name);
+  within(".", [&] { object.check_keys(known); });
   detail::FormulaBuilder builder;
   for (const Member& member : results) {
     within(".", [&] {
-      const std::string text = text_at(object, member.name);
+      const std::string text = object.text(member.name.c_str());
       within(member.name + ": ", [&] {
-        const detail::Value value = detail::parse_expression(text, operands, builder);
-        if (value.is_complex() && !member.is_complex) {
+        const detail::Value result = detail::parse_expression(text, operands, builder);
+        if (result.is_complex() && !member.is_complex) {
           detail::malformed_file("the expression is complex, the member is real");
         }
-        builder.store(value, member.is_complex);
+        builder.store(result, member.is_complex);
       });
     });
   }
   return builder.take();
 }
 
-EntryDefinition read_definition(const json& object) {
-  if (!object.is_object()) detail::malformed_file("must be one JSON object");
-  check_keys(object, {"name", "description", "members", "vector_members", "ring", "multiply", "add",
-                      "inverse", "adjoint"});
+EntryDefinition read_definition(const json& value) {
+  if (!value.is_object()) detail::malformed_file("must be one JSON object");
+  const JsonObject object(value, "");
+  object.check_keys({"name", "description", "members", "vector_members", "ring", "multiply", "add",
+                     "inverse", "adjoint"});
   EntryDefinition definition;
   definition.name = read_name(object);
-  if (object.contains("description")) text_at(object, "description");
-  for (const char* key : {"members", "multiply"}) {
-    if (!object.contains(key)) detail::malformed_file(std::string(key) + ": is missing");
-  }
-  const auto members = within("members", [&] { return read_members(object["members"]); });
-  const auto vector_members =
-      object.contains("vector_members")
-          ? within("vector_members", [&] { return read_members(object["vector_members"]); })
-          : members;
+  if (object.has("description")) object.text("description");
+  for (const char* key : {"members", "multiply"}) static_cast<void>(object.at(key));
+  const auto members_at = [&](const char* key) {
+    return within(key, [&] { return read_members(object.at(key)); });
+  };
+  const auto members = members_at("members");
+  const auto vector_members = object.has("vector_members") ? members_at("vector_members") : members;
   definition.components = component_names(members);
   definition.vector_components = component_names(vector_members);
-  if (object.contains("ring")) definition.ring = read_ring(object, definition.vector_size());
+  if (object.has("ring")) definition.ring = read_ring(object, definition.vector_size());
 
-  const auto formula = [&](const std::string& key, const std::vector<Member>& results,
+  const auto formula = [&](const char* key, const std::vector<Member>& results,
                            const std::vector<detail::Operand>& operands) {
-    return within(key, [&] { return read_operator(object[key], results, operands); });
+    return within(key, [&] { return read_operator(object.at(key), results, operands); });
   };
   const detail::Operand a{"a", &members, Operation::first};
   const detail::Operand b{"b", &members, Operation::second};
   const detail::Operand x{"x", &vector_members, Operation::second};
   definition.product =
       detail::product_terms(definition, formula("multiply", vector_members, {a, x}));
-  if (object.contains("add")) detail::check_add(definition, formula("add", members, {a, b}));
-  if (object.contains("inverse")) definition.inverse = formula("inverse", members, {a});
-  if (object.contains("adjoint")) definition.adjoint = formula("adjoint", members, {a});
+  if (object.has("add")) detail::check_add(definition, formula("add", members, {a, b}));
+  if (object.has("inverse")) definition.inverse = formula("inverse", members, {a});
+  if (object.has("adjoint")) definition.adjoint = formula("adjoint", members, {a});
   detail::check_operators(definition);
   return definition;
 }

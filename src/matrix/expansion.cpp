@@ -186,25 +186,16 @@ template <class T>
 /// What a thread takes at a time: rows differ in length.
 constexpr Offset rows_at_once = 256;
 
-template <class T>
-bool has_sorted_columns(const NumbersView<T>& matrix, int team) {
-  const PatternView& pattern = matrix.pattern;
-  return parallel_all(team, pattern.rows, [&](Index row) {
-    return std::is_sorted(pattern.column + pattern.offsets[row],
-                          pattern.column + pattern.offsets[row + 1]);
-  });
-}
-
 }  // namespace
 
 template <class T>
-Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device) {
+CsrArrays<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device) {
   const PatternView& pattern = matrix.pattern;
   const auto values = static_cast<std::size_t>(pattern.entries());
   const int team = team_size(device.stream(), pattern.entries() + pattern.rows);
-  Folded<T> sorted{pattern.rows, pattern.columns,
-                   Array<Offset>(static_cast<std::size_t>(pattern.rows) + 1, device),
-                   Array<Index>(values, device), Array<T>(values * matrix.parts, device)};
+  CsrArrays<T> sorted{pattern.rows, pattern.columns,
+                      Array<Offset>(static_cast<std::size_t>(pattern.rows) + 1, device),
+                      Array<Index>(values, device), Array<T>(values * matrix.parts, device)};
   parallel_shares(team, pattern.rows, rows_at_once, [&](auto&& for_each) {
     std::vector<std::pair<Index, Offset>> order;
     for_each([&](Index row) {
@@ -226,40 +217,38 @@ Folded<T> with_sorted_columns(const NumbersView<T>& matrix, const Device& device
 }
 
 template <class S, class T>
-Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
-                     const Device& device) {
+CsrArrays<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, Tiling tiling,
+                        const Device& device) {
   const Tile tile = choose_tile(matrix.pattern, matrix.parts, arranged, tiling);
   const int team = team_size(device.stream(), matrix.pattern.entries() + matrix.pattern.rows);
-  if (!has_sorted_columns(matrix, team)) {
-    const Folded<T> sorted = with_sorted_columns(matrix, device);
-    return fold_tiles<S, T>(
-        {{sorted.rows, sorted.columns, OffsetsView(sorted.offsets.data()), sorted.column.data()},
-         sorted.values.data(),
-         matrix.parts},
-        arranged, tiling, device);
+  if (!has_sorted_columns(matrix.pattern, team)) {
+    const CsrArrays<T> sorted = with_sorted_columns(matrix, device);
+    return fold_tiles<S, T>({sorted.pattern(), sorted.values.data(), matrix.parts}, arranged,
+                            tiling, device);
   }
   const PatternView& pattern = matrix.pattern;
   const int parts = matrix.parts, components = arranged.components;
-  Folded<S> folded;
-  folded.rows = pattern.rows / tile.rows;
+  const Index rows = pattern.rows / tile.rows;
+  CsrArrays<S> folded;
+  folded.rows = rows;
   folded.columns = pattern.columns / tile.columns;
-  folded.offsets = Array<Offset>(static_cast<std::size_t>(folded.rows) + 1, device);
+  folded.offsets = Array<Offset>(static_cast<std::size_t>(rows) + 1, device);
 
-  parallel_shares(team, folded.rows, rows_at_once, [&](auto&& for_each) {
+  parallel_shares(team, rows, rows_at_once, [&](auto&& for_each) {
     TileRow walk(pattern, tile);
     for_each([&](Index row) {
       walk.begin(row);
       while (walk.next([](int, Index, Offset) {}) >= 0) ++folded.offsets[row + 1];
     });
   });
-  for (Index row = 0; row < folded.rows; ++row) folded.offsets[row + 1] += folded.offsets[row];
+  for (Index row = 0; row < rows; ++row) folded.offsets[row + 1] += folded.offsets[row];
 
-  const auto entries = static_cast<std::size_t>(folded.offsets[folded.rows]);
+  const auto entries = static_cast<std::size_t>(folded.offsets[rows]);
   folded.column = Array<Index>(entries, device);
   folded.values = Array<S>(entries * components, device);
   // No row before the first bad one is passed over, so that the row named is the same with any
   // number of threads; it is read again afterwards for its message.
-  std::atomic<Index> first_bad{folded.rows};
+  std::atomic<Index> first_bad{rows};
   const auto read_row = [&](TileRow& walk, std::vector<T>& numbers, Index row, const auto& bad) {
     Offset entry = folded.offsets[row];
     walk.begin(row);
@@ -282,7 +271,7 @@ Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, 
       }
     }
   };
-  parallel_shares(team, folded.rows, rows_at_once, [&](auto&& for_each) {
+  parallel_shares(team, rows, rows_at_once, [&](auto&& for_each) {
     TileRow walk(pattern, tile);
     std::vector<T> numbers(tile.numbers());
     for_each([&](Index row) {
@@ -290,7 +279,7 @@ Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, 
       read_row(walk, numbers, row, [&](Index, int) { lower(first_bad, row); });
     });
   });
-  if (const Index row = first_bad.load(); row < folded.rows) {
+  if (const Index row = first_bad.load(); row < rows) {
     TileRow walk(pattern, tile);
     std::vector<T> numbers(tile.numbers());
     read_row(walk, numbers, row,
@@ -299,21 +288,21 @@ Folded<S> fold_tiles(const NumbersView<T>& matrix, const Arrangement& arranged, 
   return folded;
 }
 
-template Folded<float> with_sorted_columns(const NumbersView<float>&, const Device&);
-template Folded<double> with_sorted_columns(const NumbersView<double>&, const Device&);
-template Folded<long double> with_sorted_columns(const NumbersView<long double>&, const Device&);
+template CsrArrays<float> with_sorted_columns(const NumbersView<float>&, const Device&);
+template CsrArrays<double> with_sorted_columns(const NumbersView<double>&, const Device&);
+template CsrArrays<long double> with_sorted_columns(const NumbersView<long double>&, const Device&);
 
-template Folded<float> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
-                                  const Device&);
-template Folded<double> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
-                                   const Device&);
-template Folded<float> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
-                                  const Device&);
-template Folded<double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
-                                   const Device&);
-template Folded<long double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
-                                        const Device&);
-template Folded<long double> fold_tiles(const NumbersView<long double>&, const Arrangement&, Tiling,
-                                        const Device&);
+template CsrArrays<float> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
+                                     const Device&);
+template CsrArrays<double> fold_tiles(const NumbersView<float>&, const Arrangement&, Tiling,
+                                      const Device&);
+template CsrArrays<float> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
+                                     const Device&);
+template CsrArrays<double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
+                                      const Device&);
+template CsrArrays<long double> fold_tiles(const NumbersView<double>&, const Arrangement&, Tiling,
+                                           const Device&);
+template CsrArrays<long double> fold_tiles(const NumbersView<long double>&, const Arrangement&,
+                                           Tiling, const Device&);
 
 }  // namespace heddle::detail

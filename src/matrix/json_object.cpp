@@ -28,14 +28,14 @@ double number_in(const json& value, const std::string& path) {
   return number;
 }
 
-template <class Words>
+using Words = std::vector<std::string_view>;
+
 std::string listed(const Words& words) {
   std::string list;
-  for (const auto& word : words) list += " " + std::string(word);
+  for (const std::string_view word : words) list += " " + std::string(word);
   return list;
 }
 
-template <class Words>
 bool holds(const Words& words, const std::string& wanted) {
   return std::find(words.begin(), words.end(), wanted) != words.end();
 }
@@ -51,7 +51,7 @@ JsonObject::JsonObject(const json& value, std::string path)
   if (!value.is_object()) refuse_json(path_, "must be an object");
 }
 
-void JsonObject::check_keys(std::initializer_list<const char*> known) const {
+void JsonObject::check_keys(const Words& known) const {
   for (const auto& [key, value] : value_.items()) {
     if (holds(known, key)) continue;
     refuse_json(path_, io::in_quotes(key) + ": no such key; there are" + listed(known));
@@ -65,8 +65,7 @@ const json& JsonObject::at(const char* key) const {
 
 std::string JsonObject::text(const char* key) const { return text_in(at(key), path_of(key)); }
 
-std::string JsonObject::text_of(const char* key,
-                                const std::vector<std::string_view>& values) const {
+std::string JsonObject::text_of(const char* key, const Words& values) const {
   const std::string found = text(key);
   if (!holds(values, found)) {
     refuse_json(path_of(key), io::in_quotes(found) + " is none of" + listed(values));
@@ -74,13 +73,7 @@ std::string JsonObject::text_of(const char* key,
   return found;
 }
 
-std::vector<std::string> JsonObject::texts(const char* key) const {
-  const json& list = array(key);
-  std::vector<std::string> found;
-  found.reserve(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) found.push_back(text_in(list[i], path_of(key, i)));
-  return found;
-}
+std::vector<std::string> JsonObject::texts(const char* key) const { return each(key, text_in); }
 
 bool JsonObject::boolean(const char* key) const {
   if (!at(key).is_boolean()) refuse_json(path_of(key), "must be true or false");
@@ -101,19 +94,6 @@ long long JsonObject::count(const char* key, long long most) const {
 
 double JsonObject::number(const char* key) const { return number_in(at(key), path_of(key)); }
 
-std::vector<double> JsonObject::numbers(const char* key) const {
-  const json& list = array(key);
-  std::vector<double> found;
-  found.reserve(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    found.push_back(number_in(list[i], path_of(key, i)));
-  }
-  return found;
-}
-
-const json& JsonObject::array(const char* key) const {
-  if (!at(key).is_array()) refuse_json(path_of(key), "must be an array");
-  return at(key);
-}
+std::vector<double> JsonObject::numbers(const char* key) const { return each(key, number_in); }
 
 }  // namespace heddle::detail

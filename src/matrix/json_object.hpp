@@ -1,7 +1,6 @@
 // One object of a JSON file, every fault of which is told with the path to it.
 #pragma once
 
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,7 +17,7 @@ class JsonObject {
   JsonObject(const nlohmann::json& value, std::string path);
 
   /// Every key of the object must be one of these.
-  void check_keys(std::initializer_list<const char*> known) const;
+  void check_keys(const std::vector<std::string_view>& known) const;
 
   const std::string& path() const { return path_; }
   bool has(const char* key) const { return value_.contains(key); }
@@ -41,13 +40,9 @@ class JsonObject {
   /// `read(object)` for each element of an array of objects.
   template <class F>
   auto objects(const char* key, F&& read) const {
-    std::vector<decltype(read(*this))> found;
-    const nlohmann::json& list = array(key);
-    found.reserve(list.size());
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      found.push_back(read(JsonObject(list[i], path_of(key, i))));
-    }
-    return found;
+    return each(key, [&](const nlohmann::json& value, const std::string& path) {
+      return read(JsonObject(value, path));
+    });
   }
 
   std::string path_of(const char* key, std::size_t i) const {
@@ -55,7 +50,16 @@ class JsonObject {
   }
 
  private:
-  const nlohmann::json& array(const char* key) const;
+  /// `read(value, path)` for each element of an array.
+  template <class F>
+  auto each(const char* key, const F& read) const {
+    const nlohmann::json& list = at(key);
+    if (!list.is_array()) refuse_json(path_of(key), "must be an array");
+    std::vector<decltype(read(list, path_))> found;
+    found.reserve(list.size());
+    for (const auto& value : list) found.push_back(read(value, path_of(key, found.size())));
+    return found;
+  }
 
   const nlohmann::json& value_;
   std::string path_;

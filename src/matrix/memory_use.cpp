@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "base/readable.hpp"
 #include "gpu_pattern.hpp"
@@ -29,21 +28,10 @@ MemoryUse memory_use(const PatternView& pattern, const Plan& plan, EntryBytes en
       pattern, plan, order.span(), entry_bytes,
       permuted ? 2 * static_cast<long long>(order.size() * sizeof(Index)) : 0,
       !permuted && !order.empty(),
-      !detail::keeps_order(pattern, plan, order.span(), true, device.stream()));
+      !detail::keeps_order(pattern, plan, !order.empty(), true, device.stream()));
 }
 
 namespace detail {
-
-bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                 bool natural_columns, const Stream& stream) {
-  if (plan.layout.lanes != 1 || !order.empty()) return false;
-  if (plan.layout.columns == ColumnOrder::given) return true;
-  if (!natural_columns) return false;
-  return parallel_all(team_size(stream, pattern.entries()), pattern.rows, [&](Index row) {
-    return std::is_sorted(pattern.column + pattern.offsets[row],
-                          pattern.column + pattern.offsets[row + 1]);
-  });
-}
 
 MemoryUse memory_of(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
                     EntryBytes entry_bytes, long long basis_bytes, bool scatters,

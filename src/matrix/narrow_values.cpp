@@ -71,9 +71,11 @@ void check(const Narrowed& narrowed, const SlotRule& rule, const SlicedPattern& 
                   "; scale the matrix, or leave iteration-precision=single out");
 }
 
+}  // namespace
+
 template <class T>
-void narrow(const SlicedPattern& pattern, InnerLayout inner, int K, const T* from, float* to,
-            const Stream& stream) {
+void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const T* from, float* to,
+                   const Stream& stream) {
   const auto narrowing = detail::narrowing<T>(pattern, inner, K, from, to);
   const Offset scalars = pattern.slots * K;
   if constexpr (has_cuda && std::is_same_v<T, double>) {
@@ -85,17 +87,10 @@ void narrow(const SlicedPattern& pattern, InnerLayout inner, int K, const T* fro
   }
   check(narrow_on_host(narrowing, scalars, stream), narrowing.rule, pattern, stream);
 }
-
-}  // namespace
-
-void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const double* from,
-                   float* to, const Stream& stream) {
-  narrow(pattern, inner, K, from, to, stream);
-}
-void narrow_values(const SlicedPattern& pattern, InnerLayout inner, int K, const long double* from,
-                   float* to, const Stream& stream) {
-  narrow(pattern, inner, K, from, to, stream);
-}
+template void narrow_values(const SlicedPattern&, InnerLayout, int, const double*, float*,
+                            const Stream&);
+template void narrow_values(const SlicedPattern&, InnerLayout, int, const long double*, float*,
+                            const Stream&);
 
 void check_can_narrow(const Stream& stream) {
   if constexpr (has_cuda) {

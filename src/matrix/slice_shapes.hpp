@@ -6,6 +6,7 @@
 
 #include "heddle/detail/slice_arithmetic.hpp"
 #include "heddle/detail/sliced.hpp"
+#include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
 
@@ -55,8 +56,19 @@ void for_each_slice(const PatternView& pattern, const Plan& plan, std::span<cons
 }
 
 /// True where sliced storage keeps every entry on its own place, so that no map is needed.
-bool keeps_order(const PatternView& pattern, const Plan& plan, std::span<const Index> order,
-                 bool natural_columns, const Stream& stream);
+/// `is_sorted()`: the columns of every row grow.
+template <class IsSorted>
+bool keeps_order(const Plan& plan, bool has_order, bool natural_columns,
+                 const IsSorted& is_sorted) {
+  if (plan.layout.lanes != 1 || has_order) return false;
+  return plan.layout.columns == ColumnOrder::given || (natural_columns && is_sorted());
+}
+inline bool keeps_order(const PatternView& pattern, const Plan& plan, bool has_order,
+                        bool natural_columns, const Stream& stream) {
+  return keeps_order(plan, has_order, natural_columns, [&] {
+    return has_sorted_columns(pattern, team_size(stream, pattern.entries()));
+  });
+}
 
 /// The account of a layout of so many slices and slots. `basis_bytes` is what the bases hold.
 MemoryUse account_of(Index rows, Offset entries, const Plan& plan, Index C, Offset slices,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -101,7 +100,7 @@ std::shared_ptr<const SlicedPattern> SlicedPattern::build(
   const long long basis_bytes =
       row_basis->bytes() + (column_basis == row_basis ? 0 : column_basis->bytes());
   const bool identity =
-      detail::keeps_order(pattern, plan, order.span(), column_basis->is_natural(), stream);
+      detail::keeps_order(pattern, plan, !order.empty(), column_basis->is_natural(), stream);
   sliced.memory =
       detail::memory_of(pattern, plan, order.span(), entry_bytes, basis_bytes, scatters, !identity);
   check_memory(sliced.memory, limit, pattern, entry_bytes, device);

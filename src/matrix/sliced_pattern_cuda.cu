@@ -104,14 +104,10 @@ void cut_by_threshold(SlicedPattern& sliced, const StoredRows& rows, Index thres
   device.synchronize();  // before memory goes back
 }
 
-/// As `detail::keeps_order`, wherever the arrays lie.
-bool keeps_order(const PatternView& given, StagedPattern& pattern, const Plan& plan,
-                 const StoredRows& rows, bool natural_columns, const Device& device) {
-  if (plan.layout.lanes != 1 || rows.order != nullptr) return false;
-  if (plan.layout.columns == ColumnOrder::given) return true;
-  if (!natural_columns) return false;
+/// As `detail::has_sorted_columns`, wherever the arrays lie.
+bool has_sorted_columns(const PatternView& given, StagedPattern& pattern, const Device& device) {
   if (!is_on_gpu(given)) {
-    return heddle::detail::keeps_order(given, plan, {}, natural_columns, device.stream());
+    return heddle::detail::has_sorted_columns(given, team_size(device.stream(), given.entries()));
   }
   pattern.stage_columns();
   Array<int> unsorted(1, device);
@@ -238,8 +234,9 @@ std::shared_ptr<const SlicedPattern> build_sliced(const PatternView& given, cons
                              sizeof sliced.slots, device.stream());
 
   const bool scatters = scatters_order && (!order.empty() || !sliced.row_basis->is_natural());
-  const bool natural_columns = sliced.column_basis->is_natural();
-  const bool identity = keeps_order(given, pattern, plan, offsets, natural_columns, device);
+  const bool identity =
+      heddle::detail::keeps_order(plan, offsets.order != nullptr, sliced.column_basis->is_natural(),
+                                  [&] { return has_sorted_columns(given, pattern, device); });
   const long long basis_bytes =
       sliced.row_basis->bytes() +
       (sliced.column_basis == sliced.row_basis ? 0 : sliced.column_basis->bytes());

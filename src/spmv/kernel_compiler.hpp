@@ -13,6 +13,7 @@ namespace heddle::cuda {
 struct NamedText {
   std::string name;
   std::string text;
+  auto operator<=>(const NamedText&) const = default;
 };
 
 struct KernelSource {

@@ -20,20 +20,7 @@ int attribute(cudaDeviceAttr which, const Stream& stream) {
 }
 
 /// Everything that decides what a program compiles to.
-using Key = std::tuple<int, std::string, std::vector<std::pair<std::string, std::string>>,
-                       std::vector<std::string>>;
-
-}  // namespace
-
-int multiprocessors(const Stream& stream) {
-  return attribute(cudaDevAttrMultiProcessorCount, stream);
-}
-int architecture(const Stream& stream) {
-  return 10 * attribute(cudaDevAttrComputeCapabilityMajor, stream) +
-         attribute(cudaDevAttrComputeCapabilityMinor, stream);
-}
-
-namespace {
+using Key = std::tuple<int, std::string, std::vector<NamedText>, std::vector<std::string>>;
 
 cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
   // Libraries stay loaded until the process ends: solvers come and go, their kernels come again.
@@ -41,10 +28,7 @@ cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
   static std::mutex mutex;
   static std::map<Key, std::shared_future<cudaLibrary_t>> libraries;
   const OnGpu here(stream);
-  Key key{architecture(stream), source.text, {}, source.options};
-  for (const NamedText& header : source.headers) {
-    std::get<2>(key).emplace_back(header.name, header.text);
-  }
+  const Key key{architecture(stream), source.text, source.headers, source.options};
   std::promise<cudaLibrary_t> promise;
   std::shared_future<cudaLibrary_t> library;
   bool is_first = false;
@@ -73,6 +57,14 @@ cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
 }
 
 }  // namespace
+
+int multiprocessors(const Stream& stream) {
+  return attribute(cudaDevAttrMultiProcessorCount, stream);
+}
+int architecture(const Stream& stream) {
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor, stream) +
+         attribute(cudaDevAttrComputeCapabilityMinor, stream);
+}
 
 void load_kernels(const KernelSource& source, const Stream& stream) { library_of(source, stream); }
 

@@ -30,14 +30,46 @@ unsigned resident_blocks(cudaKernel_t kernel, const Plan& plan, const Stream& st
   return static_cast<unsigned>(std::max(1, of_multiprocessor) * multiprocessors(stream));
 }
 
-}  // namespace
-
-namespace {
-
 struct Loaded {
   cudaKernel_t product = nullptr;
   unsigned* ticket = nullptr;  // of a dynamic schedule, on the stream of a launch
 };
+
+/// Blocks that the lanes of all slices make.
+unsigned blocks_of(const SlicedPattern& A, int threads) {
+  const Offset lanes = Offset(A.slices()) * A.C;
+  return static_cast<unsigned>((lanes + threads - 1) / threads);
+}
+
+template <class T>
+void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
+                 const SlicedPattern& A, const Plan& plan, const Loaded& kernel,
+                 const Stream& stream) {
+  device::ProductArguments<char, char, T> arguments{};
+  arguments.A = matrix;
+  arguments.x = static_cast<const char*>(call.x);
+  arguments.x_component_stride = A.columns;
+  arguments.y = static_cast<char*>(call.y);
+  arguments.with = static_cast<const char*>(call.with);
+  arguments.y_component_stride = A.rows;
+  arguments.alpha = static_cast<T>(call.alpha);
+  arguments.beta = static_cast<T>(call.beta);
+  arguments.sums = {call.sums.partials, call.sums.finished};
+  arguments.results = call.sums.results;
+  arguments.state = call.state;
+  arguments.ticket = kernel.ticket;
+  arguments.blocks = blocks_of(A, plan.gpu.block_size);
+  arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
+  arguments.chunk = plan.schedule.chunk;
+  LaunchShape shape;
+  shape.threads = static_cast<unsigned>(plan.gpu.block_size);
+  shape.blocks = plan.schedule.kind == ScheduleKind::full
+                     ? arguments.blocks
+                     : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
+  shape.overlapped = call.overlapped;
+  void* pointers[] = {&arguments};
+  launch(kernel.product, shape, stream, pointers);
+}
 
 }  // namespace
 
@@ -105,16 +137,6 @@ device::Matrix<char> Product::matrix() const {
           A.C};
 }
 
-namespace {
-
-/// Blocks that the lanes of all slices make.
-unsigned blocks_of(const SlicedPattern& A, int threads) {
-  const Offset lanes = Offset(A.slices()) * A.C;
-  return static_cast<unsigned>((lanes + threads - 1) / threads);
-}
-
-}  // namespace
-
 Offset Product::partials_under(const Plan& plan) const {
   return Offset(blocks_of(*pattern_, plan.gpu.block_size)) *
          device::partials_of_block(plan.gpu.block_size);
@@ -129,40 +151,6 @@ device::PartialSums Product::partial_sums(const double* partials_of_launch) cons
   return {partials_of_launch, static_cast<unsigned>(partials_under(plan_)),
           device::parts_of_group(plan_.gpu.block_size)};
 }
-
-namespace {
-
-template <class T>
-void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
-                 const SlicedPattern& A, const Plan& plan, const Loaded& kernel,
-                 const Stream& stream) {
-  device::ProductArguments<char, char, T> arguments{};
-  arguments.A = matrix;
-  arguments.x = static_cast<const char*>(call.x);
-  arguments.x_component_stride = A.columns;
-  arguments.y = static_cast<char*>(call.y);
-  arguments.with = static_cast<const char*>(call.with);
-  arguments.y_component_stride = A.rows;
-  arguments.alpha = static_cast<T>(call.alpha);
-  arguments.beta = static_cast<T>(call.beta);
-  arguments.sums = {call.sums.partials, call.sums.finished};
-  arguments.results = call.sums.results;
-  arguments.state = call.state;
-  arguments.ticket = kernel.ticket;
-  arguments.blocks = blocks_of(A, plan.gpu.block_size);
-  arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
-  arguments.chunk = plan.schedule.chunk;
-  LaunchShape shape;
-  shape.threads = static_cast<unsigned>(plan.gpu.block_size);
-  shape.blocks = plan.schedule.kind == ScheduleKind::full
-                     ? arguments.blocks
-                     : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
-  shape.overlapped = call.overlapped;
-  void* pointers[] = {&arguments};
-  launch(kernel.product, shape, stream, pointers);
-}
-
-}  // namespace
 
 void Product::check_operand(const void* data, bool is_laid_out, const char* name) const {
   constexpr std::uintptr_t piece = 16;

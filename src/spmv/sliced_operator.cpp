@@ -5,9 +5,12 @@
 
 #include "heddle/config.hpp"
 #include "heddle/detail/narrow_values.hpp"
-#include "heddle/detail/reschedule.hpp"
 
 namespace heddle::detail {
+
+void refuse_moved_from() {
+  throw Error(ErrorKind::usage, "this operator was moved from: it has no matrix any more");
+}
 
 namespace {
 
@@ -133,7 +136,14 @@ SlicedOperator<S> SlicedOperator<S>::on(const Device& device) const {
 
 template <class S>
 SlicedOperator<S> SlicedOperator<S>::scheduled(const Plan& plan) const {
-  check_reschedule(this->plan(), plan);
+  check_plan(plan);
+  const Layout& stored = this->plan().layout;
+  if (stored != plan.layout) {
+    throw Error(ErrorKind::bad_plan, "plan: a matrix stored as " +
+                                         to_string(Plan{.layout = stored}) + " is to run as " +
+                                         to_string(Plan{.layout = plan.layout}) +
+                                         "; another layout means building it again");
+  }
   SlicedOperator same = *this;
   same.schedule_ = std::make_shared<Schedule>();
   same.schedule_->plan = plan;

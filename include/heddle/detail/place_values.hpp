@@ -23,13 +23,6 @@ struct HEDDLE_EXPORT EntryShape {
   int scalars_of_element() const { return components / (block_rows * block_columns); }
 };
 
-/// Where scalar k of a block of `rows` x `columns` elements of `size` scalars lies once it is
-/// stored by columns instead of by rows. With rows and columns exchanged, the way back.
-HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, int size) {
-  const int element = k / size;
-  return (element % columns * rows + element / columns) * size + k % size;
-}
-
 /// Throws `Error` (size_mismatch) unless so many bytes are those of all the entries, and of all the
 /// slots.
 void check_placed_bytes(const SlicedPattern& pattern, const EntryShape& shape, std::size_t from,

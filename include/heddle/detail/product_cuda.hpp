@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced.hpp"

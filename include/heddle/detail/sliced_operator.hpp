@@ -70,6 +70,9 @@ struct HEDDLE_EXPORT EntryTable {
   }
 };
 
+/// Throws `Error` (usage): a moved-from operator has no matrix.
+[[noreturn]] void refuse_moved_from();
+
 template <class S>
 using EntryTableHandle = std::shared_ptr<const EntryTable<S>>;
 

@@ -28,14 +28,6 @@ struct HEDDLE_EXPORT small_vector {
 
 namespace detail {
 
-// Each requirement is asked for by name, so that a faulty entry fails with that name first.
-template <class E>
-concept states_stored_scalar = requires { typename E::stored_scalar; };
-template <class E>
-concept states_components = requires { E::components; };
-template <class E>
-concept states_component_array = requires(E e) { e.component[0]; };
-
 template <class E>
 struct arithmetic_of {
   using type = E;
@@ -45,9 +37,6 @@ template <class E>
 struct arithmetic_of<E> {
   using type = typename E::arithmetic;
 };
-
-template <class A>
-concept states_vector_entry = requires { typename A::vector_entry; };
 
 template <class A>
 struct result_entry_of {
@@ -61,18 +50,6 @@ struct result_entry_of<A> {
 
 template <class A>
 struct row_sum_of;  // row_product.hpp
-
-template <class A>
-concept states_ring = requires { ring_size(A::ring); };
-template <class A>
-concept states_zero = requires(A a) { a = A::zero(); };
-template <class A>
-concept states_multiply_add =
-    requires(const A a, const typename A::vector_entry x, typename result_entry_of<A>::type y) {
-      multiply_add(y, a, x);
-    };
-template <class A>
-concept states_add = requires(A a, const A b) { a = add(b, b); };
 
 }  // namespace detail
 
@@ -104,26 +81,34 @@ concept has_inverse = requires(const arithmetic_t<E> a, arithmetic_t<E> b) { b =
 /// missing. Every template over entries begins with `static_assert(check_entry<E>())`.
 template <class E>
 HEDDLE_HD constexpr bool check_entry() {
-  static_assert(detail::states_stored_scalar<E>,
-                "heddle entry: 'using stored_scalar = ...' is missing");
-  static_assert(detail::states_components<E>,
-                "heddle entry: 'static constexpr int components = ...' is missing");
-  static_assert(detail::states_component_array<E>,
-                "heddle entry: the array 'stored_scalar component[components]' is missing");
-  if constexpr (detail::states_stored_scalar<E> && detail::states_components<E>) {
+  static_assert(
+      requires { typename E::stored_scalar; },
+      "heddle entry: 'using stored_scalar = ...' is missing");
+  static_assert(
+      requires { E::components; },
+      "heddle entry: 'static constexpr int components = ...' is missing");
+  static_assert(
+      requires(E e) { e.component[0]; },
+      "heddle entry: the array 'stored_scalar component[components]' is missing");
+  if constexpr (requires { E::components * sizeof(typename E::stored_scalar); }) {
     static_assert(sizeof(E) == E::components * sizeof(typename E::stored_scalar),
                   "heddle entry: it must hold its 'component' array and nothing else");
   }
   using A = arithmetic_t<E>;
-  static_assert(detail::states_vector_entry<A>,
-                "heddle entry: 'using vector_entry = ...' is missing");
-  static_assert(detail::states_ring<A>, "heddle entry: 'static constexpr Ring ring' is missing");
-  static_assert(detail::states_zero<A>, "heddle entry: 'static zero()' is missing");
-  if constexpr (detail::states_vector_entry<A>) {
-    static_assert(detail::states_multiply_add<A>,
-                  "heddle entry: 'multiply_add(y, a, x)', which adds a * x to y, is missing");
+  static_assert(
+      requires { typename A::vector_entry; },
+      "heddle entry: 'using vector_entry = ...' is missing");
+  static_assert(
+      requires { ring_size(A::ring); }, "heddle entry: 'static constexpr Ring ring' is missing");
+  static_assert(requires(A a) { a = A::zero(); }, "heddle entry: 'static zero()' is missing");
+  if constexpr (requires { typename A::vector_entry; }) {
+    static_assert(
+        requires(const A a, const typename A::vector_entry x,
+                 typename detail::result_entry_of<A>::type y) { multiply_add(y, a, x); },
+        "heddle entry: 'multiply_add(y, a, x)', which adds a * x to y, is missing");
   }
-  static_assert(detail::states_add<A>, "heddle entry: 'add(a, b)' is missing");
+  static_assert(
+      requires(A a, const A b) { a = add(b, b); }, "heddle entry: 'add(a, b)' is missing");
   return true;
 }
 

@@ -17,6 +17,13 @@ namespace heddle {
 using Index = int;         // rows and columns of one local matrix
 using Offset = long long;  // slots and scalars
 
+/// Where scalar k of a block of `rows` x `columns` elements of `size` scalars lies once it is
+/// stored by columns instead of by rows. With rows and columns exchanged, the way back.
+HEDDLE_INLINE constexpr int transposed_component(int k, int rows, int columns, int size) {
+  const int element = k / size;
+  return (element % columns * rows + element / columns) * size + k % size;
+}
+
 /// Entries as they are: one after the other, all components together.
 template <class E>
 struct PackedValues {

@@ -77,18 +77,10 @@ class HEDDLE_EXPORT AnyMatrix {
   }
 
  private:
-  template <class S>
-  using Square3 = block<complex<S>, 3, 3>;
-  // In the order of EntryKind, single precision first.
-  std::variant<CsrMatrix<real<float>>, CsrMatrix<complex<float>>, CsrMatrix<quaternion<float>>,
-               CsrMatrix<dual_quaternion<float>>, CsrMatrix<block<float, 2, 2>>,
-               CsrMatrix<block<float, 3, 3>>, CsrMatrix<block<float, 4, 4>>,
-               CsrMatrix<block<float, 6, 6>>, CsrMatrix<Square3<float>>, CsrMatrix<real<double>>,
-               CsrMatrix<complex<double>>, CsrMatrix<quaternion<double>>,
-               CsrMatrix<dual_quaternion<double>>, CsrMatrix<block<double, 2, 2>>,
-               CsrMatrix<block<double, 3, 3>>, CsrMatrix<block<double, 4, 4>>,
-               CsrMatrix<block<double, 6, 6>>, CsrMatrix<Square3<double>>>
-      matrix_;
+  template <class... E, class... F>
+  static std::variant<CsrMatrix<E>..., CsrMatrix<F>...> one_of(std::tuple<E...>, std::tuple<F...>);
+
+  decltype(one_of(EntryTypes<float>(), EntryTypes<double>())) matrix_;
   std::variant<std::monostate, DefinedMatrix<float>, DefinedMatrix<double>> defined_;
 };
 

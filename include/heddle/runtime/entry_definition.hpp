@@ -2,7 +2,6 @@
 // docs/file-formats.md.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "heddle/entries.hpp"
 #include "heddle/error.hpp"
@@ -40,29 +41,21 @@ inline std::string_view name(Precision precision) {
 HEDDLE_EXPORT EntryKind parse_entry_kind(std::string_view text);
 HEDDLE_EXPORT Precision parse_precision(std::string_view text);
 
-/// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name.
-template <class S, class F>
+/// The entry types of scalar S, in the order of their kinds.
+template <class S>
+using EntryTypes =
+    std::tuple<real<S>, complex<S>, quaternion<S>, dual_quaternion<S>, block<S, 2, 2>,
+               block<S, 3, 3>, block<S, 4, 4>, block<S, 6, 6>, block<complex<S>, 3, 3>>;
+
+/// Calls `f.template operator()<E>()` with the entry type that `kind` and scalar S name, one of
+/// those from `first` on.
+template <class S, std::size_t first = 0, class F>
 decltype(auto) visit_entry(EntryKind kind, F&& f) {
-  switch (kind) {
-    case EntryKind::real:
-      return f.template operator()<real<S>>();
-    case EntryKind::complex:
-      return f.template operator()<complex<S>>();
-    case EntryKind::quaternion:
-      return f.template operator()<quaternion<S>>();
-    case EntryKind::dual_quaternion:
-      return f.template operator()<dual_quaternion<S>>();
-    case EntryKind::block2:
-      return f.template operator()<block<S, 2, 2>>();
-    case EntryKind::block3:
-      return f.template operator()<block<S, 3, 3>>();
-    case EntryKind::block4:
-      return f.template operator()<block<S, 4, 4>>();
-    case EntryKind::block6:
-      return f.template operator()<block<S, 6, 6>>();
-    case EntryKind::complex_block3:
-      return f.template operator()<block<complex<S>, 3, 3>>();
+  using Types = EntryTypes<S>;
+  if (kind == static_cast<EntryKind>(first)) {
+    return f.template operator()<std::tuple_element_t<first, Types>>();
   }
+  if constexpr (first + 1 < std::tuple_size_v<Types>) return visit_entry<S, first + 1>(kind, f);
   throw Error(ErrorKind::internal, "an entry kind without a type");
 }
 
