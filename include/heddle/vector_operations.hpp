@@ -8,7 +8,6 @@
 // `permute` also take the host's), and calls that return no number return before they are done.
 #pragma once
 
-
 #include "heddle/detail/reduction.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
