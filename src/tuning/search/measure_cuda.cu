@@ -1,11 +1,9 @@
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "base/cuda_call.hpp"
 #include "cache_eviction.hpp"
 #include "measure_cuda.hpp"
-#include "solvers/captured_graph_cuda.hpp"
 
 namespace heddle::cuda {
 
@@ -37,6 +35,10 @@ unsigned blocks_for(std::size_t pieces) {
   return static_cast<unsigned>((pieces + block - 1) / block);
 }
 
+struct DestroyGraph {
+  void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+};
+using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };
@@ -64,6 +66,27 @@ struct Timer {
   Event begin, end;
 };
 
+/// Recorded on `stream` itself, for which the work has made what it needs by now.
+Graph record(const std::function<void(const Stream&)>& work, int runs, const Stream& stream) {
+  check(cudaStreamBeginCapture(stream.queue, cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
+  cudaGraph_t graph = nullptr;
+  try {
+    for (int i = 0; i < runs; ++i) work(stream);
+  } catch (...) {
+    cudaStreamEndCapture(stream.queue, &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();  // of what is thrown away
+    throw;
+  }
+  check(cudaStreamEndCapture(stream.queue, &graph), "cudaStreamEndCapture");
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  check(status, "cudaGraphInstantiate");
+  return Graph(executable);
+}
+
 /// As many runs as take about a millisecond.
 class Replay {
  public:
@@ -89,22 +112,20 @@ class Replay {
  private:
   void record(const std::function<void(const Stream&)>& work, int runs) {
     runs_ = runs;
-    graph_.emplace(device_, [&](const Stream& capturing) {
-      for (int i = 0; i < runs; ++i) work(capturing);
-    });
+    graph_ = heddle::cuda::record(work, runs, device_.stream());
   }
 
   double launch() const {
     const Stream& stream = device_.stream();
     check(cudaEventRecord(timer_.begin.get(), stream.queue), "cudaEventRecord");
-    graph_->launch(stream);
+    check(cudaGraphLaunch(graph_.get(), stream.queue), "cudaGraphLaunch");
     check(cudaEventRecord(timer_.end.get(), stream.queue), "cudaEventRecord");
     return timer_.seconds(stream);
   }
 
   Device device_;
   Timer timer_;
-  std::optional<CapturedGraph> graph_;
+  Graph graph_;
   int runs_ = 0;
 };
 
@@ -165,8 +186,8 @@ std::vector<Timing> measure_cold(const std::vector<std::function<void(const Stre
       work(recorded);
       record_event(timer.end, recorded);
     };
-    runs.emplace_back([&, graph = std::make_shared<CapturedGraph>(device, cold)] {
-      graph->launch(stream);
+    runs.emplace_back([&, graph = std::shared_ptr<CUgraphExec_st>(record(cold, 1, stream))] {
+      check(cudaGraphLaunch(graph.get(), stream.queue), "cudaGraphLaunch");
       return timer.seconds(stream);
     });
     runs.back()();
