@@ -227,7 +227,7 @@ SolverOptions settings_of(const SolveOptions& options, Progress* progress) {
 int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
-  const PreconditionerKind preconditioner = parse_preconditioner(options.preconditioner);
+  const PreconditionerChoice preconditioner = parse_preconditioner(options.preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -337,7 +337,7 @@ void add_solve(CLI::App& app, int& status) {
   command->add_option("--solver", options->method, methods_in_words())
       ->capture_default_str()
       ->type_name("NAME");
-  command->add_option("--preconditioner", options->preconditioner, "none or jacobi")
+  command->add_option("--preconditioner", options->preconditioner, preconditioners_in_words())
       ->capture_default_str()
       ->type_name("NAME");
   command

@@ -34,6 +34,7 @@
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 #include "heddle/runtime/formula.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/std_complex.hpp"
 #include "heddle/tools/points.hpp"
 #include "heddle/tools/text.hpp"

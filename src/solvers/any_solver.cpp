@@ -1,34 +1,26 @@
 #include "heddle/runtime/any_solver.hpp"
 
+#include "any_preconditioner.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
-#include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
+#include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"
 
 namespace heddle {
 
-PreconditionerKind parse_preconditioner(std::string_view text) {
-  if (text == "none") return PreconditionerKind::none;
-  if (text == "jacobi") return PreconditionerKind::jacobi;
-  throw Error(ErrorKind::usage,
-              "no preconditioner is named '" + std::string(text) + "'; there are none jacobi");
-}
-
 namespace {
 
 /// The method of the table.
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matrix,
-                                           const MethodInfo& method, PreconditionerKind kind,
+                                           const MethodInfo& method,
+                                           const PreconditionerChoice& choice,
                                            const SolverOptions& options) {
-  std::shared_ptr<Preconditioner<S>> preconditioner;
-  if (kind == PreconditionerKind::jacobi) {
-    preconditioner = std::make_shared<detail::SlicedJacobi<S>>(matrix);
-  }
+  std::shared_ptr<Preconditioner<S>> preconditioner = make_preconditioner(matrix, choice);
   if (method.name == method_rows::conjugate_gradient.name) {
     return std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
   }
@@ -94,7 +86,7 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-                     PreconditionerKind preconditioner, const SolverOptions& options)
+                     const PreconditionerChoice& preconditioner, const SolverOptions& options)
     : solver_(matrix.visit([&](const auto& A) -> decltype(solver_) {
         return solver_of(A, method, preconditioner, options);
       })) {}

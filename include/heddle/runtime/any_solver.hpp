@@ -16,6 +16,7 @@
 #include "heddle/plan.hpp"
 #include "heddle/report.hpp"
 #include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 
 namespace heddle {
 
@@ -74,9 +75,6 @@ class HEDDLE_EXPORT AnyField {
   int components_;
   std::variant<Array<float>, Array<double>> scalars_;
 };
-
-enum class PreconditionerKind { none, jacobi };
-HEDDLE_EXPORT PreconditionerKind parse_preconditioner(std::string_view text);  // none, jacobi
 
 /// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
 class HEDDLE_EXPORT AnyOperator {
@@ -148,8 +146,8 @@ class HEDDLE_EXPORT AnyOperator {
 class HEDDLE_EXPORT AnySolver {
  public:
   /// `method`: a row of `method_table()`.
-  AnySolver(const AnyOperator& matrix, const MethodInfo& method, PreconditionerKind preconditioner,
-            const SolverOptions& options);
+  AnySolver(const AnyOperator& matrix, const MethodInfo& method,
+            const PreconditionerChoice& preconditioner, const SolverOptions& options);
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);

@@ -43,10 +43,8 @@ class HEDDLE_EXPORT IterationWork {
   virtual void take(AnyField& x) const = 0;
 };
 /// `b` in the user's order. Throws as the solver's constructor.
-HEDDLE_EXPORT std::unique_ptr<IterationWork> iteration_work(const AnyOperator& matrix,
-                                                            const MethodInfo& method,
-                                                            PreconditionerKind preconditioner,
-                                                            const SolverOptions& options,
-                                                            const AnyField& b);
+HEDDLE_EXPORT std::unique_ptr<IterationWork> iteration_work(
+    const AnyOperator& matrix, const MethodInfo& method, const PreconditionerChoice& preconditioner,
+    const SolverOptions& options, const AnyField& b);
 
 }  // namespace heddle

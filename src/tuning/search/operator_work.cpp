@@ -103,7 +103,7 @@ long long bytes_of_value_update(const AnyOperator& matrix) {
 }
 
 std::unique_ptr<IterationWork> iteration_work(const AnyOperator& matrix, const MethodInfo& method,
-                                              PreconditionerKind preconditioner,
+                                              const PreconditionerChoice& preconditioner,
                                               const SolverOptions& options, const AnyField& b) {
   return matrix.visit([&]<class S>(const SlicedOperator<S>& A) -> std::unique_ptr<IterationWork> {
     return std::make_unique<IterationsOver<S>>(

@@ -1,0 +1,39 @@
+// Which preconditioner an option names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "heddle/export.hpp"
+
+namespace heddle {
+
+enum class PreconditionerKind { none, jacobi };
+
+/// A kind as options name it, and the number that may follow it: `name` or `name:number`.
+struct PreconditionerInfo {
+  PreconditionerKind kind;
+  std::string_view name;
+  std::string_view number = "";  // its meaning; empty: none may follow
+  int usual = 0, most = 0;       // the number where none follows; it is 1 to `most`
+};
+
+HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
+
+struct HEDDLE_EXPORT PreconditionerChoice {
+  PreconditionerKind kind = PreconditionerKind::none;
+  int number = 0;
+
+  /// With the kind's usual number.
+  PreconditionerChoice(PreconditionerKind kind);
+  PreconditionerChoice(PreconditionerKind kind, int number) : kind(kind), number(number) {}
+};
+
+/// Throws `Error` (usage) with the names that there are.
+HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
+
+/// The table as help tells of it: "none, jacobi".
+HEDDLE_EXPORT std::string preconditioners_in_words();
+
+}  // namespace heddle

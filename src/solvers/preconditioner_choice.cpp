@@ -1,0 +1,62 @@
+#include "heddle/runtime/preconditioner_choice.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
+                                        {PreconditionerKind::jacobi, "jacobi"}};
+
+[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
+
+}  // namespace
+
+std::span<const PreconditionerInfo> preconditioner_table() { return table; }
+
+PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
+  for (const PreconditionerInfo& row : table) {
+    if (row.kind == kind) number = row.usual;
+  }
+}
+
+std::string preconditioners_in_words() {
+  std::string words;
+  for (const PreconditionerInfo& row : table) {
+    if (!words.empty()) words += ", ";
+    words += row.name;
+    if (row.number.empty()) continue;
+    words += "[:" + std::string(row.number) + "=" + std::to_string(row.usual) + "]";
+  }
+  return words;
+}
+
+PreconditionerChoice parse_preconditioner(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const auto* const row = std::find_if(std::begin(table), std::end(table),
+                                       [&](const auto& r) { return r.name == name; });
+  if (row == std::end(table)) {
+    refuse("no preconditioner is named '" + std::string(name) + "'; there are " +
+           preconditioners_in_words());
+  }
+  if (colon == text.npos) return row->kind;
+  const std::string_view digits = text.substr(colon + 1);
+  if (row->number.empty()) {
+    refuse("the preconditioner " + std::string(name) + " takes no number, here '" +
+           std::string(digits) + "'");
+  }
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end() || number < 1 || number > row->most) {
+    refuse("the preconditioner " + std::string(name) + " takes the " + std::string(row->number) +
+           ", 1 to " + std::to_string(row->most) + ", not '" + std::string(digits) + "'");
+  }
+  return {row->kind, number};
+}
+
+}  // namespace heddle
