@@ -22,22 +22,36 @@ double rounding_of(Precision precision) {
 
 /// The first one that takes every matrix.
 const MethodInfo* method_for_all() {
-  return &*std::find_if(method_table().begin(), method_table().end(),
-                        [](const MethodInfo& method) { return !method.needs_hermitian; });
+  return &*std::find_if(method_table().begin(), method_table().end(), [](const MethodInfo& method) {
+    return !method.needs_hermitian && !method.needs_symmetric;
+  });
 }
 
 }  // namespace
 
 bool MethodChoice::gives_way(const Report& report) {
-  const bool is_refused =
-      report.status == Status::indefinite || report.status == Status::not_hermitian;
-  if (!is_free || !is_refused || !method->needs_hermitian) return false;
-  reason = report.status == Status::indefinite
-               ? std::string(method->title) + " found the matrix indefinite after " +
-                     std::to_string(report.iterations) + " iterations"
-               : "the matrix is not Hermitian";
-  method = method_for_all();
-  return true;
+  const std::string iterations = std::to_string(report.iterations) + " iterations";
+  const auto turn_to = [&](const MethodInfo* other, std::string why) {
+    method = other;
+    reason = std::move(why);
+    return true;
+  };
+  if (!is_free) return false;
+  if (method->needs_positive && report.status == Status::indefinite) {
+    return turn_to(&find_method("minres"),
+                   std::string(method->title) + " found the matrix indefinite after " + iterations);
+  }
+  if (method->needs_hermitian && report.status == Status::indefinite) {
+    return turn_to(method_for_all(), "the matrix is indefinite, and so is the preconditioner");
+  }
+  if (method->needs_hermitian && report.status == Status::not_hermitian) {
+    return turn_to(method_for_all(), "the matrix is not Hermitian");
+  }
+  if (method->needs_symmetric && report.status == Status::breakdown) {
+    return turn_to(method_for_all(),
+                   std::string(method->title) + " broke down after " + iterations);
+  }
+  return false;
 }
 
 std::string methods_in_words() {
@@ -48,10 +62,12 @@ std::string methods_in_words() {
       words += " (Hermitian positive definite)";
     } else if (method.needs_hermitian) {
       words += " (Hermitian)";
+    } else if (method.needs_symmetric) {
+      words += " (complex symmetric)";
     }
     words += ", ";
   }
-  return words + "or auto: cg if it may be used";
+  return words + "or auto: one that the matrix allows";
 }
 
 void check_method(const std::string& text) {
@@ -74,10 +90,14 @@ MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, con
   if (text != automatic) return {&find_method(text), "by --solver", false};
   const Features found = features(matrix, Device::cpu(device.threads()));
   if (!found.has_adjoint) return {method_for_all(), "these entries have no adjoint", true};
-  if (!found.symmetric_pattern || found.hermitian_defect > rounding_of(matrix.precision())) {
-    return {method_for_all(), "the matrix is not Hermitian", true};
+  const double rounding = rounding_of(matrix.precision());
+  if (found.symmetric_pattern && found.hermitian_defect <= rounding) {
+    return {&method_table().front(), "the matrix is Hermitian", true};
   }
-  return {&method_table().front(), "the matrix is Hermitian", true};
+  if (found.symmetric_pattern && found.has_transpose && found.symmetric_defect <= rounding) {
+    return {&find_method("cocr"), "the matrix is complex symmetric", true};
+  }
+  return {method_for_all(), "the matrix is not Hermitian", true};
 }
 
 }  // namespace heddle::cli

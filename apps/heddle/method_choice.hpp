@@ -14,7 +14,7 @@ struct MethodChoice {
   bool is_free = false;  // nobody has named it
 
   /// After a solve: true where the method turns out not to be for this matrix and nobody has named
-  /// it. The choice is then the one for all matrices.
+  /// it. The choice is then another.
   bool gives_way(const Report& report);
 };
 
@@ -27,8 +27,8 @@ void check_method(const std::string& text);
 /// Whether that method restarts after so many iterations.
 bool restarts(const std::string& text);
 
-/// With auto, the first method of the table for Hermitian matrices, else the first one for all;
-/// looks at all entries.
+/// With auto, the first method of the table for Hermitian matrices, COCR for complex symmetric
+/// ones, else the first one for all; looks at all entries.
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device);
 
 }  // namespace heddle::cli

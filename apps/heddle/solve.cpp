@@ -63,6 +63,7 @@ struct Outcome {
 bool is_refused(const Report& report) {
   switch (report.status) {
     case Status::not_hermitian:
+    case Status::not_symmetric:
     case Status::indefinite:
     case Status::breakdown:
     case Status::not_finite:
@@ -289,7 +290,7 @@ int run_solve(const SolveOptions& options) {
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     x = guess;
     outcome.report = built_solver->solve(b, x);
-    if (outcome.method.gives_way(outcome.report)) {
+    while (outcome.method.gives_way(outcome.report)) {
       make_solver();
       x = guess;
       outcome.report = built_solver->solve(b, x);

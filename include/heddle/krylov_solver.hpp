@@ -156,9 +156,10 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Of a device::LoopLimits: nobody knows how long foreign work takes.
   long long unwatched_iterations(long long bytes_of_iteration) const;
   void apply_foreign_work_once();
-  /// Whether the matrix is Hermitian to about half the digits of S, by two products once a solver:
-  /// Re <y, A x> = Re <x, A y>, which is that of the real expansion. True where nobody can tell.
-  bool is_hermitian();
+  /// Whether the matrix is Hermitian, or symmetric, as the method needs it, to about half the
+  /// digits of S, by two products once a solver: Re <y, A x> = Re <x, A y>, which is that of the
+  /// real expansion, or y^T A x = x^T A y for real x and y. True where nobody can tell.
+  bool suits_method();
   /// Waits for what was enqueued, which a change of the solver outdates.
   void forget_enqueued();
 
@@ -184,7 +185,7 @@ class HEDDLE_EXPORT KrylovSolver {
   };
   NullSpace null_space_;
   bool is_applied_ = false;  // foreign work, once
-  std::optional<bool> is_hermitian_;
+  std::optional<bool> suits_method_;
   std::vector<FieldView<S>> work_;  // the method's vectors behind x and r
   detail::BasisRoom<S> basis_room_;
   /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.

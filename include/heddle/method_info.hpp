@@ -15,12 +15,13 @@ struct MethodInfo {
   std::string_view header;
   bool needs_hermitian = false;
   bool needs_positive = false;         // positive definite
+  bool needs_symmetric = false;        // a_ij is the transpose of a_ji, which nothing conjugates
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
   bool restarts = false;               // after `SolverOptions::restart` iterations
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
   int direction = -1;  // if it needs positive matrices: the index of its direction vector
   int image = -1;      // a vector that is free between two iterations, if there is one
-  std::string_view not_hermitian = "";                  // why it refuses other matrices
+  std::string_view not_hermitian = "";  // why it refuses matrices without that symmetry
   std::string_view lost = "the recurrence broke down";  // meaning of device::loop_lost
   std::string_view orthogonal = "";                     // meaning of device::loop_orthogonal
   const MethodInfo* single_reduction = nullptr;         // for cg=single-reduction, if there is one

@@ -50,6 +50,8 @@ class HEDDLE_EXPORT Preconditioner {
   virtual bool is_constant() const { return true; }
   /// False where M^-1 is not Hermitian though the operator is.
   virtual bool is_hermitian() const { return true; }
+  /// False where M^-1 is not complex symmetric though the operator is.
+  virtual bool is_symmetric() const { return true; }
 
   /// Whether `apply` only queues work on the stream that it is given, which need not be the
   /// device's, and the same each time: kernels, copies and fills, on memory that stays where it is

@@ -23,7 +23,8 @@ enum class Status {
   not_finite,  // NaN or infinity in b, the guess or the iteration
   accuracy_limit,  // rounding of x keeps the residual above the tolerance
   out_of_range,    // the scalars of x cannot hold the solution: it overflows or underflows
-  not_hermitian    // so conjugate gradient may not be used
+  not_hermitian,   // so conjugate gradient may not be used
+  not_symmetric    // so COCG may not be used
 };
 HEDDLE_EXPORT std::string_view name(Status status);
 

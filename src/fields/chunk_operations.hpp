@@ -79,7 +79,7 @@ struct Dot {
   HEDDLE_INLINE void operator()(const Chunk& chunk, T* sum) const {
     const auto of_x = chunk.load(x), of_y = chunk.load(y);
     for (int e = 0; e < Chunk::elements; ++e) {
-      if (e < chunk.count) add_conjugate_product(of_x.at[e], of_y.at[e], sum);
+      if (e < chunk.count) add_inner_product(of_x.at[e], of_y.at[e], sum);
     }
   }
 };

@@ -2,7 +2,9 @@
 
 #include "any_preconditioner.hpp"
 #include "heddle/bicgstab.hpp"
+#include "heddle/complex_symmetric.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/conjugate_residual.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/operator.hpp"
@@ -21,19 +23,20 @@ std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matr
                                            const PreconditionerChoice& choice,
                                            const SolverOptions& options) {
   std::shared_ptr<Preconditioner<S>> preconditioner = make_preconditioner(matrix, choice);
-  if (method.name == method_rows::conjugate_gradient.name) {
-    return std::make_unique<ConjugateGradient<S>>(matrix, std::move(preconditioner), options);
-  }
-  if (method.name == method_rows::minres.name) {
-    return std::make_unique<Minres<S>>(matrix, std::move(preconditioner), options);
-  }
-  if (method.name == method_rows::gmres.name) {
-    return std::make_unique<Gmres<S>>(matrix, std::move(preconditioner), options);
-  }
-  if (method.name == method_rows::bicgstab.name) {
-    return std::make_unique<BiCGStab<S>>(matrix, std::move(preconditioner), options);
-  }
-  throw Error(ErrorKind::internal, std::string(method.name) + " has no solver");
+  std::unique_ptr<KrylovSolver<S>> solver;
+  const auto take = [&]<template <class> class Solver>(const MethodInfo& row) {
+    if (row.name != method.name) return;
+    solver = std::make_unique<Solver<S>>(matrix, std::move(preconditioner), options);
+  };
+  take.template operator()<ConjugateGradient>(method_rows::conjugate_gradient);
+  take.template operator()<BiCGStab>(method_rows::bicgstab);
+  take.template operator()<Minres>(method_rows::minres);
+  take.template operator()<Gmres>(method_rows::gmres);
+  take.template operator()<Cocg>(method_rows::cocg);
+  take.template operator()<Cocr>(method_rows::cocr);
+  take.template operator()<ConjugateResidual>(method_rows::conjugate_residual);
+  if (!solver) throw Error(ErrorKind::internal, std::string(method.name) + " has no solver");
+  return solver;
 }
 
 }  // namespace

@@ -29,16 +29,6 @@ using detail::MethodProgram;
 using methods::Facts;
 using methods::StepKind;
 
-/// What products sum: all the same.
-ProductSums sums_of_products(const MethodProgram& program) {
-  for (int i = 0; i < program.iteration.steps; ++i) {
-    const methods::StepFacts& step = program.iteration.step[i];
-    if (step.kind != StepKind::product) continue;
-    return {step.sums > 0, step.sums > 1 ? std::optional(program.ring) : std::nullopt};
-  }
-  return {};
-}
-
 template <class S>
 PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins) {
   return {product.partials(), Offset(StepWalk<S>(program, product.shape()).partials()),
@@ -54,7 +44,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   explicit DeviceLoop(DeviceLoopParts<S> parts)
       : parts_(std::move(parts)),
         program_(parts_.program),
-        product_(make_queued_product(*parts_.matrix, sums_of_products(program_))),
+        product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
         walk_(program_, product_->shape()),
         rows_(parts_.preconditioner.rows),
         graph_(parts_.device, parts_.form),
@@ -379,7 +369,7 @@ std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts
 template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
                                    bool joins, int most_basis) {
-  const auto product = make_queued_product(matrix, sums_of_products(program));
+  const auto product = make_queued_product(matrix, product_of_loop(program));
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
   const Offset doubles =
       StepPlaces::doubles(program, counts_of(program, *product, joins)) + of_basis;

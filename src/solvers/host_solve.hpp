@@ -123,15 +123,15 @@ class HostSolve {
 
   void iterate() {
     if (state_.zero != 0) fill<S>(S(0), x_, stream());
-    const bool suits =
-        !goal_.checks || !solver_.method_.info.needs_hermitian || solver_.is_hermitian();
+    const bool suits = !goal_.checks || solver_.suits_method();
     start_ = Clock::now();
     state_.squared_residual = true_residual(x_);
     sum first = 0;
     decisions::judge_guess(state_, goal_, rows(), &first, false);
     record(first);
     if (!suits && (state_.end == 0 || state_.status == Status::iteration_limit)) {
-      decisions::end_solve(state_, Status::not_hermitian);
+      decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric
+                                                                        : Status::not_hermitian);
     }
     run_rounds(solver_.matrix_.iterated());
     if (has_copy_) {
@@ -296,6 +296,7 @@ class HostSolve {
     const MethodInfo& info = solver_.method_.info;
     switch (status) {
       case Status::not_hermitian:
+      case Status::not_symmetric:
         return info.not_hermitian;
       case Status::accuracy_limit:
         return "x is as good as its precision lets it be";

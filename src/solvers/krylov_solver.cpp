@@ -87,6 +87,9 @@ void check_suits(const Preconditioner<S>& preconditioner, const MethodInfo& meth
   if (method.needs_hermitian && !preconditioner.is_hermitian()) {
     refuse("a Hermitian preconditioner, and this one says that it is not; use BiCGStab");
   }
+  if (method.needs_symmetric && !preconditioner.is_symmetric()) {
+    refuse("a complex symmetric preconditioner, and this one says that it is not; use GMRES");
+  }
 }
 
 template <class S>

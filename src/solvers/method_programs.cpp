@@ -4,7 +4,9 @@
 
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
+#include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
+#include "heddle/methods/conjugate_residual.hpp"
 #include "heddle/methods/gmres.hpp"
 #include "heddle/methods/minres.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
@@ -27,8 +29,20 @@ detail::MethodProgram program_over(const MethodInfo& info, Ring ring, bool preco
   return program_in<Method, Ring::real>(info, preconditioned);
 }
 
-constexpr MethodInfo table[] = {method_rows::conjugate_gradient, method_rows::bicgstab,
-                                method_rows::minres, method_rows::gmres};
+/// Of bilinear products, which quaternions have none of.
+template <template <Ring, bool> class Method>
+detail::MethodProgram symmetric(const MethodInfo& info, Ring ring, bool preconditioned) {
+  return ring == Ring::complex ? program_in<Method, Ring::complex>(info, preconditioned)
+                               : program_in<Method, Ring::real>(info, preconditioned);
+}
+
+constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
+                                method_rows::bicgstab,
+                                method_rows::minres,
+                                method_rows::gmres,
+                                method_rows::cocg,
+                                method_rows::cocr,
+                                method_rows::conjugate_residual};
 
 }  // namespace
 
@@ -54,6 +68,13 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   if (info.type == method_rows::minres.type) {
     return program_in<methods::Minres, Ring::real>(info, preconditioned);
   }
+  if (info.type == method_rows::conjugate_residual.type) {
+    return program_in<methods::ConjugateResidual, Ring::real>(info, preconditioned);
+  }
+  if (info.type == method_rows::cocg.type)
+    return symmetric<methods::Cocg>(info, ring, preconditioned);
+  if (info.type == method_rows::cocr.type)
+    return symmetric<methods::Cocr>(info, ring, preconditioned);
   if (info.type == method_rows::bicgstab.type) {
     return program_over<methods::BiCGStab>(info, ring, preconditioned);
   }

@@ -58,4 +58,39 @@ inline constexpr MethodInfo gmres{
     .restarts = true,
     .lost = "the Krylov space came to an end before the solution: the matrix is singular"};
 
+inline constexpr MethodInfo cocg{
+    .name = "cocg",
+    .title = "COCG",
+    .type = "heddle::methods::Cocg",
+    .header = "heddle/methods/cocg.hpp",
+    .needs_symmetric = true,
+    .has_ring_coefficients = true,
+    .image = 3,
+    .not_hermitian = "COCG needs a complex symmetric matrix: use GMRES",
+    .lost = "r^T M^-1 r vanishes, or is beyond the range of a double: r is quasi-null",
+    .orthogonal = "p^T A p vanishes, or is beyond the range of a double: p is quasi-null"};
+
+inline constexpr MethodInfo cocr{
+    .name = "cocr",
+    .title = "COCR",
+    .type = "heddle::methods::Cocr",
+    .header = "heddle/methods/conjugate_residual.hpp",
+    .needs_symmetric = true,
+    .has_ring_coefficients = true,
+    .image = 4,
+    .not_hermitian = "COCR needs a complex symmetric matrix: use GMRES",
+    .lost = "z^T A z of z = M^-1 r vanishes, or is beyond the range of a double",
+    .orthogonal =
+        "(A p)^T M^-1 A p vanishes, or is beyond the range of a double: A p is quasi-null"};
+
+inline constexpr MethodInfo conjugate_residual{
+    .name = "cr",
+    .title = "conjugate residual",
+    .type = "heddle::methods::ConjugateResidual",
+    .header = "heddle/methods/conjugate_residual.hpp",
+    .needs_hermitian = true,
+    .image = 4,
+    .not_hermitian = "conjugate residual needs a Hermitian matrix: use BiCGStab",
+    .lost = "z* A z of z = M^-1 r vanishes, or is beyond the range of a double: use MINRES"};
+
 }  // namespace heddle::method_rows

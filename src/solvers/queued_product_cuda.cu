@@ -16,7 +16,8 @@ namespace {
 template <class S>
 class StoredProduct final : public QueuedProduct<S> {
  public:
-  StoredProduct(const Product& product, const ProductSums& sums) : product_(product), sums_(sums) {}
+  StoredProduct(const Product& product, const LoopProduct& multiplies)
+      : product_(product), multiplies_(multiplies) {}
 
   FieldView<S> shape() const override {
     return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
@@ -59,10 +60,8 @@ class StoredProduct final : public QueuedProduct<S> {
  private:
   Product::Call in_loop() const {
     Product::Call call;
-    call.epilogue = !sums_.any   ? device::store_scaled
-                    : sums_.ring ? device::store_and_dots
-                                 : device::store_and_dot;
-    call.ring = sums_.ring ? ring_size(*sums_.ring) : 0;
+    call.epilogue = multiplies_.epilogue;
+    call.ring = multiplies_.ring;
     call.in_loop = true;
     return call;
   }
@@ -80,13 +79,13 @@ class StoredProduct final : public QueuedProduct<S> {
   }
 
   const Product& product_;
-  ProductSums sums_;
+  LoopProduct multiplies_;
 };
 
-/// What a fused product sums beside y: Re <with, y>, or <with, y> in the ring and |y|^2.
-template <Ring R, bool in_ring, class S>
+/// What a fused product sums beside y.
+template <Ring R, device::Epilogue epilogue, class S>
 struct SumsOfProduct {
-  static constexpr int count = in_ring ? ring_size(R) + 1 : 1;
+  static constexpr int count = device::sums_of(epilogue, ring_size(R));
   const S* with;
   const S* y;
 
@@ -95,8 +94,10 @@ struct SumsOfProduct {
     const auto left = chunk.load(with), right = chunk.load(y);
     for (int e = 0; e < C::elements; ++e) {
       if (e >= chunk.count) continue;
-      add_conjugate_product(left.at[e], right.at[e], sums);
-      if constexpr (in_ring) add_squared_norm(right.at[e], sums[count - 1]);
+      add_inner_product<epilogue != device::store_and_plain_dot>(left.at[e], right.at[e], sums);
+      if constexpr (epilogue == device::store_and_dots) {
+        add_squared_norm(right.at[e], sums[count - 1]);
+      }
     }
   }
 };
@@ -114,11 +115,10 @@ __global__ void __launch_bounds__(device::threads_of_step, device::resident_bloc
                                                                blockIdx.x);
 }
 
-template <Ring R, bool in_ring, class S>
+template <Ring R, device::Epilogue epilogue, class S>
 class OperatorProduct final : public QueuedProduct<S> {
  public:
-  OperatorProduct(const LinearOperator<S>& matrix, bool has_sums)
-      : matrix_(matrix), has_sums_(has_sums) {}
+  explicit OperatorProduct(const LinearOperator<S>& matrix) : matrix_(matrix) {}
 
   FieldView<S> shape() const override {
     auto shape = FieldView<S>::unallocated(matrix_.rows(), matrix_.row_components(),
@@ -140,20 +140,23 @@ class OperatorProduct final : public QueuedProduct<S> {
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {
     matrix_.apply(S(1), at(call.x), S(0), at(call.y), stream);
-    if (!has_sums_) return {};
-    const Walk over = walk();
-    const SumsOfProduct<R, in_ring, S> fields{call.with, call.y};
-    const auto sum = [&]<class Chunk>() {
-      launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, in_ring, S>>, blocks_of(over),
-                    device::threads_of_step, false, stream, over, call.state, fields,
-                    call.partials);
-    };
-    if (is_contiguous<R>(shape())) {
-      sum.template operator()<ContiguousChunk<R, S, true>>();
-    } else if constexpr (R != Ring::real) {
-      sum.template operator()<PlanarChunk<R, S>>();
+    if constexpr (epilogue == device::store_scaled) {
+      return {};
+    } else {
+      const Walk over = walk();
+      const SumsOfProduct<R, epilogue, S> fields{call.with, call.y};
+      const auto sum = [&]<class Chunk>() {
+        launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>, blocks_of(over),
+                      device::threads_of_step, false, stream, over, call.state, fields,
+                      call.partials);
+      };
+      if (is_contiguous<R>(shape())) {
+        sum.template operator()<ContiguousChunk<R, S, true>>();
+      } else if constexpr (R != Ring::real) {
+        sum.template operator()<PlanarChunk<R, S>>();
+      }
+      return left_by(over, call.partials);
     }
-    return left_by(over, call.partials);
   }
 
   void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
@@ -183,34 +186,40 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
   const LinearOperator<S>& matrix_;
-  bool has_sums_;
 };
 
 }  // namespace
 
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
-                                                      const ProductSums& sums) {
+                                                      const LoopProduct& multiplies) {
   if (const Product* product = matrix.product_on_gpu()) {
-    return std::make_unique<StoredProduct<S>>(*product, sums);
+    return std::make_unique<StoredProduct<S>>(*product, multiplies);
   }
-  const auto over = [&]<Ring R, bool in_ring>() -> std::unique_ptr<QueuedProduct<S>> {
-    return std::make_unique<OperatorProduct<R, in_ring, S>>(matrix, sums.any);
+  using enum device::Epilogue;
+  const auto over = [&]<Ring R, device::Epilogue epilogue>() -> std::unique_ptr<QueuedProduct<S>> {
+    return std::make_unique<OperatorProduct<R, epilogue, S>>(matrix);
   };
-  if (!sums.ring) return over.template operator()<Ring::real, false>();
-  switch (*sums.ring) {
-    case Ring::complex:
-      return over.template operator()<Ring::complex, true>();
-    case Ring::quaternion:
-      return over.template operator()<Ring::quaternion, true>();
-    case Ring::real:
-      break;
+  switch (multiplies.epilogue) {
+    case store_scaled:
+      return over.template operator()<Ring::real, store_scaled>();
+    case store_and_plain_dot:
+      return over.template operator()<Ring::complex, store_and_plain_dot>();
+    case store_and_dots:
+      if (multiplies.ring == 4) {
+        return over.template operator()<Ring::quaternion, store_and_dots>();
+      }
+      if (multiplies.ring == 2) {
+        return over.template operator()<Ring::complex, store_and_dots>();
+      }
+      return over.template operator()<Ring::real, store_and_dots>();
+    default:
+      return over.template operator()<Ring::real, store_and_dot>();
   }
-  return over.template operator()<Ring::real, true>();
 }
 template std::unique_ptr<QueuedProduct<float>> make_queued_product(const LinearOperator<float>&,
-                                                                   const ProductSums&);
+                                                                   const LoopProduct&);
 template std::unique_ptr<QueuedProduct<double>> make_queued_product(const LinearOperator<double>&,
-                                                                    const ProductSums&);
+                                                                    const LoopProduct&);
 
 }  // namespace heddle::cuda

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/linear_operator.hpp"
+#include "step_program.hpp"
 
 namespace heddle::cuda {
 
@@ -40,8 +40,7 @@ class QueuedProduct {
     device::LoopState* state = nullptr;
     bool overlapped = false;  // see `Product::Call`
   };
-  /// y = A x, and what is left of the sums, if any were asked for: Re <with, y>, or where a ring
-  /// was <with, y> in it and |y|^2.
+  /// y = A x, and what is left of the sums of its epilogue.
   virtual device::PartialSums multiply(const Call& call, const Stream& stream) = 0;
 
   /// r = b - A x; to.results = |r|^2.
@@ -52,15 +51,9 @@ class QueuedProduct {
                          unsigned* ticket, const Stream& stream) = 0;
 };
 
-/// What `multiply` sums.
-struct ProductSums {
-  bool any = true;
-  std::optional<Ring> ring = {};  // of its numbers; none for Re <with, y> alone
-};
-
 /// The operator, on a GPU and with a `product_on_gpu` or `is_capturable`, outlives it.
 template <class S>
 std::unique_ptr<QueuedProduct<S>> make_queued_product(const LinearOperator<S>& matrix,
-                                                      const ProductSums& sums = {});
+                                                      const LoopProduct& multiplies = {});
 
 }  // namespace heddle::cuda

@@ -7,9 +7,10 @@
 namespace heddle {
 
 std::string_view name(Status status) {
-  constexpr std::array<std::string_view, 11> names = {
-      "converged", "iteration limit", "time limit",     "cancelled",    "indefinite",   "breakdown",
-      "stagnated", "not finite",      "accuracy limit", "out of range", "not Hermitian"};
+  constexpr std::array<std::string_view, 12> names = {
+      "converged",      "iteration limit", "time limit",    "cancelled",
+      "indefinite",     "breakdown",       "stagnated",     "not finite",
+      "accuracy limit", "out of range",    "not Hermitian", "not symmetric"};
   return names.at(static_cast<std::size_t>(status));
 }
 

@@ -26,6 +26,19 @@ void for_each_joined_step(const detail::MethodProgram& program, const Body& body
 
 }  // namespace
 
+LoopProduct product_of_loop(const detail::MethodProgram& program) {
+  for (int i = 0; i < program.iteration.steps; ++i) {
+    const methods::StepFacts& step = program.iteration.step[i];
+    if (step.kind != methods::StepKind::product) continue;
+    if (step.sums == 0) return {device::store_scaled};
+    if (step.sums == 2) return {device::store_and_dots, ring_size(program.ring)};
+    const bool is_plain =
+        !program.iteration.sum[step.first_sum].conjugates && program.ring != Ring::real;
+    return is_plain ? LoopProduct{device::store_and_plain_dot, 2} : LoopProduct{};
+  }
+  return {};
+}
+
 bool joins_next(const detail::MethodProgram& program, const methods::Facts& facts, int i) {
   if (program.ring != Ring::real || i + 1 >= facts.steps) return false;
   const methods::StepFacts& next = facts.step[i + 1];

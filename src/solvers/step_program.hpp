@@ -5,10 +5,18 @@
 #include <vector>
 
 #include "heddle/detail/method_program.hpp"
+#include "heddle/kernels/arguments.hpp"
 #include "heddle/kernels/chunks.hpp"
 #include "spmv/entry_program.hpp"
 
 namespace heddle::cuda {
+
+/// How the products of a method's iteration end, all the same way.
+struct LoopProduct {
+  device::Epilogue epilogue = device::store_and_dot;
+  int ring = 0;  // components of the ring of its sums; 0 where they are of none
+};
+LoopProduct product_of_loop(const detail::MethodProgram& program);
 
 /// Whether one kernel does the update at step i and the preconditioner behind it, if that acts by
 /// rows. Over other rings than the real numbers a thread has no row.

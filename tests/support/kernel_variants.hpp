@@ -86,6 +86,7 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "dots", .epilogue = device::store_and_dots},
       {.name = "real dots", .epilogue = device::store_and_dots, .own_ring = false},
       {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
+      {.name = "plain dot in a loop", .epilogue = device::store_and_plain_dot, .in_loop = true},
       {.name = "residual", .epilogue = device::store_residual},
       {.name = "diagonal", .kind = diagonal},
       {.name = "conjugate gradient", .kind = steps, .steps = {{method_rows::conjugate_gradient}}},
@@ -108,7 +109,12 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .own_ring = false,
        .jacobi = true,
        .steps = {{method_rows::bicgstab, true}}},
-      {.name = "MINRES", .kind = steps, .steps = {{method_rows::minres}}},
+      {.name = "MINRES's and conjugate residual's steps",
+       .kind = steps,
+       .steps = {{method_rows::minres}, {method_rows::conjugate_residual}}},
+      {.name = "COCG's and COCR's steps",
+       .kind = steps,
+       .steps = {{method_rows::cocg}, {method_rows::cocr}, {method_rows::cocr, true}}},
       {.name = "steps with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,
@@ -194,6 +200,11 @@ inline bool is_valid_variant(const Selection& selection) {
                       (!program.steps.empty() && program.steps[0].method.needs_hermitian) ||
                       (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
+  constexpr int of_quaternion = 4;
+  if (program.epilogue == device::store_and_plain_dot &&
+      entry_of(selection).shape.ring == of_quaternion) {
+    return false;
+  }
   try {
     const Plan plan = parse_plan(plan_text_of(selection));
     cuda::check_plan_for_gpu(plan);

@@ -22,7 +22,8 @@ namespace heddle::bench {
 /// PETSc's type of a solver of that name; empty where it has none.
 inline std::string ksp_type(std::string_view method) {
   if (method == "bicgstab") return "bcgs";
-  const bool has_the_name = method == "cg" || method == "minres" || method == "gmres";
+  const bool has_the_name =
+      method == "cg" || method == "minres" || method == "gmres" || method == "cr";
   return has_the_name ? std::string(method) : std::string();
 }
 

@@ -281,7 +281,11 @@ Problem make_problem(const ProblemName& problem, const Device& device) {
       problem.entry != EntryKind::complex && !problem.name.starts_with(by_length);
   std::vector<std::string> plans = known_plans(matrix, device);
   std::vector<double> x = random_x(matrix);
-  return {problem.name, std::move(matrix), is_hermitian, std::move(plans), std::move(x)};
+  return {.name = problem.name,
+          .matrix = std::move(matrix),
+          .hermitian_positive_definite = is_hermitian,
+          .plans = std::move(plans),
+          .x = std::move(x)};
 }
 
 }  // namespace heddle::bench

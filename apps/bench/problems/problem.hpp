@@ -16,6 +16,7 @@ struct Problem {
   std::string name;  // e.g. surface-34834
   AnyMatrix matrix;
   bool hermitian_positive_definite = false;  // conjugate gradient may be run
+  bool complex_symmetric = false;            // COCG may be run
   /// Plans that are known to be good for it, beside the one that is chosen.
   std::vector<std::string> plans;
 

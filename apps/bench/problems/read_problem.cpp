@@ -63,12 +63,14 @@ bool is_diagonal(const ScalarMatrix& file) {
   return file.entries() <= std::max<Offset>(file.rows(), file.columns());
 }
 
-bool may_be_positive_definite(const AnyMatrix& matrix, const Device& device) {
-  if (matrix.rows() != matrix.columns()) return false;
-  constexpr double rounding = 1e-12;
-  const Features found = features(matrix, device);
+constexpr double rounding = 1e-12;
+
+bool may_be_positive_definite(const Features& found) {
   return found.symmetric_pattern && found.has_adjoint && found.hermitian_defect <= rounding &&
          found.missing_diagonal == 0;
+}
+bool is_complex_symmetric(const Features& found) {
+  return found.symmetric_pattern && found.has_transpose && found.symmetric_defect <= rounding;
 }
 
 }  // namespace
@@ -86,9 +88,13 @@ Problem read_problem(const std::string& path, const std::optional<EntryKind>& en
       }();
   std::vector<std::string> plans = known_plans(matrix, device);
   std::vector<double> x = random_x(matrix);
-  const bool definite = may_be_positive_definite(matrix, host);
-  return {std::filesystem::path(path).filename().string(), std::move(matrix), definite,
-          std::move(plans), std::move(x)};
+  const Features found = features(matrix, host);
+  return {.name = std::filesystem::path(path).filename().string(),
+          .matrix = std::move(matrix),
+          .hermitian_positive_definite = may_be_positive_definite(found),
+          .complex_symmetric = is_complex_symmetric(found),
+          .plans = std::move(plans),
+          .x = std::move(x)};
 }
 
 }  // namespace heddle::bench

@@ -372,6 +372,7 @@ void solver_suite(Session& session, const Problem& problem) {
   const OwnSystems own = own_systems(session, problem);
   for (const MethodInfo& method : method_table()) {
     if (method.needs_hermitian && !problem.hermitian_positive_definite) continue;
+    if (method.needs_symmetric && !problem.complex_symmetric) continue;
     const std::string name(method.name);
     measure(session, problem, own, {name, method, PreconditionerKind::none});
     measure(session, problem, own, {name + "+jacobi", method, PreconditionerKind::jacobi});

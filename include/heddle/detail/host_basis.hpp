@@ -130,7 +130,7 @@ class HostBasis {
           const auto of_run = sum_over<T, size>(
               run.count,
               [&](Offset i, T* into) {
-                add_conjugate_product(element<R>(v, run, i), element<R>(from.data, run, i), into);
+                add_inner_product(element<R>(v, run, i), element<R>(from.data, run, i), into);
               },
               [](Offset) {});
           for (int c = 0; c < size; ++c) sums[k * size + c] += of_run[static_cast<std::size_t>(c)];

@@ -48,8 +48,8 @@ constexpr bool decisions_have_updates(const methods::Facts& facts, bool may_end_
   }
   return true;
 }
-/// Nothing, or Re <v, v_out>, or <v, v_out> or <v_out, v> and |v_out|^2, and the same for all
-/// products.
+/// Nothing, or Re <v, v_out>, or v v_out, or <v, v_out> or <v_out, v> and |v_out|^2, and the same
+/// for all products.
 constexpr bool products_have_sums(const methods::Facts& facts) {
   int sums = -1;
   for (int i = 0; i < facts.steps; ++i) {
@@ -61,11 +61,11 @@ constexpr bool products_have_sums(const methods::Facts& facts) {
     }
     const methods::SumFacts &first = facts.sum[step.first_sum],
                             &second = facts.sum[step.first_sum + 1];
-    const bool in_ring = step.sums == 2;
+    const bool in_ring = step.sums == 2 || !first.conjugates;
     const bool is_norm = second.left == step.out && second.right == step.out && !second.in_ring;
     const bool is_product = (first.left == step.out) != (first.right == step.out);
     if (step.sums < 1 || step.sums > 2 || !is_product || first.in_ring != in_ring) return false;
-    if ((in_ring && !is_norm) || (sums >= 0 && sums != step.sums)) return false;
+    if ((step.sums == 2 && !is_norm) || (sums >= 0 && sums != step.sums)) return false;
     sums = step.sums;
   }
   return true;
@@ -92,8 +92,8 @@ constexpr void check_listing() {
                 "an update follows each decision of a method, unless the start ends with it");
   static_assert(
       products_have_sums(start) && products_have_sums(iteration),
-      "a product of a method sums nothing, RealDot with its result, or Dot with it and its "
-      "Norm");
+      "a product of a method sums nothing, RealDot or PlainDot with its result, or Dot with it "
+      "and its Norm");
   static_assert(start_leaves_the_same_sums(start, iteration),
                 "start and iteration of a method leave the same sums behind their last decision");
 }

@@ -55,16 +55,18 @@ inline constexpr unsigned most_for_every_block = 4096;
 
 /// What is done to the sum of a row, before it is stored as y.
 enum Epilogue {
-  store_scaled,    // y = alpha A x + beta y
-  store_and_dot,   // y = A x, Re <with, y>
-  store_and_dots,  // y = A x, <with, y> in the ring, and |y|^2
-  store_residual   // y = with - A x, |y|^2
+  store_scaled,         // y = alpha A x + beta y
+  store_and_dot,        // y = A x, Re <with, y>
+  store_and_dots,       // y = A x, <with, y> in the ring, and |y|^2
+  store_and_plain_dot,  // y = A x, the bilinear with y in the ring
+  store_residual        // y = with - A x, |y|^2
 };
 
 /// Sums that an epilogue leaves, over a ring of `ring` components.
 HEDDLE_HD constexpr int sums_of(int epilogue, int ring) {
   return epilogue == store_and_dot || epilogue == store_residual ? 1
          : epilogue == store_and_dots                            ? ring + 1
+         : epilogue == store_and_plain_dot                       ? ring
                                                                  : 0;
 }
 

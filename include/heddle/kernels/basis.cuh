@@ -144,8 +144,8 @@ class BasisBlock {
 #pragma unroll
         for (int e = 0; e < Chunk::elements; ++e) {
           double* const of_vector = sums + n * numbers_of_vector;
-          add_conjugate_product(v[n].at[e], u.at[e], of_vector);
-          add_conjugate_product(v[n].at[e], w.at[e], of_vector + size);
+          add_inner_product(v[n].at[e], u.at[e], of_vector);
+          add_inner_product(v[n].at[e], w.at[e], of_vector + size);
         }
       }
     }
@@ -185,7 +185,7 @@ __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
     const auto* const number = reinterpret_cast<const Number*>(numbers);
     for (int k = threadIdx.x; k < count; k += 32) {
       sums[0] += squared_norm(number[2 * k]);
-      add_conjugate_product(number[2 * k], number[2 * k + 1], sums + 1);
+      add_inner_product(number[2 * k], number[2 * k + 1], sums + 1);
     }
     add_over_lanes(sums);
     if (threadIdx.x == 0) {

@@ -11,9 +11,10 @@ template <class Plan>
 using ArgumentsOf = ProductArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
                                      typename result_entry_t<typename Plan::entry>::scalar>;
 
-/// conj(a) b in a ring of R components, added to `sum`; Hamilton's product for 4.
-template <int R, class V>
+/// conj(a) b in a ring of R components, added to `sum`, Hamilton's product for 4; or a b.
+template <int R, bool conjugates = true, class V>
 __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const V& b) {
+  static_assert(conjugates || R < 4);
 #pragma unroll
   for (int k = 0; k < V::components; k += R) {
     double p[R], q[R];
@@ -25,8 +26,9 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
     if constexpr (R == 1) {
       sum[0] += p[0] * q[0];
     } else if constexpr (R == 2) {
-      sum[0] += p[0] * q[0] + p[1] * q[1];
-      sum[1] += p[0] * q[1] - p[1] * q[0];
+      const double imaginary = conjugates ? p[1] : -p[1];
+      sum[0] += p[0] * q[0] + imaginary * q[1];
+      sum[1] += p[0] * q[1] - imaginary * q[0];
     } else {
       sum[0] += p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
       sum[1] += p[0] * q[1] - p[1] * q[0] - p[2] * q[3] + p[3] * q[2];
@@ -70,6 +72,8 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, cons
       }
     } else if constexpr (Plan::epilogue == store_and_dot) {
       add_inner_product<1>(sums, with, sum);
+    } else if constexpr (Plan::epilogue == store_and_plain_dot) {
+      add_inner_product<Plan::ring, false>(sums, with, sum);
     } else {
       add_inner_product<Plan::ring>(sums, with, sum);
 #pragma unroll

@@ -89,13 +89,13 @@ HEDDLE_HD S squared_norm(const Coefficient<R, S>& a) {
   return sum;
 }
 
-/// sums[0..size) += conj(a) b, in the scalar of the sums.
-template <Ring R, class S, class T>
-HEDDLE_INLINE void add_conjugate_product(const Coefficient<R, S>& a, const Coefficient<R, S>& b,
-                                         T* sums) {
+/// sums[0..size) += conj(a) b, or a b, in the scalar of the sums.
+template <bool conjugates = true, Ring R, class S, class T>
+HEDDLE_INLINE void add_inner_product(const Coefficient<R, S>& a, const Coefficient<R, S>& b,
+                                     T* sums) {
   Coefficient<R, T> left, right;
   for (int c = 0; c < left.size; ++c) {
-    left.component[c] = c == 0 ? T(a.component[c]) : -T(a.component[c]);
+    left.component[c] = c == 0 || !conjugates ? T(a.component[c]) : -T(a.component[c]);
     right.component[c] = b.component[c];
   }
   multiply_add_at<R>(sums, left.component, right.component);

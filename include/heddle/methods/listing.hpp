@@ -25,13 +25,19 @@ enum class StepKind { product, precondition, update, decide, orthogonalize };
 template <int a, int b>
 struct Dot {
   static constexpr int left = a, right = b;
-  static constexpr bool in_ring = true;
+  static constexpr bool in_ring = true, conjugates = true;
+};
+/// The bilinear v_a v_b, which conjugates nothing: over real and complex numbers.
+template <int a, int b>
+struct PlainDot {
+  static constexpr int left = a, right = b;
+  static constexpr bool in_ring = true, conjugates = false;
 };
 /// Re <v_a, v_b>.
 template <int a, int b>
 struct RealDot {
   static constexpr int left = a, right = b;
-  static constexpr bool in_ring = false;
+  static constexpr bool in_ring = false, conjugates = true;
 };
 /// |v_a|^2.
 template <int a>
@@ -52,8 +58,8 @@ struct Sums {
   static constexpr int count = sizeof...(Sum);
 };
 
-/// v_out = A v_in. A GPU sums beside it Re <v_a, v_out>, or <v_a, v_out> (or <v_out, v_a>) and
-/// |v_out|^2.
+/// v_out = A v_in. A GPU sums beside it Re <v_a, v_out>, or v_a v_out by `PlainDot`, or
+/// <v_a, v_out> (or <v_out, v_a>) and |v_out|^2.
 template <int from, int to, class... Sum>
 struct Product {
   static constexpr StepKind kind = StepKind::product;
@@ -184,7 +190,7 @@ struct StepFacts {
 };
 struct SumFacts {
   int left = 0, right = 0;
-  bool in_ring = false;
+  bool in_ring = false, conjugates = true;
   int step = 0;
   int same = 0;  // the first sum that is the same number: |r|^2 and Re <r, z> where z is r
 };
@@ -198,11 +204,11 @@ struct Facts {
   template <class Sum>
   HEDDLE_HD constexpr void add_sum(bool may_repeat) {
     SumFacts& added = sum[sums];
-    added = {Sum::left, Sum::right, Sum::in_ring, steps, sums};
+    added = {Sum::left, Sum::right, Sum::in_ring, Sum::conjugates, steps, sums};
     for (int other = 0; may_repeat && other < sums; ++other) {
       const SumFacts& known = sum[other];
       if (known.step == steps - 1 && known.left == added.left && known.right == added.right &&
-          known.in_ring == added.in_ring) {
+          known.in_ring == added.in_ring && known.conjugates == added.conjugates) {
         added.same = other;
       }
     }
@@ -317,7 +323,7 @@ HEDDLE_INLINE Coefficients<M, S> rounded(const Coefficients<M, T>& c) {
 template <class Sum, class V, class T>
 HEDDLE_INLINE void add_term(const V& v, T* sums) {
   if constexpr (Sum::in_ring) {
-    add_conjugate_product(v[Sum::left], v[Sum::right], sums);
+    add_inner_product<Sum::conjugates>(v[Sum::left], v[Sum::right], sums);
   } else {
     for (int k = 0; k < v[Sum::left].size; ++k) {
       sums[0] += T(v[Sum::left].component[k]) * T(v[Sum::right].component[k]);

@@ -60,6 +60,7 @@ struct TypedEntries {
   const CsrMatrix<E>& matrix;
 
   bool has_adjoint() const { return heddle::has_adjoint<E>; }
+  bool has_transpose() const { return has_adjoint() && E::ring != Ring::quaternion; }
   double magnitude(Offset i) const { return detail::magnitude(load(matrix.entry(i))); }
   bool is_singular(Offset i) const {
     if constexpr (has_inverse<E>) {
@@ -68,12 +69,17 @@ struct TypedEntries {
     }
     return false;
   }
-  /// |a_i - adjoint(a_j)|; 0 where there is none.
-  double hermitian_defect(Offset i, Offset j) const {
+  /// |a_i - adjoint(a_j)|, or the same of the transpose; 0 where there is none.
+  double defect(Offset i, Offset j, bool transposes) const {
     if constexpr (heddle::has_adjoint<E>) {
       const auto a = load(matrix.entry(i));
       auto difference = adjoint(load(matrix.entry(j)));
-      for (int k = 0; k < E::components; ++k) difference.component[k] -= a.component[k];
+      for (int k = 0; k < E::components; ++k) {
+        if (transposes && E::ring == Ring::complex && k % 2 == 1) {
+          difference.component[k] = -difference.component[k];
+        }
+        difference.component[k] -= a.component[k];
+      }
       return detail::magnitude(difference);
     }
     return 0;
@@ -87,6 +93,7 @@ struct DefinedEntries {
 
   const EntryDefinition& definition() const { return *matrix.definition(); }
   bool has_adjoint() const { return definition().has_adjoint(); }
+  bool has_transpose() const { return false; }
   double magnitude(Offset i) const { return norm(matrix.entry(i)); }
   bool is_singular(Offset i) const {
     if (!definition().has_inverse()) return false;
@@ -95,7 +102,7 @@ struct DefinedEntries {
     invert(definition(), matrix.entry(i), inverse.data(), registers);
     return detail::is_singular(matrix.entry(i), inverse.data(), definition().size());
   }
-  double hermitian_defect(Offset i, Offset j) const {
+  double defect(Offset i, Offset j, bool) const {
     if (!has_adjoint()) return 0;
     Components difference;
     std::vector<S> registers;
@@ -114,10 +121,11 @@ template <class Entries>
 void look_at_entries(const PatternView& pattern, const Entries& entries, const Stream& stream,
                      Features& f) {
   f.has_adjoint = entries.has_adjoint();
+  f.has_transpose = entries.has_transpose();
   struct Seen {
     Index missing = 0, singular = 0;
     bool symmetric = true;
-    double largest = 0, defect = 0;
+    double largest = 0, hermitian = 0, transposed = 0;
   };
   const auto look_at_row = [&](Index row, Seen& seen) {
     bool on_diagonal = false;
@@ -131,21 +139,26 @@ void look_at_entries(const PatternView& pattern, const Entries& entries, const S
       if (mirrored < 0) {
         seen.symmetric = false;
       } else {
-        seen.defect = std::max(seen.defect, entries.hermitian_defect(i, mirrored));
+        seen.hermitian = std::max(seen.hermitian, entries.defect(i, mirrored, false));
+        seen.transposed = std::max(seen.transposed, entries.defect(i, mirrored, true));
       }
     }
     seen.missing += !on_diagonal;
   };
-  const Seen all = parallel_reduce(
-      stream.threads, f.rows, Seen{}, look_at_row, [](Seen& joined, const Seen& seen) {
-        joined = {joined.missing + seen.missing, joined.singular + seen.singular,
-                  joined.symmetric && seen.symmetric, std::max(joined.largest, seen.largest),
-                  std::max(joined.defect, seen.defect)};
-      });
+  const Seen all = parallel_reduce(stream.threads, f.rows, Seen{}, look_at_row,
+                                   [](Seen& joined, const Seen& seen) {
+                                     joined = {joined.missing + seen.missing,
+                                               joined.singular + seen.singular,
+                                               joined.symmetric && seen.symmetric,
+                                               std::max(joined.largest, seen.largest),
+                                               std::max(joined.hermitian, seen.hermitian),
+                                               std::max(joined.transposed, seen.transposed)};
+                                   });
   f.symmetric_pattern = all.symmetric;
   f.missing_diagonal = all.missing;
   f.singular_diagonal = all.singular;
-  f.hermitian_defect = all.largest > 0 ? all.defect / all.largest : 0;
+  f.hermitian_defect = all.largest > 0 ? all.hermitian / all.largest : 0;
+  f.symmetric_defect = all.largest > 0 ? all.transposed / all.largest : 0;
 }
 
 }  // namespace

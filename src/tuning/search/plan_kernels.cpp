@@ -65,6 +65,14 @@ KernelSource persistent_guess(const ProductProgram& product, PersistentMethod me
                             fits && may_lie_in_shared_memory(product.plan), method});
 }
 
+/// Of the method's coefficients.
+Ring ring_of(const MethodInfo& method, const Plan& plan, int components) {
+  const bool is_real = plan.loop.recurrence == Recurrence::real && !method.needs_symmetric;
+  return is_real || components == 1 ? Ring::real
+         : components == 2          ? Ring::complex
+                                    : Ring::quaternion;
+}
+
 }  // namespace
 
 std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& plan,
@@ -92,15 +100,17 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   }
 
   const MethodInfo& method = *objective.method;
-  const bool jacobi = is_timed_with_jacobi(method), has_ring = method.has_ring_coefficients;
+  const bool jacobi = is_timed_with_jacobi(method);
   const ProductProgram own = program(given, device::store_scaled);
   if (jacobi) kernels.push_back(diagonal_source(own, given.arithmetic_bytes));
   add_product(program(given, device::store_residual));
-  ProductProgram in_loop =
-      program(iterated, method.restarts ? device::store_scaled  // it sums by itself
-                        : has_ring      ? device::store_and_dots
-                                        : device::store_and_dot);
-  if (has_ring && plan.loop.recurrence == Recurrence::real) in_loop.ring = 1;
+  const bool once = plan.loop.form != LoopForm::stepped && plan.loop.single_reduction;
+  const auto steps =
+      program_of_method(once && method.single_reduction ? *method.single_reduction : method,
+                        ring_of(method, plan, own.shape.ring), jacobi);
+  const LoopProduct multiplies = product_of_loop(steps);
+  ProductProgram in_loop = program(iterated, multiplies.epilogue);
+  if (multiplies.ring != 0) in_loop.ring = multiplies.ring;
   if (plan.loop.form == LoopForm::persistent && method.has_one_kernel) {
     in_loop.epilogue = device::store_and_dot;
     kernels.push_back(persistent_guess(in_loop, persistent_method(method), matrix, use, gpu));
@@ -108,12 +118,6 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   }
   in_loop.in_loop = true;
   add_product(in_loop);
-  const bool once = plan.loop.form != LoopForm::stepped && plan.loop.single_reduction;
-  const Ring ring = in_loop.ring == 4   ? Ring::quaternion
-                    : in_loop.ring == 2 ? Ring::complex
-                                        : Ring::real;
-  const auto steps = program_of_method(
-      once && method.single_reduction ? *method.single_reduction : method, ring, jacobi);
   const bool contiguous = plan.layout.vector == VectorLayout::aos || steps.ring == Ring::real;
   const int parts = device::parts_of_group(plan.gpu.block_size);
   for (auto& [name, source] :

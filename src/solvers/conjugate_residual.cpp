@@ -1,0 +1,21 @@
+#include "heddle/conjugate_residual.hpp"
+
+#include "heddle/methods/conjugate_residual.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+ConjugateResidual<S>::ConjugateResidual(OperatorReference<S> matrix,
+                                        std::shared_ptr<Preconditioner<S>> preconditioner,
+                                        SolverOptions options)
+    : KrylovSolver<S>(matrix, preconditioner, std::move(options),
+                      detail::method_over<methods::ConjugateResidual, false, S>(
+                          method_rows::conjugate_residual, Ring::real, preconditioner != nullptr)) {
+}
+
+template class ConjugateResidual<float>;
+template class ConjugateResidual<double>;
+template class ConjugateResidual<long double>;
+
+}  // namespace heddle

@@ -1,0 +1,99 @@
+// The conjugate residual method: MINRES where the matrix is definite.
+#include "heddle/conjugate_residual.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heddle/jacobi.hpp"
+#include "heddle/minres.hpp"
+#include "support/random_matrix.hpp"
+#include "support/row_weights.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::conjugate_residual {
+namespace {
+
+template <class E>
+class ConjugateResidualEntries : public ::testing::Test {};
+TYPED_TEST_SUITE(ConjugateResidualEntries, HermitianEntries<double>);
+
+TYPED_TEST(ConjugateResidualEntries, MakesTheSmallestResidualsAsMinresDoes) {
+  using E = TypeParam;
+  Seed seed(4201);
+  for (const Index rows : {1, 2, 33, 400}) {
+    SCOPED_TRACE(rows);
+    const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
+    const Field<E> b = random_field<E>(rows, seed.generator);
+    for (const char* plan : {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa"}) {
+      SCOPED_TRACE(plan);
+      const Operator<E> A(matrix, parse_plan(plan));
+      const SolverOptions options{.record_history = true};
+      ConjugateResidual<double> solver(A, options);
+      Minres<double> minres(A, options);
+      Field<E> x(rows), y(rows);
+      const Report report = solver.solve(b, x);
+      minres.solve(b, y);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
+      ASSERT_EQ(solver.history().size(), minres.history().size());
+      for (std::size_t k = 0; k < minres.history().size(); ++k) {
+        const double expected = minres.history()[k];
+        EXPECT_NEAR(solver.history()[k], expected, 1e-5 * expected + 1e-14) << k;
+      }
+    }
+  }
+}
+
+TYPED_TEST(ConjugateResidualEntries, TakesPreconditioners) {
+  using E = TypeParam;
+  Seed seed(4202);
+  const auto matrix = random_positive_definite_matrix<E>(300, 7, seed.generator);
+  const Operator<E> A(matrix, Plan{});
+  const Field<E> b = random_field<E>(300, seed.generator);
+  Field<E> x(300);
+  const Report report = ConjugateResidual(A, Jacobi(A)).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
+  Field<E> y(300);
+  const RowWeights<double> negative(std::vector<double>(300, -1.0));
+  EXPECT_EQ(ConjugateResidual(A, negative).solve(b, y).status, Status::indefinite);
+}
+
+TEST(ConjugateResidual, SolvesInSingle) {
+  using E = quaternion<float>;
+  Seed seed(4203);
+  const auto matrix = random_positive_definite_matrix<E>(300, 7, seed.generator);
+  const Operator<E> A(matrix, Plan{});
+  const Field<E> b = random_field<E>(300, seed.generator);
+  Field<E> x(300);
+  const Report report = ConjugateResidual(A).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+}
+
+/// r* A r = 0 for r = b.
+TEST(ConjugateResidual, BreaksDownWhereMinresDoesNot) {
+  using E = real<double>;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(2, 2);
+  dense(0, 0) = 1;
+  dense(1, 1) = -1;
+  const Operator<E> A(from_dense(dense), Plan{});
+  Field<E> b(2), x(2);
+  b.scalars()[0] = b.scalars()[1] = 1;
+  const Report report = ConjugateResidual(A).solve(b, x);
+  EXPECT_EQ(report.status, Status::breakdown) << report;
+  EXPECT_NE(report.detail.find("use MINRES"), std::string::npos) << report.detail;
+}
+
+TEST(ConjugateResidual, RefusesWhatIsNotHermitian) {
+  using E = complex<double>;
+  Seed seed(4204);
+  const Operator<E> A(random_dominant_matrix<E>({.rows = 50, .columns = 50}, seed.generator),
+                      Plan{});
+  const Field<E> b = random_field<E>(50, seed.generator);
+  Field<E> x(50);
+  EXPECT_EQ(ConjugateResidual(A).solve(b, x).status, Status::not_hermitian);
+}
+
+}  // namespace
+}  // namespace heddle::test::conjugate_residual
