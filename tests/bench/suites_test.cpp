@@ -166,7 +166,9 @@ TEST_F(SuitesOfASolid, KeepRefusals) {
   product_suite(*session, *problem);
   solver_suite(*session, *problem);
   const auto run = session->run();
-  ASSERT_EQ(run.records.size(), 1 + 2 * method_table().size());
+  const auto methods = std::count_if(method_table().begin(), method_table().end(),
+                                     [](const MethodInfo& m) { return !m.needs_symmetric; });
+  ASSERT_EQ(run.records.size(), static_cast<std::size_t>(1 + 2 * methods));
   for (const Record& record : run.records) {
     const Candidate* peer = record.find(Role::peer);
     ASSERT_NE(peer, nullptr);
@@ -218,6 +220,7 @@ TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
   }
   std::vector<std::string> expected;
   for (const MethodInfo& method : method_table()) {
+    if (method.needs_symmetric) continue;
     expected.emplace_back(method.name);
     expected.push_back(expected.back() + "+jacobi");
   }

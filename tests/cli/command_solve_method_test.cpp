@@ -76,10 +76,12 @@ TEST_F(SolveMethod, GivesWayToMinresForIndefiniteMatrices) {
   EXPECT_NE(report["solver_reason"].get<std::string>().find("indefinite"), std::string::npos);
   EXPECT_LE(report["residual"], 1e-10);
   // Jacobi's preconditioner is as indefinite as this matrix.
+  write(diagonal({-1, -2, -3, -4, 1}));
   const json with_jacobi = solve({"--json"}).json();
   EXPECT_EQ(with_jacobi["solver"], "bicgstab");
   EXPECT_EQ(with_jacobi["solver_reason"], "the matrix is indefinite, and so is the preconditioner");
   // By name it stays what it is.
+  write(diagonal({1, -2, 3, 4, -5}));
   const Result named = solve({"--solver", "cg", "--preconditioner", "none", "--json"});
   EXPECT_EQ(named.status, 1);
   EXPECT_EQ(named.json()["status"], "indefinite");
@@ -89,16 +91,18 @@ TEST_F(SolveMethod, IsCocrForComplexSymmetricMatrices) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate complex symmetric\n3 3 5\n1 1 4 1\n2 1 -1 0.5\n"
                "2 2 4 1\n3 2 -1 0.25\n3 3 4 2\n");
-  const json report = solve({"--json"}).json();
+  const std::vector<std::string> complex = {"--entry", "complex", "--json"};
+  const json report = solve(complex).json();
   EXPECT_EQ(report["solver"], "cocr");
   EXPECT_EQ(report["solver_reason"], "the matrix is complex symmetric");
   EXPECT_LE(report["residual"], 1e-10);
-  EXPECT_EQ(solve({"--solver", "cocg", "--json"}).json()["status"], "converged");
+  EXPECT_EQ(solve({"--entry", "complex", "--solver", "cocg", "--json"}).json()["status"],
+            "converged");
   // r^T r = 0 for b = (1, i, 0) and the identity: a breakdown, after which another method solves.
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 0 1\n2 2 0 1\n");
   folder.write("b.mtx", "%%MatrixMarket matrix array complex general\n2 1\n1 0\n0 1\n");
-  const json broken = solve({"--rhs", "b.mtx", "--json"}).json();
+  const json broken = solve({"--entry", "complex", "--rhs", "b.mtx", "--json"}).json();
   EXPECT_EQ(broken["solver"], "bicgstab");
   EXPECT_EQ(broken["solver_reason"], "COCR broke down after 0 iterations");
   EXPECT_EQ(broken["status"], "converged");

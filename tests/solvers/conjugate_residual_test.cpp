@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
@@ -29,6 +29,7 @@ TYPED_TEST(ConjugateResidualEntries, MakesTheSmallestResidualsAsMinresDoes) {
       SCOPED_TRACE(plan);
       const Operator<E> A(matrix, parse_plan(plan));
       const SolverOptions options{.record_history = true};
+      constexpr std::size_t steps = 12;  // rounding has not yet grown with the lost orthogonality
       ConjugateResidual<double> solver(A, options);
       Minres<double> minres(A, options);
       Field<E> x(rows), y(rows);
@@ -36,10 +37,9 @@ TYPED_TEST(ConjugateResidualEntries, MakesTheSmallestResidualsAsMinresDoes) {
       minres.solve(b, y);
       EXPECT_TRUE(report.converged()) << report;
       EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
-      ASSERT_EQ(solver.history().size(), minres.history().size());
-      for (std::size_t k = 0; k < minres.history().size(); ++k) {
+      for (std::size_t k = 0; k < std::min(steps, minres.history().size()); ++k) {
         const double expected = minres.history()[k];
-        EXPECT_NEAR(solver.history()[k], expected, 1e-5 * expected + 1e-14) << k;
+        EXPECT_NEAR(solver.history().at(k), expected, 1e-9 * expected + 1e-14) << k;
       }
     }
   }

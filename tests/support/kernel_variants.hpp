@@ -83,7 +83,6 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "product"},
       {.name = "dot", .epilogue = device::store_and_dot},
       {.name = "dot in a loop", .epilogue = device::store_and_dot, .in_loop = true},
-      {.name = "dots", .epilogue = device::store_and_dots},
       {.name = "real dots", .epilogue = device::store_and_dots, .own_ring = false},
       {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
       {.name = "plain dot in a loop", .epilogue = device::store_and_plain_dot, .in_loop = true},
@@ -101,9 +100,13 @@ inline const std::vector<VariantProgram>& variant_programs() {
        .kind = steps,
        .steps = {{method_rows::minres}},
        .chunks_together = 2},
-      {.name = "BiCGStab's and GMRES's steps",
+      {.name = "steps over the entry's ring",
        .kind = steps,
-       .steps = {{method_rows::bicgstab}, {method_rows::gmres}, {method_rows::gmres, true}}},
+       .steps = {{method_rows::bicgstab},
+                 {method_rows::gmres},
+                 {method_rows::gmres, true},
+                 {method_rows::cocg},
+                 {method_rows::cocr, true}}},
       {.name = "real BiCGStab's steps with Jacobi",
        .kind = steps,
        .own_ring = false,
@@ -112,9 +115,6 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "MINRES's and conjugate residual's steps",
        .kind = steps,
        .steps = {{method_rows::minres}, {method_rows::conjugate_residual}}},
-      {.name = "COCG's and COCR's steps",
-       .kind = steps,
-       .steps = {{method_rows::cocg}, {method_rows::cocr}, {method_rows::cocr, true}}},
       {.name = "steps with Jacobi",
        .kind = preconditioned_steps,
        .jacobi = true,
@@ -200,11 +200,6 @@ inline bool is_valid_variant(const Selection& selection) {
                       (!program.steps.empty() && program.steps[0].method.needs_hermitian) ||
                       (program.in_loop && program.epilogue == device::store_and_dot);
   if (solves && !entry_of(selection).has_adjoint) return false;  // refused by conjugate gradient
-  constexpr int of_quaternion = 4;
-  if (program.epilogue == device::store_and_plain_dot &&
-      entry_of(selection).shape.ring == of_quaternion) {
-    return false;
-  }
   try {
     const Plan plan = parse_plan(plan_text_of(selection));
     cuda::check_plan_for_gpu(plan);
@@ -257,6 +252,8 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       plan.layout.lanes == Layout::all_rows ? some_rows : plan.layout.lanes,
       program.epilogue,
       program.own_ring ? entry.shape.ring : 1};
+  // Quaternions have no bilinear products.
+  if (program.epilogue == device::store_and_plain_dot && product.ring == 4) product.ring = 1;
   product.in_loop = program.in_loop;
   const Ring ring = product.ring == 4   ? Ring::quaternion
                     : product.ring == 2 ? Ring::complex

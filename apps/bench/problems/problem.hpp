@@ -16,13 +16,13 @@ struct Problem {
   std::string name;  // e.g. surface-34834
   AnyMatrix matrix;
   bool hermitian_positive_definite = false;  // conjugate gradient may be run
-  bool complex_symmetric = false;            // COCG may be run
   /// Plans that are known to be good for it, beside the one that is chosen.
   std::vector<std::string> plans;
 
   /// The x of its products and the right-hand side of its solves: pseudo-random numbers in [-1, 1]
   /// that floats represent, scalars of all rows in the user's order.
   std::vector<double> x;
+  bool complex_symmetric = false;  // COCG may be run
 };
 
 /// A problem by its name, before it is made.

@@ -92,9 +92,9 @@ Problem read_problem(const std::string& path, const std::optional<EntryKind>& en
   return {.name = std::filesystem::path(path).filename().string(),
           .matrix = std::move(matrix),
           .hermitian_positive_definite = may_be_positive_definite(found),
-          .complex_symmetric = is_complex_symmetric(found),
           .plans = std::move(plans),
-          .x = std::move(x)};
+          .x = std::move(x),
+          .complex_symmetric = is_complex_symmetric(found)};
 }
 
 }  // namespace heddle::bench

@@ -27,7 +27,7 @@ struct HEDDLE_EXPORT Features {
   bool symmetric_pattern = false;
   bool has_adjoint = false;     // the entries have one, so that the next is meaningful
   double hermitian_defect = 0;  // largest |a_ij - adjoint(a_ji)| over the largest |a|
-  bool has_transpose = false;   // real and complex entries: the same of the next
+  bool has_transpose = false;   // complex entries: the same of the next
   double symmetric_defect = 0;  // largest |a_ij - transpose(a_ji)| over the largest |a|
   Index missing_diagonal = 0;   // rows without a diagonal entry
   Index singular_diagonal = 0;  // rows whose diagonal entry has no inverse, beside those

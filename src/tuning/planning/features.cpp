@@ -60,7 +60,7 @@ struct TypedEntries {
   const CsrMatrix<E>& matrix;
 
   bool has_adjoint() const { return heddle::has_adjoint<E>; }
-  bool has_transpose() const { return has_adjoint() && E::ring != Ring::quaternion; }
+  bool has_transpose() const { return has_adjoint() && E::ring == Ring::complex; }
   double magnitude(Offset i) const { return detail::magnitude(load(matrix.entry(i))); }
   bool is_singular(Offset i) const {
     if constexpr (has_inverse<E>) {
@@ -75,7 +75,7 @@ struct TypedEntries {
       const auto a = load(matrix.entry(i));
       auto difference = adjoint(load(matrix.entry(j)));
       for (int k = 0; k < E::components; ++k) {
-        if (transposes && E::ring == Ring::complex && k % 2 == 1) {
+        if (transposes && k % 2 == 1) {
           difference.component[k] = -difference.component[k];
         }
         difference.component[k] -= a.component[k];

@@ -151,8 +151,14 @@ void check_objective(const AnyMatrix& matrix, Objective objective) {
                                       std::to_string(matrix.columns()) +
                                       "; its product can be tuned");
   }
-  const bool has_an_adjoint = std::visit([](const auto& entry) { return entry->has_adjoint; },
-                                         detail::entry_table_of(matrix));
+  const auto [has_an_adjoint, ring] =
+      std::visit([](const auto& entry) { return std::pair(entry->has_adjoint, entry->ring); },
+                 detail::entry_table_of(matrix));
+  if (objective.method->needs_symmetric && ring == Ring::quaternion) {
+    throw Error(ErrorKind::unsupported,
+                std::string(objective.method->title) +
+                    " is for real and complex entries; tune for another solver or the product");
+  }
   if (objective.method->needs_hermitian && !has_an_adjoint) {
     throw Error(ErrorKind::unsupported,
                 std::string(objective.method->title) +
