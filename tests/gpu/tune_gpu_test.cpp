@@ -68,6 +68,8 @@ TEST_F(TuneOnGpu, TimesEveryPlanThatIsRight) {
     for (const std::string_view objective_name : objective_names()) {
       const Objective objective = parse_objective(objective_name);
       SCOPED_TRACE(std::string(matrix.entry().name()) + " " + std::string(name(objective)));
+      // Refused for quaternions.
+      if (!objective.is_product() && objective.method->needs_symmetric) continue;
       OperatorTrials trials(matrix, device, objective);
       std::vector<Plan> plans;
       for (const char* text :
