@@ -12,8 +12,8 @@
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "support/complex_symmetric_matrix.hpp"
-#include "support/expect_error.hpp"
 #include "support/eigen_preconditioners.hpp"
+#include "support/expect_error.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
