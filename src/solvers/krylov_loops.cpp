@@ -1,7 +1,5 @@
 // The loops of a solver: how its method runs, and how a run that ended goes on.
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "device_loop_cuda.hpp"
@@ -9,6 +7,7 @@
 #include "heddle/krylov_solver.hpp"
 #include "loop_preconditioner.hpp"
 #include "loop_workspace_cuda.hpp"
+#include "operator_checks.hpp"
 #include "persistent_cuda.hpp"
 #include "projection_cuda.hpp"
 
@@ -205,41 +204,14 @@ long long KrylovSolver<S>::bytes_per_iteration() const {
 
 template <class S>
 bool KrylovSolver<S>::suits_method() {
-  const bool is_plain = method_.info.needs_symmetric && ring_ == Ring::complex;
   if (!method_.info.needs_hermitian && !method_.info.needs_symmetric) return true;
   if (suits_method_) return *suits_method_;
-  using sum = sum_t<S>;
-  const FieldView<S>&x = kept_, &y = verified_, &image = residual_, zero = work_.front();
-  fill<S>(S(0), zero, stream_);
-  unsigned long long seed = 1;
-  using Number = Coefficient<Ring::complex, S>;
-  const auto multiply = [&](const Number& by, const FieldView<S>& from, const FieldView<S>& to) {
-    axpby<S>(by, from, Number{}, to, stream_);
-  };
-  for (const FieldView<S>* field : {&x, &y}) {
-    fill<S>(S(1), *field, stream_);
-    // 1 + i in every element becomes 1.
-    if (is_plain) multiply({{S(0.5), S(-0.5)}}, *field, *field);
-    randomize<S>(*field, seed++, stream_);
-  }
-  // Re <(1 + i) y, A x> sees both components of y^T A x.
-  const auto along = [&](const FieldView<S>& field) {
-    if (!is_plain) return real_dot<S>(field, image, reduction_, stream_);
-    multiply({{S(1), S(1)}}, field, work_.at(1));
-    return real_dot<S>(work_.at(1), image, reduction_, stream_);
-  };
-  // -A x, by a kernel that solves need anyway.
-  const sum squared_x = matrix_.residual(zero, x, image, reduction_, stream_);
-  const sum along_y = along(y);
-  const sum squared_y = matrix_.residual(zero, y, image, reduction_, stream_);
-  const sum along_x = along(x);
-  // Both are sums of random terms: about as large as |A x|, and as different as A is from A* or
-  // A^T.
-  const sum size = std::sqrt(squared_x) + std::sqrt(squared_y);
-  const sum defect = std::abs(along_x - along_y);
-  const bool is_known = size > std::sqrt(std::numeric_limits<sum>::min()) && std::isfinite(size);
-  const sum digits = std::sqrt(static_cast<sum>(std::numeric_limits<S>::epsilon()));
-  suits_method_ = !(is_known && defect > digits * size);
+  const bool is_plain = method_.info.needs_symmetric && ring_ == Ring::complex;
+  detail::ProbeFields<S> fields{kept_, verified_, residual_, work_.front()};
+  if (is_plain) fields.turned = work_.at(1);
+  suits_method_ =
+      detail::has_symmetry(is_plain ? detail::Symmetry::plain : detail::Symmetry::hermitian,
+                           matrix_, fields, reduction_, stream_);
   return *suits_method_;
 }
 

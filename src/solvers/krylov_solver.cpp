@@ -12,6 +12,7 @@
 #include "heddle/detail/product_cuda.hpp"
 #include "host_solve.hpp"
 #include "matrix/slice_shapes.hpp"
+#include "operator_checks.hpp"
 
 namespace heddle {
 
@@ -47,32 +48,6 @@ Offset partials_of_sums(const LinearOperator<S>& matrix) {
     }
   }
   return groups_of(matrix.rows());
-}
-
-/// Throws `Error` unless the preconditioner was made for fields of the operator, as far as it says.
-template <class S>
-void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>& matrix) {
-  const std::optional<FieldShape> shape = preconditioner.shape();
-  if (!shape) return;
-  if (shape->rows != matrix.rows() || shape->components != matrix.row_components()) {
-    throw Error(ErrorKind::size_mismatch, "a preconditioner of " + std::to_string(shape->rows) +
-                                              " rows of " + std::to_string(shape->components) +
-                                              " components meets an operator of " +
-                                              std::to_string(matrix.rows()) + " of " +
-                                              std::to_string(matrix.row_components()));
-  }
-  if (!detail::in_basis(shape->basis, matrix.row_basis())) {
-    throw Error(ErrorKind::size_mismatch,
-                "the preconditioner is in another basis than the operator; make it of an operator "
-                "in that basis");
-  }
-  if (shape->layout && *shape->layout != matrix.vector_layout()) {
-    throw Error(ErrorKind::size_mismatch,
-                "the preconditioner is of another vector layout than the operator's plan");
-  }
-  if (shape->gpu && *shape->gpu != matrix.device().stream().gpu) {
-    throw Error(ErrorKind::usage, "the preconditioner is on another device than the operator");
-  }
 }
 
 /// Throws `Error` unless the preconditioner is of the kind that the method takes.
@@ -139,22 +114,11 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
       most_basis_(most_of_basis(method_.program, matrix_, options.restart)),
       iterated_(&matrix_.iterated()),
       basis_(matrix_.row_basis()) {
-  if (matrix_.rows() != matrix_.columns() ||
-      matrix_.row_components() != matrix_.column_components()) {
-    throw Error(ErrorKind::size_mismatch,
-                "a solver needs a square operator, this one is " + std::to_string(matrix_.rows()) +
-                    " x " + std::to_string(matrix_.columns()) + " with " +
-                    std::to_string(matrix_.row_components()) + " x " +
-                    std::to_string(matrix_.column_components()) + " components");
-  }
+  detail::check_square(matrix_, "a solver");
   if (method_.info.needs_positive && (method_.info.direction < 2 || method_.info.image < 2)) {
     throw Error(ErrorKind::usage, std::string(method_.info.title) +
                                       " needs positive matrices, and its row names no direction "
                                       "and image");
-  }
-  if (!detail::in_basis(matrix_.row_basis(), matrix_.column_basis())) {
-    throw Error(ErrorKind::unsupported,
-                "a solver needs rows and columns in one basis; make the operator with one");
   }
   if (matrix_.row_components() % ring_size(ring_) != 0) {
     throw Error(ErrorKind::size_mismatch, "rows of " + std::to_string(matrix_.row_components()) +
@@ -169,7 +133,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   }
   Workspace later;  // what the first solve, or one that a copy of the matrix fails, allocates
   if (preconditioner_) {
-    check_fits(*preconditioner_, matrix_);
+    detail::check_fits(*preconditioner_, matrix_);
     check_suits(*preconditioner_, method_.info);
     later = preconditioner_->workspace();
   }

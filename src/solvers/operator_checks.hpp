@@ -1,0 +1,109 @@
+// What solvers, preconditioners and eigensolvers ask of an operator before they use it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "fields/fits_in_place.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle::detail {
+
+/// Throws `Error` unless the operator maps fields of one shape and basis to such fields. `who`:
+/// "a solver".
+template <class S>
+void check_square(const LinearOperator<S>& matrix, const char* who) {
+  if (matrix.rows() != matrix.columns() || matrix.row_components() != matrix.column_components()) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(who) + " needs a square operator, this one is " +
+                    std::to_string(matrix.rows()) + " x " + std::to_string(matrix.columns()) +
+                    " with " + std::to_string(matrix.row_components()) + " x " +
+                    std::to_string(matrix.column_components()) + " components");
+  }
+  if (!in_basis(matrix.row_basis(), matrix.column_basis())) {
+    throw Error(
+        ErrorKind::unsupported,
+        std::string(who) + " needs rows and columns in one basis; make the operator with one");
+  }
+}
+
+/// Throws `Error` unless the preconditioner was made for fields of the operator, as far as it says.
+template <class S>
+void check_fits(const Preconditioner<S>& preconditioner, const LinearOperator<S>& matrix) {
+  const std::optional<FieldShape> shape = preconditioner.shape();
+  if (!shape) return;
+  if (shape->rows != matrix.rows() || shape->components != matrix.row_components()) {
+    throw Error(ErrorKind::size_mismatch, "a preconditioner of " + std::to_string(shape->rows) +
+                                              " rows of " + std::to_string(shape->components) +
+                                              " components meets an operator of " +
+                                              std::to_string(matrix.rows()) + " of " +
+                                              std::to_string(matrix.row_components()));
+  }
+  if (!in_basis(shape->basis, matrix.row_basis())) {
+    throw Error(ErrorKind::size_mismatch,
+                "the preconditioner is in another basis than the operator; make it of an operator "
+                "in that basis");
+  }
+  if (shape->layout && *shape->layout != matrix.vector_layout()) {
+    throw Error(ErrorKind::size_mismatch,
+                "the preconditioner is of another vector layout than the operator's plan");
+  }
+  if (shape->gpu && *shape->gpu != matrix.device().stream().gpu) {
+    throw Error(ErrorKind::usage, "the preconditioner is on another device than the operator");
+  }
+}
+
+/// Fields of the operator's that a probe may overwrite.
+template <class S>
+struct ProbeFields {
+  FieldView<S> x, y, image, zero;
+  FieldView<S> turned = {};  // for `Symmetry::plain` alone
+};
+
+/// Hermitian: A = A*. Plain: A = A^T over complex numbers, which nothing conjugates.
+enum class Symmetry { hermitian, plain };
+
+/// Whether the operator has that symmetry to about half the digits of S, by two products with
+/// random fields: Re <y, A x> = Re <x, A y>, which is that of the real expansion, or
+/// y^T A x = x^T A y for real x and y. True where nobody can tell.
+template <class S>
+bool has_symmetry(Symmetry symmetry, const LinearOperator<S>& matrix, const ProbeFields<S>& fields,
+                  Reduction<S>& reduction, const Stream& stream) {
+  using sum = sum_t<S>;
+  const bool is_plain = symmetry == Symmetry::plain;
+  const auto& [x, y, image, zero, turned] = fields;
+  fill<S>(S(0), zero, stream);
+  unsigned long long seed = 1;
+  using Number = Coefficient<Ring::complex, S>;
+  const auto multiply = [&](const Number& by, const FieldView<S>& from, const FieldView<S>& to) {
+    axpby<S>(by, from, Number{}, to, stream);
+  };
+  for (const FieldView<S>* field : {&x, &y}) {
+    fill<S>(S(1), *field, stream);
+    // 1 + i in every element becomes 1.
+    if (is_plain) multiply({{S(0.5), S(-0.5)}}, *field, *field);
+    randomize<S>(*field, seed++, stream);
+  }
+  // Re <(1 + i) y, A x> sees both components of y^T A x.
+  const auto along = [&](const FieldView<S>& field, const FieldView<S>& other) {
+    if (!is_plain) return real_dot<S>(field, image, reduction, stream);
+    multiply({{S(1), S(1)}}, field, other);
+    return real_dot<S>(other, image, reduction, stream);
+  };
+  // -A x, by a kernel that solves need anyway.
+  const sum squared_x = matrix.residual(zero, x, image, reduction, stream);
+  const sum along_y = along(y, turned);
+  const sum squared_y = matrix.residual(zero, y, image, reduction, stream);
+  const sum along_x = along(x, turned);
+  // Both are sums of random terms: about as large as |A x|, and as different as A is from A* or
+  // A^T.
+  const sum size = std::sqrt(squared_x) + std::sqrt(squared_y);
+  const sum defect = std::abs(along_x - along_y);
+  const bool is_known = size > std::sqrt(std::numeric_limits<sum>::min()) && std::isfinite(size);
+  const sum digits = std::sqrt(static_cast<sum>(std::numeric_limits<S>::epsilon()));
+  return !(is_known && defect > digits * size);
+}
+
+}  // namespace heddle::detail
