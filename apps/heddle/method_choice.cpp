@@ -51,6 +51,10 @@ bool MethodChoice::gives_way(const Report& report) {
     return turn_to(method_for_all(),
                    std::string(method->title) + " broke down after " + iterations);
   }
+  if (method == method_for_all() && report.status == Status::breakdown) {
+    return turn_to(&find_method("gmres"),
+                   std::string(method->title) + " broke down after " + iterations);
+  }
   return false;
 }
 

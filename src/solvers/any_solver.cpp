@@ -2,6 +2,7 @@
 
 #include "any_preconditioner.hpp"
 #include "heddle/bicgstab.hpp"
+#include "heddle/bicgstab2.hpp"
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/conjugate_residual.hpp"
@@ -30,6 +31,7 @@ std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matr
   };
   take.template operator()<ConjugateGradient>(method_rows::conjugate_gradient);
   take.template operator()<BiCGStab>(method_rows::bicgstab);
+  take.template operator()<BiCGStab2>(method_rows::bicgstab2);
   take.template operator()<Minres>(method_rows::minres);
   take.template operator()<Gmres>(method_rows::gmres);
   take.template operator()<Cocg>(method_rows::cocg);

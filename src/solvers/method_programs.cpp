@@ -4,6 +4,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
+#include "heddle/methods/bicgstab2.hpp"
 #include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
@@ -42,7 +43,8 @@ constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
                                 method_rows::gmres,
                                 method_rows::cocg,
                                 method_rows::cocr,
-                                method_rows::conjugate_residual};
+                                method_rows::conjugate_residual,
+                                method_rows::bicgstab2};
 
 }  // namespace
 
@@ -77,6 +79,9 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
     return symmetric<methods::Cocr>(info, ring, preconditioned);
   if (info.type == method_rows::bicgstab.type) {
     return program_over<methods::BiCGStab>(info, ring, preconditioned);
+  }
+  if (info.type == method_rows::bicgstab2.type) {
+    return program_over<methods::BiCGStab2>(info, ring, preconditioned);
   }
   if (info.type == method_rows::gmres.type) {
     return program_over<methods::Gmres>(info, ring, preconditioned);

@@ -40,6 +40,17 @@ inline constexpr MethodInfo bicgstab{
         "the recurrence broke down: <r^, A p> or <r^, r> vanishes, or leaves the range of a double",
     .orthogonal = "A s is orthogonal to s, or |A s|^2 leaves the range of a double"};
 
+inline constexpr MethodInfo bicgstab2{
+    .name = "bicgstab2",
+    .title = "BiCGStab(2)",
+    .type = "heddle::methods::BiCGStab2",
+    .header = "heddle/methods/bicgstab2.hpp",
+    .has_ring_coefficients = true,
+    .image = 7,
+    .lost =
+        "the recurrence broke down: <r^, A u> or <r^, r> vanishes, or leaves the range of a double",
+    .orthogonal = "A^2 r is a multiple of A r, or leaves the range of a double"};
+
 inline constexpr MethodInfo minres{
     .name = "minres",
     .title = "MINRES",

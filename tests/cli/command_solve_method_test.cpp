@@ -108,6 +108,17 @@ TEST_F(SolveMethod, IsCocrForComplexSymmetricMatrices) {
   EXPECT_EQ(broken["status"], "converged");
 }
 
+TEST_F(SolveMethod, IsGmresWhereBiCGStabBreaksDown) {
+  DenseMatrix skew = diagonal({0, 0});
+  skew.at(0, 1) = 2;
+  skew.at(1, 0) = -2;
+  write(skew);
+  const json report = solve({"--preconditioner", "none", "--json"}).json();
+  EXPECT_EQ(report["solver"], "gmres");
+  EXPECT_EQ(report["solver_reason"], "BiCGStab broke down after 0 iterations");
+  EXPECT_EQ(report["status"], "converged");
+}
+
 TEST_F(SolveMethod, MissingDiagonalsAreNoWorkForJacobi) {
   DenseMatrix hole = real_matrix(7);
   hole.at(4, 4) = 0;

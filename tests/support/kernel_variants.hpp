@@ -103,6 +103,8 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "steps over the entry's ring",
        .kind = steps,
        .steps = {{method_rows::bicgstab},
+                 {method_rows::bicgstab2},
+                 {method_rows::bicgstab2, true},
                  {method_rows::gmres},
                  {method_rows::gmres, true},
                  {method_rows::cocg},

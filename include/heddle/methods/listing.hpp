@@ -180,7 +180,7 @@ HEDDLE_INLINE void each(const F& f) {
 
 inline constexpr int most_vectors = 16;
 inline constexpr int most_steps = 24;
-inline constexpr int most_sums = 12;
+inline constexpr int most_sums = 16;
 
 struct StepFacts {
   StepKind kind = StepKind::decide;

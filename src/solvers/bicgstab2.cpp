@@ -1,0 +1,20 @@
+#include "heddle/bicgstab2.hpp"
+
+#include "heddle/methods/bicgstab2.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+BiCGStab2<S>::BiCGStab2(OperatorReference<S> matrix,
+                        std::shared_ptr<Preconditioner<S>> preconditioner, SolverOptions options)
+    : KrylovSolver<S>(
+          matrix, preconditioner, std::move(options),
+          detail::method_over<methods::BiCGStab2, true, S>(
+              method_rows::bicgstab2, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+
+template class BiCGStab2<float>;
+template class BiCGStab2<double>;
+template class BiCGStab2<long double>;
+
+}  // namespace heddle
