@@ -185,7 +185,7 @@ void check(const SolveOptions& options, const Device& device) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
   if (options.restart && !restarts(options.method)) {
-    throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres");
+    throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
@@ -350,9 +350,10 @@ void add_solve(CLI::App& app, int& status) {
       ->transform(whole_number(0, std::numeric_limits<long long>::max()))
       ->type_name("N");
   command
-      ->add_option("--restart", options->restart,
-                   "iterations of gmres between restarts, each of which keeps a vector [" +
-                       std::to_string(SolverOptions{}.restart) + "]")
+      ->add_option(
+          "--restart", options->restart,
+          "iterations of gmres and fgmres between restarts, each of which keeps a vector [" +
+              std::to_string(SolverOptions{}.restart) + "]")
       ->transform(whole_number(1, std::numeric_limits<int>::max()))
       ->type_name("M");
   command

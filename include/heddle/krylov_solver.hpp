@@ -98,6 +98,10 @@ class HEDDLE_EXPORT KrylovSolver {
   /// it; the last two were known to fit.
   long long memory() const { return memory_; }
 
+  const LinearOperator<S>& matrix() const { return matrix_; }
+  /// What one iteration moves, as modelled; 0 where the operator does not say.
+  long long bytes_per_iteration() const;
+
   const SolverOptions& options() const { return options_; }
   /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
   void set_options(SolverOptions options);
@@ -143,8 +147,6 @@ class HEDDLE_EXPORT KrylovSolver {
   /// there is none.
   FieldView<S> spare() const;
 
-  /// What one iteration moves, as modelled; 0 where the operator does not say.
-  long long bytes_per_iteration() const;
   bool fits_in_place(const FieldView<const S>& field) const;
   FieldView<S>& own(std::optional<FieldView<S>>& field);
   /// Checks what `enqueue` takes, and makes `enqueued_` where it is not.

@@ -18,6 +18,7 @@ struct MethodInfo {
   bool needs_symmetric = false;        // a_ij is the transpose of a_ji, which nothing conjugates
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
   bool restarts = false;               // after `SolverOptions::restart` iterations
+  bool takes_varying = false;          // preconditioners, see `Preconditioner::is_constant`
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
   int direction = -1;  // if it needs positive matrices: the index of its direction vector
   int image = -1;      // a vector that is free between two iterations, if there is one

@@ -6,6 +6,7 @@
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/conjugate_residual.hpp"
+#include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/operator.hpp"
@@ -34,6 +35,7 @@ std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matr
   take.template operator()<BiCGStab2>(method_rows::bicgstab2);
   take.template operator()<Minres>(method_rows::minres);
   take.template operator()<Gmres>(method_rows::gmres);
+  take.template operator()<Fgmres>(method_rows::fgmres);
   take.template operator()<Cocg>(method_rows::cocg);
   take.template operator()<Cocr>(method_rows::cocr);
   take.template operator()<ConjugateResidual>(method_rows::conjugate_residual);

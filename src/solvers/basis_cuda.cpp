@@ -47,6 +47,7 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
   a.most = room.most;
   a.basis = room.data;
+  a.preconditioned = program.is_flexible ? room.preconditioned(0) : nullptr;
   a.stride = room.stride;
   const int front = front_bytes(room.most, ring_);
   if (front + shared_of_others > shared_of_block) {
@@ -95,7 +96,7 @@ void DeviceBasis<S>::launch_basis(cudaKernel_t kernel, device::BasisArguments& a
 
 template <class S>
 void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
-                                   const StateSide& state, S* from, S* to,
+                                   const StateSide& state, S* from, S* to, const S* z,
                                    const std::function<bool()>& overlaps,
                                    const Stream& stream) const {
   const auto blocks = static_cast<unsigned>(arguments_.blocks);
@@ -105,6 +106,7 @@ void DeviceBasis<S>::orthogonalize(const Kernels& kernels, bool start, int i,
   a.side = state.side;
   a.in = from;
   a.out = to;
+  a.z = z;
   if (!start) {
     launch_basis(kernels.at("products_" + name), a, blocks, false, overlaps(), stream);
   }

@@ -33,10 +33,13 @@ class DeviceBasis {
   /// Doubles that it allocates.
   static Offset doubles(const detail::MethodProgram& program, int most);
 
-  /// Step i of a listing. `overlaps()`: whether the next kernel may overlap the one before.
+  /// Step i of a listing; z: `to` preconditioned, of a flexible method. `overlaps()`: whether the
+  /// next kernel may overlap the one before.
   void orthogonalize(const Kernels& kernels, bool start, int i, const StateSide& state, S* from,
-                     S* to, const std::function<bool()>& overlaps, const Stream& stream) const;
-  /// to = V y, or to += V y where the method is not preconditioned, once a run has ended.
+                     S* to, const S* z, const std::function<bool()>& overlaps,
+                     const Stream& stream) const;
+  /// to = V y, once a run has ended; to += V y where the method is not preconditioned, or to += Z y
+  /// where it is flexible.
   void combine(const Kernels& kernels, const StateSide& state, S* to, const Stream& stream) const;
 
  private:

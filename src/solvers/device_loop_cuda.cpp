@@ -190,7 +190,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         case StepKind::orthogonalize:
           basis_->orthogonalize(
               kernels_, start, i, {queued_.state, queued_.side}, field(facts.step[i].in).data,
-              field(facts.step[i].out).data, [this] { return overlaps(); }, stream);
+              field(facts.step[i].out).data, field(program_.preconditioned_combination).data,
+              [this] { return overlaps(); }, stream);
           queued_.side = 1 - queued_.side;
           break;
         case StepKind::decide:
@@ -245,7 +246,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const FieldView<S>&v = field(program_.combination),
           &z = field(program_.preconditioned_combination);
     const StateSide side{state, queued_.side};
-    if (!program_.preconditioned) return basis_->combine(kernels_, side, x.data, stream);
+    if (!program_.preconditioned || program_.is_flexible) {
+      return basis_->combine(kernels_, side, x.data, stream);
+    }
     basis_->combine(kernels_, side, v.data, stream);
     if (rows_ != nullptr) {
       rows_->apply(v.data, z.data, stream, nullptr, false);

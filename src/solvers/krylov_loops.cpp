@@ -153,7 +153,8 @@ namespace {
 
 /// Passes of a listing's steps over fields: what they load and store. `most`: vectors of a basis,
 /// half of which there are on average.
-int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu, int most) {
+int passes_of(const detail::MethodProgram& program, bool on_gpu, int most) {
+  const methods::Facts& facts = program.iteration;
   int passes = 0;
   for (int i = 0; i < facts.steps; ++i) {
     const methods::StepFacts& step = facts.step[i];
@@ -163,11 +164,12 @@ int passes_of(const methods::Facts& facts, Ring ring, bool on_gpu, int most) {
     if (step.kind == methods::StepKind::orthogonalize) {
       // Beside passes over the basis come those over two vectors and where they are stored.
       passes += (on_gpu ? 2 : 3) * (most + 1) / 2 + 6;
+      if (on_gpu && program.is_flexible) passes += (most + 1) / 2 + 2;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {
       // Behind an update it takes what that has in registers.
       const bool follows = i > 0 && facts.step[i - 1].kind == methods::StepKind::update;
-      passes += follows && !(on_gpu && ring != Ring::real) ? 1 : 2;
+      passes += follows && !(on_gpu && program.ring != Ring::real) ? 1 : 2;
     }
     if (step.kind != methods::StepKind::product || step.sums == 0) continue;
     // Where the product does not form them itself they are a pass; else it reads what it has not.
@@ -190,7 +192,7 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
   for (int i = 0; i < facts.steps; ++i) {
     products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
   }
-  return {passes_of(facts, method_.program.ring, device_.on_gpu(), most_basis_), products};
+  return {passes_of(method_.program, device_.on_gpu(), most_basis_), products};
 }
 
 template <class S>

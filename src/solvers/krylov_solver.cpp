@@ -56,8 +56,8 @@ void check_suits(const Preconditioner<S>& preconditioner, const MethodInfo& meth
   const auto refuse = [&](const char* why) {
     throw Error(ErrorKind::unsupported, std::string(method.title) + " needs " + why);
   };
-  if (!preconditioner.is_constant()) {
-    refuse("a constant preconditioner, and this one says that it varies");
+  if (!preconditioner.is_constant() && !method.takes_varying) {
+    refuse("a constant preconditioner, and this one says that it varies; use FGMRES");
   }
   if (method.needs_hermitian && !preconditioner.is_hermitian()) {
     refuse("a Hermitian preconditioner, and this one says that it is not; use BiCGStab");
@@ -142,7 +142,8 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
   const Workspace workspace =
       workspace_of_loop(*iterated_) +
-      Workspace{own_fields + method_.program.vectors - 2 + most_basis_, sums};
+      Workspace{own_fields + method_.program.vectors - 2 + method_.program.bases() * most_basis_,
+                sums};
   check_memory(workspace + later, matrix_);
   memory_ = bytes_of(workspace, matrix_);
   if (device_.on_gpu()) reduction_.reserve(partials);
@@ -196,7 +197,9 @@ detail::BasisRoom<S> KrylovSolver<S>::make_basis() {
   detail::BasisRoom<S> room;
   room.most = most_basis_;
   room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
-  storage_.emplace_back(static_cast<std::size_t>(room.stride * room.most), device_);
+  storage_.emplace_back(static_cast<std::size_t>(room.stride * room.most) *
+                            static_cast<std::size_t>(method_.program.bases()),
+                        device_);
   room.data = storage_.back().data();
   return room;
 }

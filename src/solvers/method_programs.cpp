@@ -8,6 +8,7 @@
 #include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
+#include "heddle/methods/fgmres.hpp"
 #include "heddle/methods/gmres.hpp"
 #include "heddle/methods/minres.hpp"
 #include "heddle/methods/single_reduction_conjugate_gradient.hpp"
@@ -44,7 +45,8 @@ constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
                                 method_rows::cocg,
                                 method_rows::cocr,
                                 method_rows::conjugate_residual,
-                                method_rows::bicgstab2};
+                                method_rows::bicgstab2,
+                                method_rows::fgmres};
 
 }  // namespace
 
@@ -82,6 +84,9 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   }
   if (info.type == method_rows::bicgstab2.type) {
     return program_over<methods::BiCGStab2>(info, ring, preconditioned);
+  }
+  if (info.type == method_rows::fgmres.type) {
+    return program_over<methods::Fgmres>(info, ring, preconditioned);
   }
   if (info.type == method_rows::gmres.type) {
     return program_over<methods::Gmres>(info, ring, preconditioned);

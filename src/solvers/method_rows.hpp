@@ -69,6 +69,16 @@ inline constexpr MethodInfo gmres{
     .restarts = true,
     .lost = "the Krylov space came to an end before the solution: the matrix is singular"};
 
+inline constexpr MethodInfo fgmres = [] {
+  MethodInfo row = gmres;
+  row.name = "fgmres";
+  row.title = "FGMRES";
+  row.type = "heddle::methods::Fgmres";
+  row.header = "heddle/methods/fgmres.hpp";
+  row.takes_varying = true;
+  return row;
+}();
+
 inline constexpr MethodInfo cocg{
     .name = "cocg",
     .title = "COCG",

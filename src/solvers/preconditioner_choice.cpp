@@ -9,8 +9,12 @@ namespace heddle {
 
 namespace {
 
-constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
-                                        {PreconditionerKind::jacobi, "jacobi"}};
+constexpr PreconditionerInfo table[] = {
+    {PreconditionerKind::none, "none"},
+    {PreconditionerKind::jacobi, "jacobi"},
+    {PreconditionerKind::cg, "cg", "iterations", 10, 10'000, true},
+    {PreconditionerKind::gmres, "gmres", "iterations", 10, 1'000, true},
+};
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 

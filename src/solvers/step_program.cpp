@@ -110,8 +110,8 @@ class StepPrograms {
     if (program.kept_numbers != nullptr) {
       add("solution", "basis_solution<Method>", of_basis);
       add("combination",
-          "basis_combination<Method, " + scalar_ + ", Chunk, " + truth(!program.preconditioned) +
-              ">",
+          "basis_combination<Method, " + scalar_ + ", Chunk, " +
+              truth(!program.preconditioned || program.is_flexible) + ">",
           of_basis);
     }
   }

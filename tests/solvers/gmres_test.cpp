@@ -13,31 +13,13 @@
 #include "support/expect_error.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
+#include "support/times_unit.hpp"
 
 namespace heddle::test::gmres {
 namespace {
 
 using Long = Eigen::Matrix<long double, -1, -1>;
 using LongVector = Eigen::Matrix<long double, -1, 1>;
-
-/// Every number of ring R in v times the unit `u` from the right.
-LongVector times_unit(const LongVector& v, Ring ring, int u) {
-  const int size = ring_size(ring);
-  LongVector image(v.size());
-  const auto turn = [&]<class N>(N unit) {
-    unit.component[u] = 1;
-    for (Eigen::Index at = 0; at < v.size(); at += size) {
-      N number{}, product{};
-      for (int k = 0; k < size; ++k) number.component[k] = v[at + k];
-      multiply_add(product, number, unit);
-      for (int k = 0; k < size; ++k) image[at + k] = product.component[k];
-    }
-  };
-  if (ring == Ring::real) return v;
-  if (ring == Ring::complex) turn(complex<long double>{});
-  if (ring == Ring::quaternion) turn(quaternion<long double>{});
-  return image;
-}
 
 /// The smallest |b - A W z| / |b| for z in the Krylov spaces of A W of dimension 0, 1, ..., over
 /// the ring.

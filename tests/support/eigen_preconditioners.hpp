@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "random_matrix.hpp"
+#include "support/systems.hpp"
 
 namespace heddle::test {
 

@@ -107,6 +107,7 @@ inline const std::vector<VariantProgram>& variant_programs() {
                  {method_rows::bicgstab2, true},
                  {method_rows::gmres},
                  {method_rows::gmres, true},
+                 {method_rows::fgmres, true},
                  {method_rows::cocg},
                  {method_rows::cocr, true}}},
       {.name = "real BiCGStab's steps with Jacobi",

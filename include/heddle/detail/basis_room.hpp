@@ -1,5 +1,5 @@
 // The vectors of a method that keeps a basis, one behind the other, each laid out as the operator's
-// fields.
+// fields. Those of a flexible method's second basis lie behind all of the first.
 #pragma once
 
 #include "heddle/field.hpp"
@@ -10,7 +10,10 @@ template <class S>
 struct BasisRoom {
   S* data = nullptr;
   Offset stride = 0;  // scalars from one vector to the next
-  int most = 0;       // vectors
+  int most = 0;       // vectors, of either basis
+
+  S* vector(int k) const { return data + k * stride; }
+  S* preconditioned(int k) const { return vector(most + k); }
 
   /// A stride that keeps vectors aligned for every access.
   static Offset stride_of(Offset scalars) { return (scalars + 31) / 32 * 32; }

@@ -59,7 +59,10 @@ class HostBasis {
     return true;
   }
 
-  /// to = V y, where y are the first numbers of the column.
+  /// Where the newest vector is to be preconditioned into.
+  S* preconditioned() const { return room_.preconditioned(basis_.count - 1); }
+
+  /// to = V y, or Z y of a flexible method, where y are the first numbers of the column.
   void combine(const FieldView<S>& to) {
     for (int k = 0; k < basis_.count; ++k) {
       multiples_[static_cast<std::size_t>(k)] = narrow(-column_[static_cast<std::size_t>(k)]);
@@ -67,7 +70,7 @@ class HostBasis {
     for_each_group(to, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
-        subtract(run, to.data, basis_.count);
+        subtract(run, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
       };
       for_each_run<R>(to, group, over_run);
     });
@@ -104,10 +107,11 @@ class HostBasis {
     return left > rounding * rounding * whole ? std::sqrt(left) : left - left;
   }
 
+  /// w -= `count` vectors from `first` on, times the multiples.
   template <class Run>
-  void subtract(const Run& run, S* w, int count) const {
+  void subtract(const Run& run, S* w, int count, int first = 0) const {
     for (int k = 0; k < count; ++k) {
-      const S* const v = room_.data + k * room_.stride;
+      const S* const v = room_.vector(first + k);
       const Multiple c = -multiples_[static_cast<std::size_t>(k)];
       for (Offset i = 0; i < run.count; ++i) {
         Multiple e = element<R>(w, run, i);
@@ -126,7 +130,7 @@ class HostBasis {
       const auto over_run = [&](const auto& run) {
         if constexpr (subtracts) subtract(run, from.data, count);
         for (int k = 0; k < count; ++k) {
-          const S* const v = room_.data + k * room_.stride;
+          const S* const v = room_.vector(k);
           const auto of_run = sum_over<T, size>(
               run.count,
               [&](Offset i, T* into) {
@@ -151,7 +155,7 @@ class HostBasis {
   void append(const FieldView<S>& from, const FieldView<S>& to) {
     const int count = basis_.count;
     const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
-    S* const newest = room_.data + count * room_.stride;
+    S* const newest = room_.vector(count);
     for_each_group(from, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         subtract(run, from.data, count);

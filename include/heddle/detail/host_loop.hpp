@@ -104,9 +104,7 @@ class HostLoop final : public MethodLoop<S> {
       if constexpr (Step::kind == methods::StepKind::decide) {
         return decide<Step>(sums_.data()) && perform<L, i + 1>();
       } else if constexpr (Step::kind == methods::StepKind::orthogonalize) {
-        return basis_.orthogonalize(v_[Step::in], v_[Step::out], [&] {
-          return decide<Step>(basis_.numbers()) && end_ == device::loop_runs;
-        }) && perform<L, i + 1>();
+        return orthogonalize<Step>() && perform<L, i + 1>();
       } else if constexpr (Step::kind == methods::StepKind::update) {
         if constexpr (i + 1 < L::count) {
           using Next = methods::step_at<L, i + 1>;
@@ -142,14 +140,27 @@ class HostLoop final : public MethodLoop<S> {
     return !judge.at_once;
   }
 
+  template <class Step>
+  bool orthogonalize() {
+    if (!basis_.orthogonalize(v_[Step::in], v_[Step::out], [&] {
+          return decide<Step>(basis_.numbers()) && end_ == device::loop_runs;
+        })) {
+      return false;
+    }
+    // A preconditioner that writes into the second basis leaves nothing to copy.
+    if constexpr (methods::is_flexible<M>) v_[M::Finish::out].data = basis_.preconditioned();
+    return true;
+  }
+
   template <class Finish>
   void form_solution() {
     Finish::decision::decide(c_, basis_.numbers());
     basis_.combine(v_[Finish::in]);
-    if constexpr (Finish::in != Finish::out) {
-      parts_.preconditioner->apply(v_[Finish::in], v_[Finish::out], stream_);
-      if (parts_.project) parts_.project(v_[Finish::out]);
+    if constexpr (Finish::in == Finish::out || Finish::is_flexible) {
+      return axpby<S>(S(1), v_[Finish::in], S(1), v_[0], stream_);
     }
+    parts_.preconditioner->apply(v_[Finish::in], v_[Finish::out], stream_);
+    if (parts_.project) parts_.project(v_[Finish::out]);
     axpby<S>(S(1), v_[Finish::out], S(1), v_[0], stream_);
   }
 

@@ -28,6 +28,8 @@ struct MethodProgram {
   /// vectors of its `FormSolution`. Null for the others.
   long long (*kept_numbers)(long long most) = nullptr;
   int combination = 0, preconditioned_combination = 0;
+  bool is_flexible = false;  // keeps a second basis
+  int bases() const { return kept_numbers == nullptr ? 0 : is_flexible ? 2 : 1; }
 };
 
 // What executors rely on, checked where a listing is used.
@@ -121,6 +123,7 @@ MethodProgram program_of(MethodText text) {
     program.kept_numbers = M::kept_numbers;
     program.combination = M::Finish::in;
     program.preconditioned_combination = M::Finish::out;
+    program.is_flexible = methods::is_flexible<M>;
   }
   return program;
 }

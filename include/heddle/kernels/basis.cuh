@@ -9,7 +9,8 @@
 //              u = (w - V r - V_c t) / gamma
 // That makes column c - 1 of the Hessenberg matrix H complete, as h + s over gamma, and column c is
 // ((r, t) - H s) / gamma until the next s: with A u = w, A V_c = (w - A V s) / gamma and A V is V
-// H. A warp takes a few vectors to form products, so that registers hold few sums and many loads,
+// H. A flexible method keeps the vectors Z whose images those are, A Z = V H, which the second round
+// turns likewise: Z_c = (z - Z s) / gamma where z is M^-1 u. A warp takes a few vectors to form products, so that registers hold few sums and many loads,
 // and a thread takes a chunk of every vector to form u.
 #pragma once
 
@@ -42,6 +43,9 @@ class BasisBlock {
   __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
   __device__ int count() const { return count_; }
   __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
+  __device__ S* preconditioned(int k) const {
+    return static_cast<S*>(a_.preconditioned) + k * a_.stride;
+  }
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32; }
 
@@ -51,21 +55,23 @@ class BasisBlock {
     for (int i = threadIdx.x; i < chunks_; i += threads_of_basis) body(chunk_at(i));
   }
 
-  /// values_j += V numbers_j, times `sign`, where the numbers of `fields` fields lie side by side.
-  template <int fields>
-  __device__ void add_combination(const Chunk& of_field, S sign, Values (&values)[fields]) const {
+  /// values_j += V numbers_j, times `sign`, where V begins with `basis` and `apart` numbers lie side
+  /// by side.
+  template <int apart, int fields>
+  __device__ void add_combination(const S* basis, const Chunk& of_field, S sign,
+                                  Values (&values)[fields]) const {
     constexpr int loads = (size == 4 ? 64 : 128) / int(sizeof(Values));
     const Chunk chunk = whole(of_field);
     for (int first = 0; first < count_; first += loads) {
       Values v[loads];
 #pragma unroll
-      for (int u = 0; u < loads; ++u) v[u] = chunk.load(vector(min(first + u, count_ - 1)));
+      for (int u = 0; u < loads; ++u) v[u] = chunk.load(basis + min(first + u, count_ - 1) * a_.stride);
 #pragma unroll
       for (int u = 0; u < loads; ++u) {
         if (first + u >= count_) continue;
 #pragma unroll
         for (int j = 0; j < fields; ++j) {
-          const double* const number = numbers_ + ((first + u) * fields + j) * size;
+          const double* const number = numbers_ + ((first + u) * apart + j) * size;
           Multiple c;
 #pragma unroll
           for (int n = 0; n < size; ++n) c.component[n] = sign * S(number[n]);
@@ -315,7 +321,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   block.for_each_chunk([&](const Chunk& chunk) {
     typename Chunk::Values v[2] = {chunk.load(static_cast<const S*>(a.out)),
                                    chunk.load(static_cast<const S*>(a.in))};
-    block.add_combination(chunk, S(-1), v);
+    block.template add_combination<2>(block.vector(0), chunk, S(-1), v);
 #pragma unroll
     for (int e = 0; e < Chunk::elements; ++e) {
       scale(v[0].at[e], inverse);
@@ -324,6 +330,13 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
     }
     chunk.store(block.vector(count), v[0]);
     chunk.store(static_cast<S*>(a.out), v[1]);
+    if constexpr (methods::is_flexible<M>) {
+      typename Chunk::Values z[1] = {chunk.load(static_cast<const S*>(a.z))};
+      block.template add_combination<2>(block.preconditioned(0), chunk, S(-1), z);
+#pragma unroll
+      for (int e = 0; e < Chunk::elements; ++e) scale(z[0].at[e], inverse);
+      chunk.store(block.preconditioned(count), z[0]);
+    }
   });
 }
 
@@ -373,7 +386,7 @@ __device__ __forceinline__ void basis_solution(const BasisArguments& a) {
   });
 }
 
-/// out = V y, or out += V y where `adds`.
+/// out = V y, or out += V y where `adds`; Z for V of a flexible method.
 template <class M, class S, class Chunk, bool adds>
 __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
   follow_kernel_before();
@@ -386,7 +399,8 @@ __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
     S* const out = static_cast<S*>(a.out);
     typename Chunk::Values sum[1] = {};
     if (adds) sum[0] = chunk.load(out);
-    block.add_combination(chunk, S(1), sum);
+    const S* const basis = methods::is_flexible<M> ? block.preconditioned(0) : block.vector(0);
+    block.template add_combination<1>(basis, chunk, S(1), sum);
     chunk.store(out, sum[0]);
   });
 }

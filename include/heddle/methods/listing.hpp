@@ -116,10 +116,13 @@ struct Orthogonalize {
 
 /// How a method with a basis ends its runs, whatever ended them: x += M^-1 (V y), with the y that
 /// `Decision::decide(c, basis)` leaves in `basis.column`. The vectors are scratch. A method says
-/// `using Finish = FormSolution<...>`, and holds no current x before.
-template <int combination, int preconditioned, class Decision>
+/// `using Finish = FormSolution<...>`, and holds no current x before. A flexible method's
+/// preconditioner may vary: it keeps a second basis Z of the v_preconditioned whose images those of
+/// V came of, and forms x += Z y.
+template <int combination, int preconditioned, class Decision, bool flexible = false>
 struct FormSolution {
   static constexpr int in = combination, out = preconditioned;
+  static constexpr bool is_flexible = flexible;
   using decision = Decision;
 };
 
@@ -136,6 +139,12 @@ struct Basis {
 /// Whether a method keeps one.
 template <class M>
 concept has_basis = requires { typename M::Finish; };
+
+/// Whether it keeps a second one, of what was preconditioned.
+template <class M>
+inline constexpr bool is_flexible = false;
+template <has_basis M>
+inline constexpr bool is_flexible<M> = M::Finish::is_flexible;
 
 template <class... Step>
 struct Listing {

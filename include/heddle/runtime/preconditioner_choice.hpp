@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi };
+enum class PreconditionerKind { none, jacobi, cg, gmres };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
@@ -17,6 +17,7 @@ struct PreconditionerInfo {
   std::string_view name;
   std::string_view number = "";  // its meaning; empty: none may follow
   int usual = 0, most = 0;       // the number where none follows; it is 1 to `most`
+  bool varies = false;           // so that only flexible methods take it
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();

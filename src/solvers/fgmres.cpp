@@ -1,0 +1,20 @@
+#include "heddle/fgmres.hpp"
+
+#include "heddle/methods/fgmres.hpp"
+#include "method_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+Fgmres<S>::Fgmres(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+                  SolverOptions options)
+    : KrylovSolver<S>(
+          matrix, preconditioner, std::move(options),
+          detail::method_over<methods::Fgmres, true, S>(
+              method_rows::fgmres, matrix->coefficient_ring(), preconditioner != nullptr)) {}
+
+template class Fgmres<float>;
+template class Fgmres<double>;
+template class Fgmres<long double>;
+
+}  // namespace heddle

@@ -1,0 +1,208 @@
+// FGMRES: GMRES under a constant preconditioner, and under one that varies the smallest residual
+// over what it left; solvers as preconditioners.
+#include "heddle/fgmres.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <memory>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/solver_preconditioner.hpp"
+#include "support/expect_error.hpp"
+#include "support/row_weights.hpp"
+#include "support/systems.hpp"
+#include "support/times_unit.hpp"
+
+namespace heddle::test::fgmres {
+namespace {
+
+using Long = Eigen::Matrix<long double, -1, -1>;
+using LongVector = Eigen::Matrix<long double, -1, 1>;
+
+template <class E>
+class FgmresEntries : public ::testing::Test {};
+using Entries =
+    ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
+                     block<double, 3, 3>, block<complex<double>, 2, 2>, quaternion<float>>;
+TYPED_TEST_SUITE(FgmresEntries, Entries);
+
+constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "K2rs"};
+
+TYPED_TEST(FgmresEntries, IsGmresUnderAConstantPreconditioner) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Generator generator(3);
+  for (const Index n : {1, 2, 61, 300}) {
+    const auto matrix = general_system<E>(n, generator).matrix;
+    const Field<E> b = random_vector<E>(n, generator);
+    for (const char* plan : plans) {
+      SCOPED_TRACE(std::to_string(n) + " rows, " + plan);
+      const Operator<E> A(matrix, parse_plan(plan));
+      const SolverOptions options{.restart = 9, .record_history = true};
+      Gmres<S> gmres(A, Jacobi<E>(A), options);
+      Fgmres<S> fgmres(A, Jacobi<E>(A), options), plain(A, options);
+      Field<E> x(n), y(n), z(n);
+      gmres.solve(b, x);
+      const Report report = fgmres.solve(b, y);
+      EXPECT_TRUE(report.converged()) << report;
+      EXPECT_LE(true_residual(matrix, b, y), report.target_norm * (1 + 1e-4));
+      const std::size_t steps = std::min<std::size_t>(gmres.history().size(), 9);
+      ASSERT_GE(fgmres.history().size(), steps);
+      for (std::size_t k = 0; k < steps; ++k) {
+        const double rounding = sizeof(S) == 4 ? 2e-4 : 1e-9;
+        EXPECT_NEAR(fgmres.history()[k], gmres.history()[k], rounding * gmres.history()[k]) << k;
+      }
+      EXPECT_TRUE(plain.solve(b, z).converged());
+    }
+  }
+}
+
+/// Other weights of the rows in every application; keeps what it left, in the user's order.
+template <class S>
+class VaryingWeights final : public Preconditioner<S> {
+ public:
+  VaryingWeights(Index rows, int components, std::vector<LongVector>& left)
+      : rows_(rows), components_(components), left_(&left) {}
+
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override {
+    LongVector kept(Eigen::Index(rows_) * components_);
+    copy<S>(r, z, stream);
+    for (Index i = 0; i < rows_; ++i) {
+      const auto weight = static_cast<S>(uniform(generator_, 0.3, 1));
+      for (int k = 0; k < components_; ++k) {
+        z.at(i, k) *= weight;
+        kept[Eigen::Index(i) * components_ + k] = z.at(i, k);
+      }
+    }
+    left_->push_back(std::move(kept));
+  }
+  bool is_constant() const override { return false; }
+
+ private:
+  Index rows_;
+  int components_;
+  std::vector<LongVector>* left_;
+  mutable Generator generator_{17};
+};
+
+TYPED_TEST(FgmresEntries, LeavesTheSmallestResidualOverWhatIsPreconditioned) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  constexpr Index n = 47;
+  constexpr int steps = 8, K = vector_entry_t<E>::components;
+  Generator generator(5);
+  const auto matrix = general_system<E>(n, generator).matrix;
+  const Long dense = Eigen::MatrixXd(expansion<double>(matrix)).template cast<long double>();
+  const Field<E> b = random_vector<E>(n, generator);
+  const LongVector rhs = components_of<long double>(b);
+  for (const char* recurrence : {"CSR", "CSR,recurrence=real"}) {
+    SCOPED_TRACE(recurrence);
+    const Operator<E> A(matrix, parse_plan(recurrence));
+    std::vector<LongVector> left;
+    Fgmres<S> solver(A, VaryingWeights<S>(n, K, left),
+                     {.tolerance = 1e-15,
+                      .max_iterations = steps,
+                      .restart = steps + 2,
+                      .record_history = true});
+    Field<E> x(n);
+    const Report report = solver.solve(b, x);
+    ASSERT_EQ(solver.history().size(), std::size_t(steps + 1));
+    Long images(rhs.size(), 0);
+    const double rounding = sizeof(S) == 4 ? 1e-4 : 1e-9;
+    for (std::size_t k = 0; k < std::size_t(steps); ++k) {
+      for (int u = 0; u < ring_size(A.coefficient_ring()); ++u) {
+        images.conservativeResize(Eigen::NoChange, images.cols() + 1);
+        images.rightCols(1) = dense * times_unit(left[k], A.coefficient_ring(), u);
+      }
+      const LongVector y = images.householderQr().solve(rhs);
+      const auto smallest = static_cast<double>((rhs - images * y).norm() / rhs.norm());
+      EXPECT_NEAR(solver.history()[k + 1] / smallest, 1, rounding) << "step " << k;
+    }
+    // x is made of the same vectors.
+    EXPECT_NEAR(report.residual / solver.history().back(), 1, rounding);
+  }
+}
+
+TYPED_TEST(FgmresEntries, TakesSolvers) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  constexpr Index n = 400;
+  Generator generator(6);
+  auto matrix = general_system<E>(n, generator).matrix;
+  const Field<E> b = random_vector<E>(n, generator);
+  Operator<E> A(matrix, parse_plan("K1rs"));
+  const SolverOptions few{.tolerance = 0.1, .max_iterations = 6};
+  auto inner = std::make_shared<BiCGStab<S>>(A, Jacobi<E>(A), few);
+  Fgmres<S> solver(A, SolverPreconditioner<S>(inner));
+  Field<E> x(n);
+  const Report report = solver.solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-4));
+  Field<E> y(n);
+  EXPECT_LT(report.iterations, Gmres<S>(A, Jacobi<E>(A)).solve(b, y).iterations);
+
+  // New values reach the inner solver and its preconditioner.
+  for (auto& value : matrix.values()) value *= -3;
+  A.update_values(matrix);
+  Field<E> z(n);
+  const Report after = solver.solve(b, z);
+  EXPECT_TRUE(after.converged()) << after;
+  EXPECT_LE(true_residual(matrix, b, z), after.target_norm * (1 + 1e-4));
+}
+
+TEST(Fgmres, TakesConjugateGradientAndItself) {
+  using E = block<double, 3, 3>;
+  Generator generator(8);
+  const auto matrix = random_system<E>(300, 3, 0.2, 0, generator).matrix;
+  const Operator<E> A(matrix, Plan{});
+  const Field<E> b = random_vector<E>(300, generator);
+  Field<E> x(300), y(300);
+  auto cg = std::make_shared<ConjugateGradient<double>>(A, SolverOptions{.max_iterations = 5});
+  EXPECT_TRUE(Fgmres(A, SolverPreconditioner<double>(cg)).solve(b, x).converged());
+  auto nested = std::make_shared<Fgmres<double>>(A, SolverPreconditioner<double>(cg),
+                                                 SolverOptions{.max_iterations = 3});
+  EXPECT_TRUE(Fgmres(A, SolverPreconditioner<double>(nested)).solve(b, y).converged());
+}
+
+TEST(Fgmres, AloneTakesWhatVaries) {
+  using E = real<double>;
+  Generator generator(9);
+  const auto matrix = random_system<E>(50, 3, 0.2, 0, generator).matrix;
+  const Operator<E> A(matrix, Plan{}),
+      other(random_system<E>(51, 3, 0.2, 0, generator).matrix, Plan{});
+  const auto inner = [](const Operator<E>& of) {
+    return SolverPreconditioner<double>(
+        std::make_shared<ConjugateGradient<double>>(of, SolverOptions{.max_iterations = 5}));
+  };
+  const std::string why =
+      " needs a constant preconditioner, and this one says that it varies; use FGMRES";
+  expect_error(ErrorKind::unsupported, "conjugate gradient" + why,
+               [&] { ConjugateGradient<double>(A, inner(A)); });
+  expect_error(ErrorKind::unsupported, "GMRES" + why, [&] { Gmres<double>(A, inner(A)); });
+  expect_error(ErrorKind::unsupported, "BiCGStab" + why, [&] { BiCGStab<double>(A, inner(A)); });
+  expect_error(ErrorKind::size_mismatch,
+               "a preconditioner of 51 rows of 1 components meets an operator of 50 of 1",
+               [&] { Fgmres<double>(A, inner(other)); });
+  expect_error(ErrorKind::usage, "a null pointer to a solver",
+               [] { SolverPreconditioner<double>(nullptr); });
+}
+
+TEST(Fgmres, EndsOnNan) {
+  using E = real<double>;
+  Generator generator(10);
+  auto matrix = general_system<E>(50, generator).matrix;
+  const Operator<E> A(matrix, Plan{});
+  std::vector<double> weights(50, 1);
+  weights[7] = std::nan("");
+  Field<E> b = random_vector<E>(50, generator), x(50);
+  const Report report = Fgmres<double>(A, RowWeights<double>(weights)).solve(b, x);
+  EXPECT_FALSE(report.converged()) << report;
+}
+
+}  // namespace
+}  // namespace heddle::test::fgmres
