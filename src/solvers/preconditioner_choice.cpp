@@ -9,8 +9,11 @@ namespace heddle {
 
 namespace {
 
-constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
-                                        {PreconditionerKind::jacobi, "jacobi"}};
+constexpr PreconditionerInfo table[] = {
+    {PreconditionerKind::none, "none", "", 0, 0, false},
+    {PreconditionerKind::jacobi, "jacobi"},
+    {PreconditionerKind::chebyshev, "chebyshev", "degree", 4, 64, false},
+    {PreconditionerKind::neumann, "neumann", "terms", 1, 16, false}};
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
@@ -21,6 +24,19 @@ std::span<const PreconditionerInfo> preconditioner_table() { return table; }
 PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
   for (const PreconditionerInfo& row : table) {
     if (row.kind == kind) number = row.usual;
+  }
+}
+
+void check_needs_no_entries(const PreconditionerChoice& choice) {
+  std::string others;
+  for (const PreconditionerInfo& row : table) {
+    if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
+  }
+  for (const PreconditionerInfo& row : table) {
+    if (row.kind != choice.kind || !row.needs_entries) continue;
+    refuse("the preconditioner " + std::string(row.name) +
+           " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
+           others);
   }
 }
 
