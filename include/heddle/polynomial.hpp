@@ -1,5 +1,6 @@
 // Polynomials of the matrix as preconditioners: products take the place of iterations, whose sums
-// every thread or GPU waits for.
+// every thread or GPU waits for. Under iteration-precision=single they multiply with the copy in
+// floats.
 #pragma once
 
 #include <memory>
@@ -38,7 +39,7 @@ struct HEDDLE_EXPORT ChebyshevOptions {
 /// of the smallest would be poor. `refresh` estimates anew where a matrix in sliced storage has new
 /// values, and in each solve over any other operator: state an interval to save these products.
 ///
-/// Degree + 1 applications of M and 3 or 4 fields of its own, kept. One application at a time.
+/// degree products, degree + 1 applications of M, 4 fields of its own. One application at a time.
 template <class S>
 class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
  public:

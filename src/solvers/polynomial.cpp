@@ -62,7 +62,7 @@ void check_parts(const LinearOperator<S>& matrix, const Preconditioner<S>* inner
 
 template <class S>
 bool is_capturable(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) {
-  return matrix.device().on_gpu() && detail::applies_in_graph(matrix) &&
+  return matrix.device().on_gpu() && detail::applies_in_graph(matrix.iterated()) &&
          (inner == nullptr || inner->is_capturable());
 }
 
@@ -73,7 +73,7 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
                       int passes) {
   const long long field =
       static_cast<long long>(matrix.rows()) * matrix.row_components() * Offset(sizeof(S));
-  return products * matrix.bytes_of_product() + passes * field +
+  return products * matrix.iterated().bytes_of_product() + passes * field +
          (inner != nullptr ? (products + 1LL) * (inner->bytes_of_application() + 2 * field) : 0);
 }
 
@@ -301,7 +301,7 @@ void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
   polynomial::check_fields(r, z, direction_, "Chebyshev");
   for (int k = 0; k <= options_.degree; ++k) {
     if (k == 1) axpby<S>(S(1), r, S(0), residual_, stream);
-    if (k > 0) matrix_->apply(S(-1), direction_, S(1), residual_, stream);
+    if (k > 0) matrix_->iterated().apply(S(-1), direction_, S(1), residual_, stream);
     FieldView<const S> image = k > 0 ? FieldView<const S>(residual_) : r;
     if (inner_) {
       inner_->apply(image, preconditioned_, stream);
@@ -351,7 +351,7 @@ void Neumann<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
   }
   for (int k = 1; k <= terms_; ++k) {
     axpby<S>(S(1), r, S(0), residual_, stream);
-    matrix_->apply(S(-1), z, S(1), residual_, stream);
+    matrix_->iterated().apply(S(-1), z, S(1), residual_, stream);
     if (inner_) inner_->apply(residual_, preconditioned_, stream);
     axpby<S>(S(1), inner_ ? preconditioned_ : residual_, S(1), z, stream);
   }
