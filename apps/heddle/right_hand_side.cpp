@@ -1,5 +1,7 @@
 #include "right_hand_side.hpp"
 
+#include <cmath>
+
 #include "heddle/error.hpp"
 #include "matrix_options.hpp"
 #include "stopwatch.hpp"
@@ -41,7 +43,7 @@ AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
 }
 
 RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
-                              const Device& device, Progress* progress) {
+                              double shift, const Device& device, Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
     Stopwatch reading;
     AnyField b = read_field_for(A, "--rhs", rhs, device, progress);
@@ -52,13 +54,28 @@ RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const 
     made.exact = A.column_field();
     fill_random(*made.exact, seed);
     A.apply(*made.exact, made.b);
-    made.text = "A x* with x* uniform in [-1, 1), seed " + std::to_string(seed);
+    for (Offset i = 0; shift != 0 && i < Offset(made.b.rows()) * made.b.components(); ++i) {
+      made.b.set(i, made.b.get(i) + shift * made.exact->get(i));
+    }
+    made.text = std::string(shift != 0 ? "(A + sigma I)" : "A") +
+                " x* with x* uniform in [-1, 1), seed " + std::to_string(seed);
     return made;
   }
   const int scalars = scalars_of_number(A.entry());
   for (Offset i = 0; i < Offset(made.b.rows()) * made.b.components(); i += scalars)
     made.b.set(i, 1);
   return made;
+}
+
+double relative_error(const AnyField& x, const AnyField& exact) {
+  double difference = 0;
+  double size = 0;
+  const Offset scalars = Offset(x.rows()) * x.components();
+  for (Offset i = 0; i < scalars; ++i) {
+    difference += (x.get(i) - exact.get(i)) * (x.get(i) - exact.get(i));
+    size += exact.get(i) * exact.get(i);
+  }
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
 }
 
 }  // namespace heddle::cli

@@ -16,9 +16,13 @@ struct RightHandSide {
   double read_seconds = 0;
 };
 
-/// `rhs` as --rhs has it: a file, ones, or empty for A x* with a random x* of this seed.
+/// `rhs` as --rhs has it: a file, ones, or empty for (A + shift I) x* with a random x* of this
+/// seed.
 RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
-                              const Device& device, Progress* progress);
+                              double shift, const Device& device, Progress* progress);
+
+/// |x - exact| / |exact|; |x| where the solution is 0.
+double relative_error(const AnyField& x, const AnyField& exact);
 
 /// A file given with an option has the rows that the matrix has, or `Error` (size_mismatch).
 AnyField read_field_for(const AnyOperator& matrix, const std::string& option,

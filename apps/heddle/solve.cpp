@@ -28,7 +28,8 @@ struct SolveOptions {
   std::string guess;
   std::optional<std::string> output;
   std::string method = "auto";
-  std::string preconditioner = "jacobi";
+  std::optional<std::string> preconditioner;
+  double shift = 0;
   std::optional<double> tolerance;
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
@@ -41,6 +42,11 @@ struct SolveOptions {
   bool json = false;
 };
 
+/// Jacobi is of the stored diagonal.
+std::string preconditioner_of(const SolveOptions& options) {
+  return options.preconditioner.value_or(options.shift != 0 ? "none" : "jacobi");
+}
+
 /// What the report is made of.
 struct Outcome {
   AnyEntry entry = EntryKind::real;
@@ -50,6 +56,7 @@ struct Outcome {
   MethodChoice method;
   PlanChoice choice;
   MemoryUse memory;
+  double shift = 0;
   std::string right_hand_side;
   Report report;
   std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
@@ -73,17 +80,6 @@ bool is_refused(const Report& report) {
   }
 }
 
-double relative_error(const AnyField& x, const AnyField& exact) {
-  double difference = 0;
-  double size = 0;
-  const Offset scalars = Offset(x.rows()) * x.components();
-  for (Offset i = 0; i < scalars; ++i) {
-    difference += (x.get(i) - exact.get(i)) * (x.get(i) - exact.get(i));
-    size += exact.get(i) * exact.get(i);
-  }
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
-}
-
 void write_history(const std::string& path, const std::vector<double>& history) {
   OutputFile file(path);
   file.write("iteration,relative_residual\n");
@@ -104,6 +100,7 @@ nlohmann::ordered_json to_json(const Outcome& outcome) {
   json["residual"] = number_or_null(report.residual);
   json["backward_error"] = number_or_null(report.backward_error);
   json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
+  json["shift"] = outcome.shift;
   json["solver"] = outcome.method.method->name;
   json["solver_reason"] = outcome.method.reason;
   json["plan"] = outcome.choice.text();
@@ -139,8 +136,12 @@ void print(const SolveOptions& options, const Outcome& outcome, const Device& de
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               io::printable(outcome.right_hand_side).c_str(),
-              std::string(outcome.method.method->name).c_str(), options.preconditioner.c_str(),
+              std::string(outcome.method.method->name).c_str(), preconditioner_of(options).c_str(),
               std::string(report.loop).c_str(), std::string(report.stored).c_str());
+  if (outcome.shift != 0) {
+    std::printf("shift      A + sigma I is not stored, sigma = %s\n",
+                nlohmann::json(outcome.shift).dump().c_str());
+  }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
@@ -183,6 +184,9 @@ void check(const SolveOptions& options, const Device& device) {
   }
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
+  }
+  if (!std::isfinite(options.shift)) {
+    throw Error(ErrorKind::usage, "--shift is a finite number");
   }
   if (options.restart && !restarts(options.method)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
@@ -228,7 +232,8 @@ SolverOptions settings_of(const SolveOptions& options, Progress* progress) {
 int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
-  const PreconditionerChoice preconditioner = parse_preconditioner(options.preconditioner);
+  const PreconditionerChoice preconditioner = parse_preconditioner(preconditioner_of(options));
+  if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -241,6 +246,7 @@ int run_solve(const SolveOptions& options) {
                 options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
                     std::to_string(matrix.columns()) + " entries; a solve needs a square matrix");
   }
+  outcome.shift = options.shift;
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
@@ -257,7 +263,7 @@ int run_solve(const SolveOptions& options) {
   std::optional<AnySolver> built_solver;
   const auto make_solver = [&] {
     built_solver.reset();
-    built_solver.emplace(*built, *outcome.method.method, preconditioner, settings);
+    built_solver.emplace(*built, *outcome.method.method, preconditioner, settings, options.shift);
   };
   try {
     options.profile.build(
@@ -276,7 +282,8 @@ int run_solve(const SolveOptions& options) {
   outcome.memory = A.memory();
   outcome.build_seconds = building.seconds();
 
-  const RightHandSide given = right_hand_side(options.rhs, options.seed, A, device, progress.get());
+  const RightHandSide given =
+      right_hand_side(options.rhs, options.seed, A, options.shift, device, progress.get());
   const AnyField& b = given.b;
   outcome.right_hand_side = given.text;
   outcome.read_seconds += given.read_seconds;
@@ -338,9 +345,14 @@ void add_solve(CLI::App& app, int& status) {
   command->add_option("--solver", options->method, methods_in_words())
       ->capture_default_str()
       ->type_name("NAME");
-  command->add_option("--preconditioner", options->preconditioner, preconditioners_in_words())
-      ->capture_default_str()
-      ->type_name("NAME");
+  command
+      ->add_option("--preconditioner", options->preconditioner,
+                   preconditioners_in_words() + " [jacobi, or none with --shift]")
+      ->type_name("NAME[:N]");
+  command
+      ->add_option("--shift", options->shift,
+                   "solve (A + SIGMA I) x = b with this real number, without storing that matrix")
+      ->type_name("SIGMA");
   command
       ->add_option("--tolerance", options->tolerance,
                    "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision")

@@ -6,6 +6,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
+#include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/solver_preconditioner.hpp"
 
@@ -22,21 +23,43 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const detail::SlicedOperato
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
-/// Null for none.
+/// Null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOperator<S>& matrix,
                                                        const PreconditionerChoice& choice) {
+  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(matrix); };
   switch (choice.kind) {
     case PreconditionerKind::none:
       return nullptr;
     case PreconditionerKind::jacobi:
-      return std::make_shared<detail::SlicedJacobi<S>>(matrix);
+      return jacobi();
+    case PreconditionerKind::chebyshev:
+      return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
+                                            ChebyshevOptions{.degree = choice.number});
+    case PreconditionerKind::neumann:
+      return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
     case PreconditionerKind::cg:
       return make_inner_solver<ConjugateGradient>(matrix, choice.number);
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(matrix, choice.number);
   }
   return nullptr;
+}
+
+/// The same over an operator that stores nothing: of products alone, without Jacobi. Throws `Error`
+/// (usage) for a kind that needs entries.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
+    const OperatorReference<S>& matrix, const PreconditionerChoice& choice) {
+  check_needs_no_entries(choice);
+  switch (choice.kind) {
+    case PreconditionerKind::chebyshev:
+      return std::make_shared<Chebyshev<S>>(matrix, ChebyshevOptions{.degree = choice.number});
+    case PreconditionerKind::neumann:
+      return std::make_shared<Neumann<S>>(matrix, choice.number);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/operator_algebra.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"
@@ -23,12 +24,16 @@ template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matrix,
                                            const MethodInfo& method,
                                            const PreconditionerChoice& choice,
-                                           const SolverOptions& options) {
-  std::shared_ptr<Preconditioner<S>> preconditioner = make_preconditioner(matrix, choice);
+                                           const SolverOptions& options, double shift) {
+  OperatorReference<S> system(matrix);
+  if (shift != 0) system = shifted(matrix, static_cast<S>(shift));
+  std::shared_ptr<Preconditioner<S>> preconditioner =
+      shift != 0 ? make_preconditioner_of_products<S>(system, choice)
+                 : make_preconditioner(matrix, choice);
   std::unique_ptr<KrylovSolver<S>> solver;
   const auto take = [&]<template <class> class Solver>(const MethodInfo& row) {
     if (row.name != method.name) return;
-    solver = std::make_unique<Solver<S>>(matrix, std::move(preconditioner), options);
+    solver = std::make_unique<Solver<S>>(system, std::move(preconditioner), options);
   };
   take.template operator()<ConjugateGradient>(method_rows::conjugate_gradient);
   take.template operator()<BiCGStab>(method_rows::bicgstab);
@@ -93,9 +98,10 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-                     const PreconditionerChoice& preconditioner, const SolverOptions& options)
+                     const PreconditionerChoice& preconditioner, const SolverOptions& options,
+                     double shift)
     : solver_(matrix.visit([&](const auto& A) -> decltype(solver_) {
-        return solver_of(A, method, preconditioner, options);
+        return solver_of(A, method, preconditioner, options, shift);
       })) {}
 
 Report AnySolver::solve(const AnyField& b, AnyField& x) {

@@ -10,10 +10,32 @@ namespace heddle {
 namespace {
 
 constexpr PreconditionerInfo table[] = {
-    {PreconditionerKind::none, "none"},
-    {PreconditionerKind::jacobi, "jacobi"},
-    {PreconditionerKind::cg, "cg", "iterations", 10, 10'000, true},
-    {PreconditionerKind::gmres, "gmres", "iterations", 10, 1'000, true},
+    {.kind = PreconditionerKind::none, .name = "none", .needs_entries = false},
+    {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
+    {.kind = PreconditionerKind::chebyshev,
+     .name = "chebyshev",
+     .number = "degree",
+     .usual = 4,
+     .most = 64,
+     .needs_entries = false},
+    {.kind = PreconditionerKind::neumann,
+     .name = "neumann",
+     .number = "terms",
+     .usual = 1,
+     .most = 16,
+     .needs_entries = false},
+    {.kind = PreconditionerKind::cg,
+     .name = "cg",
+     .number = "iterations",
+     .usual = 10,
+     .most = 10'000,
+     .varies = true},
+    {.kind = PreconditionerKind::gmres,
+     .name = "gmres",
+     .number = "iterations",
+     .usual = 10,
+     .most = 1'000,
+     .varies = true},
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
@@ -25,6 +47,19 @@ std::span<const PreconditionerInfo> preconditioner_table() { return table; }
 PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
   for (const PreconditionerInfo& row : table) {
     if (row.kind == kind) number = row.usual;
+  }
+}
+
+void check_needs_no_entries(const PreconditionerChoice& choice) {
+  std::string others;
+  for (const PreconditionerInfo& row : table) {
+    if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
+  }
+  for (const PreconditionerInfo& row : table) {
+    if (row.kind != choice.kind || !row.needs_entries) continue;
+    refuse("the preconditioner " + std::string(row.name) +
+           " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
+           others);
   }
 }
 

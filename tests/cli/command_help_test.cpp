@@ -67,7 +67,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
-        "--history", "--seed"}},
+        "--history", "--seed", "--shift"}},
       {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
@@ -110,6 +110,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--seed", "3"},
       {"--repetitions", "1"},
       {"--restart", "5"},
+      {"--shift", "0.5"},
       {"--update-values", ""},
       {"--cold", ""},
       {"--quiet", ""},

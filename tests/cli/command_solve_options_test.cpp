@@ -123,7 +123,8 @@ TEST_F(SolveOptions, EveryPlanSolves) {
 
 TEST_F(SolveOptions, EverySolverAndPreconditioner) {
   for (const char* solver : {"cg", "bicgstab"}) {
-    for (const char* preconditioner : {"none", "jacobi"}) {
+    for (const char* preconditioner :
+         {"none", "jacobi", "chebyshev", "chebyshev:2", "neumann", "neumann:3"}) {
       for (const char* recurrence : {"recurrence=ring", "recurrence=real"}) {
         SCOPED_TRACE(std::string(solver) + " " + preconditioner + " " + recurrence);
         const Result result = solve({"--solver", solver, "--preconditioner", preconditioner,

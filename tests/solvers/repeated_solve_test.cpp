@@ -4,6 +4,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/polynomial.hpp"
 #include "support/counted_heap.hpp"
 #include "support/systems.hpp"
 
@@ -96,6 +97,32 @@ void expect_repeatable() {
 
 TEST(RepeatedSolve, ConjugateGradientAllocatesNothing) { expect_repeatable<ConjugateGradient>(); }
 TEST(RepeatedSolve, BiCGStabAllocatesNothing) { expect_repeatable<BiCGStab>(); }
+
+TEST(RepeatedSolve, PolynomialsAllocateNothing) {
+  CountingMemory memory;
+  const Device device = Device::cpu(2, &memory);
+  Generator generator(2);
+  const CsrMatrix<E> first = random_system<E>(n, 2, 0.5, 0, generator).matrix;
+  CsrMatrix<E> second = first;
+  for (double& value : second.values()) value *= 3;
+  Operator<E> A(first, parse_plan("K1rs,sigma=256"), device);
+  Field<E> b(n, device), x(n, device);
+  fill_randomly(b, generator);
+  const auto expect_nothing = [&](auto preconditioner) {
+    BiCGStab<double> solver(A, std::move(preconditioner));
+    const auto solve = [&](const CsrMatrix<E>& values) {
+      A.update_values(values);
+      fill<double>(0, x, device.stream());
+      EXPECT_TRUE(solver.solve(b, x).converged());
+    };
+    solve(second);  // whichever takes more iterations
+    solve(first);
+    expect_no_allocation(memory, [&] { solve(second); });
+    expect_no_allocation(memory, [&] { solve(first); });
+  };
+  expect_nothing(Chebyshev(A, Jacobi(A)));
+  expect_nothing(Neumann(A, Jacobi(A), 2));
+}
 
 TEST(RepeatedSolve, ValuesWrittenInPlaceAreSeen) {
   Generator generator(3);

@@ -145,9 +145,11 @@ class HEDDLE_EXPORT AnyOperator {
 
 class HEDDLE_EXPORT AnySolver {
  public:
-  /// `method`: a row of `method_table()`.
+  /// `method`: a row of `method_table()`. With a `shift` other than 0 the system is that of
+  /// `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that needs a stored matrix.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-            const PreconditionerChoice& preconditioner, const SolverOptions& options);
+            const PreconditionerChoice& preconditioner, const SolverOptions& options,
+            double shift = 0);
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi, cg, gmres };
+enum class PreconditionerKind { none, jacobi, chebyshev, neumann, cg, gmres };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
@@ -18,6 +18,7 @@ struct PreconditionerInfo {
   std::string_view number = "";  // its meaning; empty: none may follow
   int usual = 0, most = 0;       // the number where none follows; it is 1 to `most`
   bool varies = false;           // so that only flexible methods take it
+  bool needs_entries = true;     // false: products with the matrix are enough
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
@@ -33,6 +34,9 @@ struct HEDDLE_EXPORT PreconditionerChoice {
 
 /// Throws `Error` (usage) with the names that there are.
 HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
+
+/// Throws `Error` (usage) for one that is made of stored entries, which A + sigma I has not.
+HEDDLE_EXPORT void check_needs_no_entries(const PreconditionerChoice& choice);
 
 /// The table as help tells of it: "none, jacobi".
 HEDDLE_EXPORT std::string preconditioners_in_words();

@@ -1,0 +1,38 @@
+// The ends of a spectrum, by a few steps of Lanczos' method (Saad, Numerical Methods for Large
+// Eigenvalue Problems, 6.6). Ritz values lie inside the spectrum and reach its ends first.
+#pragma once
+
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle::detail {
+
+inline constexpr int most_lanczos_steps = 32;
+
+/// Fields of the operator's that the steps overwrite.
+template <class S>
+struct LanczosFields {
+  FieldView<S> current, before, image;
+  FieldView<S> preconditioned;  // without data where there is no preconditioner
+};
+
+template <class S>
+struct RitzValues {
+  sum_t<S> smallest = 0;  // NaN, as `largest`, where a product was not finite
+  sum_t<S> largest = 0;
+  /// The last coupling of the tridiagonal matrix: an eigenvalue lies within so much of each Ritz
+  /// value. 0 where the vectors span an invariant subspace.
+  sum_t<S> last_beta = 0;
+  int steps = 0;
+  bool is_positive = true;  // false: <v, M^-1 v> <= 0 for some v, and the values mean nothing
+};
+
+/// Of M^-1 A in the inner product of M, of A itself without a preconditioner (null), after at most
+/// `steps` steps (1 to `most_lanczos_steps`) from a random start, the same in each call. A and M are Hermitian.
+template <class S>
+RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
+                                  const Preconditioner<S>* preconditioner, int steps,
+                                  const LanczosFields<S>& fields, Reduction<S>& reduction,
+                                  const Stream& stream);
+
+}  // namespace heddle::detail

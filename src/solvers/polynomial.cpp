@@ -1,0 +1,367 @@
+#include "heddle/polynomial.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "applies_in_graph.hpp"
+#include "extreme_eigenvalues.hpp"
+#include "fields/vector_operations_cuda.hpp"
+#include "heddle/config.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+#include "operator_checks.hpp"
+
+namespace heddle {
+
+namespace polynomial {
+namespace {
+
+constexpr int lanczos_steps = 10;
+constexpr double safety = 1.1;
+constexpr double ratio = 30;  // of upper to lower
+
+template <class S>
+FieldShape shape_of(const LinearOperator<S>& matrix) {
+  return {matrix.rows(), matrix.row_components(), matrix.row_basis(), matrix.vector_layout(),
+          matrix.device().stream().gpu};
+}
+
+template <class S>
+FieldView<S> make_field(const LinearOperator<S>& matrix, std::vector<Array<S>>& storage) {
+  storage.emplace_back(
+      static_cast<std::size_t>(matrix.rows()) * static_cast<std::size_t>(matrix.row_components()),
+      matrix.device());
+  return {storage.back().data(), matrix.rows(), matrix.row_components(), matrix.vector_layout(),
+          matrix.row_basis()};
+}
+
+template <class S>
+void check_fields(const FieldView<const S>& r, const FieldView<S>& z, const FieldView<S>& own,
+                  const char* who) {
+  check_same_shape(r, own, who);
+  check_same_shape(z, own, who);
+  check_apart(r, z, "r", "z");
+  if (!detail::in_basis(r.basis, own.basis) || !detail::in_basis(z.basis, own.basis)) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(who) + ": a field is in another basis; `permute` takes it there");
+  }
+}
+
+template <class S>
+void check_parts(const LinearOperator<S>& matrix, const Preconditioner<S>* inner,
+                 const std::string& who) {
+  detail::check_square(matrix, who.c_str());
+  if (inner == nullptr) return;
+  detail::check_fits(*inner, matrix);
+  if (!inner->is_constant()) {
+    throw Error(ErrorKind::unsupported,
+                who + " needs a constant inner preconditioner, and this one says that it varies");
+  }
+}
+
+template <class S>
+bool is_capturable(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) {
+  return matrix.device().on_gpu() && detail::applies_in_graph(matrix.iterated()) &&
+         (inner == nullptr || inner->is_capturable());
+}
+
+/// Of `products` with the matrix, one more application of the inner preconditioner, and passes over
+/// fields.
+template <class S>
+long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* inner, int products,
+                      int passes) {
+  const long long field =
+      static_cast<long long>(matrix.rows()) * matrix.row_components() * Offset(sizeof(S));
+  return products * matrix.iterated().bytes_of_product() + passes * field +
+         (inner != nullptr ? (products + 1LL) * (inner->bytes_of_application() + 2 * field) : 0);
+}
+
+/// A number that changes with the values of the matrix; none where it does not tell.
+template <class S>
+std::optional<long long> generation_of(const LinearOperator<S>& matrix) {
+  const auto* const sliced = dynamic_cast<const detail::SlicedOperator<S>*>(&matrix);
+  return sliced != nullptr ? std::optional(sliced->generation()) : std::nullopt;
+}
+
+/// M^-1 as an operator, whose eigenvalues have a sign.
+template <class S>
+class Inverse final : public LinearOperator<S> {
+ public:
+  Inverse(const LinearOperator<S>& matrix, const Preconditioner<S>& inner)
+      : matrix_(matrix), inner_(inner) {}
+
+  Index rows() const override { return matrix_.rows(); }
+  int row_components() const override { return matrix_.row_components(); }
+  /// y = M^-1 x, as no other alpha and beta are asked for.
+  void apply(S, const FieldView<const S>& x, S, const FieldView<S>& y,
+             const Stream& stream) const override {
+    inner_.apply(x, y, stream);
+  }
+
+ private:
+  const LinearOperator<S>& matrix_;
+  const Preconditioner<S>& inner_;
+};
+
+/// Whether some of the Ritz values are below zero, as those of a positive semidefinite operator are
+/// by rounding at most.
+template <class S>
+bool has_negative(const detail::RitzValues<S>& found) {
+  constexpr auto rounding = 64 * static_cast<sum_t<S>>(std::numeric_limits<S>::epsilon());
+  return !(found.largest > 0) || found.smallest < -rounding * found.largest;
+}
+
+[[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
+  throw Error(kind, "Chebyshev: " + why);
+}
+
+std::string text_of(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
+}
+
+void check(const ChebyshevOptions& options) {
+  if (options.degree < 1) {
+    refuse(ErrorKind::usage, "a degree of " + std::to_string(options.degree) + "; it is 1 or more");
+  }
+  if (!options.interval) return;
+  const SpectralInterval& given = *options.interval;
+  if (!(given.lower > 0 && given.lower < given.upper && std::isfinite(given.upper))) {
+    refuse(ErrorKind::usage, "an interval needs 0 < lower < upper, here " + text_of(given.lower) +
+                                 " and " + text_of(given.upper));
+  }
+}
+
+}  // namespace
+}  // namespace polynomial
+
+template <class S>
+Chebyshev<S>::Chebyshev(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> inner,
+                        ChebyshevOptions options)
+    : matrix_(std::move(matrix)),
+      inner_(std::move(inner)),
+      options_(options),
+      device_(matrix_->device()),
+      reduction_(matrix_->rows(), device_) {
+  polynomial::check(options_);
+  polynomial::check_parts(*matrix_, inner_.get(), "Chebyshev");
+  if (inner_ && !inner_->is_hermitian()) {
+    polynomial::refuse(ErrorKind::unsupported,
+                       "the inner preconditioner says that it is not Hermitian; take another, or "
+                       "none");
+  }
+  if (!matrix_->has_adjoint()) {
+    polynomial::refuse(ErrorKind::unsupported,
+                       "it needs a Hermitian matrix, and these entries have no adjoint; use "
+                       "Neumann or Jacobi");
+  }
+  numbers_.resize(2 * (static_cast<std::size_t>(options_.degree) + 1));
+  coefficients_ = Array<Number>(numbers_.size(), device_);
+  direction_ = make_field();
+  residual_ = make_field();
+  preconditioned_ = make_field();
+  spare_ = make_field();
+  if (options_.interval) {
+    check_hermitian();
+    set_interval(*options_.interval);
+  } else {
+    refresh();
+  }
+}
+
+template <class S>
+FieldView<S> Chebyshev<S>::make_field() {
+  return polynomial::make_field(*matrix_, storage_);
+}
+
+template <class S>
+std::optional<FieldShape> Chebyshev<S>::shape() const {
+  return polynomial::shape_of(*matrix_);
+}
+
+template <class S>
+bool Chebyshev<S>::is_capturable() const {
+  return polynomial::is_capturable(*matrix_, inner_.get());
+}
+
+template <class S>
+long long Chebyshev<S>::bytes_of_application() const {
+  // d from r and z += d first; then r, d and z for each product.
+  return polynomial::bytes_moved(*matrix_, inner_.get(), options_.degree, 4 + 7 * options_.degree);
+}
+
+template <class S>
+bool Chebyshev<S>::refreshes_in_graph() const {
+  return options_.interval && inner_ && inner_->refreshes_in_graph();
+}
+template <class S>
+void Chebyshev<S>::queue_refresh(Index* singular_row, const Stream& stream) {
+  inner_->queue_refresh(singular_row, stream);
+}
+
+template <class S>
+void Chebyshev<S>::refresh() {
+  if (inner_) inner_->refresh();
+  if (options_.interval) return;
+  const std::optional<long long> generation = polynomial::generation_of(*matrix_);
+  if (generation && generation == generation_) return;
+  check_hermitian();
+  set_interval(estimate());
+  generation_ = generation;
+}
+
+template <class S>
+void Chebyshev<S>::check_hermitian() {
+  const detail::ProbeFields<S> fields{direction_, residual_, preconditioned_, spare_};
+  if (!detail::has_symmetry(detail::Symmetry::hermitian, *matrix_, fields, reduction_,
+                            device_.stream())) {
+    polynomial::refuse(ErrorKind::unsupported,
+                       "the matrix is not Hermitian; use Neumann or Jacobi");
+  }
+}
+
+template <class S>
+SpectralInterval Chebyshev<S>::estimate() {
+  if (direction_.scalars() == 0) return {1 / polynomial::ratio, 1};
+  const detail::LanczosFields<S> fields{direction_, residual_, spare_, preconditioned_};
+  const auto ritz_values = [&](const LinearOperator<S>& of, const Preconditioner<S>* inner) {
+    const auto found = detail::extreme_ritz_values<S>(of, inner, polynomial::lanczos_steps, fields,
+                                                      reduction_, device_.stream());
+    if (found.is_positive && !std::isfinite(found.smallest + found.largest)) {
+      polynomial::refuse(ErrorKind::not_finite,
+                         "products with the matrix are not finite: a value of it is no number, or "
+                         "too large");
+    }
+    return found;
+  };
+  // Where M^-1 is as indefinite as A, their product is not.
+  if (inner_ &&
+      polynomial::has_negative(ritz_values(polynomial::Inverse<S>(*matrix_, *inner_), nullptr))) {
+    polynomial::refuse(ErrorKind::unsupported,
+                       "the inner preconditioner is not positive definite; use Neumann or none");
+  }
+  const detail::RitzValues<S> found = ritz_values(*matrix_, inner_.get());
+  if (!found.is_positive || polynomial::has_negative(found)) {
+    polynomial::refuse(
+        ErrorKind::unsupported,
+        std::string("the matrix is not positive definite, as ") +
+            (inner_ ? "the preconditioned one" : "it") + " has an eigenvalue of at most " +
+            polynomial::text_of(static_cast<double>(found.smallest)) + "; use Neumann or none");
+  }
+  const auto largest = static_cast<double>(found.largest);
+  const double upper = polynomial::safety * largest;
+  return {upper / polynomial::ratio, upper};
+}
+
+/// The recurrence of Saad's algorithm 12.1, from the guess 0.
+template <class S>
+void Chebyshev<S>::set_interval(const SpectralInterval& interval) {
+  const double centre = (interval.upper + interval.lower) / 2;
+  const double radius = (interval.upper - interval.lower) / 2;
+  const double sigma = centre / radius;
+  const auto set = [&](int k, double a, double b) {
+    Number* const at = numbers_.data() + 2 * static_cast<std::ptrdiff_t>(k);
+    at[0] = {{static_cast<S>(a)}};
+    at[1] = {{static_cast<S>(b)}};
+    if (!std::isfinite(at[1].real())) {
+      polynomial::refuse(ErrorKind::not_finite,
+                         "the eigenvalues are too small for the numbers of a field");
+    }
+  };
+  double rho = 1 / sigma;
+  set(0, 0, 1 / centre);
+  for (int k = 1; k <= options_.degree; ++k) {
+    const double next = 1 / (2 * sigma - rho);
+    set(k, next * rho, 2 * next / radius);
+    rho = next;
+  }
+  detail::copy_bytes(coefficients_.data(), numbers_.data(), numbers_.size() * sizeof(Number),
+                     device_.stream());
+  interval_ = interval;
+}
+
+template <class S>
+void Chebyshev<S>::combine(int k, const FieldView<const S>& residual, const Stream& stream) const {
+  const Number* const a = coefficients_.data() + 2 * static_cast<std::ptrdiff_t>(k);
+  if constexpr (has_cuda && !std::is_same_v<S, long double>) {
+    // Read when the kernel runs: a graph then has those of the last refresh.
+    if (stream.on_gpu()) {
+      using Place = cuda::Operand<Number>;
+      return cuda::axpby<Ring::real, S>(Place(a + 1), residual, Place(a), direction_, stream);
+    }
+  }
+  axpby<S>(a[1].real(), residual, a[0].real(), direction_, stream);
+}
+
+template <class S>
+void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
+                         const Stream& stream) const {
+  polynomial::check_fields(r, z, direction_, "Chebyshev");
+  for (int k = 0; k <= options_.degree; ++k) {
+    if (k == 1) axpby<S>(S(1), r, S(0), residual_, stream);
+    if (k > 0) matrix_->iterated().apply(S(-1), direction_, S(1), residual_, stream);
+    FieldView<const S> image = k > 0 ? FieldView<const S>(residual_) : r;
+    if (inner_) {
+      inner_->apply(image, preconditioned_, stream);
+      image = preconditioned_;
+    }
+    combine(k, image, stream);
+    axpby<S>(S(1), direction_, S(k > 0 ? 1 : 0), z, stream);
+  }
+}
+
+template <class S>
+Neumann<S>::Neumann(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> inner,
+                    int terms)
+    : matrix_(std::move(matrix)), inner_(std::move(inner)), terms_(terms) {
+  if (terms_ < 1) {
+    throw Error(ErrorKind::usage,
+                "Neumann: " + std::to_string(terms_) + " terms; there is 1 or more");
+  }
+  polynomial::check_parts(*matrix_, inner_.get(), "Neumann");
+  residual_ = polynomial::make_field(*matrix_, storage_);
+  if (inner_) preconditioned_ = polynomial::make_field(*matrix_, storage_);
+}
+
+template <class S>
+std::optional<FieldShape> Neumann<S>::shape() const {
+  return polynomial::shape_of(*matrix_);
+}
+
+template <class S>
+bool Neumann<S>::is_capturable() const {
+  return polynomial::is_capturable(*matrix_, inner_.get());
+}
+
+template <class S>
+long long Neumann<S>::bytes_of_application() const {
+  return polynomial::bytes_moved(*matrix_, inner_.get(), terms_, 6 * terms_);
+}
+
+template <class S>
+void Neumann<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
+                       const Stream& stream) const {
+  polynomial::check_fields(r, z, residual_, "Neumann");
+  if (inner_) {
+    inner_->apply(r, z, stream);
+  } else {
+    axpby<S>(S(1), r, S(0), z, stream);
+  }
+  for (int k = 1; k <= terms_; ++k) {
+    axpby<S>(S(1), r, S(0), residual_, stream);
+    matrix_->iterated().apply(S(-1), z, S(1), residual_, stream);
+    if (inner_) inner_->apply(residual_, preconditioned_, stream);
+    axpby<S>(S(1), inner_ ? preconditioned_ : residual_, S(1), z, stream);
+  }
+}
+
+template class Chebyshev<float>;
+template class Chebyshev<double>;
+template class Chebyshev<long double>;
+template class Neumann<float>;
+template class Neumann<double>;
+template class Neumann<long double>;
+
+}  // namespace heddle
