@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "heddle/approximate_inverse.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 
@@ -17,6 +18,10 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOpera
       return nullptr;
     case PreconditionerKind::jacobi:
       return std::make_shared<detail::SlicedJacobi<S>>(matrix);
+    case PreconditionerKind::fsai:
+      return std::make_shared<Fsai<S>>(matrix, choice.number);
+    case PreconditionerKind::isai:
+      return std::make_shared<Isai<S>>(matrix, choice.number);
   }
   return nullptr;
 }

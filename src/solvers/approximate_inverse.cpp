@@ -58,8 +58,8 @@ const detail::SlicedOperator<S>& Fsai<S>::adjoint_factor() const {
 
 template <class S>
 Isai<S>::Isai(const detail::SlicedOperator<S>& matrix, int power)
-    : detail::ApproximateInverse<S>(std::make_shared<detail::InverseParts<S>>(
-          matrix, detail::InverseForm::general, power)) {}
+    : detail::ApproximateInverse<S>(
+          std::make_shared<detail::InverseParts<S>>(matrix, detail::InverseForm::general, power)) {}
 
 template <class S>
 const detail::SlicedOperator<S>& Isai<S>::inverse() const {

@@ -25,8 +25,8 @@ struct EntryTiles {
   int components() const { return static_cast<int>(number_of.size()); }
 };
 
-/// Throws `Error` (unsupported) that begins with `who` for entries whose tiles are not made of their
-/// components, such as encoded ones.
+/// Throws `Error` (unsupported) that begins with `who` for entries whose tiles are not made of
+/// their components, such as encoded ones.
 template <class S>
 EntryTiles tiles_of(const EntryTable<S>& entry, const char* who);
 

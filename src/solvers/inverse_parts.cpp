@@ -70,19 +70,19 @@ int InverseParts<S>::team() const {
 template <class S>
 void InverseParts<S>::check_room(long long largest, int team) const {
   const long long numbers = largest * tiles_.size;
-  const long long dense = (numbers + tiles_.size + 2) * numbers * tiles_.ring *
-                          static_cast<long long>(sizeof(D));
+  const long long dense =
+      (numbers + tiles_.size + 2) * numbers * tiles_.ring * static_cast<long long>(sizeof(D));
   const int operators = form_ == InverseForm::factorized ? 2 : 1;
   const long long needed =
       team * dense + pattern_.entries() * operators * (entry_->bytes() + 2LL * sizeof(Index)) +
       rows_.entries() * tiles_.components() * static_cast<long long>(sizeof(D));
   const long long available = available_host_memory();
   if (needed <= available) return;
-  throw Error(ErrorKind::memory,
-              std::string(name()) + ": " + std::to_string(pattern_.entries()) +
-                  " entries, the longest row of them " + std::to_string(largest) + ", need " +
-                  readable_bytes(needed) + " of the host's memory to set up, available are " +
-                  readable_bytes(available) + "; take a lower power, or jacobi");
+  throw Error(ErrorKind::memory, std::string(name()) + ": " + std::to_string(pattern_.entries()) +
+                                     " entries, the longest row of them " +
+                                     std::to_string(largest) + ", need " + readable_bytes(needed) +
+                                     " of the host's memory to set up, available are " +
+                                     readable_bytes(available) + "; take a lower power, or jacobi");
 }
 
 template <class S>

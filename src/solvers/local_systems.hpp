@@ -14,13 +14,13 @@ namespace heddle::detail {
 /// What the solution of a system reads and writes; all of it is the caller's.
 template <class D>
 struct LocalSystem {
-  Index size = 0;     // numbers in a row
-  Index wanted = 0;   // right-hand sides: unit vectors `first_wanted`, ...
+  Index size = 0;    // numbers in a row
+  Index wanted = 0;  // right-hand sides: unit vectors `first_wanted`, ...
   Index first_wanted = 0;
-  D smallest_pivot = 0;  // relative to what the matrix holds there
-  D* matrix = nullptr;    // size x size; overwritten
-  D* result = nullptr;    // wanted x size
-  D* scratch = nullptr;   // size numbers and size scalars
+  D smallest_pivot = 0;    // relative to what the matrix holds there
+  D* matrix = nullptr;     // size x size; overwritten
+  D* result = nullptr;     // wanted x size
+  D* scratch = nullptr;    // size numbers and size scalars
   Index* order = nullptr;  // size
 
   static std::size_t scratch_scalars(std::size_t size, std::size_t ring) {

@@ -10,7 +10,9 @@ namespace heddle {
 namespace {
 
 constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
-                                        {PreconditionerKind::jacobi, "jacobi"}};
+                                        {PreconditionerKind::jacobi, "jacobi"},
+                                        {PreconditionerKind::fsai, "fsai", "power", 1, 4},
+                                        {PreconditionerKind::isai, "isai", "power", 1, 4}};
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 

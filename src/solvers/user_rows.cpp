@@ -158,11 +158,10 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const char* who
   sum_up(powers.offsets);
   const long long needed = powers.entries() * static_cast<long long>(sizeof(Index));
   if (needed > available_host_memory()) {
-    throw Error(ErrorKind::memory, std::string(who) + ": a pattern of " +
-                                       std::to_string(powers.entries()) + " entries needs " +
-                                       readable_bytes(needed) + ", available are " +
-                                       readable_bytes(available_host_memory()) +
-                                       "; take a lower power");
+    throw Error(ErrorKind::memory,
+                std::string(who) + ": a pattern of " + std::to_string(powers.entries()) +
+                    " entries needs " + readable_bytes(needed) + ", available are " +
+                    readable_bytes(available_host_memory()) + "; take a lower power");
   }
   powers.column = Array<Index>(static_cast<std::size_t>(powers.entries()));
   for_each_row([&](Index row, const std::vector<Index>& reached) {

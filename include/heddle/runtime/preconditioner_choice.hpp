@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi };
+enum class PreconditionerKind { none, jacobi, fsai, isai };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
