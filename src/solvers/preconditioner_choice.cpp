@@ -9,10 +9,11 @@ namespace heddle {
 
 namespace {
 
-constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
-                                        {PreconditionerKind::jacobi, "jacobi"},
-                                        {PreconditionerKind::fsai, "fsai", "power", 1, 4},
-                                        {PreconditionerKind::isai, "isai", "power", 1, 4}};
+constexpr PreconditionerInfo table[] = {
+    {PreconditionerKind::none, "none"},
+    {PreconditionerKind::jacobi, "jacobi"},
+    {PreconditionerKind::fsai, "fsai", "power", 1, 4, true, false},
+    {PreconditionerKind::isai, "isai", "power", 1, 4, false, false}};
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
@@ -21,9 +22,12 @@ constexpr PreconditionerInfo table[] = {{PreconditionerKind::none, "none"},
 std::span<const PreconditionerInfo> preconditioner_table() { return table; }
 
 PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
-  for (const PreconditionerInfo& row : table) {
-    if (row.kind == kind) number = row.usual;
-  }
+  number = info().usual;
+}
+
+const PreconditionerInfo& PreconditionerChoice::info() const {
+  return *std::find_if(std::begin(table), std::end(table),
+                       [&](const PreconditionerInfo& row) { return row.kind == kind; });
 }
 
 std::string preconditioners_in_words() {

@@ -338,10 +338,11 @@ TEST(ApproximateInverse, RefusesWhatItCannotInvert) {
   const Operator<E> A(matrix, parse_plan("pJDS"));
   expect_error(ErrorKind::usage, "FSAI takes the power 1 to 4, not 0", [&] { Fsai(A, 0); });
   expect_error(ErrorKind::usage, "ISAI takes the power 1 to 4, not 5", [&] { Isai(A, 5); });
-  expect_error(ErrorKind::unsupported,
-               "CG needs a Hermitian preconditioner, and this one says that it is not; use "
-               "BiCGStab",
-               [&] { ConjugateGradient cg(A, Isai(A)); });
+  expect_error(
+      ErrorKind::unsupported,
+      "conjugate gradient needs a Hermitian preconditioner, and this one says that it is not; use "
+      "BiCGStab",
+      [&] { ConjugateGradient cg(A, Isai(A)); });
 
   const auto dual =
       random_dominant_matrix<dual_quaternion<double>>({.rows = 9, .columns = 9}, seed.generator);
