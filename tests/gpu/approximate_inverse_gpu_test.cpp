@@ -10,6 +10,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/operator.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
