@@ -47,12 +47,6 @@ class OneEntry {
   SlicedOperator<S> matrix_;
 };
 
-std::vector<int> first_columns(int size, int ring) {
-  std::vector<int> columns;
-  for (int j = 0; j < size; ++j) columns.push_back(j * ring);
-  return columns;
-}
-
 }  // namespace
 
 template <class S>
@@ -83,10 +77,9 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
   const auto number_at = [&](int row, int j) {
     return (row / tiles.ring * size + j) * tiles.ring + row % tiles.ring;
   };
-  const std::vector<int> columns = first_columns(size, tiles.ring);
   for (int k = 0; k < K; ++k) {
     for (int j = 0; j < size; ++j) {
-      const auto image = one.image(unit(K, k), unit(V, columns[static_cast<std::size_t>(j)]));
+      const auto image = one.image(unit(K, k), unit(V, j * tiles.ring));
       for (int i = 0; i < size * tiles.ring; ++i) {
         const S value = image[static_cast<std::size_t>(i)];
         if (value == 0) continue;
@@ -105,7 +98,7 @@ EntryTiles tiles_of(const EntryTable<S>& entry, const char* who) {
     a[k] = static_cast<S>(static_cast<float>(random_component(1, k)));
   }
   for (int j = 0; j < size; ++j) {
-    const auto image = one.image(a, unit(V, columns[static_cast<std::size_t>(j)]));
+    const auto image = one.image(a, unit(V, j * tiles.ring));
     for (int i = 0; i < size * tiles.ring; ++i) {
       const auto [at, sign] = tiles.component_of[static_cast<std::size_t>(number_at(i, j))];
       const S expected = static_cast<S>(sign) * a[static_cast<std::size_t>(at)];

@@ -32,27 +32,27 @@ struct LocalSystem {
 template <Ring R, class D>
 HEDDLE_INLINE void add_multiple_of_row(D* __restrict to, const Coefficient<R, D>& factor,
                                        const D* __restrict from, Index count) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   for (Index j = 0; j < count; ++j) {
     multiply_add_at<R>(to + j * r, factor.component, from + j * r);
   }
 }
 
 template <Ring R, class D>
-HEDDLE_INLINE Coefficient<R, D> number_at(const D* row, Index j) {
+HEDDLE_INLINE Coefficient<R, D> number_at(const D* row, Offset j) {
   Coefficient<R, D> number;
   for (int p = 0; p < number.size; ++p) number.component[p] = row[j * number.size + p];
   return number;
 }
 template <Ring R, class D>
-HEDDLE_INLINE void put_number(const Coefficient<R, D>& number, D* row, Index j) {
+HEDDLE_INLINE void put_number(const Coefficient<R, D>& number, D* row, Offset j) {
   for (int p = 0; p < number.size; ++p) row[j * number.size + p] = number.component[p];
 }
 
 template <Ring R, class D>
 HEDDLE_INLINE bool all_finite(const D* numbers, Index count) {
   D sum = 0;
-  for (Index j = 0; j < count * ring_size(R); ++j) sum += std::abs(numbers[j]);
+  for (Offset j = 0; j < Offset(count) * ring_size(R); ++j) sum += std::abs(numbers[j]);
   return std::isfinite(sum);
 }
 
@@ -60,7 +60,7 @@ HEDDLE_INLINE bool all_finite(const D* numbers, Index count) {
 /// c. Reads the upper triangle of A. False where a pivot is not positive.
 template <Ring R, class D>
 HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const Index n = system.size;
   const auto row_of = [&](Index i) { return system.matrix + Offset(i) * n * r; };
   D* const diagonal = system.scratch;
@@ -70,7 +70,7 @@ HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
     const D pivot = row[k * r];
     if (!(pivot > system.smallest_pivot * diagonal[k] && std::isfinite(pivot))) return false;
     const D scale = 1 / std::sqrt(pivot);
-    for (Index t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
+    for (Offset t = (k + 1) * r; t < n * r; ++t) row[t] *= scale;
     put_number(Coefficient<R, D>::from_real(scale), row, k);  // the inverse, which is what is used
     for (Index i = k + 1; i < n; ++i) {
       add_multiple_of_row<R>(row_of(i) + i * r, -conj(number_at<R>(row, i)), row + i * r, n - i);
@@ -99,7 +99,7 @@ HEDDLE_INLINE bool solve_cholesky(const LocalSystem<D>& system) {
 /// False where no pivot is left.
 template <Ring R, class D>
 HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const Index n = system.size;
   const auto row_of = [&](Index i) { return system.matrix + Offset(i) * n * r; };
   const auto magnitude = [&](Index i, Index j) {

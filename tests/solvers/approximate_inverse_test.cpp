@@ -15,7 +15,7 @@
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
-namespace heddle::test {
+namespace heddle::test::approximate_inverse {
 namespace {
 
 using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
@@ -452,4 +452,4 @@ TEST(ApproximateInverse, FieldsOfAnotherBasisAreRefused) {
 }
 
 }  // namespace
-}  // namespace heddle::test
+}  // namespace heddle::test::approximate_inverse
