@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "random_matrix.hpp"
+#include "systems.hpp"
 
 namespace heddle::test {
 
