@@ -27,8 +27,10 @@ void check_method(const std::string& text);
 /// Whether that method restarts after so many iterations.
 bool restarts(const std::string& text);
 
-/// With auto, the first method of the table for Hermitian matrices, COCR for complex symmetric
-/// ones, else the first one for all; looks at all entries.
-MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix, const Device& device);
+/// With auto, FGMRES for a preconditioner that varies, the first method of the table for Hermitian
+/// matrices, COCR for complex symmetric ones, else, or where the preconditioner is not of that
+/// kind, the first one for all; looks at all entries.
+MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
+                           const PreconditionerInfo& preconditioner, const Device& device);
 
 }  // namespace heddle::cli

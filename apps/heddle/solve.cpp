@@ -251,7 +251,7 @@ int run_solve(const SolveOptions& options) {
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
-  outcome.method = choose_method(options.method, matrix, device);
+  outcome.method = choose_method(options.method, matrix, preconditioner.info(), device);
   const Objective objective{outcome.method.method};
   outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();

@@ -2,6 +2,7 @@
 // CUDA's headers (heddle/cuda_call.hpp).
 #pragma once
 
+#include "heddle/approximate_inverse.hpp"
 #include "heddle/basis.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"

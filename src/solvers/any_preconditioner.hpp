@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "heddle/approximate_inverse.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
@@ -38,6 +39,10 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOpera
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
       return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
+    case PreconditionerKind::fsai:
+      return std::make_shared<Fsai<S>>(matrix, choice.number);
+    case PreconditionerKind::isai:
+      return std::make_shared<Isai<S>>(matrix, choice.number);
     case PreconditionerKind::cg:
       return make_inner_solver<ConjugateGradient>(matrix, choice.number);
     case PreconditionerKind::gmres:

@@ -24,6 +24,19 @@ constexpr PreconditionerInfo table[] = {
      .usual = 1,
      .most = 16,
      .needs_entries = false},
+    {.kind = PreconditionerKind::fsai,
+     .name = "fsai",
+     .number = "power",
+     .usual = 1,
+     .most = 4,
+     .is_symmetric = false},
+    {.kind = PreconditionerKind::isai,
+     .name = "isai",
+     .number = "power",
+     .usual = 1,
+     .most = 4,
+     .is_hermitian = false,
+     .is_symmetric = false},
     {.kind = PreconditionerKind::cg,
      .name = "cg",
      .number = "iterations",
@@ -45,22 +58,23 @@ constexpr PreconditionerInfo table[] = {
 std::span<const PreconditionerInfo> preconditioner_table() { return table; }
 
 PreconditionerChoice::PreconditionerChoice(PreconditionerKind kind) : kind(kind) {
-  for (const PreconditionerInfo& row : table) {
-    if (row.kind == kind) number = row.usual;
-  }
+  number = info().usual;
+}
+
+const PreconditionerInfo& PreconditionerChoice::info() const {
+  return *std::find_if(std::begin(table), std::end(table),
+                       [&](const PreconditionerInfo& row) { return row.kind == kind; });
 }
 
 void check_needs_no_entries(const PreconditionerChoice& choice) {
+  if (!choice.info().needs_entries) return;
   std::string others;
   for (const PreconditionerInfo& row : table) {
     if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
   }
-  for (const PreconditionerInfo& row : table) {
-    if (row.kind != choice.kind || !row.needs_entries) continue;
-    refuse("the preconditioner " + std::string(row.name) +
-           " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
-           others);
-  }
+  refuse("the preconditioner " + std::string(choice.info().name) +
+         " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
+         others);
 }
 
 std::string preconditioners_in_words() {

@@ -131,6 +131,56 @@ TEST_F(SolveMethod, MissingDiagonalsAreNoWorkForJacobi) {
   EXPECT_EQ(solve({"--preconditioner", "none"}).status, 0);
 }
 
+TEST_F(SolveMethod, ApproximateInversesSolveWhatTheyAreFor) {
+  for (const SmallSystem& system : small_systems()) {
+    for (const char* preconditioner : {"fsai", "fsai:3", "isai", "isai:2"}) {
+      SCOPED_TRACE(system.name + " " + preconditioner);
+      folder.write("a.mtx", system.text);
+      const Result result =
+          solve({"--entry", system.entry, "--preconditioner", preconditioner, "--json"});
+      const bool is_factorized = preconditioner[0] == 'f';
+      if (is_factorized && system.solver != "cg") {
+        EXPECT_EQ(result.status, 3);
+        EXPECT_EQ(result.error,
+                  "heddle: FSAI: the entry has no adjoint; take the preconditioner isai\n");
+        continue;
+      }
+      EXPECT_EQ(result.status, 0) << result.error;
+      const json report = result.json();
+      EXPECT_EQ(report["solver"], is_factorized ? "cg" : "bicgstab");
+      EXPECT_LE(report["residual"], 1e-10);
+      if (is_factorized || system.solver != "cg") continue;
+      EXPECT_EQ(report["solver_reason"], "the preconditioner isai is not Hermitian");
+    }
+  }
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate complex symmetric\n3 3 5\n1 1 4 1\n2 1 -1 0.5\n"
+               "2 2 4 1\n3 2 -1 0.25\n3 3 4 2\n");
+  for (const char* preconditioner : {"fsai", "isai"}) {
+    const json report =
+        solve({"--entry", "complex", "--preconditioner", preconditioner, "--json"}).json();
+    EXPECT_EQ(report["solver"], "bicgstab");
+    EXPECT_EQ(report["solver_reason"],
+              std::string("the preconditioner ") + preconditioner + " is not complex symmetric");
+    EXPECT_EQ(report["status"], "converged");
+  }
+}
+
+TEST_F(SolveMethod, ApproximateInversesSayWhatTheyRefuse) {
+  write(diagonal({1, 2, -3, 4, -5}));
+  const Result indefinite = solve({"--preconditioner", "fsai"});
+  EXPECT_EQ(indefinite.status, 2);
+  EXPECT_EQ(indefinite.error,
+            "heddle: FSAI: the matrix is not positive definite; a pivot of row 2 (counted from 0) "
+            "is not positive; use --preconditioner none\n");
+  const Result power = solve({"--preconditioner", "isai:5"});
+  EXPECT_EQ(power.status, 2);
+  EXPECT_EQ(power.error, "heddle: the preconditioner isai takes the power, 1 to 4, not '5'\n");
+  const Result method = solve({"--preconditioner", "isai", "--solver", "minres"});
+  EXPECT_NE(method.status, 0);
+  EXPECT_NE(method.error.find("Hermitian preconditioner"), std::string::npos) << method.error;
+}
+
 TEST_F(SolveMethod, AllDigitsEndAtTheAccuracyLimit) {
   write(real_matrix(37));
   for (const char* precision : {"double", "single"}) {

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi, chebyshev, neumann, cg, gmres };
+enum class PreconditionerKind { none, jacobi, chebyshev, neumann, fsai, isai, cg, gmres };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
@@ -17,6 +17,8 @@ struct PreconditionerInfo {
   std::string_view name;
   std::string_view number = "";  // its meaning; empty: none may follow
   int usual = 0, most = 0;       // the number where none follows; it is 1 to `most`
+  bool is_hermitian = true;      // where the matrix is
+  bool is_symmetric = true;      // complex symmetric, where the matrix is
   bool varies = false;           // so that only flexible methods take it
   bool needs_entries = true;     // false: products with the matrix are enough
 };
@@ -30,6 +32,9 @@ struct HEDDLE_EXPORT PreconditionerChoice {
   /// With the kind's usual number.
   PreconditionerChoice(PreconditionerKind kind);
   PreconditionerChoice(PreconditionerKind kind, int number) : kind(kind), number(number) {}
+
+  /// Its row of the table.
+  const PreconditionerInfo& info() const;
 };
 
 /// Throws `Error` (usage) with the names that there are.

@@ -1,0 +1,275 @@
+#include "inverse_parts.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "base/memory_limits.hpp"
+#include "base/readable.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/runtime/entry_definition.hpp"
+#include "heddle/tools/team.hpp"
+#include "operator_checks.hpp"
+#include "stored_scalars.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr int most_power = 4;
+/// Systems that a thread takes at a time: rows differ in length.
+constexpr Offset systems_at_once = 16;
+
+}  // namespace
+
+template <class S>
+InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int power)
+    : matrix_(matrix), form_(form), host_(Device::cpu(matrix.device().threads())) {
+  if (power < 1 || power > most_power) {
+    throw Error(ErrorKind::usage, std::string(name()) + " takes the power 1 to " +
+                                      std::to_string(most_power) + ", not " +
+                                      std::to_string(power));
+  }
+  check();
+  tiles_ = tiles_of(matrix.entry(), name());
+  solve_ = local_solver<D>(tiles_.ring);
+  rows_ = stored_rows(matrix.pattern(), host_.stream());
+  if (const Index row = first_row_without_diagonal(rows_); row < rows_.rows()) {
+    throw Error(ErrorKind::singular,
+                std::string(name()) + ": the diagonal entry of " + row_text(row) + " is missing");
+  }
+  pattern_ = power_rows(rows_, power, form == InverseForm::factorized, name(), host_.stream());
+  make_operators();
+  compute();
+}
+
+template <class S>
+void InverseParts<S>::check() const {
+  const EntryTable<S>& entry = matrix_.entry();
+  const std::string of_entry = entry.definition ? "entry " + entry.definition->name : "the entry";
+  if (entry.invert_diagonal == nullptr) {
+    throw Error(ErrorKind::unsupported,
+                std::string(name()) + ": " + of_entry +
+                    " defines no inverse; add one to its definition, or take the preconditioner "
+                    "none");
+  }
+  if (form_ == InverseForm::factorized && !entry.has_adjoint) {
+    throw Error(ErrorKind::unsupported,
+                "FSAI: " + of_entry + " has no adjoint; take the preconditioner isai");
+  }
+  check_square(matrix_, name());
+}
+
+template <class S>
+int InverseParts<S>::team() const {
+  constexpr Offset work_of_entry = 64;
+  return team_size(host_.stream(), pattern_.entries() * tiles_.components() * work_of_entry);
+}
+
+/// Before anything of that size is allocated.
+template <class S>
+void InverseParts<S>::check_room(long long largest, int team) const {
+  const long long numbers = largest * tiles_.size;
+  const long long dense =
+      (numbers + tiles_.size + 2) * numbers * tiles_.ring * static_cast<long long>(sizeof(D));
+  const int operators = form_ == InverseForm::factorized ? 2 : 1;
+  const long long needed =
+      team * dense + pattern_.entries() * operators * (entry_->bytes() + 2LL * sizeof(Index)) +
+      rows_.entries() * tiles_.components() * static_cast<long long>(sizeof(D));
+  const long long available = available_host_memory();
+  if (needed <= available) return;
+  throw Error(ErrorKind::memory, std::string(name()) + ": " + std::to_string(pattern_.entries()) +
+                                     " entries, the longest row of them " +
+                                     std::to_string(largest) + ", need " + readable_bytes(needed) +
+                                     " of the host's memory to set up, available are " +
+                                     readable_bytes(available) + "; take a lower power, or jacobi");
+}
+
+template <class S>
+void InverseParts<S>::make_operators() {
+  Plan plan = matrix_.plan();
+  // The floats of mixed precision suffice where iterations read such a copy of the matrix.
+  const bool is_narrow =
+      plan.layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+  entry_ =
+      is_narrow ? matrix_.entry().narrow : std::make_shared<const EntryTable<S>>(matrix_.entry());
+  plan.layout.stored = StoredScalar::own;
+  // A product that counts what its blocks have taken allocates for each stream that it meets.
+  if (matrix_.device().on_gpu()) plan.schedule.kind = ScheduleKind::full;
+
+  Index longest = 0;
+  for (Index row = 0; row < pattern_.rows(); ++row) {
+    longest = std::max(longest, static_cast<Index>(pattern_.row(row).size()));
+  }
+  check_room(longest, team());
+  const auto make = [&](const UserRows& rows) {
+    return std::make_shared<SlicedOperator<S>>(entry_, rows.view(), ComponentOrder::row_major, plan,
+                                               matrix_.device(), matrix_.row_basis(),
+                                               matrix_.column_basis());
+  };
+  const auto bytes = static_cast<std::size_t>(pattern_.entries() * entry_->bytes());
+  first_ = make(pattern_);
+  first_values_ = Array<std::byte>(bytes);
+  values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * tiles_.components()));
+  scratch_.resize(static_cast<std::size_t>(team()));
+  if (form_ == InverseForm::general) return;
+  second_ = make(transposed(pattern_, place_in_second_));
+  second_values_ = Array<std::byte>(bytes);
+  between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
+}
+
+template <class S>
+void InverseParts<S>::compute() {
+  read_values(matrix_, rows_, values_, host_.stream());
+  const Index n = pattern_.rows();
+  std::atomic<Index> first_singular{n}, first_without{n};
+  std::atomic<std::size_t> next_scratch{0};
+  parallel_shares(team(), n, systems_at_once, [&](auto&& for_each) {
+    Scratch& scratch = scratch_[next_scratch++];
+    for_each([&](Index row) {
+      const RowOutcome outcome = compute_row(row, scratch);
+      if (outcome == RowOutcome::singular) lower(first_singular, row);
+      if (outcome == RowOutcome::no_entry) lower(first_without, row);
+    });
+  });
+  if (const Index row = first_singular; row < n) {
+    throw Error(ErrorKind::singular,
+                form_ == InverseForm::factorized
+                    ? "FSAI: the matrix is not positive definite; a pivot of " + row_text(row) +
+                          " is not positive"
+                    : "ISAI: the local matrix of " + row_text(row) + " has no inverse");
+  }
+  if (const Index row = first_without; row < n) {
+    throw Error(ErrorKind::unsupported, std::string(name()) + ": the inverse of " + row_text(row) +
+                                            " is none of these entries, whose products must be "
+                                            "such entries too");
+  }
+  first_->update_values(first_values_.span());
+  if (second_) second_->update_values(second_values_.span());
+  generation_ = matrix_.generation();
+}
+
+/// A[J, J] for the columns J of a row.
+template <class S>
+void InverseParts<S>::gather(Index row, Scratch& scratch) const {
+  const std::span<const Index> wanted = pattern_.row(row);
+  const int v = tiles_.size, r = tiles_.ring, K = tiles_.components();
+  const Offset n = static_cast<Offset>(wanted.size()) * v;
+  std::fill_n(scratch.matrix.begin(), n * n * r, D(0));
+  for (std::size_t a = 0; a < wanted.size(); ++a) {
+    const std::span<const Index> columns = rows_.row(wanted[a]);
+    const Offset first = rows_.begin(wanted[a]);
+    std::size_t b = form_ == InverseForm::factorized ? a : 0;
+    auto at = std::lower_bound(columns.begin(), columns.end(), wanted[b]);
+    for (; at != columns.end() && b < wanted.size(); ++at) {
+      while (b < wanted.size() && wanted[b] < *at) ++b;
+      if (b == wanted.size() || wanted[b] != *at) continue;
+      const D* const entry = values_.data() + (first + (at - columns.begin())) * K;
+      const SignedPlace* number = tiles_.component_of.data();
+      for (int i = 0; i < v; ++i) {
+        D* to = scratch.matrix.data() +
+                ((static_cast<Offset>(a) * v + i) * n + static_cast<Offset>(b) * v) * r;
+        for (int k = 0; k < v * r; ++k, ++number) {
+          *to++ = static_cast<D>(number->sign) * entry[number->at];
+        }
+      }
+    }
+  }
+}
+
+template <class S>
+typename InverseParts<S>::RowOutcome InverseParts<S>::compute_row(Index row, Scratch& scratch) {
+  const std::span<const Index> wanted = pattern_.row(row);
+  const auto v = static_cast<std::size_t>(tiles_.size), r = static_cast<std::size_t>(tiles_.ring);
+  const std::size_t n = wanted.size() * v;
+  const auto grow = [](auto& vector, std::size_t size) {
+    if (vector.size() < size) vector.resize(size);
+  };
+  grow(scratch.matrix, n * n * r);
+  grow(scratch.result, v * n * r);
+  grow(scratch.numbers, LocalSystem<D>::scratch_scalars(n, r));
+  grow(scratch.order, n);
+  gather(row, scratch);
+  LocalSystem<D> system;
+  const auto place = std::lower_bound(wanted.begin(), wanted.end(), row) - wanted.begin();
+  system.size = static_cast<Index>(n);
+  system.wanted = static_cast<Index>(v);
+  system.first_wanted = static_cast<Index>(place) * static_cast<Index>(v);
+  system.smallest_pivot = static_cast<D>(n) * std::numeric_limits<D>::epsilon();
+  system.matrix = scratch.matrix.data();
+  system.result = scratch.result.data();
+  system.scratch = scratch.numbers.data();
+  system.order = scratch.order.data();
+  if (!solve_(system, form_ == InverseForm::factorized)) return RowOutcome::singular;
+  return store(row, scratch);
+}
+
+/// The result's tiles as entries: those of row `row`, or, factorized, of G and of G*.
+template <class S>
+typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scratch& scratch) {
+  const int v = tiles_.size, r = tiles_.ring, K = tiles_.components();
+  const int bytes = entry_->sizes.stored_bytes;
+  const auto count = static_cast<Offset>(pattern_.row(row).size());
+  const bool is_factor = form_ == InverseForm::factorized;
+  const auto tolerance = std::sqrt(std::numeric_limits<D>::epsilon());
+  RowOutcome outcome = RowOutcome::done;
+  // Element (i, j) of the tile with which column b of the pattern meets the row.
+  const auto store_entry = [&](std::byte* values, Offset entry, Offset b, bool is_transposed,
+                               bool is_conjugated) {
+    const auto number_in = [&](int at) {
+      const int i = at / r / v, j = at / r % v, p = at % r;
+      const Offset of_row = is_transposed ? j : i, in_row = is_transposed ? i : j;
+      const auto number = (of_row * count + b) * v + in_row;
+      const D value = scratch.result[static_cast<std::size_t>(number * r + p)];
+      return is_conjugated && p > 0 ? -value : value;
+    };
+    D largest = 0;
+    for (int at = 0; at < v * v * r; ++at) largest = std::max(largest, std::abs(number_in(at)));
+    for (int at = 0; at < v * v * r; ++at) {
+      const auto [component, sign] = tiles_.component_of[static_cast<std::size_t>(at)];
+      const auto [from, from_sign] = tiles_.number_of[static_cast<std::size_t>(component)];
+      const D expected = static_cast<D>(sign * from_sign) * number_in(from);
+      if (!(std::abs(number_in(at) - expected) <= tolerance * largest)) {
+        outcome = RowOutcome::no_entry;
+      }
+    }
+    for (int k = 0; k < K; ++k) {
+      const auto [from, sign] = tiles_.number_of[static_cast<std::size_t>(k)];
+      const D stored =
+          set_stored(values, bytes, entry * K + k, static_cast<D>(sign) * number_in(from));
+      if (!std::isfinite(stored)) outcome = RowOutcome::singular;
+    }
+  };
+  for (Offset b = 0; b < count; ++b) {
+    const Offset entry = pattern_.begin(row) + b;
+    // The result of a factorized system holds columns of G*.
+    store_entry(first_values_.data(), entry, b, false, is_factor);
+    if (!is_factor) continue;
+    store_entry(second_values_.data(), place_in_second_[static_cast<std::size_t>(entry)], b, true,
+                false);
+  }
+  return outcome;
+}
+
+template <class S>
+void InverseParts<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
+                            const Stream& stream) const {
+  check_operand(r, matrix_.rows(), matrix_.row_components(), *matrix_.row_basis(), name());
+  check_same_shape(r, z, name());
+  if (!second_) return first_->apply(S(1), r, S(0), z, stream);
+  first_->apply(S(1), r, S(0), between_->view, stream);
+  second_->apply(S(1), between_->view, S(0), z, stream);
+}
+
+template <class S>
+long long InverseParts<S>::bytes_of_application() const {
+  const long long field = static_cast<long long>(matrix_.rows()) * matrix_.row_components() *
+                          static_cast<long long>(sizeof(S));
+  return first_->bytes_of_product() + (second_ ? second_->bytes_of_product() : 0) - 2 * field;
+}
+
+template class InverseParts<float>;
+template class InverseParts<double>;
+template class InverseParts<long double>;
+
+}  // namespace heddle::detail

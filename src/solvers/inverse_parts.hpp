@@ -1,0 +1,81 @@
+// The set-up of approximate inverses, and the operators that apply them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "entry_tiles.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+#include "local_systems.hpp"
+#include "operator_field.hpp"
+#include "user_rows.hpp"
+
+namespace heddle::detail {
+
+/// Factorized: G* G of a Hermitian positive definite matrix. General: a row of the inverse of any.
+enum class InverseForm { factorized, general };
+
+template <class S>
+class InverseParts {
+ public:
+  InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int power);
+
+  const SlicedOperator<S>& matrix() const { return matrix_; }
+  /// G, or the inverse.
+  const SlicedOperator<S>& first() const { return *first_; }
+  /// G*; only of a factorized one.
+  const SlicedOperator<S>& second() const { return *second_; }
+  const char* name() const { return form_ == InverseForm::factorized ? "FSAI" : "ISAI"; }
+
+  void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) const;
+  void refresh() {
+    if (generation_ != matrix_.generation()) compute();
+  }
+  long long bytes_of_application() const;
+
+ private:
+  using D = sum_t<S>;
+
+  /// Of a thread.
+  struct Scratch {
+    std::vector<D> matrix, result, numbers;
+    std::vector<Index> order;
+  };
+  enum class RowOutcome { done, singular, no_entry };
+
+  void check() const;
+  void check_room(long long largest, int team) const;
+  void make_operators();
+  void compute();
+  void gather(Index row, Scratch& scratch) const;
+  RowOutcome compute_row(Index row, Scratch& scratch);
+  RowOutcome store(Index row, const Scratch& scratch);
+  int team() const;
+  std::string row_text(Index row) const {
+    return "row " + std::to_string(row) + " (counted from 0)";
+  }
+
+  SlicedOperator<S> matrix_;
+  InverseForm form_;
+  Device host_;
+  EntryTiles tiles_;
+  LocalSolver<D> solve_ = nullptr;
+  StoredRows rows_;   // of the matrix
+  Array<D> values_;   // its components
+  UserRows pattern_;  // of G, or of the inverse
+  std::vector<Scratch> scratch_;
+  EntryTableHandle<S> entry_;  // of the operators
+  std::shared_ptr<SlicedOperator<S>> first_, second_;
+  Array<std::byte> first_values_, second_values_;
+  Array<Offset> place_in_second_;
+  std::shared_ptr<OperatorField<S>> between_;  // G r
+  long long generation_ = -1;
+};
+
+extern template class InverseParts<float>;
+extern template class InverseParts<double>;
+extern template class InverseParts<long double>;
+
+}  // namespace heddle::detail
