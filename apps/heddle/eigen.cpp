@@ -120,22 +120,22 @@ void print(const EigenCommand& options, const Found& found, const Device& device
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
               report.detail.empty() ? "" : ")");
-  std::printf("residual   |A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "
-              "about %.2e%s\n",
-              report.matrix_norm, found.mass_entries ? "" : ", M = 1");
-  std::printf("time       read %s, build %s, iterate %s",
-              readable_seconds(found.read_seconds).c_str(),
-              readable_seconds(found.build_seconds).c_str(),
-              readable_seconds(report.seconds).c_str());
+  std::printf(
+      "residual   |A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "
+      "about %.2e%s\n",
+      report.matrix_norm, found.mass_entries ? "" : ", M = 1");
+  std::printf(
+      "time       read %s, build %s, iterate %s", readable_seconds(found.read_seconds).c_str(),
+      readable_seconds(found.build_seconds).c_str(), readable_seconds(report.seconds).c_str());
   if (report.iterations > 0) {
     std::printf(" (%s an iteration)",
                 readable_seconds(report.seconds / static_cast<double>(report.iterations)).c_str());
   }
   std::printf("\n");
   if (options.output) {
-    const std::string files = numbered(*options.output, 1) +
-                              (options.count > 1 ? " to " + numbered(*options.output, options.count)
-                                                 : std::string());
+    const std::string files =
+        numbered(*options.output, 1) +
+        (options.count > 1 ? " to " + numbered(*options.output, options.count) : std::string());
     std::printf("written    %s\n", report.eigenvalues.empty() ? "nothing: no vector was found"
                                                               : io::printable(files).c_str());
   }
@@ -189,10 +189,9 @@ EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
 AnyMatrix read_square(const EigenCommand& options, const std::string& path, Progress* progress) {
   AnyMatrix matrix = options.matrix.read(path, progress);
   if (matrix.rows() == matrix.columns()) return matrix;
-  throw Error(ErrorKind::size_mismatch,
-              path + " makes " + std::to_string(matrix.rows()) + " x " +
-                  std::to_string(matrix.columns()) +
-                  " entries; eigenvalues are those of a square matrix");
+  throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
+                                            std::to_string(matrix.columns()) +
+                                            " entries; eigenvalues are those of a square matrix");
 }
 
 int run_eigen(const EigenCommand& options) {
@@ -310,7 +309,7 @@ void add_eigen(CLI::App& app, int& status) {
       ->transform(whole_number());
   command->add_flag("--json", options->json, "the report as one JSON object");
   command->footer(
-      "Example: heddle eigen dirac.mtx.gz --entry quaternion --count 4 --tolerance 1e-8 --output "
+      "Example: heddle eigen dirac.mtx.gz --entry quaternion --count 2 --tolerance 1e-6 --output "
       "v.mtx\n"
       "Exit status: 0 converged, 1 not converged, 2 bad input, 3 resources, 130 interrupted.");
   command->callback([options, &status] { status = run_eigen(*options); });

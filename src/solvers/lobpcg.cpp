@@ -98,8 +98,7 @@ long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
   const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
                           static_cast<long long>(sizeof(S));
-  const long long sums =
-      detail::BlockOperations<Ring::quaternion, S>::bytes(3 * system.vectors());
+  const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(3 * system.vectors());
   long long needed = system.fields() * field + (matrix.device().on_gpu() ? 0 : sums);
   const long long own = needed;
   if (system.preconditioner) {
@@ -159,8 +158,8 @@ EigenReport Lobpcg<S>::solve(std::span<const FieldView<S>> x) {
                                               std::to_string(system.options.count) +
                                               " eigenvectors");
   }
-  const auto shape = FieldView<S>::unallocated(matrix.rows(), matrix.row_components(),
-                                               matrix.vector_layout());
+  const auto shape =
+      FieldView<S>::unallocated(matrix.rows(), matrix.row_components(), matrix.vector_layout());
   for (std::size_t k = 0; k < x.size(); ++k) {
     x[k].check();
     if (x[k].size != shape.size || x[k].components != shape.components) {

@@ -119,15 +119,15 @@ class LobpcgLoop final : public EigenLoop<S> {
   T norm_of(const FieldView<S>& field) {
     return std::sqrt(real_dot<S>(field, field, reduction_, stream_));
   }
-  double elapsed() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   bool end(Status status, std::string_view detail = "") {
     report_.status = status;
     report_.detail = detail;
     return false;
   }
-  bool end_not_finite() { return end(Status::not_finite, "the iteration overflowed, or has a NaN"); }
+  bool end_not_finite() {
+    return end(Status::not_finite, "the iteration overflowed, or has a NaN");
+  }
   bool end_indefinite() {
     return end(Status::indefinite, "x* M x is negative: the mass is not positive definite");
   }
@@ -153,8 +153,8 @@ class LobpcgLoop final : public EigenLoop<S> {
       const ProbeFields<S> probe{w_.v[0], w_.a[0], p_.v[0], p_.a[0]};
       if (options_.checks &&
           !has_symmetry<S>(Symmetry::hermitian, *by, probe, reduction_, stream_)) {
-        return end(Status::not_hermitian, is_mass ? "<y, M x> and <M y, x> differ"
-                                                  : "<y, A x> and <A y, x> differ");
+        return end(Status::not_hermitian,
+                   is_mass ? "<y, M x> and <M y, x> differ" : "<y, A x> and <A y, x> differ");
       }
       make_random(probe.x);
       by->apply(S(1), probe.x, S(0), probe.y, stream_);
@@ -387,8 +387,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     const Matrix gram = operations_.gram(vectors, mass_ ? basis(&Part::m) : vectors);
     const Matrix energy = operations_.gram(vectors, basis(&Part::a));
     if (!gram.is_finite() || !energy.is_finite()) return end_not_finite();
-    auto found =
-        solve_projected(gram, energy, count_, active_, count_ + directions, dependent);
+    auto found = solve_projected(gram, energy, count_, active_, count_ + directions, dependent);
     if (found.vectors.columns() < count_) {
       return end(Status::breakdown, "the vectors have come to depend on one another");
     }

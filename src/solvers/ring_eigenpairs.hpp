@@ -115,7 +115,8 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
   RingMatrix<R, T> scaled = gram;
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {
-      scale(scaled(i, j), scales[static_cast<std::size_t>(i)] * scales[static_cast<std::size_t>(j)]);
+      scale(scaled(i, j),
+            scales[static_cast<std::size_t>(i)] * scales[static_cast<std::size_t>(j)]);
     }
   }
   make_hermitian(scaled);

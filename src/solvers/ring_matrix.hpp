@@ -47,8 +47,8 @@ class RingMatrix {
 
  private:
   std::size_t place(int i, int j) const {
-    return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) *
-                                             static_cast<std::size_t>(rows_);
+    return static_cast<std::size_t>(i) +
+           static_cast<std::size_t>(j) * static_cast<std::size_t>(rows_);
   }
 
   int rows_ = 0, columns_ = 0;

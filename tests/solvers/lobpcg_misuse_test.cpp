@@ -181,7 +181,9 @@ class Vast final : public LinearOperator<double> {
 };
 TEST(LobpcgMemory, IsPredicted) {
   const Vast vast;
-  EXPECT_NE(message_of([&] { Lobpcg(vast, {.count = 16}); }).find("LOBPCG of 20 vectors needs 160 fields"),
+  EXPECT_NE(message_of([&] {
+              Lobpcg(vast, {.count = 16});
+            }).find("LOBPCG of 20 vectors needs 160 fields"),
             std::string::npos);
 }
 

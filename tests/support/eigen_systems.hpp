@@ -97,8 +97,7 @@ Eigen::VectorXd column_of(const Field<E>& field) {
 /// products of x_i with the ring's units are orthogonal to x_j. A mass of no rows is 1.
 template <class E>
 void expect_eigenpairs(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& mass,
-                       const std::vector<Field<E>>& x, const EigenReport& report,
-                       double rounding) {
+                       const std::vector<Field<E>>& x, const EigenReport& report, double rounding) {
   constexpr int ring = ring_size(arithmetic_t<E>::ring);
   ASSERT_EQ(report.eigenvalues.size(), x.size());
   ASSERT_TRUE(std::is_sorted(report.eigenvalues.begin(), report.eigenvalues.end()));
@@ -109,7 +108,8 @@ void expect_eigenpairs(const Eigen::MatrixXd& matrix, const Eigen::MatrixXd& mas
     const double lambda = report.eigenvalues[k], residual = (matrix * v - lambda * m).norm();
     const double size = (report.matrix_norm + std::abs(lambda) * report.mass_norm) * v.norm();
     EXPECT_NEAR(residual, report.residual_norms[k], rounding * size) << k;
-    EXPECT_NEAR(report.residual_norms[k] / size, report.residuals[k], 1e-6 * report.residuals[k] + rounding);
+    EXPECT_NEAR(report.residual_norms[k] / size, report.residuals[k],
+                1e-6 * report.residuals[k] + rounding);
     columns.push_back(v);
     images.push_back(m);
   }
