@@ -1,5 +1,5 @@
 // Operations on many fields at once: Gram matrices and linear combinations over a ring. On a CPU a
-// group of rows stays in cache while all fields pass by it, so that each is one walk.
+// tile of rows stays in cache while all fields pass by it, so that each is one walk.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "field_panel.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/vector_operations.hpp"
 #include "ring_matrix.hpp"
@@ -40,39 +41,21 @@ class BlockOperations {
     return most_parts * fields * fields * size * static_cast<long long>(sizeof(T));
   }
 
-  /// U* V.
-  Matrix gram(const FieldBlock<S>& u, const FieldBlock<S>& v) {
+  /// U* V, which may be known to be Hermitian.
+  Matrix gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian = false) {
     Matrix result(static_cast<int>(u.size()), static_cast<int>(v.size()));
     if (u.empty() || v.empty()) return result;
     if (stream_.on_gpu()) {
       for (int j = 0; j < result.columns(); ++j) {
-        for (int i = 0; i < result.rows(); ++i) {
+        for (int i = 0; i < (hermitian ? j + 1 : result.rows()); ++i) {
           result(i, j) = dot<R, S>(at(u, i), at(v, j), reduction_, stream_);
         }
       }
-      return result;
+    } else {
+      sum_products(u, v, hermitian, result);
     }
-    const Offset numbers = Offset(result.rows()) * result.columns() * size;
-    const Offset groups = groups_of(u.front().size);
-    const Offset parts = std::clamp<Offset>(groups, 1, most_parts);
-    partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
-    parallel_for(team_size(stream_, u.front().scalars()), parts, [&](Offset part) {
-      T* const sums = partials_.data() + part * numbers;
-      for (Offset group = part * groups / parts; group < (part + 1) * groups / parts; ++group) {
-        add_products(u, v, static_cast<Index>(group), sums);
-      }
-    });
-    for (Offset half = 1; half < parts; half *= 2) {
-      for (Offset part = 0; part + half < parts; part += 2 * half) {
-        T* const into = partials_.data() + part * numbers;
-        for (Offset k = 0; k < numbers; ++k) into[k] += into[half * numbers + k];
-      }
-    }
-    const T* from = partials_.data();
-    for (int j = 0; j < result.columns(); ++j) {
-      for (int i = 0; i < result.rows(); ++i, from += size) {
-        std::copy_n(from, size, result(i, j).component);
-      }
+    for (int j = 0; hermitian && j < result.columns(); ++j) {
+      for (int i = 0; i < j; ++i) result(j, i) = conj(result(i, j));
     }
     return result;
   }
@@ -90,17 +73,25 @@ class BlockOperations {
       }
       return;
     }
-    for_each_group(from.front(), stream_, [&](Index group) {
-      const auto over_run = [&](const auto& run) {
+    using Panel = Panels<R, S>;
+    std::vector<S> numbers;
+    for (int j = 0; j < c.columns(); ++j) {
+      for (int i = 0; i < c.rows(); ++i) {
+        const Multiple number = narrow(c(i, j));
+        numbers.insert(numbers.end(), number.component, number.component + size);
+      }
+    }
+    const auto combination = combination_of_panels<R, S>();
+    for_each_part(from.front(), [&](Offset, const auto& for_each_tile) {
+      std::vector<S> panels((from.size() + to.size()) * Panel::scalars);
+      S* const out = panels.data() + from.size() * Panel::scalars;
+      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+        pack_all<S>(from, run, first, count, panels.data());
+        combination(panels.data(), c.rows(), numbers.data(), c.columns(), out);
         for (int j = 0; j < c.columns(); ++j) {
-          S* const out = at(to, j).data;
-          if (!adds) {
-            for (Offset k = 0; k < run.count; ++k) set_element<R>(out, run, k, Multiple{});
-          }
-          for (int i = 0; i < c.rows(); ++i) add(at(from, i).data, narrow(c(i, j)), out, run);
+          Panel::unpack(out + j * Panel::scalars, run, first, count, at(to, j).data, adds);
         }
-      };
-      for_each_run<R>(from.front(), group, over_run);
+      });
     });
   }
 
@@ -116,32 +107,63 @@ class BlockOperations {
     return number;
   }
 
-  template <class Run>
-  static void add(const S* x, const Multiple& c, S* out, const Run& run) {
-    for (Offset k = 0; k < run.count; ++k) {
-      Multiple e = element<R>(out, run, k);
-      add_multiple(e, element<R>(x, run, k), c);
-      set_element<R>(out, run, k, e);
+  /// Calls `act(part, for_each_tile)` for every part of the rows, where `for_each_tile(width,
+  /// body)` calls `body(run, first, count)`.
+  template <class Act>
+  void for_each_part(const FieldView<S>& field, const Act& act) {
+    const Offset groups = groups_of(field.size);
+    const Offset parts = std::clamp<Offset>(groups, 1, most_parts);
+    parallel_for(team_size(stream_, field.scalars()), parts, [&](Offset part) {
+      act(part, [&](int width, const auto& body) {
+        const auto over_run = [&](const auto& run) {
+          for (Offset first = 0; first < run.count; first += width) {
+            body(run, first, static_cast<int>(std::min<Offset>(width, run.count - first)));
+          }
+        };
+        for (Offset group = part * groups / parts; group < (part + 1) * groups / parts; ++group) {
+          for_each_run<R>(field, static_cast<Index>(group), over_run);
+        }
+      });
+    });
+  }
+  template <class P, class Run>
+  static void pack_all(const FieldBlock<S>& fields, const Run& run, Offset first, int count,
+                       P* panels) {
+    for (const FieldView<S>& field : fields) {
+      Panels<R, P>::pack(field.data, run, first, count, panels);
+      panels += Panels<R, P>::scalars;
     }
   }
 
-  static void add_products(const FieldBlock<S>& u, const FieldBlock<S>& v, Index group, T* sums) {
-    const auto over_run = [&](const auto& run) {
-      T* into = sums;
-      for (const FieldView<S>& right : v) {
-        for (const FieldView<S>& left : u) {
-          const auto of_run = sum_over<T, size>(
-              run.count,
-              [&](Offset i, T* to) {
-                add_inner_product(element<R>(left.data, run, i), element<R>(right.data, run, i),
-                                  to);
-              },
-              [](Offset) {});
-          for (const T sum : of_run) *into++ += sum;
-        }
+  void sum_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
+                    Matrix& result) {
+    using Panel = Panels<R, T>;
+    const Offset numbers = Offset(result.rows()) * result.columns() * size;
+    const Offset parts = std::clamp<Offset>(groups_of(u.front().size), 1, most_parts);
+    partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
+    const auto add_products = products_of_panels<R, T>();
+    for_each_part(u.front(), [&](Offset part, const auto& for_each_tile) {
+      std::vector<T> panels((u.size() + v.size()) * Panel::scalars);
+      T* const right = panels.data() + u.size() * Panel::scalars;
+      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+        pack_all<T>(u, run, first, count, panels.data());
+        pack_all<T>(v, run, first, count, right);
+        add_products(panels.data(), result.rows(), right, result.columns(), hermitian,
+                     partials_.data() + part * numbers);
+      });
+    });
+    for (Offset half = 1; half < parts; half *= 2) {
+      for (Offset part = 0; part + half < parts; part += 2 * half) {
+        T* const into = partials_.data() + part * numbers;
+        for (Offset k = 0; k < numbers; ++k) into[k] += into[half * numbers + k];
       }
-    };
-    for_each_run<R>(u.front(), group, over_run);
+    }
+    const T* from = partials_.data();
+    for (int j = 0; j < result.columns(); ++j) {
+      for (int i = 0; i < result.rows(); ++i, from += size) {
+        std::copy_n(from, size, result(i, j).component);
+      }
+    }
   }
 
   Reduction<S>& reduction_;
