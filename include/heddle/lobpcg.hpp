@@ -42,7 +42,7 @@ struct HEDDLE_EXPORT EigenOptions {
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
   /// Of the vectors that stand in for guesses.
   std::uint64_t seed = 1;
-  /// Called after each iteration with the largest relative residual; false cancels.
+  /// Called before each iteration with the largest relative residual; false cancels.
   std::function<bool(const SolveProgress&)> observer = {};
   /// Test whether the operators are Hermitian: two products each in the first `solve`.
   bool checks = true;
