@@ -74,8 +74,9 @@ struct HEDDLE_EXPORT EigenReport {
 /// though it stands two or four times in the real expansion.
 ///
 /// A preconditioner approximates A^-1, or (A - sigma M)^-1 with sigma below the spectrum; it is to
-/// be Hermitian and is best positive definite. One that varies is welcome. Converged vectors are
-/// kept in the basis, and get no new directions (soft locking).
+/// be Hermitian and positive definite: where r* M^-1 r is negative the solve goes on without it,
+/// and the report's detail says so. One that varies is welcome. Converged vectors are kept in the
+/// basis, and get no new directions (soft locking).
 ///
 /// Refuses operators whose entries have no adjoint. A solver object serves one thread at a time. It
 /// keeps operators and preconditioner as `KrylovSolver` does.

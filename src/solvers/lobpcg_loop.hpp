@@ -36,10 +36,16 @@ class LobpcgLoop final : public EigenLoop<S> {
     const Range range("eigenpairs");
     start_ = Clock::now();
     report_ = {};
-    if (this->system().preconditioner) this->system().preconditioner->refresh();
+    const auto& preconditioner = this->system().preconditioner;
+    if (preconditioner) preconditioner->refresh();
+    preconditions_ = preconditioner != nullptr;
     if (are_suitable() && begin(x)) {
       iterate();
       bring_out(x);
+    }
+    if (preconditioner && !preconditions_ && report_.detail.empty()) {
+      report_.detail =
+          "r* M^-1 r was negative, as of no positive definite preconditioner: went on without it";
     }
     device_.synchronize();
     report_.seconds = elapsed();
@@ -50,7 +56,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   using T = sum_t<S>;
   using Clock = std::chrono::steady_clock;
 
-  static constexpr T epsilon = std::numeric_limits<S>::epsilon();
+  static constexpr T rounding = T(64) * std::numeric_limits<S>::epsilon();
 
   static const FieldView<S>& at(const FieldBlock<S>& block, int k) {
     return block[static_cast<std::size_t>(k)];
@@ -114,6 +120,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
     return take_end(basis_.begin([&](const FieldView<S>& field) { make_random(field); }));
   }
+
   void iterate() {
     while (true) {
       T worst = measure();
@@ -180,7 +187,6 @@ class LobpcgLoop final : public EigenLoop<S> {
     }
     return worst <= rounding && report_.iterations - improved_ >= patience;
   }
-  static constexpr T rounding = 64 * epsilon;
 
   /// Whether the true residual ends the solve.
   bool judge(T worst) {
@@ -229,12 +235,19 @@ class LobpcgLoop final : public EigenLoop<S> {
       std::swap(basis_.w.v[static_cast<std::size_t>(k)],
                 basis_.w.v[static_cast<std::size_t>(from)]);
     }
-    if (const auto& preconditioner = this->system().preconditioner) {
-      for (int k = 0; k < to; ++k)
-        preconditioner->apply(at(basis_.w.v, k), at(basis_.w.a, k), stream_);
-      std::swap(basis_.w.v, basis_.w.a);
-    }
+    if (preconditions_) precondition(to);
     return take_end(basis_.step(to, active_));
+  }
+
+  /// W = M^-1 W. Where r* M^-1 r is negative, M^-1 leads anywhere: W and all later ones stay as
+  /// they are.
+  void precondition(int count) {
+    for (int k = 0; k < count && preconditions_; ++k) {
+      const FieldView<S>&r = at(basis_.w.v, k), z = at(basis_.w.a, k);
+      this->system().preconditioner->apply(r, z, stream_);
+      preconditions_ = !(real_dot<S>(r, z, reduction_, stream_) < 0);
+    }
+    if (preconditions_) std::swap(basis_.w.v, basis_.w.a);
   }
 
   void bring_out(std::span<const FieldView<S>> x) {
@@ -260,6 +273,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   int count_;  // vectors, guards among them
   LobpcgBasis<R, S> basis_;
   std::uint64_t next_seed_ = 0;
+  bool preconditions_ = false;
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
   T least_ = 0;             // of the worst residuals, when it last was halved

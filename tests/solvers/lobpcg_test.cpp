@@ -238,6 +238,22 @@ TEST(Lobpcg, JacobiHelpsWhereTheDiagonalVaries) {
   }
 }
 
+TEST(Lobpcg, GoesOnWithoutAnIndefinitePreconditioner) {
+  using E = quaternion<double>;
+  Seed seed(8450);
+  const auto matrix = random_hermitian_matrix<E>(200, 6, seed.generator);
+  const Eigen::VectorXd expected = eigenvalues_of(expansion_of(matrix));
+  const Operator<E> A(matrix, Plan{});
+  auto x = zero_fields<E>(3, 200);
+  Lobpcg solver(A, Jacobi(A), {.count = 3});
+  const EigenReport report = solver.solve(views_of(x));
+  ASSERT_TRUE(report.converged()) << name(report.status);
+  EXPECT_NE(report.detail.find("went on without it"), report.detail.npos);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(report.eigenvalues[k], expected[static_cast<Eigen::Index>(4 * k)], 1e-9);
+  }
+}
+
 TEST(Lobpcg, FindsZeroOfASingularMatrix) {
   using E = real<double>;
   TileRows tiles = line(50);
