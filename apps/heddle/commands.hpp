@@ -8,6 +8,7 @@
 namespace heddle::cli {
 
 void add_solve(CLI::App& app, int& status);
+void add_eigen(CLI::App& app, int& status);
 void add_spmv(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_generate(CLI::App& app, int& status);

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = 0;
   heddle::cli::add_solve(app, status);
+  heddle::cli::add_eigen(app, status);
   heddle::cli::add_spmv(app, status);
   heddle::cli::add_info(app, status);
   heddle::cli::add_generate(app, status);

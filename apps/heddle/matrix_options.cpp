@@ -48,6 +48,15 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
   return quiet ? nullptr : std::make_unique<TerminalProgress>();
 }
 
+void add_plan_option(CLI::App& command, std::string& plan) {
+  command
+      .add_option("--plan", plan,
+                  "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
+                  "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
+                  "that; full reports all its keys")
+      ->type_name("TEXT");
+}
+
 void fill_random(AnyField& field, std::uint64_t seed) {
   const Offset scalars = Offset(field.rows()) * field.components();
   parallel_for(default_threads(), scalars, [&](Offset i) {

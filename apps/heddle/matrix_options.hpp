@@ -39,6 +39,9 @@ struct MatrixOptions {
   std::unique_ptr<TerminalProgress> progress() const;
 };
 
+/// --plan of a command that takes one.
+void add_plan_option(CLI::App& command, std::string& plan);
+
 /// Every component uniform in [-1, 1), a function of the seed alone.
 void fill_random(AnyField& field, std::uint64_t seed);
 

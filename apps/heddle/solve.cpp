@@ -376,13 +376,7 @@ void add_solve(CLI::App& app, int& status) {
       ->type_name("N");
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");
-  command
-      ->add_option(
-          "--plan", options->plan,
-          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-          "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
-          "that; full reports all its keys")
-      ->type_name("TEXT");
+  add_plan_option(*command, options->plan);
   options->profile.add_to(*command, options->matrix.quiet);
   command->add_option("--history", options->history, "where to write the residuals as CSV")
       ->type_name("FILE");

@@ -30,7 +30,7 @@ class Help : public CommandLine {
   }
 };
 
-const std::vector<std::string> commands = {"solve", "spmv", "info", "generate", "bench"};
+const std::vector<std::string> commands = {"solve", "eigen", "spmv", "info", "generate", "bench"};
 
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
@@ -44,7 +44,7 @@ TEST_F(Help, HasAnExample) {
 }
 
 TEST_F(Help, ExamplesWork) {
-  for (const std::string command : {"generate", "solve", "spmv", "info", "bench"}) {
+  for (const std::string command : {"generate", "solve", "eigen", "spmv", "info", "bench"}) {
     std::istringstream lines(help(command));
     const std::string mark = "Example: heddle ";
     for (std::string line; std::getline(lines, line);) {
@@ -56,7 +56,8 @@ TEST_F(Help, ExamplesWork) {
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
   }
-  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "run.html", "run.json", "x.mtx"}));
+  EXPECT_EQ(files(),
+            (Names{"dirac.mtx.gz", "run.html", "run.json", "v-1.mtx", "v-2.mtx", "x.mtx"}));
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
@@ -68,6 +69,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
         "--history", "--seed", "--shift"}},
+      {"eigen",
+       {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
+        "--max-iterations", "--time-limit", "--plan", "--profile", "--seed"}},
       {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
@@ -96,6 +100,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--device", "cpu"},
       {"--threads", "1"},
       {"--rhs", "ones"},
+      {"--mass", "a.mtx"},
+      {"--count", "2"},
+      {"--guard", "1"},
       {"--guess", "zero.mtx"},
       {"--output", "x.mtx"},
       {"-o", "x.mtx"},
@@ -123,7 +130,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
                R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"},
                         "inverse": {"x": "1 / a.x"}, "adjoint": {"x": "a.x"}})json");
   folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n12 1 0\n");
-  for (const std::string command : {"solve", "spmv", "info"}) {
+  for (const std::string command : {"solve", "eigen", "spmv", "info"}) {
     for (const std::string& option : options(help(command))) {
       SCOPED_TRACE(command + " " + option);
       ASSERT_TRUE(values.contains(option));

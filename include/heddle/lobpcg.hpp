@@ -1,0 +1,149 @@
+// The smallest eigenpairs of Hermitian operators by LOBPCG (Knyazev 2001).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/report.hpp"
+
+namespace heddle {
+
+namespace detail {
+template <class S>
+class EigenLoop;
+}
+
+struct HEDDLE_EXPORT EigenOptions {
+  static constexpr double by_precision = -1;
+  static constexpr int by_count = -1;
+  static constexpr int most_pairs = 16;
+
+  /// Eigenpairs, 1 to `most_pairs`.
+  int count = 1;
+  /// Vectors that are iterated beside those, so that the last pairs converge as fast as the first,
+  /// 0 to `most_pairs`; `by_count` is a quarter of the count, rounded up. A solver keeps to both
+  /// numbers of its construction.
+  int guard = by_count;
+  /// On the relative residual, see `EigenReport::residuals`. `by_precision` is 1e-8 in double and
+  /// long double, 1e-4 in single: eigenvalues are then right to about twice as many digits.
+  double tolerance = by_precision;
+  long long max_iterations = 1000;
+  double time_limit = std::numeric_limits<double>::infinity();  // seconds
+  /// Of the vectors that stand in for guesses.
+  std::uint64_t seed = 1;
+  /// Called before each iteration with the largest relative residual; false cancels.
+  std::function<bool(const SolveProgress&)> observer = {};
+  /// Test whether the operators are Hermitian: two products each in the first `solve`.
+  bool checks = true;
+};
+
+/// The result of one solve: pairs in ascending order of their eigenvalues. Norms are 2-norms over
+/// all components.
+struct HEDDLE_EXPORT EigenReport {
+  Status status = Status::converged;
+  std::string_view detail;  // details, where the status alone does not tell them
+  long long iterations = 0;
+  std::vector<double> eigenvalues;
+  /// |A x - lambda M x|, true, of the returned x, and the same over (|A| + |lambda| |M|) |x|: the
+  /// backward error of the pair. Here |A| and |M| are the norms below.
+  std::vector<double> residual_norms, residuals;
+  /// |A v| / |v| for a random v: the root of the mean squared singular value, about. 1 for no M.
+  double matrix_norm = 0, mass_norm = 1;
+  int restarts = 0;  // without the last directions, which had come to depend on the rest
+  double seconds = 0;
+
+  bool converged() const { return status == Status::converged; }
+  /// Converged, or as near to it as the precision lets it be.
+  bool solved() const { return converged() || status == Status::accuracy_limit; }
+};
+
+/// The smallest eigenvalues lambda and their vectors: A x = x lambda, or A x = M x lambda with a
+/// mass operator M, Hermitian positive definite. A is Hermitian, definite or not. Coefficients are
+/// those of the operator's ring: over complex numbers and quaternions each eigenvalue counts once,
+/// though it stands two or four times in the real expansion.
+///
+/// A preconditioner approximates A^-1, or (A - sigma M)^-1 with sigma below the spectrum; it is to
+/// be Hermitian and positive definite: where r* M^-1 r is negative the solve goes on without it,
+/// and the report's detail says so. One that varies is welcome. Converged vectors are kept in the
+/// basis, and get no new directions (soft locking).
+///
+/// Refuses operators whose entries have no adjoint. A solver object serves one thread at a time. It
+/// keeps operators and preconditioner as `KrylovSolver` does.
+template <class S>
+class HEDDLE_EXPORT Lobpcg {
+ public:
+  /// Null for no preconditioner. Throws `Error`: memory, before anything is allocated, where its
+  /// fields do not fit; size_mismatch or usage for a mass or a preconditioner of other fields,
+  /// usage for options out of their range or more pairs than the space has dimensions, unsupported
+  /// for entries without adjoint and for a preconditioner that is not Hermitian.
+  Lobpcg(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> preconditioner,
+         EigenOptions options = {})
+      : Lobpcg(std::move(matrix), std::nullopt, std::move(preconditioner), std::move(options)) {}
+  explicit Lobpcg(OperatorReference<S> matrix, EigenOptions options = {})
+      : Lobpcg(std::move(matrix), nullptr, std::move(options)) {}
+  /// Takes the preconditioner: one of ours, or any class derived from `Preconditioner<S>`.
+  template <class P>
+    requires std::is_base_of_v<Preconditioner<S>, P>
+  Lobpcg(OperatorReference<S> matrix, P preconditioner, EigenOptions options = {})
+      : Lobpcg(std::move(matrix), std::make_shared<P>(std::move(preconditioner)),
+               std::move(options)) {}
+
+  /// With a mass operator, whose fields are the matrix's in basis, layout and device.
+  Lobpcg(OperatorReference<S> matrix, OperatorReference<S> mass, EigenOptions options = {})
+      : Lobpcg(std::move(matrix), std::optional(std::move(mass)), nullptr, std::move(options)) {}
+  Lobpcg(OperatorReference<S> matrix, std::optional<OperatorReference<S>> mass,
+         std::shared_ptr<Preconditioner<S>> preconditioner, EigenOptions options = {});
+  template <class P>
+    requires std::is_base_of_v<Preconditioner<S>, P>
+  Lobpcg(OperatorReference<S> matrix, OperatorReference<S> mass, P preconditioner,
+         EigenOptions options = {})
+      : Lobpcg(std::move(matrix), std::optional(std::move(mass)),
+               std::make_shared<P>(std::move(preconditioner)), std::move(options)) {}
+
+  ~Lobpcg();
+  Lobpcg(const Lobpcg&) = delete;
+  Lobpcg& operator=(const Lobpcg&) = delete;
+
+  /// x: `count` fields that share no memory, guesses on entry and eigenvectors on return, in the
+  /// user's order or the operator's basis, in the GPU's memory or the host's. They come back
+  /// M-orthonormal: <x_i, M x_j> = 1 for i = j, else 0. Random vectors stand in for guesses that
+  /// are zero or depend on others. The same seed, guesses and operators give the same bits, for any
+  /// number of threads. Throws `Error` for fields that do not fit; what happens while iterating is
+  /// the status: `indefinite` for a mass that is not positive definite, `not_hermitian` for
+  /// operators that are not. x is left as it was where the first vectors cannot be made.
+  EigenReport solve(std::span<const FieldView<S>> x);
+  /// Of one pair.
+  EigenReport solve(const FieldView<S>& x) { return solve(std::span(&x, 1)); }
+
+  /// Bytes that it has allocated, but for what the preconditioner has.
+  long long memory() const;
+
+ private:
+  std::unique_ptr<detail::EigenLoop<S>> loop_;
+};
+
+template <class M>
+Lobpcg(M&&) -> Lobpcg<operator_scalar_t<M>>;
+template <class M>
+Lobpcg(M&&, EigenOptions) -> Lobpcg<operator_scalar_t<M>>;
+template <class M, class P>
+Lobpcg(M&&, P&&, EigenOptions = {}) -> Lobpcg<operator_scalar_t<M>>;
+template <class M, class B, class P>
+Lobpcg(M&&, B&&, P&&, EigenOptions = {}) -> Lobpcg<operator_scalar_t<M>>;
+
+extern template class Lobpcg<float>;
+extern template class Lobpcg<double>;
+extern template class Lobpcg<long double>;
+
+}  // namespace heddle

@@ -1,0 +1,71 @@
+#include "heddle/runtime/any_eigen_solver.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "any_preconditioner.hpp"
+#include "heddle/runtime/defined_operator.hpp"
+
+namespace heddle {
+
+namespace {
+
+/// Throws `Error` (size_mismatch) unless it is a matrix of the same kind.
+void check_mass(const AnyOperator& matrix, const AnyMatrix& mass) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::size_mismatch, "the mass " + why);
+  };
+  if (mass.entry().name() != matrix.entry().name()) {
+    refuse("has entries " + std::string(mass.entry().name()) + ", the matrix " +
+           std::string(matrix.entry().name()));
+  }
+  if (mass.precision() != matrix.precision()) refuse("is in another precision than the matrix");
+  if (mass.rows() != matrix.rows() || mass.columns() != matrix.columns()) {
+    refuse("is " + std::to_string(mass.rows()) + " x " + std::to_string(mass.columns()) +
+           ", the matrix " + std::to_string(matrix.rows()) + " x " +
+           std::to_string(matrix.columns()));
+  }
+}
+
+/// In the basis and layout of `matrix`.
+template <class S>
+detail::SlicedOperator<S> mass_operator(const detail::SlicedOperator<S>& matrix,
+                                        const AnyMatrix& mass) {
+  const detail::AnyEntryTable table = detail::entry_table_of(mass);
+  detail::SlicedOperator<S> built(std::get<detail::EntryTableHandle<S>>(table), mass.pattern(),
+                                  row_major, matrix.plan(), matrix.device(), matrix.row_basis(),
+                                  matrix.column_basis());
+  built.update_values(mass.values());
+  return built;
+}
+
+}  // namespace
+
+AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
+                               const PreconditionerChoice& preconditioner,
+                               const EigenOptions& options)
+    : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
+        std::optional<OperatorReference<S>> of_mass;
+        if (mass != nullptr) {
+          check_mass(matrix, *mass);
+          of_mass.emplace(mass_operator(A, *mass));
+        }
+        return std::make_unique<Lobpcg<S>>(A, std::move(of_mass),
+                                           make_preconditioner(A, preconditioner), options);
+      })) {}
+
+EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {
+  return std::visit(
+      [&]<class S>(const std::unique_ptr<Lobpcg<S>>& solver) {
+        std::vector<FieldView<S>> views;
+        for (AnyField& field : x) views.push_back(field.view<S>());
+        return solver->solve(views);
+      },
+      solver_);
+}
+
+long long AnyEigenSolver::memory() const {
+  return std::visit([](const auto& solver) { return solver->memory(); }, solver_);
+}
+
+}  // namespace heddle

@@ -1,0 +1,174 @@
+// Operations on many fields at once: Gram matrices and linear combinations over a ring. On a CPU a
+// tile of rows stays in cache while all fields pass by it, so that each is one walk.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "field_panel.hpp"
+#include "heddle/detail/groups.hpp"
+#include "heddle/vector_operations.hpp"
+#include "ring_matrix.hpp"
+
+namespace heddle::detail {
+
+template <class S>
+using FieldBlock = std::vector<FieldView<S>>;
+
+/// The fields of one after those of the other.
+template <class S>
+FieldBlock<S> joined(FieldBlock<S> a, std::span<const FieldView<S>> b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// All fields of a call are alike: those of one operator.
+template <Ring R, class S>
+class BlockOperations {
+ public:
+  using T = sum_t<S>;
+  using Matrix = RingMatrix<R, T>;
+  static constexpr int size = ring_size(R);
+  /// Sums of so many parts of the rows are joined in a tree: fixed, so that threads change no bit.
+  static constexpr Offset most_parts = 128;
+
+  BlockOperations(Reduction<S>& reduction, const Stream& stream)
+      : reduction_(reduction), stream_(stream) {}
+
+  static long long bytes(int fields) {
+    return most_parts * fields * fields * size * static_cast<long long>(sizeof(T));
+  }
+
+  /// U* V, which may be known to be Hermitian.
+  Matrix gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian = false) {
+    Matrix result(static_cast<int>(u.size()), static_cast<int>(v.size()));
+    if (u.empty() || v.empty()) return result;
+    if (stream_.on_gpu()) {
+      for (int j = 0; j < result.columns(); ++j) {
+        for (int i = 0; i < (hermitian ? j + 1 : result.rows()); ++i) {
+          result(i, j) = dot<R, S>(at(u, i), at(v, j), reduction_, stream_);
+        }
+      }
+    } else {
+      sum_products(u, v, hermitian, result);
+    }
+    for (int j = 0; hermitian && j < result.columns(); ++j) {
+      for (int i = 0; i < j; ++i) result(j, i) = conj(result(i, j));
+    }
+    return result;
+  }
+
+  /// `to` = `from` C, or that is added to it; the two share no field.
+  void combine(const FieldBlock<S>& from, const Matrix& c, const FieldBlock<S>& to,
+               bool adds = false) {
+    if (from.empty() || c.columns() == 0) return;
+    if (stream_.on_gpu()) {
+      for (int j = 0; j < c.columns(); ++j) {
+        for (int i = 0; i < c.rows(); ++i) {
+          const S kept = i > 0 || adds ? S(1) : S(0);
+          axpby<S, R>(narrow(c(i, j)), at(from, i), Multiple::from_real(kept), at(to, j), stream_);
+        }
+      }
+      return;
+    }
+    using Panel = Panels<R, S>;
+    std::vector<S> numbers;
+    for (int j = 0; j < c.columns(); ++j) {
+      for (int i = 0; i < c.rows(); ++i) {
+        const Multiple number = narrow(c(i, j));
+        numbers.insert(numbers.end(), number.component, number.component + size);
+      }
+    }
+    const auto combination = combination_of_panels<R, S>();
+    for_each_part(from.front(), [&](Offset, const auto& for_each_tile) {
+      std::vector<S> panels((from.size() + to.size()) * Panel::scalars);
+      S* const out = panels.data() + from.size() * Panel::scalars;
+      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+        pack_all<S>(from, run, first, count, panels.data());
+        combination(panels.data(), c.rows(), numbers.data(), c.columns(), out);
+        for (int j = 0; j < c.columns(); ++j) {
+          Panel::unpack(out + j * Panel::scalars, run, first, count, at(to, j).data, adds);
+        }
+      });
+    });
+  }
+
+ private:
+  using Multiple = Coefficient<R, S>;
+
+  static const FieldView<S>& at(const FieldBlock<S>& block, int i) {
+    return block[static_cast<std::size_t>(i)];
+  }
+  static Multiple narrow(const Coefficient<R, T>& wide) {
+    Multiple number;
+    for (int k = 0; k < size; ++k) number.component[k] = static_cast<S>(wide.component[k]);
+    return number;
+  }
+
+  /// Calls `act(part, for_each_tile)` for every part of the rows, where `for_each_tile(width,
+  /// body)` calls `body(run, first, count)`.
+  template <class Act>
+  void for_each_part(const FieldView<S>& field, const Act& act) {
+    const Offset groups = groups_of(field.size);
+    const Offset parts = std::clamp<Offset>(groups, 1, most_parts);
+    parallel_for(team_size(stream_, field.scalars()), parts, [&](Offset part) {
+      act(part, [&](int width, const auto& body) {
+        const auto over_run = [&](const auto& run) {
+          for (Offset first = 0; first < run.count; first += width) {
+            body(run, first, static_cast<int>(std::min<Offset>(width, run.count - first)));
+          }
+        };
+        for (Offset group = part * groups / parts; group < (part + 1) * groups / parts; ++group) {
+          for_each_run<R>(field, static_cast<Index>(group), over_run);
+        }
+      });
+    });
+  }
+  template <class P, class Run>
+  static void pack_all(const FieldBlock<S>& fields, const Run& run, Offset first, int count,
+                       P* panels) {
+    for (const FieldView<S>& field : fields) {
+      Panels<R, P>::pack(field.data, run, first, count, panels);
+      panels += Panels<R, P>::scalars;
+    }
+  }
+
+  void sum_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
+                    Matrix& result) {
+    using Panel = Panels<R, T>;
+    const Offset numbers = Offset(result.rows()) * result.columns() * size;
+    const Offset parts = std::clamp<Offset>(groups_of(u.front().size), 1, most_parts);
+    partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
+    const auto add_products = products_of_panels<R, T>();
+    for_each_part(u.front(), [&](Offset part, const auto& for_each_tile) {
+      std::vector<T> panels((u.size() + v.size()) * Panel::scalars);
+      T* const right = panels.data() + u.size() * Panel::scalars;
+      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+        pack_all<T>(u, run, first, count, panels.data());
+        pack_all<T>(v, run, first, count, right);
+        add_products(panels.data(), result.rows(), right, result.columns(), hermitian,
+                     partials_.data() + part * numbers);
+      });
+    });
+    for (Offset half = 1; half < parts; half *= 2) {
+      for (Offset part = 0; part + half < parts; part += 2 * half) {
+        T* const into = partials_.data() + part * numbers;
+        for (Offset k = 0; k < numbers; ++k) into[k] += into[half * numbers + k];
+      }
+    }
+    const T* from = partials_.data();
+    for (int j = 0; j < result.columns(); ++j) {
+      for (int i = 0; i < result.rows(); ++i, from += size) {
+        std::copy_n(from, size, result(i, j).component);
+      }
+    }
+  }
+
+  Reduction<S>& reduction_;
+  Stream stream_;
+  std::vector<T> partials_;
+};
+
+}  // namespace heddle::detail

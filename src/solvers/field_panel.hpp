@@ -1,0 +1,202 @@
+// Gram matrices and combinations of a tile of many fields, on a CPU. A tile is packed into panels,
+// component by component, so that registers hold one component of several elements and a product
+// over any ring is a few fused multiplications of registers.
+#pragma once
+
+#include <cstring>
+
+#include "heddle/detail/groups.hpp"
+#include "heddle/detail/product_cpu.hpp"
+
+namespace heddle::detail {
+
+template <class T>
+struct PanelVector {
+  static constexpr int lanes = 32 / sizeof(T);
+  using type __attribute__((vector_size(32))) = T;
+};
+template <>
+struct PanelVector<long double> {
+  static constexpr int lanes = 1;
+  using type = long double;
+};
+
+/// Units of the ring: e_i e_j = sign_of_product[i][j] e_(i xor j).
+inline constexpr int sign_of_product[4][4] = {
+    {1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};
+
+/// Tiles of `width` elements; panel k has its components at `size * width` scalars from k to k + 1.
+template <Ring R, class T>
+struct Panels {
+  static constexpr int size = ring_size(R);
+  static constexpr int width = 128 / size;
+  static constexpr int scalars = size * width;
+  static constexpr int lanes = PanelVector<T>::lanes;
+  using Vector = typename PanelVector<T>::type;
+
+  static void load(Vector& v, const T* from) { std::memcpy(&v, from, sizeof v); }
+  static T sum(const Vector& v) {
+    if constexpr (lanes == 1) {
+      return v;
+    } else {
+      T lane[lanes];
+      std::memcpy(lane, &v, sizeof v);
+      for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int k = 0; k < half; ++k) lane[k] += lane[k + half];
+      }
+      return lane[0];
+    }
+  }
+
+  /// `count` elements from `first` of a run; zeros behind them.
+  template <class S, class Run>
+  static void pack(const S* data, const Run& run, Offset first, int count, T* panel) {
+    for (int c = 0; c < size; ++c) {
+      T* const to = panel + c * width;
+      for (int k = 0; k < count; ++k) to[k] = data[run.at(first + k, c)];
+      for (int k = count; k < width; ++k) to[k] = 0;
+    }
+  }
+
+  template <class Run>
+  static void unpack(const T* panel, const Run& run, Offset first, int count, T* data, bool adds) {
+    for (int c = 0; c < size; ++c) {
+      for (int k = 0; k < count; ++k) {
+        T& to = data[run.at(first + k, c)];
+        to = adds ? to + panel[c * width + k] : panel[c * width + k];
+      }
+    }
+  }
+
+  /// sums[(j * rows + i) * size ...] += <u_i, v_j> of I x J panels.
+  template <int I, int J>
+  static void add_products(const T* u, const T* v, T* sums, int rows) {
+    Vector total[I][J][size] = {};
+    for (int k = 0; k < width; k += lanes) {
+      for (int a = 0; a < size; ++a) {
+        Vector left[I];
+        for (int i = 0; i < I; ++i) load(left[i], u + i * scalars + a * width + k);
+        for (int b = 0; b < size; ++b) {
+          // Of the conjugate of e_a.
+          const int sign = a == 0 ? sign_of_product[a][b] : -sign_of_product[a][b];
+          for (int j = 0; j < J; ++j) {
+            Vector right;
+            load(right, v + j * scalars + b * width + k);
+            for (int i = 0; i < I; ++i) {
+              if (sign > 0) {
+                total[i][j][a ^ b] += left[i] * right;
+              } else {
+                total[i][j][a ^ b] -= left[i] * right;
+              }
+            }
+          }
+        }
+      }
+    }
+    for (int j = 0; j < J; ++j) {
+      for (int i = 0; i < I; ++i) {
+        for (int c = 0; c < size; ++c) sums[(j * rows + i) * size + c] += sum(total[i][j][c]);
+      }
+    }
+  }
+
+  /// All products of `rows` x `columns` panels; of a Hermitian matrix what is below the diagonal
+  /// may be left out.
+  static void add_all_products(const T* u, int rows, const T* v, int columns, bool hermitian,
+                               T* sums) {
+    constexpr int I = R == Ring::real ? 4 : R == Ring::complex ? 2 : 1, J = 2;
+    for (int j = 0; j < columns; j += J) {
+      const int last = j + J <= columns ? j + J : columns;
+      const int end = hermitian && last < rows ? last : rows;
+      for (int i = 0; i < end; i += I) {
+        const T *const left = u + i * scalars, *const right = v + j * scalars;
+        T* const to = sums + (j * rows + i) * size;
+        if (i + I <= rows && j + J <= columns) {
+          add_products<I, J>(left, right, to, rows);
+          continue;
+        }
+        for (int k = 0; k < I && i + k < rows; ++k) {
+          for (int l = 0; j + l < last; ++l) {
+            add_products<1, 1>(left + k * scalars, right + l * scalars, to + (l * rows + k) * size,
+                               rows);
+          }
+        }
+      }
+    }
+  }
+
+  /// J panels `out` = those of `from`, `rows` of them, times coefficients: number (i, j) is at
+  /// c + (j * rows + i) * size.
+  template <int J>
+  static void combine(const T* from, int rows, const T* c, T* out) {
+    constexpr int vectors = R == Ring::real && width >= 2 * lanes ? 2 : 1;
+    for (int k = 0; k < width; k += vectors * lanes) {
+      Vector total[J][size][vectors] = {};
+      for (int i = 0; i < rows; ++i) {
+        for (int a = 0; a < size; ++a) {
+          Vector x[vectors];
+          for (int v = 0; v < vectors; ++v) {
+            load(x[v], from + i * scalars + a * width + k + v * lanes);
+          }
+          for (int b = 0; b < size; ++b) {
+            for (int j = 0; j < J; ++j) {
+              const T factor = c[(j * rows + i) * size + b];
+              for (int v = 0; v < vectors; ++v) {
+                if (sign_of_product[a][b] > 0) {
+                  total[j][a ^ b][v] += x[v] * factor;
+                } else {
+                  total[j][a ^ b][v] -= x[v] * factor;
+                }
+              }
+            }
+          }
+        }
+      }
+      for (int j = 0; j < J; ++j) {
+        for (int a = 0; a < size; ++a) {
+          for (int v = 0; v < vectors; ++v) {
+            std::memcpy(out + j * scalars + a * width + k + v * lanes, &total[j][a][v],
+                        sizeof(Vector));
+          }
+        }
+      }
+    }
+  }
+  static void combine_all(const T* from, int rows, const T* c, int columns, T* out) {
+    constexpr int J = R == Ring::quaternion ? 2 : 4;
+    int j = 0;
+    for (; j + J <= columns; j += J) combine<J>(from, rows, c + j * rows * size, out + j * scalars);
+    for (; j < columns; ++j) combine<1>(from, rows, c + j * rows * size, out + j * scalars);
+  }
+};
+
+/// The same, compiled for the instructions that there are.
+template <Ring R, class T>
+void add_products_baseline(const T* u, int rows, const T* v, int columns, bool hermitian, T* sums) {
+  Panels<R, T>::add_all_products(u, rows, v, columns, hermitian, sums);
+}
+template <Ring R, class T>
+void combine_baseline(const T* from, int rows, const T* c, int columns, T* out) {
+  Panels<R, T>::combine_all(from, rows, c, columns, out);
+}
+template <Ring R, class T>
+__attribute__((target("avx2,fma"), flatten)) void add_products_avx2(const T* u, int rows,
+                                                                    const T* v, int columns,
+                                                                    bool hermitian, T* sums) {
+  Panels<R, T>::add_all_products(u, rows, v, columns, hermitian, sums);
+}
+template <Ring R, class T>
+__attribute__((target("avx2,fma"), flatten)) void combine_avx2(const T* from, int rows, const T* c,
+                                                               int columns, T* out) {
+  Panels<R, T>::combine_all(from, rows, c, columns, out);
+}
+template <Ring R, class T>
+inline auto products_of_panels() {
+  return has_avx2() ? add_products_avx2<R, T> : add_products_baseline<R, T>;
+}
+template <Ring R, class T>
+inline auto combination_of_panels() {
+  return has_avx2() ? combine_avx2<R, T> : combine_baseline<R, T>;
+}
+
+}  // namespace heddle::detail

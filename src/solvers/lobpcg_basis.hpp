@@ -1,0 +1,251 @@
+// The vectors of LOBPCG: Ritz vectors X, new directions W and last directions P, with their images
+// under A and M. They are kept orthonormal in the mass's inner product, as Hetmaniuk and Lehoucq
+// (2006) and Duersch, Shao, Yang and Gu (2018) advise: that is what makes the method robust.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "field_block.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/report.hpp"
+#include "projected_eigenproblem.hpp"
+
+namespace heddle::detail {
+
+/// Why a solve ends; none yet: `converged`.
+struct EigenEnd {
+  Status status = Status::converged;
+  std::string_view detail;
+};
+
+template <Ring R, class S>
+class LobpcgBasis {
+ public:
+  using T = sum_t<S>;
+  using Matrix = RingMatrix<R, T>;
+
+  /// Fields with their images; `m` is empty where M = 1.
+  struct Part {
+    FieldBlock<S> v, a, m;
+  };
+
+  static constexpr T epsilon = std::numeric_limits<S>::epsilon();
+
+  /// `mass`: null for 1.
+  LobpcgBasis(const LinearOperator<S>& matrix, const LinearOperator<S>* mass, int count,
+              Reduction<S>& reduction)
+      : matrix_(matrix),
+        mass_(mass),
+        stream_(matrix.device().stream()),
+        reduction_(reduction),
+        operations_(reduction, stream_),
+        count_(count) {
+    for (Part* part : {&x, &w, &p}) {
+      part->v = make_fields(count_);
+      part->a = make_fields(count_);
+      if (mass_ != nullptr) part->m = make_fields(count_);
+    }
+    spare_ = make_fields(2 * count_);
+  }
+
+  Part x, w, p;
+  std::vector<T> values;  // of X
+  EigenEnd end;           // set by whatever returns false or no direction
+  int restarts = 0;       // without P
+
+  /// M v.
+  const FieldBlock<S>& weighted(const Part& part) const { return mass_ ? part.m : part.v; }
+  static const FieldView<S>& at(const FieldBlock<S>& block, int k) {
+    return block[static_cast<std::size_t>(k)];
+  }
+  T norm_of(const FieldView<S>& field) {
+    return std::sqrt(real_dot<S>(field, field, reduction_, stream_));
+  }
+  void multiply_matrix(const Part& part, int count) { multiply(matrix_, part.v, part.a, count); }
+  void multiply_mass(const Part& part, int count) {
+    if (mass_ != nullptr) multiply(*mass_, part.v, part.m, count);
+  }
+
+  /// X becomes orthonormal, and then Ritz vectors. `make_random(field)` replaces what depends on
+  /// the rest.
+  template <class MakeRandom>
+  bool begin(const MakeRandom& make_random) {
+    last_ = 0;
+    if (!make_first_orthonormal(make_random)) return false;
+    multiply_matrix(x, count_);
+    return project(0, {});
+  }
+
+  /// One step along the first `directions` fields of W; `active` are the vectors that go on. False
+  /// or an unset end: no direction is independent of X and P.
+  bool step(int directions, const std::vector<int>& active) {
+    const int independent = make_directions_orthonormal(directions);
+    if (independent == 0) return false;
+    multiply_matrix(w, independent);
+    return project(independent, active);
+  }
+
+ private:
+  /// Eigenvalues of a scaled Gram matrix that are nothing but rounding, of its sums or of fields.
+  static constexpr T dependent =
+      std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(256) * epsilon * epsilon);
+
+  FieldBlock<S> make_fields(int count) {
+    FieldBlock<S> fields;
+    const auto scalars = static_cast<std::size_t>(matrix_.rows()) *
+                         static_cast<std::size_t>(matrix_.row_components());
+    for (int k = 0; k < count; ++k) {
+      storage_.emplace_back(scalars, matrix_.device());
+      fields.push_back({storage_.back().data(), matrix_.rows(), matrix_.row_components(),
+                        matrix_.vector_layout(), matrix_.row_basis()});
+    }
+    return fields;
+  }
+  static FieldBlock<S> first(const FieldBlock<S>& block, int count) {
+    return {block.begin(), block.begin() + count};
+  }
+  void multiply(const LinearOperator<S>& by, const FieldBlock<S>& from, const FieldBlock<S>& to,
+                int count) {
+    for (int k = 0; k < count; ++k) by.apply(S(1), at(from, k), S(0), at(to, k), stream_);
+  }
+  bool ends(Status status, std::string_view detail) {
+    end = {status, detail};
+    return false;
+  }
+  bool ends_not_finite() {
+    return ends(Status::not_finite, "the iteration overflowed, or has a NaN");
+  }
+  bool ends_indefinite() {
+    return ends(Status::indefinite, "x* M x is negative: the mass is not positive definite");
+  }
+
+  template <class MakeRandom>
+  bool make_first_orthonormal(const MakeRandom& make_random) {
+    constexpr int most_rounds = 8;
+    constexpr T well_conditioned = T(0.5);
+    for (int round = 0; round < most_rounds; ++round) {
+      for (const FieldView<S>& field : x.v) {
+        const T norm = norm_of(field);
+        scale<S>(static_cast<S>(1 / norm), field, stream_);
+      }
+      multiply_mass(x, count_);
+      const Matrix gram = operations_.gram(x.v, weighted(x), true);
+      if (!gram.is_finite()) return ends_not_finite();
+      const auto basis = orthonormal_columns(gram, dependent);
+      if (basis.is_negative) return ends_indefinite();
+      const int rank = basis.to.columns();
+      transform(x.v, basis.to);
+      if (mass_ != nullptr) transform(x.m, basis.to);
+      for (int k = rank; k < count_; ++k) make_random(at(x.v, k));
+      if (rank == count_ && basis.least > well_conditioned) return true;
+    }
+    return ends(Status::breakdown, "the mass leaves no independent vectors to begin with");
+  }
+  /// The first columns of `block` = `block` C.
+  void transform(FieldBlock<S>& block, const Matrix& c) {
+    operations_.combine(first(block, c.rows()), c, first(spare_, c.columns()));
+    for (int k = 0; k < c.columns(); ++k) {
+      std::swap(block[static_cast<std::size_t>(k)], spare_[static_cast<std::size_t>(k)]);
+    }
+  }
+
+  /// W against X and P, and in itself; returns how many independent directions it has.
+  int make_directions_orthonormal(int count) {
+    constexpr int most_rounds = 4;
+    constexpr T well_conditioned = T(0.01);
+    const FieldBlock<S> last = first(p.v, last_), basis = joined<S>(x.v, last);
+    const FieldBlock<S> last_m = first(weighted(p), last_);
+    const FieldBlock<S> basis_m = joined<S>(weighted(x), last_m);
+    for (int round = 0; round < most_rounds && count > 0; ++round) {
+      // Of a direction that lies in X and P but for rounding, the first projection leaves that.
+      count = normalize_directions(count, round == 1 ? 16 * epsilon : T(0));
+      Matrix along = operations_.gram(basis_m, first(w.v, count));
+      for (int j = 0; j < along.columns(); ++j) {
+        for (int i = 0; i < along.rows(); ++i) along(i, j) = -along(i, j);
+      }
+      operations_.combine(basis, along, first(w.v, count), true);
+      if (round == 0) continue;
+      multiply_mass(w, count);
+      const Matrix gram = operations_.gram(first(w.v, count), first(weighted(w), count), true);
+      if (!gram.is_finite()) return ends_not_finite();
+      const auto own = orthonormal_columns(gram, dependent);
+      if (own.is_negative) return ends_indefinite();
+      transform(w.v, own.to);
+      if (mass_ != nullptr) transform(w.m, own.to);
+      count = own.to.columns();
+      if (own.least > well_conditioned) break;
+    }
+    return count;
+  }
+  /// To length 1; those up to `least` are left out.
+  int normalize_directions(int count, T least) {
+    int kept = 0;
+    for (int k = 0; k < count; ++k) {
+      const T norm = norm_of(at(w.v, k));
+      // What is no number goes on, and ends the solve where sums see it.
+      if (norm <= std::max(least, T(std::numeric_limits<S>::min()))) continue;
+      scale<S>(static_cast<S>(1 / norm), at(w.v, k), stream_);
+      std::swap(w.v[static_cast<std::size_t>(kept)], w.v[static_cast<std::size_t>(k)]);
+      ++kept;
+    }
+    return kept;
+  }
+
+  /// The best vectors of [X W P], and the directions that led to them.
+  bool project(int directions, const std::vector<int>& active) {
+    const auto basis = [&](FieldBlock<S> Part::* image) {
+      const FieldBlock<S> of_w = first(w.*image, directions), of_p = first(p.*image, last_);
+      return joined<S>(joined<S>(x.*image, of_w), of_p);
+    };
+    const FieldBlock<S> vectors = basis(&Part::v);
+    const Matrix gram = operations_.gram(vectors, mass_ ? basis(&Part::m) : vectors, true);
+    const Matrix energy = operations_.gram(vectors, basis(&Part::a), true);
+    if (!gram.is_finite() || !energy.is_finite()) return ends_not_finite();
+    auto found = solve_projected(gram, energy, count_, active, count_ + directions, dependent);
+    if (found.vectors.columns() < count_) {
+      return ends(Status::breakdown, "the vectors have come to depend on one another");
+    }
+    restarts += found.left_directions;
+    if (found.left_directions) last_ = 0;
+    values = std::move(found.values);
+    const int next = directions > 0 ? found.directions.columns() : 0;
+    for (FieldBlock<S> Part::* const image : {&Part::v, &Part::a, &Part::m}) {
+      if ((x.*image).empty()) continue;
+      replace(x.*image, p.*image, basis(image), found, next);
+    }
+    last_ = next;
+    return true;
+  }
+  void replace(FieldBlock<S>& vectors, FieldBlock<S>& last, const FieldBlock<S>& from,
+               const ProjectedEigenpairs<R, T>& found, int next) {
+    Matrix both(static_cast<int>(from.size()), count_ + next);
+    for (int j = 0; j < both.columns(); ++j) {
+      for (int i = 0; i < both.rows(); ++i) {
+        both(i, j) = j < count_ ? found.vectors(i, j) : found.directions(i, j - count_);
+      }
+    }
+    operations_.combine(from, both, first(spare_, both.columns()));
+    for (int k = 0; k < count_; ++k) {
+      const auto place = static_cast<std::size_t>(k);
+      std::swap(vectors[place], spare_[place]);
+      std::swap(last[place], spare_[static_cast<std::size_t>(count_) + place]);
+    }
+  }
+
+  const LinearOperator<S>& matrix_;
+  const LinearOperator<S>* mass_;
+  Stream stream_;
+  Reduction<S>& reduction_;
+  BlockOperations<R, S> operations_;
+  int count_;     // vectors in X
+  int last_ = 0;  // directions in P
+  std::vector<Array<S>> storage_;
+  FieldBlock<S> spare_;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,142 @@
+// Eigenpairs of small Hermitian matrices over a ring by Jacobi's rotations (Golub and Van Loan
+// 2013, section 8.5). Over quaternions each eigenvalue comes once: nothing is expanded to complex
+// numbers, where it would stand twice.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "ring_matrix.hpp"
+
+namespace heddle::detail {
+
+/// A V = V diag(values), V* V = 1; values ascend.
+template <Ring R, class T>
+struct RingEigenpairs {
+  std::vector<T> values;
+  RingMatrix<R, T> vectors;
+};
+
+/// Columns p and q of `a` become those of a diag(1, conj(u)) [c s; -s c].
+template <Ring R, class T>
+void rotate_columns(RingMatrix<R, T>& a, int p, int q, const Coefficient<R, T>& conj_u, T c, T s) {
+  for (int i = 0; i < a.rows(); ++i) {
+    const Coefficient<R, T> left = a(i, p), right = a(i, q) * conj_u;
+    for (int k = 0; k < ring_size(R); ++k) {
+      a(i, p).component[k] = c * left.component[k] - s * right.component[k];
+      a(i, q).component[k] = s * left.component[k] + c * right.component[k];
+    }
+  }
+}
+
+/// Makes a(p, q) zero. A unit of the ring first makes it real, then a real rotation serves.
+template <Ring R, class T>
+void rotate(RingMatrix<R, T>& a, RingMatrix<R, T>& vectors, int p, int q, T size) {
+  Coefficient<R, T> conj_u = conj(a(p, q));
+  scale(conj_u, 1 / size);
+  const T on_p = a(p, p).real(), on_q = a(q, q).real();
+  const T theta = (on_q - on_p) / (2 * size);
+  const T t = (theta < 0 ? T(-1) : T(1)) / (std::abs(theta) + std::hypot(theta, T(1)));
+  const T c = 1 / std::hypot(t, T(1)), s = t * c;
+  rotate_columns(a, p, q, conj_u, c, s);
+  rotate_columns(vectors, p, q, conj_u, c, s);
+  for (int i = 0; i < a.rows(); ++i) {
+    a(p, i) = conj(a(i, p));
+    a(q, i) = conj(a(i, q));
+  }
+  using Number = Coefficient<R, T>;
+  a(p, p) = Number::from_real(on_p - t * size);
+  a(q, q) = Number::from_real(on_q + t * size);
+  a(p, q) = a(q, p) = Number{};
+}
+
+/// Of a finite Hermitian matrix.
+template <Ring R, class T>
+RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
+  using Number = Coefficient<R, T>;
+  constexpr int most_sweeps = 60;  // about 8 suffice
+  const int n = a.rows();
+  RingMatrix<R, T> vectors(n, n);
+  for (int i = 0; i < n; ++i) vectors(i, i) = Number::from_real(1);
+  T largest = 0;
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) largest = std::max(largest, std::sqrt(squared_norm(a(i, j))));
+  }
+  const T negligible = std::numeric_limits<T>::epsilon() * largest / 16;
+  bool goes_on = largest > 0;
+  for (int sweep = 0; goes_on && sweep < most_sweeps; ++sweep) {
+    goes_on = false;
+    for (int p = 0; p < n; ++p) {
+      for (int q = p + 1; q < n; ++q) {
+        const T size = std::sqrt(squared_norm(a(p, q)));
+        if (!(size > negligible)) continue;
+        rotate(a, vectors, p, q, size);
+        goes_on = true;
+      }
+    }
+  }
+  std::vector<int> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int i, int j) { return a(i, i).real() < a(j, j).real(); });
+  RingEigenpairs<R, T> pairs{{}, RingMatrix<R, T>(n, n)};
+  for (int j = 0; j < n; ++j) {
+    const int from = order[static_cast<std::size_t>(j)];
+    pairs.values.push_back(a(from, from).real());
+    for (int i = 0; i < n; ++i) pairs.vectors(i, j) = vectors(i, from);
+  }
+  return pairs;
+}
+
+/// Z with Z* G Z = 1, of as many columns as G has independent ones.
+template <Ring R, class T>
+struct OrthonormalColumns {
+  RingMatrix<R, T> to;  // Z
+  T least = 1;          // eigenvalue of G, once its diagonal is scaled to 1
+  bool is_negative = false;
+};
+
+/// Of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002): eigenvalues up to `drop` of the scaled
+/// G are directions that depend on the others.
+template <Ring R, class T>
+OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T drop) {
+  const int n = gram.rows();
+  OrthonormalColumns<R, T> result;
+  std::vector<T> scales(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) {
+    const T squared = gram(i, i).real();
+    if (squared < 0) result.is_negative = true;
+    scales[static_cast<std::size_t>(i)] = squared > 0 ? 1 / std::sqrt(squared) : T(0);
+  }
+  RingMatrix<R, T> scaled = gram;
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < n; ++i) {
+      scale(scaled(i, j),
+            scales[static_cast<std::size_t>(i)] * scales[static_cast<std::size_t>(j)]);
+    }
+  }
+  make_hermitian(scaled);
+  const RingEigenpairs<R, T> pairs = eigenpairs_of(std::move(scaled));
+  int first = 0;
+  while (first < n && !(pairs.values[static_cast<std::size_t>(first)] > drop)) ++first;
+  // The least eigenvalue of a definite form is at worst a rounding error below 0.
+  if (n > 0) {
+    result.least = pairs.values.front();
+    const T rounding = std::sqrt(std::numeric_limits<T>::epsilon());
+    if (result.least < -rounding) result.is_negative = true;
+  }
+  result.to = pairs.vectors.columns(first, n);
+  for (int j = 0; j < n - first; ++j) {
+    const T factor = 1 / std::sqrt(pairs.values[static_cast<std::size_t>(first + j)]);
+    for (int i = 0; i < n; ++i) {
+      scale(result.to(i, j), factor * scales[static_cast<std::size_t>(i)]);
+    }
+  }
+  return result;
+}
+
+}  // namespace heddle::detail
