@@ -1,5 +1,7 @@
 #include "right_hand_side.hpp"
 
+#include <cmath>
+
 #include "heddle/error.hpp"
 #include "matrix_options.hpp"
 #include "stopwatch.hpp"
@@ -59,6 +61,17 @@ RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const 
   for (Offset i = 0; i < Offset(made.b.rows()) * made.b.components(); i += scalars)
     made.b.set(i, 1);
   return made;
+}
+
+double relative_error(const AnyField& x, const AnyField& exact) {
+  double difference = 0;
+  double size = 0;
+  const Offset scalars = Offset(x.rows()) * x.components();
+  for (Offset i = 0; i < scalars; ++i) {
+    difference += (x.get(i) - exact.get(i)) * (x.get(i) - exact.get(i));
+    size += exact.get(i) * exact.get(i);
+  }
+  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
 }
 
 }  // namespace heddle::cli

@@ -1,6 +1,5 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -73,17 +72,6 @@ bool is_refused(const Report& report) {
     default:
       return false;
   }
-}
-
-double relative_error(const AnyField& x, const AnyField& exact) {
-  double difference = 0;
-  double size = 0;
-  const Offset scalars = Offset(x.rows()) * x.components();
-  for (Offset i = 0; i < scalars; ++i) {
-    difference += (x.get(i) - exact.get(i)) * (x.get(i) - exact.get(i));
-    size += exact.get(i) * exact.get(i);
-  }
-  return size > 0 ? std::sqrt(difference / size) : std::sqrt(difference);
 }
 
 nlohmann::ordered_json to_json(const Outcome& outcome) {

@@ -72,7 +72,8 @@ report::Chart chart_of(const std::vector<double>& history, const Report& report,
   chart.height = 500;
   chart.x = {"iterations", false, iteration_tick};
   chart.y = {"relative residual |r| / |b|", true, report::power_tick};
-  chart.series.push_back({"of the recurrence", 0, 0, true, report::Mark::none, points_of(history)});
+  chart.series.push_back(
+      {"residual of the recurrence", 0, 0, true, report::Mark::none, points_of(history)});
   const auto last = static_cast<double>(report.iterations);
   const auto mark = [&](const std::string& name, int colour, report::Mark kind, double residual) {
     report::Point point;
@@ -84,10 +85,12 @@ report::Chart chart_of(const std::vector<double>& history, const Report& report,
   const std::string end = std::string(name(report.status)) + " after " +
                           readable_count(report.iterations) +
                           (report.iterations == 1 ? " iteration" : " iterations");
-  if (!history.empty()) mark(end, 1, report::Mark::disc, history.back());
   if (std::isfinite(report.residual) && report.residual > 0) {
-    mark("computed from x: " + shown(report.residual), 3, report::Mark::diamond, report.residual);
+    mark("|b - A x| / |b| computed from x: " + shown(report.residual), 3, report::Mark::diamond,
+         report.residual);
   }
+  // Last, so that nothing hides it.
+  if (!history.empty()) mark(end, 1, report::Mark::disc, history.back());
   if (tolerance > 0) {
     chart.limit = {tolerance, "tolerance " + report::power_tick(tolerance), true};
   }

@@ -48,7 +48,7 @@ long long due_after(long long iteration) {
 }
 
 std::string seconds_in_words(double seconds) {
-  return printed(seconds < 100 ? "%.3f" : "%.1f", seconds);
+  return printed(seconds < 1 ? "%.4f" : seconds < 100 ? "%.3f" : "%.1f", seconds);
 }
 
 /// How the residual fell between two rows: what an iteration multiplies it by. NaN where unknown.
@@ -118,25 +118,31 @@ std::string ConvergenceTable::take_note() {
   return std::to_string(fresh) + " times from b - A x, last at " + where;
 }
 
+const SolveProgress* ConvergenceTable::row_at_most(long long iteration) const {
+  const auto found = std::find_if(rows_.rbegin(), rows_.rend(), [&](const SolveProgress& row) {
+    return row.iteration <= iteration;
+  });
+  return found == rows_.rend() ? nullptr : &*found;
+}
+
 void ConvergenceTable::add_row(const SolveProgress& now, const std::string& note) {
   std::string ratio = "-", iterations_left = "-", seconds_left = "-";
-  if (!rows_.empty()) {
-    const double factor = std::pow(factor_between(rows_.back(), now), 10);
-    if (std::isfinite(factor)) ratio = printed("%.2g", factor);
-    // What is left follows from the last half of the iterations: residuals of most methods jump.
-    const auto later = std::find_if(rows_.begin(), rows_.end(), [&](const SolveProgress& row) {
-      return 2 * row.iteration > now.iteration;
-    });
-    const SolveProgress& base = later == rows_.begin() ? rows_.front() : *(later - 1);
+  // Residuals of most methods jump: the ratio is over ten iterations at least, and what is left
+  // follows from the last half of them.
+  if (const SolveProgress* const before = row_at_most(now.iteration - 10)) {
+    const double factor = std::pow(factor_between(*before, now), 10);
+    if (std::isfinite(factor)) ratio = printed("%.3g", factor);
+    const SolveProgress& base = *row_at_most(std::min(now.iteration / 2, before->iteration));
     const double left =
         now.relative_residual <= tolerance_
             ? 0
             : std::log(tolerance_ / now.relative_residual) / std::log(factor_between(base, now));
     constexpr double too_many = 1e12;
     if (left >= 0 && left < too_many) {
+      const double seconds_each =
+          (now.seconds - base.seconds) / static_cast<double>(now.iteration - base.iteration);
       iterations_left = readable_count(std::llround(std::ceil(left)));
-      seconds_left = printed("%.3g", left * (now.seconds - base.seconds) /
-                                         static_cast<double>(now.iteration - base.iteration));
+      seconds_left = seconds_in_words(left * seconds_each);
     }
   }
   write_(aligned(std::to_string(now.iteration), printed("%.3e", now.relative_residual), ratio,

@@ -1,7 +1,6 @@
 // A solve as it goes: a line now and then with the residual, how fast it falls, and what is left.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -39,12 +38,14 @@ class ConvergenceTable {
   void begin_rows(const std::vector<double>& history);
   void add_row(const SolveProgress& now, const std::string& note);
   std::string take_note();
+  /// The last row of that iteration or one before, or null.
+  const SolveProgress* row_at_most(long long iteration) const;
 
   double tolerance_;
   Write write_;
   bool is_headed_ = false;
   // Of this solve:
-  std::deque<SolveProgress> rows_;
+  std::vector<SolveProgress> rows_;
   long long next_ = 1;        // the iteration that the next row is due at
   std::size_t known_ = 0;     // length of the history
   int fresh_ = 0;             // true residuals since the last row

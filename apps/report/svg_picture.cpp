@@ -53,7 +53,10 @@ std::string picture_of(const Chart& chart, const std::string& words) {
   text += line_of_words(chart.title, 27, "title", of_title, chart.width - 28);
   text += line_of_words(words, 46, "faint", character, chart.width - 28);
   std::string figure = svg(chart);
-  if (!figure.empty()) {
+  if (figure.empty()) {
+    figure = line_of_words("Nothing to draw: no number above 0.", head + 40, "ink", character,
+                           chart.width - 28);
+  } else {
     figure.insert(std::string("<svg ").size(),
                   "y=\"" + pixels(head) + "\" " + size + pixels(chart.height) + "\" ");
   }

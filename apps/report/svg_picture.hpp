@@ -8,7 +8,7 @@
 namespace heddle::report {
 
 /// The chart as a whole SVG file, on white, with its title and a line of smaller words above it.
-/// Without a point that can be shown, only the words.
+/// Without a point that can be shown it says so.
 std::string picture_of(const Chart& chart, const std::string& words);
 
 }  // namespace heddle::report

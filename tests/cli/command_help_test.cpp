@@ -67,7 +67,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
-        "--history", "--seed"}},
+        "--history", "--plot", "--monitor", "--seed"}},
       {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
       {"info", {}}};
   for (auto& [command, names] : documented) {
@@ -107,6 +107,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--plan", "CSR"},
       {"--profile", "none"},
       {"--history", "h.csv"},
+      {"--plot", "h.svg"},
+      {"--monitor", ""},
       {"--seed", "3"},
       {"--repetitions", "1"},
       {"--restart", "5"},
