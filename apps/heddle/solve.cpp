@@ -369,8 +369,10 @@ void add_solve(CLI::App& app, int& status) {
       ->type_name("TEXT");
   options->profile.add_to(*command, options->matrix.quiet);
   options->history.add_to(*command);
-  command->add_flag("--monitor", options->monitor,
-                    "a table of the residual on standard error, while it iterates");
+  command->add_flag(
+      "--monitor", options->monitor,
+      "a table of the residual on standard error, while it iterates; on a GPU as often as "
+      "the host looks, about every 20 ms");
   command->add_option("--seed", options->seed, "of the random solution")
       ->capture_default_str()
       ->transform(whole_number());

@@ -101,8 +101,6 @@ TEST_F(SolveWatch, MonitorBeginsAgain) {
 }
 
 TEST_F(SolveWatch, MonitorMarksTheCyclesOfGmres) {
-  const Result result = solve({"--solver", "gmres", "--restart", "4", "--monitor", "--quiet"});
-  EXPECT_EQ(result.status, 2);
   const Result marked = solve({"--solver", "gmres", "--restart", "4", "--monitor"});
   EXPECT_NE(marked.error.find("from b - A x at 4\n"), std::string::npos) << marked.error;
 }

@@ -58,16 +58,16 @@ TEST(ConvergenceTable, HasHeadingsFirstRowsAndAnEnd) {
 
 TEST(ConvergenceTable, TellsTheRatioAndWhatIsLeft) {
   Written written(std::pow(0.5, 60));
-  written.solve(40, 0.5, 0.25);
-  // At 20: 0.5^10 in ten iterations, 40 are left to 0.5^60, of a quarter of a second each.
+  written.solve(40, 0.5, 0.05);
+  // At 20: 0.5^10 in ten iterations, 40 are left to 0.5^60, of 50 ms each.
   const auto cells = written.cells(6);
   ASSERT_EQ(cells.size(), 6u);
   EXPECT_EQ(cells[0], "20");
   EXPECT_NEAR(std::stod(cells[1]), std::pow(0.5, 20), 1e-9);
   EXPECT_NEAR(std::stod(cells[2]), std::pow(0.5, 10), 1e-5);
-  EXPECT_EQ(cells[3], "5.000");
+  EXPECT_EQ(cells[3], "1.000");
   EXPECT_NEAR(std::stod(cells[4]), 40, 1);  // rounded up
-  EXPECT_NEAR(std::stod(cells[5]), 10, 0.01);
+  EXPECT_NEAR(std::stod(cells[5]), 2, 0.051);
   EXPECT_EQ(written.cells(2)[2], "-");  // one iteration tells nothing about ten
 }
 
