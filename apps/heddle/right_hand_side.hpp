@@ -24,6 +24,9 @@ RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const 
 /// |x - exact| / |exact|; |x| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
+/// |x - exact| / |exact|, or |x - exact| where the solution is 0.
+double relative_error(const AnyField& x, const AnyField& exact);
+
 /// A file given with an option has the rows that the matrix has, or `Error` (size_mismatch).
 AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
                         const std::string& path, const Device& device, Progress* progress);

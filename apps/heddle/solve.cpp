@@ -1,6 +1,5 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -8,7 +7,6 @@
 #include <optional>
 
 #include "commands.hpp"
-#include "heddle/tools/output_file.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
@@ -16,6 +14,8 @@
 #include "output_path.hpp"
 #include "profile_option.hpp"
 #include "right_hand_side.hpp"
+#include "solve_history.hpp"
+#include "solve_watch.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -37,9 +37,10 @@ struct SolveOptions {
   std::optional<double> time_limit;
   std::string plan;
   ProfileOption profile;
-  std::optional<std::string> history;
+  HistoryOptions history;
   std::uint64_t seed = 1;
   bool json = false;
+  bool monitor = false;
 };
 
 /// Jacobi is of the stored diagonal.
@@ -78,17 +79,6 @@ bool is_refused(const Report& report) {
     default:
       return false;
   }
-}
-
-void write_history(const std::string& path, const std::vector<double>& history) {
-  OutputFile file(path);
-  file.write("iteration,relative_residual\n");
-  char line[64];
-  for (std::size_t i = 0; i < history.size(); ++i) {
-    const int length = std::snprintf(line, sizeof line, "%zu,%.17g\n", i, history[i]);
-    file.write(std::string_view(line, static_cast<std::size_t>(length)));
-  }
-  file.commit();
 }
 
 nlohmann::ordered_json to_json(const Outcome& outcome) {
@@ -191,6 +181,9 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.restart && !restarts(options.method)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
+  if (options.monitor && options.matrix.quiet) {
+    throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
+  }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
   RunFiles files;
@@ -198,11 +191,11 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.rhs != "ones") files.reads("--rhs", options.rhs);
   options.profile.add_inputs(files);
   files.writes("--output", options.output);
-  files.writes("--history", options.history);
+  options.history.add_outputs(files);
   files.check();
   RunFiles kept;  // a guess may give way to the solution, to nothing else
   kept.reads("--guess", options.guess);
-  kept.writes("--history", options.history);
+  options.history.add_outputs(kept);
   kept.check();
   if (options.output && ends_with(*options.output, ".npz")) {
     throw Error(ErrorKind::usage,
@@ -210,22 +203,29 @@ void check(const SolveOptions& options, const Device& device) {
   }
 }
 
-SolverOptions settings_of(const SolveOptions& options, Progress* progress) {
+double tolerance_of(const SolveOptions& options, Precision precision) {
+  return options.tolerance.value_or(precision == Precision::single_precision ? 1e-5 : 1e-10);
+}
+
+/// Of a picture, and the line below that.
+std::string picture_title(const SolveOptions& options, const Outcome& outcome) {
+  return options.matrix.path + ": " + std::string(outcome.method.method->name) +
+         ", preconditioner " + options.preconditioner;
+}
+std::string system_in_words(const Outcome& outcome) {
+  const std::string rows = readable_count(outcome.rows);
+  return rows + " x " + rows + " " + std::string(outcome.entry.name()) + " entries (" +
+         std::string(name(outcome.precision)) + "), b = " + outcome.right_hand_side;
+}
+
+SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   SolverOptions settings;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
   if (options.restart) settings.restart = *options.restart;
-  settings.record_history = options.history.has_value();
-  if (progress != nullptr) {
-    settings.observer = [progress](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,
-                    now.relative_residual);
-      progress->report(-1, text);
-      return true;
-    };
-  }
+  settings.record_history = options.history.wanted();
+  watch.listen(settings);
   return settings;
 }
 
@@ -257,7 +257,10 @@ int run_solve(const SolveOptions& options) {
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
-  const SolverOptions settings = settings_of(options, progress.get());
+  const double tolerance = tolerance_of(options, outcome.precision);
+  SolveWatch watch(progress.get());
+  if (options.monitor) watch.show_table(tolerance);
+  const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
   std::optional<AnyOperator> built;
   std::optional<AnySolver> built_solver;
@@ -293,14 +296,18 @@ int run_solve(const SolveOptions& options) {
   }
 
   const AnyField guess = x;
+  const auto solve_once = [&] {
+    x = guess;
+    watch.begin(*built_solver, outcome.method);
+    outcome.report = built_solver->solve(b, x);
+    watch.end(outcome.report);
+  };
   std::vector<double> seconds;
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    x = guess;
-    outcome.report = built_solver->solve(b, x);
+    solve_once();
     while (outcome.method.gives_way(outcome.report)) {
       make_solver();
-      x = guess;
-      outcome.report = built_solver->solve(b, x);
+      solve_once();
     }
     seconds.push_back(outcome.report.iterate_seconds);
   }
@@ -312,7 +319,8 @@ int run_solve(const SolveOptions& options) {
   if (options.output && !is_refused(outcome.report)) {
     x.write(*options.output, matrix.entry(), progress.get());
   }
-  if (options.history) write_history(*options.history, built_solver->history());
+  options.history.write(built_solver->history(), outcome.report, tolerance,
+                        picture_title(options, outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
 
@@ -378,8 +386,11 @@ void add_solve(CLI::App& app, int& status) {
       ->type_name("SECONDS");
   add_plan_option(*command, options->plan);
   options->profile.add_to(*command, options->matrix.quiet);
-  command->add_option("--history", options->history, "where to write the residuals as CSV")
-      ->type_name("FILE");
+  options->history.add_to(*command);
+  command->add_flag(
+      "--monitor", options->monitor,
+      "a table of the residual on standard error, while it iterates; on a GPU as often as "
+      "the host looks, about every 20 ms");
   command->add_option("--seed", options->seed, "of the random solution")
       ->capture_default_str()
       ->transform(whole_number());

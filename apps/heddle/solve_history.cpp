@@ -1,0 +1,129 @@
+#include "solve_history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "heddle/error.hpp"
+#include "heddle/tools/output_file.hpp"
+#include "output_path.hpp"
+#include "page.hpp"
+#include "readable.hpp"
+#include "svg_picture.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+void write_table(const std::string& path, const std::vector<double>& history) {
+  OutputFile file(path);
+  file.write("iteration,relative_residual\n");
+  char line[64];
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    const int length = std::snprintf(line, sizeof line, "%zu,%.17g\n", i, history[i]);
+    file.write(std::string_view(line, static_cast<std::size_t>(length)));
+  }
+  file.commit();
+}
+
+/// All points, or the least and the greatest of each piece, so that a picture stays small.
+std::vector<report::Point> points_of(const std::vector<double>& history) {
+  constexpr std::size_t most_pieces = 1000;  // about a pixel each
+  const std::size_t piece = (history.size() + 2 * most_pieces - 1) / (2 * most_pieces);
+  std::vector<report::Point> points;
+  const auto add = [&](std::size_t i) {
+    report::Point point;
+    point.x = static_cast<double>(i);
+    point.y = history[i];
+    points.push_back(point);
+  };
+  if (piece <= 1) {
+    for (std::size_t i = 0; i < history.size(); ++i) add(i);
+    return points;
+  }
+  for (std::size_t from = 0; from < history.size(); from += 2 * piece) {
+    const auto begin = history.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end =
+        history.begin() + static_cast<std::ptrdiff_t>(std::min(from + 2 * piece, history.size()));
+    const auto [least, greatest] = std::minmax_element(begin, end);
+    const auto first = static_cast<std::size_t>(std::min(least, greatest) - history.begin());
+    const auto second = static_cast<std::size_t>(std::max(least, greatest) - history.begin());
+    add(first);
+    if (second != first) add(second);
+  }
+  if (points.back().x != static_cast<double>(history.size() - 1)) add(history.size() - 1);
+  return points;
+}
+
+std::string iteration_tick(double iteration) {
+  const double whole = std::round(iteration);
+  return std::abs(iteration - whole) < 1e-6 ? readable_count(std::llround(whole)) : "";
+}
+
+std::string shown(double residual) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2e", residual);
+  return text;
+}
+
+report::Chart chart_of(const std::vector<double>& history, const Report& report, double tolerance) {
+  report::Chart chart;
+  chart.width = 960;
+  chart.height = 500;
+  chart.x = {"iterations", false, iteration_tick};
+  chart.y = {"relative residual |r| / |b|", true, report::power_tick};
+  chart.series.push_back(
+      {"residual of the recurrence", 0, 0, true, report::Mark::none, points_of(history)});
+  const auto last = static_cast<double>(report.iterations);
+  const auto mark = [&](const std::string& name, int colour, report::Mark kind, double residual) {
+    report::Point point;
+    point.x = last;
+    point.y = residual;
+    point.hint = name;
+    chart.series.push_back({name, colour, 0, false, kind, {point}});
+  };
+  const std::string end = std::string(name(report.status)) + " after " +
+                          readable_count(report.iterations) +
+                          (report.iterations == 1 ? " iteration" : " iterations");
+  if (std::isfinite(report.residual) && report.residual > 0) {
+    mark("|b - A x| / |b| computed from x: " + shown(report.residual), 3, report::Mark::diamond,
+         report.residual);
+  }
+  // Last, so that nothing hides it.
+  if (!history.empty()) mark(end, 1, report::Mark::disc, history.back());
+  if (tolerance > 0) {
+    chart.limit = {tolerance, "tolerance " + report::power_tick(tolerance), true};
+  }
+  return chart;
+}
+
+}  // namespace
+
+void HistoryOptions::add_to(CLI::App& command) {
+  command.add_option("--history", table_, "where to write the residuals as CSV")->type_name("FILE");
+  command
+      .add_option("--plot", picture_,
+                  "where to draw the residuals over the iterations (.svg); of several "
+                  "repetitions the last one's")
+      ->type_name("FILE");
+}
+
+void HistoryOptions::add_outputs(RunFiles& files) const {
+  files.writes("--history", table_);
+  files.writes("--plot", picture_);
+  if (picture_ && !ends_with(*picture_, ".svg") && named_descriptor(*picture_) < 0) {
+    throw Error(ErrorKind::usage, "--plot " + *picture_ + ": the picture is written as .svg");
+  }
+}
+
+void HistoryOptions::write(const std::vector<double>& history, const Report& report,
+                           double tolerance, const std::string& title,
+                           const std::string& words) const {
+  if (table_) write_table(*table_, history);
+  if (!picture_) return;
+  report::Chart chart = chart_of(history, report, tolerance);
+  chart.title = title;
+  write_file(*picture_, report::picture_of(chart, words));
+}
+
+}  // namespace heddle::cli

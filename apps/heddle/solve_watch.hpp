@@ -1,0 +1,38 @@
+// What standard error shows of a solve while it iterates: a line in place, or a table.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "convergence_table.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "heddle/tools/progress.hpp"
+#include "method_choice.hpp"
+
+namespace heddle::cli {
+
+class SolveWatch {
+ public:
+  /// The line in place needs a `progress`, which may be null and must outlive this.
+  explicit SolveWatch(TerminalProgress* progress) : progress_(progress) {}
+
+  /// With the table too; solvers then record their history.
+  void show_table(double tolerance);
+
+  /// Sets the observer, if anything is to be shown. This must outlive the solver.
+  void listen(SolverOptions& settings);
+
+  /// Around each solve, first of all and last of all.
+  void begin(const AnySolver& solver, const MethodChoice& method);
+  void end(const Report& report);
+
+ private:
+  void see(const SolveProgress& now);
+
+  TerminalProgress* progress_;
+  std::optional<report::ConvergenceTable> table_;
+  const AnySolver* solver_ = nullptr;
+  const MethodInfo* method_ = nullptr;
+};
+
+}  // namespace heddle::cli

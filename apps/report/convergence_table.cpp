@@ -1,0 +1,154 @@
+#include "convergence_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "amounts.hpp"
+
+namespace heddle::report {
+
+namespace {
+
+constexpr double longest_wait = 2;         // seconds without a row
+constexpr double share_to_wait = 1 / 5.0;  // of all seconds, where that is more
+
+std::string printed(const char* format, double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+/// One line of aligned columns.
+std::string aligned(const std::string& iteration, const std::string& residual,
+                    const std::string& ratio, const std::string& seconds,
+                    const std::string& iterations_left, const std::string& seconds_left,
+                    const std::string& note) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%9s  %10s  %8s  %8s  %15s  %12s", iteration.c_str(),
+                residual.c_str(), ratio.c_str(), seconds.c_str(), iterations_left.c_str(),
+                seconds_left.c_str());
+  return note.empty() ? std::string(text) + "\n" : text + ("  " + note) + "\n";
+}
+
+/// Behind `iteration`, the next one that is due by number.
+long long due_after(long long iteration) {
+  for (const long long early : {1, 2, 5, 10}) {
+    if (iteration < early) return early;
+  }
+  constexpr long long many = 10000;
+  long long decade = 10;
+  while (decade * 10 <= iteration) decade *= 10;
+  if (iteration < many) return (iteration / decade + 1) * decade;
+  for (const long long multiple : {2, 5}) {
+    if (iteration < multiple * decade) return multiple * decade;
+  }
+  return 10 * decade;
+}
+
+std::string seconds_in_words(double seconds) {
+  return printed(seconds < 1 ? "%.4f" : seconds < 100 ? "%.3f" : "%.1f", seconds);
+}
+
+/// How the residual fell between two rows: what an iteration multiplies it by. NaN where unknown.
+double factor_between(const SolveProgress& before, const SolveProgress& after) {
+  const auto iterations = static_cast<double>(after.iteration - before.iteration);
+  return std::pow(after.relative_residual / before.relative_residual, 1 / iterations);
+}
+
+}  // namespace
+
+ConvergenceTable::ConvergenceTable(double tolerance, Write write)
+    : tolerance_(tolerance), write_(std::move(write)) {}
+
+std::string ConvergenceTable::headings() {
+  return aligned("iteration", "|r| / |b|", "over 10", "seconds", "iterations left", "seconds left",
+                 "");
+}
+
+void ConvergenceTable::begin(const std::string& words) {
+  if (!is_headed_) write_(headings());
+  is_headed_ = true;
+  if (!words.empty()) write_(words + "\n");
+  rows_.clear();
+  next_ = 1;
+  known_ = 0;
+  fresh_ = 0;
+  fresh_from_ = 0;
+}
+
+void ConvergenceTable::begin_rows(const std::vector<double>& history) {
+  if (!rows_.empty() || history.empty()) return;
+  add_row({0, history.front(), 0}, "");
+  known_ = 1;
+}
+
+bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& history) {
+  begin_rows(history);
+  if (history.size() > known_) {
+    known_ = history.size();
+    fresh_from_ = static_cast<long long>(known_) - 1;
+    ++fresh_;
+  }
+  const SolveProgress last = rows_.empty() ? SolveProgress{} : rows_.back();
+  if (!rows_.empty() && now.iteration <= last.iteration) return false;
+  const double wait = std::max(longest_wait, share_to_wait * now.seconds);
+  if (now.iteration < next_ && now.seconds - last.seconds < wait) return false;
+  add_row(now, take_note());
+  return true;
+}
+
+void ConvergenceTable::end(const Report& report, const std::vector<double>& history) {
+  begin_rows(history);
+  if (!history.empty() && !rows_.empty() && report.iterations > rows_.back().iteration) {
+    add_row({report.iterations, history.back(), report.iterate_seconds}, take_note());
+  }
+  std::string note = std::string(name(report.status)) + "; |b - A x| / |b| computed from x";
+  if (!report.detail.empty()) note += "; " + std::string(report.detail);
+  write_(aligned("end", printed("%.3e", report.residual), "-",
+                 seconds_in_words(report.iterate_seconds), "-", "-", note));
+}
+
+std::string ConvergenceTable::take_note() {
+  const int fresh = std::exchange(fresh_, 0);
+  if (fresh == 0) return "";
+  const std::string where = std::to_string(fresh_from_);
+  if (fresh == 1) return "from b - A x at " + where;
+  return std::to_string(fresh) + " times from b - A x, last at " + where;
+}
+
+const SolveProgress* ConvergenceTable::row_at_most(long long iteration) const {
+  const auto found = std::find_if(rows_.rbegin(), rows_.rend(), [&](const SolveProgress& row) {
+    return row.iteration <= iteration;
+  });
+  return found == rows_.rend() ? nullptr : &*found;
+}
+
+void ConvergenceTable::add_row(const SolveProgress& now, const std::string& note) {
+  std::string ratio = "-", iterations_left = "-", seconds_left = "-";
+  // Residuals of most methods jump: the ratio is over ten iterations at least, and what is left
+  // follows from the last half of them.
+  if (const SolveProgress* const before = row_at_most(now.iteration - 10)) {
+    const double factor = std::pow(factor_between(*before, now), 10);
+    if (std::isfinite(factor)) ratio = printed("%.3g", factor);
+    const SolveProgress& base = *row_at_most(std::min(now.iteration / 2, before->iteration));
+    const double left =
+        now.relative_residual <= tolerance_
+            ? 0
+            : std::log(tolerance_ / now.relative_residual) / std::log(factor_between(base, now));
+    constexpr double too_many = 1e12;
+    if (left >= 0 && left < too_many) {
+      const double seconds_each =
+          (now.seconds - base.seconds) / static_cast<double>(now.iteration - base.iteration);
+      iterations_left = readable_count(std::llround(std::ceil(left)));
+      seconds_left = seconds_in_words(left * seconds_each);
+    }
+  }
+  write_(aligned(std::to_string(now.iteration), printed("%.3e", now.relative_residual), ratio,
+                 seconds_in_words(now.seconds), iterations_left, seconds_left, note));
+  rows_.push_back(now);
+  next_ = due_after(now.iteration);
+}
+
+}  // namespace heddle::report

@@ -1,0 +1,55 @@
+// A solve as it goes: a line now and then with the residual, how fast it falls, and what is left.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "heddle/report.hpp"
+
+namespace heddle::report {
+
+/// Rows at iterations 0, 1, 2, 5 and 10, then nine for each factor of ten up to 10 000 and three
+/// beyond, and one where the last one is 2 s old, or a fifth of all seconds if that is more. So an
+/// hour and a million iterations make about 50.
+class ConvergenceTable {
+ public:
+  /// Gets whole lines, each with its line break.
+  using Write = std::function<void(const std::string&)>;
+
+  /// `tolerance` is on the relative residual, 0 where there is none.
+  ConvergenceTable(double tolerance, Write write);
+
+  /// A solve begins. The first one writes the headings. `words`, unless empty, become a line.
+  void begin(const std::string& words);
+
+  /// After an iteration. `history`: the relative residuals so far, from that of the guess on, of
+  /// all runs that have ended (`KrylovSolver::history` during a solve). It grows where a true
+  /// residual was computed, which the next row then tells. Returns whether a row was written.
+  bool see(const SolveProgress& now, const std::vector<double>& history);
+
+  /// The solve has ended: the last iteration, unless it is there, and a row of the true residual
+  /// and the status. `history` is whole now.
+  void end(const Report& report, const std::vector<double>& history);
+
+  static std::string headings();
+
+ private:
+  void begin_rows(const std::vector<double>& history);
+  void add_row(const SolveProgress& now, const std::string& note);
+  std::string take_note();
+  /// The last row of that iteration or one before, or null.
+  const SolveProgress* row_at_most(long long iteration) const;
+
+  double tolerance_;
+  Write write_;
+  bool is_headed_ = false;
+  // Of this solve:
+  std::vector<SolveProgress> rows_;
+  long long next_ = 1;        // the iteration that the next row is due at
+  std::size_t known_ = 0;     // length of the history
+  int fresh_ = 0;             // true residuals since the last row
+  long long fresh_from_ = 0;  // the iteration behind which the last one was computed
+};
+
+}  // namespace heddle::report
