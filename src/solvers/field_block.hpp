@@ -38,7 +38,7 @@ class BlockOperations {
       : reduction_(reduction), stream_(stream) {}
 
   static long long bytes(int fields) {
-    return most_parts * fields * fields * size * static_cast<long long>(sizeof(T));
+    return most_parts * (fields + 4) * (fields + 2) * size * static_cast<long long>(sizeof(T));
   }
 
   /// U* V, which may be known to be Hermitian.
@@ -138,17 +138,19 @@ class BlockOperations {
   void sum_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
                     Matrix& result) {
     using Panel = Panels<R, T>;
-    const Offset numbers = Offset(result.rows()) * result.columns() * size;
+    const int rows = Panel::padded(result.rows(), Panel::rows_at_once);
+    const int columns = Panel::padded(result.columns(), Panel::columns_at_once);
+    const Offset numbers = Offset(rows) * columns * size;
     const Offset parts = std::clamp<Offset>(groups_of(u.front().size), 1, most_parts);
     partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
     const auto add_products = products_of_panels<R, T>();
     for_each_part(u.front(), [&](Offset part, const auto& for_each_tile) {
-      std::vector<T> panels((u.size() + v.size()) * Panel::scalars);
-      T* const right = panels.data() + u.size() * Panel::scalars;
+      std::vector<T> panels(static_cast<std::size_t>(rows + columns) * Panel::scalars);
+      T* const right = panels.data() + rows * Panel::scalars;
       for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
         pack_all<T>(u, run, first, count, panels.data());
         pack_all<T>(v, run, first, count, right);
-        add_products(panels.data(), result.rows(), right, result.columns(), hermitian,
+        add_products(panels.data(), rows, right, columns, hermitian,
                      partials_.data() + part * numbers);
       });
     });
@@ -158,10 +160,10 @@ class BlockOperations {
         for (Offset k = 0; k < numbers; ++k) into[k] += into[half * numbers + k];
       }
     }
-    const T* from = partials_.data();
     for (int j = 0; j < result.columns(); ++j) {
-      for (int i = 0; i < result.rows(); ++i, from += size) {
-        std::copy_n(from, size, result(i, j).component);
+      const T* const from = partials_.data() + Offset(j) * rows * size;
+      for (int i = 0; i < result.rows(); ++i) {
+        std::copy_n(from + i * size, size, result(i, j).component);
       }
     }
   }

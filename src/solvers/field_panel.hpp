@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/product_cpu.hpp"
@@ -24,6 +26,15 @@ struct PanelVector<long double> {
 /// Units of the ring: e_i e_j = sign_of_product[i][j] e_(i xor j).
 inline constexpr int sign_of_product[4][4] = {
     {1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};
+
+/// Calls `body` with each constant below N: loops that have to vanish, so that what they index
+/// stays in registers.
+template <int N, class Body>
+HEDDLE_INLINE void for_each_below(const Body& body) {
+  [&]<int... k>(std::integer_sequence<int, k...>) {
+    (body(std::integral_constant<int, k>()), ...);
+  }(std::make_integer_sequence<int, N>());
+}
 
 /// Tiles of `width` elements; panel k has its components at `size * width` scalars from k to k + 1.
 template <Ring R, class T>
@@ -68,30 +79,38 @@ struct Panels {
     }
   }
 
-  /// sums[(j * rows + i) * size ...] += <u_i, v_j> of I x J panels.
-  template <int I, int J>
+  /// Fields that a step over products takes at once, of u and of v: as registers allow.
+  static constexpr int rows_at_once = R == Ring::real ? 4 : R == Ring::complex ? 2 : 1;
+  static constexpr int columns_at_once = 2;
+  /// A number of fields, with what fills the last step.
+  static constexpr int padded(int fields, int at_once) {
+    return (fields + at_once - 1) / at_once * at_once;
+  }
+
+  /// sums[(j * rows + i) * size ...] += <u_i, v_j> of the panels of one step.
   static void add_products(const T* u, const T* v, T* sums, int rows) {
+    constexpr int I = rows_at_once, J = columns_at_once;
     Vector total[I][J][size] = {};
     for (int k = 0; k < width; k += lanes) {
-      for (int a = 0; a < size; ++a) {
+      for_each_below<size>([&](auto a) {
         Vector left[I];
-        for (int i = 0; i < I; ++i) load(left[i], u + i * scalars + a * width + k);
-        for (int b = 0; b < size; ++b) {
+        for_each_below<I>([&](auto i) { load(left[i], u + i * scalars + a * width + k); });
+        for_each_below<size>([&](auto b) {
           // Of the conjugate of e_a.
-          const int sign = a == 0 ? sign_of_product[a][b] : -sign_of_product[a][b];
-          for (int j = 0; j < J; ++j) {
+          constexpr int sign = a == 0 ? sign_of_product[a][b] : -sign_of_product[a][b];
+          for_each_below<J>([&](auto j) {
             Vector right;
             load(right, v + j * scalars + b * width + k);
-            for (int i = 0; i < I; ++i) {
-              if (sign > 0) {
+            for_each_below<I>([&](auto i) {
+              if constexpr (sign > 0) {
                 total[i][j][a ^ b] += left[i] * right;
               } else {
                 total[i][j][a ^ b] -= left[i] * right;
               }
-            }
-          }
-        }
-      }
+            });
+          });
+        });
+      });
     }
     for (int j = 0; j < J; ++j) {
       for (int i = 0; i < I; ++i) {
@@ -100,27 +119,14 @@ struct Panels {
     }
   }
 
-  /// All products of `rows` x `columns` panels; of a Hermitian matrix what is below the diagonal
-  /// may be left out.
+  /// All products of `rows` x `columns` panels, padded numbers; of a Hermitian matrix what is below
+  /// the diagonal may be left out.
   static void add_all_products(const T* u, int rows, const T* v, int columns, bool hermitian,
                                T* sums) {
-    constexpr int I = R == Ring::real ? 4 : R == Ring::complex ? 2 : 1, J = 2;
-    for (int j = 0; j < columns; j += J) {
-      const int last = j + J <= columns ? j + J : columns;
-      const int end = hermitian && last < rows ? last : rows;
-      for (int i = 0; i < end; i += I) {
-        const T *const left = u + i * scalars, *const right = v + j * scalars;
-        T* const to = sums + (j * rows + i) * size;
-        if (i + I <= rows && j + J <= columns) {
-          add_products<I, J>(left, right, to, rows);
-          continue;
-        }
-        for (int k = 0; k < I && i + k < rows; ++k) {
-          for (int l = 0; j + l < last; ++l) {
-            add_products<1, 1>(left + k * scalars, right + l * scalars, to + (l * rows + k) * size,
-                               rows);
-          }
-        }
+    for (int j = 0; j < columns; j += columns_at_once) {
+      const int end = hermitian && j + columns_at_once < rows ? j + columns_at_once : rows;
+      for (int i = 0; i < end; i += rows_at_once) {
+        add_products(u + i * scalars, v + j * scalars, sums + (j * rows + i) * size, rows);
       }
     }
   }
@@ -133,24 +139,23 @@ struct Panels {
     for (int k = 0; k < width; k += vectors * lanes) {
       Vector total[J][size][vectors] = {};
       for (int i = 0; i < rows; ++i) {
-        for (int a = 0; a < size; ++a) {
+        for_each_below<size>([&](auto a) {
           Vector x[vectors];
-          for (int v = 0; v < vectors; ++v) {
-            load(x[v], from + i * scalars + a * width + k + v * lanes);
-          }
-          for (int b = 0; b < size; ++b) {
-            for (int j = 0; j < J; ++j) {
+          for_each_below<vectors>(
+              [&](auto v) { load(x[v], from + i * scalars + a * width + k + v * lanes); });
+          for_each_below<size>([&](auto b) {
+            for_each_below<J>([&](auto j) {
               const T factor = c[(j * rows + i) * size + b];
-              for (int v = 0; v < vectors; ++v) {
-                if (sign_of_product[a][b] > 0) {
+              for_each_below<vectors>([&](auto v) {
+                if constexpr (sign_of_product[a][b] > 0) {
                   total[j][a ^ b][v] += x[v] * factor;
                 } else {
                   total[j][a ^ b][v] -= x[v] * factor;
                 }
-              }
-            }
-          }
-        }
+              });
+            });
+          });
+        });
       }
       for (int j = 0; j < J; ++j) {
         for (int a = 0; a < size; ++a) {
