@@ -1,6 +1,7 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -188,14 +189,22 @@ void check(const SolveOptions& options, const Device& device) {
   }
 }
 
+void check_square(const AnyMatrix& matrix, const std::string& path) {
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
+                                              std::to_string(matrix.columns()) +
+                                              " entries; a solve needs a square matrix");
+  }
+}
+
 double tolerance_of(const SolveOptions& options, Precision precision) {
   return options.tolerance.value_or(precision == Precision::single_precision ? 1e-5 : 1e-10);
 }
 
 /// Of a picture, and the line below that.
 std::string picture_title(const SolveOptions& options, const Outcome& outcome) {
-  return options.matrix.path + ": " + std::string(outcome.method.method->name) +
-         ", preconditioner " + options.preconditioner;
+  return std::filesystem::path(options.matrix.path).filename().string() + ": " +
+         std::string(outcome.method.method->name) + ", preconditioner " + options.preconditioner;
 }
 std::string system_in_words(const Outcome& outcome) {
   const std::string rows = readable_count(outcome.rows);
@@ -225,11 +234,7 @@ int run_solve(const SolveOptions& options) {
 
   Stopwatch reading;
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch,
-                options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
-                    std::to_string(matrix.columns()) + " entries; a solve needs a square matrix");
-  }
+  check_square(matrix, options.matrix.path);
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
