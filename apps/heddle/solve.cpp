@@ -1,9 +1,9 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands.hpp"
@@ -15,6 +15,7 @@
 #include "profile_option.hpp"
 #include "right_hand_side.hpp"
 #include "solve_history.hpp"
+#include "solve_report.hpp"
 #include "solve_watch.hpp"
 #include "whole_number.hpp"
 
@@ -46,125 +47,6 @@ struct SolveOptions {
 /// Jacobi is of the stored diagonal.
 std::string preconditioner_of(const SolveOptions& options) {
   return options.preconditioner.value_or(options.shift != 0 ? "none" : "jacobi");
-}
-
-/// What the report is made of.
-struct Outcome {
-  AnyEntry entry = EntryKind::real;
-  Precision precision;
-  Index rows;
-  Offset entries;
-  MethodChoice method;
-  PlanChoice choice;
-  MemoryUse memory;
-  double shift = 0;
-  std::string right_hand_side;
-  Report report;
-  std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
-  double read_seconds = 0;
-  double build_seconds = 0;
-  double write_seconds = 0;
-};
-
-/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
-/// file.
-bool is_refused(const Report& report) {
-  switch (report.status) {
-    case Status::not_hermitian:
-    case Status::not_symmetric:
-    case Status::indefinite:
-    case Status::breakdown:
-    case Status::not_finite:
-      return report.iterations == 0;
-    default:
-      return false;
-  }
-}
-
-nlohmann::ordered_json to_json(const Outcome& outcome) {
-  const Report& report = outcome.report;
-  nlohmann::ordered_json json;
-  json["status"] = name(report.status);
-  if (!report.detail.empty()) json["detail"] = report.detail;
-  json["iterations"] = report.iterations;
-  json["residual"] = number_or_null(report.residual);
-  json["backward_error"] = number_or_null(report.backward_error);
-  json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
-  json["shift"] = outcome.shift;
-  json["solver"] = outcome.method.method->name;
-  json["solver_reason"] = outcome.method.reason;
-  json["plan"] = outcome.choice.text();
-  json["plan_reason"] = outcome.choice.reason;
-  json["loop"] = report.loop;
-  json["stored"] = report.stored;
-  json["entry"] = outcome.entry.name();
-  json["precision"] = name(outcome.precision);
-  json["rows"] = outcome.rows;
-  json["entries"] = outcome.entries;
-  json["restarts"] = report.restarts;
-  json["memory"] = outcome.memory.total();
-  json["times"] = {{"read", outcome.read_seconds},
-                   {"build", outcome.build_seconds},
-                   {"permute", report.permute_seconds},
-                   {"iterate", report.iterate_seconds},
-                   {"write", outcome.write_seconds}};
-  json["bytes_per_iteration"] = report.bytes_per_iteration;
-  json["bandwidth"] = report.bandwidth();
-  return json;
-}
-
-void print(const SolveOptions& options, const Outcome& outcome, const Device& device) {
-  const Report& report = outcome.report;
-  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
-              io::printable(options.matrix.path).c_str(), readable_count(outcome.rows).c_str(),
-              readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
-              std::string(name(outcome.precision)).c_str(),
-              readable_count(outcome.entries).c_str());
-  std::printf("device     %s\n", device.description().c_str());
-  std::printf("plan       %s\n", outcome.choice.text().c_str());
-  std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
-              io::printable(outcome.right_hand_side).c_str(),
-              std::string(outcome.method.method->name).c_str(), preconditioner_of(options).c_str(),
-              std::string(report.loop).c_str(), std::string(report.stored).c_str());
-  if (outcome.shift != 0) {
-    std::printf("shift      A + sigma I is not stored, sigma = %s\n",
-                nlohmann::json(outcome.shift).dump().c_str());
-  }
-  std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
-              outcome.method.reason.c_str());
-  std::printf("status     %s after %lld iterations%s%s%s\n",
-              std::string(name(report.status)).c_str(), report.iterations,
-              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
-              report.detail.empty() ? "" : ")");
-  std::printf(
-      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
-      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
-      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
-                          : "");
-  if (report.backward_error >= 0) {
-    std::printf(
-        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
-        report.backward_error);
-  }
-  if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
-  std::printf("time       read %s, build %s, permute %s, iterate %s",
-              readable_seconds(outcome.read_seconds).c_str(),
-              readable_seconds(outcome.build_seconds).c_str(),
-              readable_seconds(report.permute_seconds).c_str(),
-              readable_seconds(report.iterate_seconds).c_str());
-  if (report.iterations > 0) {
-    std::printf(
-        " (%s an iteration)",
-        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
-  }
-  std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
-              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
-  if (options.output) {
-    std::printf("written    %s\n", is_refused(report) ? "nothing: the system was refused"
-                                                      : io::printable(*options.output).c_str());
-  }
 }
 
 /// What is wrong with the options is said before a long read and a longer solve.
@@ -203,16 +85,24 @@ void check(const SolveOptions& options, const Device& device) {
   }
 }
 
+void check_square(const AnyMatrix& matrix, const std::string& path) {
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
+                                              std::to_string(matrix.columns()) +
+                                              " entries; a solve needs a square matrix");
+  }
+}
+
 double tolerance_of(const SolveOptions& options, Precision precision) {
   return options.tolerance.value_or(precision == Precision::single_precision ? 1e-5 : 1e-10);
 }
 
 /// Of a picture, and the line below that.
-std::string picture_title(const SolveOptions& options, const Outcome& outcome) {
-  return options.matrix.path + ": " + std::string(outcome.method.method->name) +
-         ", preconditioner " + options.preconditioner;
+std::string picture_title(const SolveOutcome& outcome) {
+  return std::filesystem::path(outcome.path).filename().string() + ": " +
+         std::string(outcome.method.method->name) + ", preconditioner " + outcome.preconditioner;
 }
-std::string system_in_words(const Outcome& outcome) {
+std::string system_in_words(const SolveOutcome& outcome) {
   const std::string rows = readable_count(outcome.rows);
   return rows + " x " + rows + " " + std::string(outcome.entry.name()) + " entries (" +
          std::string(name(outcome.precision)) + "), b = " + outcome.right_hand_side;
@@ -237,15 +127,14 @@ int run_solve(const SolveOptions& options) {
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  Outcome outcome;
+  SolveOutcome outcome;
+  outcome.path = options.matrix.path;
+  outcome.preconditioner = preconditioner_of(options);
+  outcome.output = options.output;
 
   Stopwatch reading;
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch,
-                options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
-                    std::to_string(matrix.columns()) + " entries; a solve needs a square matrix");
-  }
+  check_square(matrix, options.matrix.path);
   outcome.shift = options.shift;
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
@@ -319,15 +208,15 @@ int run_solve(const SolveOptions& options) {
   if (options.output && !is_refused(outcome.report)) {
     x.write(*options.output, matrix.entry(), progress.get());
   }
-  options.history.write(built_solver->history(), outcome.report, tolerance,
-                        picture_title(options, outcome), system_in_words(outcome));
+  options.history.write(built_solver->history(), outcome.report, tolerance, picture_title(outcome),
+                        system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
 
   if (options.json) {
     std::cout << text_of(to_json(outcome));
   } else if (!options.matrix.quiet) {
-    print(options, outcome, device);
+    print(outcome, device);
   }
   return outcome.report.converged() ? 0 : 1;
 }

@@ -1,0 +1,110 @@
+#include "solve_report.hpp"
+
+#include <cstdio>
+
+#include "heddle/tools/text.hpp"
+#include "json_report.hpp"
+
+namespace heddle::cli {
+
+bool is_refused(const Report& report) {
+  switch (report.status) {
+    case Status::not_hermitian:
+    case Status::not_symmetric:
+    case Status::indefinite:
+    case Status::breakdown:
+    case Status::not_finite:
+      return report.iterations == 0;
+    default:
+      return false;
+  }
+}
+
+nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
+  const Report& report = outcome.report;
+  nlohmann::ordered_json json;
+  json["status"] = name(report.status);
+  if (!report.detail.empty()) json["detail"] = report.detail;
+  json["iterations"] = report.iterations;
+  json["residual"] = number_or_null(report.residual);
+  json["backward_error"] = number_or_null(report.backward_error);
+  json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
+  json["shift"] = outcome.shift;
+  json["solver"] = outcome.method.method->name;
+  json["solver_reason"] = outcome.method.reason;
+  json["preconditioner"] = outcome.preconditioner;
+  json["plan"] = outcome.choice.text();
+  json["plan_reason"] = outcome.choice.reason;
+  json["loop"] = report.loop;
+  json["stored"] = report.stored;
+  json["entry"] = outcome.entry.name();
+  json["precision"] = name(outcome.precision);
+  json["rows"] = outcome.rows;
+  json["entries"] = outcome.entries;
+  json["restarts"] = report.restarts;
+  json["memory"] = outcome.memory.total();
+  json["times"] = {{"read", outcome.read_seconds},
+                   {"build", outcome.build_seconds},
+                   {"permute", report.permute_seconds},
+                   {"iterate", report.iterate_seconds},
+                   {"write", outcome.write_seconds}};
+  json["bytes_per_iteration"] = report.bytes_per_iteration;
+  json["bandwidth"] = report.bandwidth();
+  return json;
+}
+
+void print(const SolveOutcome& outcome, const Device& device) {
+  const Report& report = outcome.report;
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
+              io::printable(outcome.path).c_str(), readable_count(outcome.rows).c_str(),
+              readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
+              std::string(name(outcome.precision)).c_str(),
+              readable_count(outcome.entries).c_str());
+  std::printf("device     %s\n", device.description().c_str());
+  std::printf("plan       %s\n", outcome.choice.text().c_str());
+  std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
+  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
+              io::printable(outcome.right_hand_side).c_str(),
+              std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
+              std::string(report.loop).c_str(), std::string(report.stored).c_str());
+  if (outcome.shift != 0) {
+    std::printf("shift      A + sigma I is not stored, sigma = %s\n",
+                nlohmann::json(outcome.shift).dump().c_str());
+  }
+  std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
+              outcome.method.reason.c_str());
+  std::printf("status     %s after %lld iterations%s%s%s\n",
+              std::string(name(report.status)).c_str(), report.iterations,
+              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
+              report.detail.empty() ? "" : ")");
+  std::printf(
+      "residual   |b - A x| / |b| = %.3e, computed from x (asked for %.1e)%s\n", report.residual,
+      report.baseline_norm > 0 ? report.target_norm / report.baseline_norm : 0.0,
+      report.restarts > 0 ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
+                          : "");
+  if (report.backward_error >= 0) {
+    std::printf(
+        "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
+        report.backward_error);
+  }
+  if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
+  std::printf("time       read %s, build %s, permute %s, iterate %s",
+              readable_seconds(outcome.read_seconds).c_str(),
+              readable_seconds(outcome.build_seconds).c_str(),
+              readable_seconds(report.permute_seconds).c_str(),
+              readable_seconds(report.iterate_seconds).c_str());
+  if (report.iterations > 0) {
+    std::printf(
+        " (%s an iteration)",
+        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
+  }
+  std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
+              readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
+  if (outcome.output) {
+    std::printf("written    %s\n", is_refused(report) ? "nothing: the system was refused"
+                                                      : io::printable(*outcome.output).c_str());
+  }
+}
+
+}  // namespace heddle::cli

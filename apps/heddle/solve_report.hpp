@@ -1,0 +1,42 @@
+// The report of `heddle solve`, as text and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "heddle/runtime/any_entry.hpp"
+#include "method_choice.hpp"
+#include "plan_text.hpp"
+
+namespace heddle::cli {
+
+/// What the report is made of.
+struct SolveOutcome {
+  std::string path;
+  std::string preconditioner;
+  std::optional<std::string> output;
+  AnyEntry entry = EntryKind::real;
+  Precision precision;
+  Index rows;
+  Offset entries;
+  MethodChoice method;
+  PlanChoice choice;
+  MemoryUse memory;
+  double shift = 0;
+  std::string right_hand_side;
+  Report report;
+  std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
+  double read_seconds = 0;
+  double build_seconds = 0;
+  double write_seconds = 0;
+};
+
+/// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
+/// file.
+bool is_refused(const Report& report);
+
+nlohmann::ordered_json to_json(const SolveOutcome& outcome);
+void print(const SolveOutcome& outcome, const Device& device);
+
+}  // namespace heddle::cli
