@@ -4,6 +4,7 @@
 
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
+#include "readable.hpp"
 
 namespace heddle::cli {
 
