@@ -28,7 +28,8 @@ struct RitzValues {
 };
 
 /// Of M^-1 A in the inner product of M, of A itself without a preconditioner (null), after at most
-/// `steps` steps (1 to `most_lanczos_steps`) from a random start, the same in each call. A and M are Hermitian.
+/// `steps` steps (1 to `most_lanczos_steps`) from a random start, the same in each call. A and M
+/// are Hermitian.
 template <class S>
 RitzValues<S> extreme_ritz_values(const LinearOperator<S>& matrix,
                                   const Preconditioner<S>* preconditioner, int steps,
