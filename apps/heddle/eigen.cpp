@@ -239,6 +239,7 @@ int run_eigen(const EigenCommand& options) {
   found.build_seconds = building.seconds();
 
   std::vector<AnyField> x;
+  x.reserve(static_cast<std::size_t>(options.count));
   for (int k = 0; k < options.count; ++k) x.push_back(built->column_field());
   found.report = solver->solve(x);
 

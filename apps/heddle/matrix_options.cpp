@@ -50,10 +50,11 @@ std::unique_ptr<TerminalProgress> MatrixOptions::progress() const {
 
 void add_plan_option(CLI::App& command, std::string& plan) {
   command
-      .add_option("--plan", plan,
-                  "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
-                  "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
-                  "that; full reports all its keys")
+      .add_option(
+          "--plan", plan,
+          "layout and schedule: a paper's name (CSR, ELL, Sl-32, pJDS, K1rs, K2rs, "
+          "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
+          "that; full reports all its keys")
       ->type_name("TEXT");
 }
 
