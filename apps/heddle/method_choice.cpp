@@ -42,7 +42,7 @@ bool MethodChoice::gives_way(const Report& report) {
                    std::string(method->title) + " found the matrix indefinite after " + iterations);
   }
   if (method->needs_hermitian && report.status == Status::indefinite) {
-    return turn_to(method_for_all(), "the matrix is indefinite, and so is the preconditioner");
+    return turn_to(method_for_all(), "the preconditioner is indefinite");
   }
   if (method->needs_hermitian && report.status == Status::not_hermitian) {
     return turn_to(method_for_all(), "the matrix is not Hermitian");

@@ -27,8 +27,10 @@ class HEDDLE_EXPORT OperatorOfTwo : public LinearOperator<S> {
   std::shared_ptr<const Basis> row_basis() const override { return left_->row_basis(); }
   std::shared_ptr<const Basis> column_basis() const override { return right_->column_basis(); }
   Device device() const override { return left_->device(); }
+  /// Numbers of two rings that lie in the same components need not multiply them alike: the i of
+  /// quaternions is another map of pairs of complex numbers than theirs.
   Ring ring() const override {
-    return ring_size(left_->ring()) < ring_size(right_->ring()) ? left_->ring() : right_->ring();
+    return left_->ring() == right_->ring() ? left_->ring() : Ring::real;
   }
   Recurrence recurrence() const override {
     return left_->recurrence() == Recurrence::real ? Recurrence::real : right_->recurrence();

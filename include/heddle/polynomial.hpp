@@ -114,17 +114,17 @@ class HEDDLE_EXPORT Neumann final : public Preconditioner<S> {
  public:
   /// Without an inner preconditioner. Throws `Error`: usage for fewer than 1 term, size_mismatch
   /// for an operator that is not square, unsupported for an inner preconditioner that varies.
-  explicit Neumann(OperatorReference<S> matrix, int terms = 1)
+  explicit Neumann(OperatorReference<S> matrix, int terms = 2)
       : Neumann(std::move(matrix), nullptr, terms) {}
 
   /// Takes the inner preconditioner.
   template <class P>
     requires std::is_base_of_v<Preconditioner<S>, P>
-  Neumann(OperatorReference<S> matrix, P inner, int terms = 1)
+  Neumann(OperatorReference<S> matrix, P inner, int terms = 2)
       : Neumann(std::move(matrix), std::make_shared<P>(std::move(inner)), terms) {}
 
   /// Null for none.
-  Neumann(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> inner, int terms = 1);
+  Neumann(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<S>> inner, int terms = 2);
 
   std::optional<FieldShape> shape() const override;
   void refresh() override {
@@ -163,7 +163,7 @@ Neumann(M&&) -> Neumann<operator_scalar_t<M>>;
 template <class M>
 Neumann(M&&, int) -> Neumann<operator_scalar_t<M>>;
 template <class M, class P>
-Neumann(M&&, P&&, int = 1) -> Neumann<operator_scalar_t<M>>;
+Neumann(M&&, P&&, int = 2) -> Neumann<operator_scalar_t<M>>;
 
 extern template class Chebyshev<float>;
 extern template class Chebyshev<double>;

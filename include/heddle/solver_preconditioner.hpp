@@ -9,11 +9,13 @@
 
 namespace heddle {
 
-/// M^-1 r is x of a solve A x = r from x = 0, however that ends: the solver's options say how many
-/// iterations it takes, and how exact they have to be. It is another map for every r, so that only
-/// flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over the outer
-/// one's operator or another of its shape and basis, such as a matrix that is easier to solve. On a
-/// GPU the host drives both.
+/// M^-1 r is x of a solve A x = r from x = 0, or r itself where that does not reduce the residual:
+/// conjugate gradient may take some iterations to do so, conjugate residual, MINRES and GMRES do at
+/// once. The solver's options say how many iterations it takes, and how exact they have to be; no
+/// time limit and no cancellation of the outer solve reaches it. It is another map for every r, so
+/// that only flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over the
+/// outer one's operator or another of its shape and basis, such as a matrix that is easier to solve.
+/// On a GPU the host drives both.
 template <class S>
 class HEDDLE_EXPORT SolverPreconditioner final : public Preconditioner<S> {
  public:
@@ -21,16 +23,18 @@ class HEDDLE_EXPORT SolverPreconditioner final : public Preconditioner<S> {
   explicit SolverPreconditioner(std::shared_ptr<KrylovSolver<S>> solver);
 
   std::optional<FieldShape> shape() const override;
+  /// Throws `Error` (unsupported) where the solver refuses its matrix.
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
   bool is_constant() const override { return false; }
   bool is_hermitian() const override { return false; }
   bool is_symmetric() const override { return false; }
-  /// Of all iterations that the solver's options allow.
+  /// Of as many iterations as there were on average so far; 0 before the first.
   long long bytes_of_application() const override;
 
  private:
   std::shared_ptr<KrylovSolver<S>> solver_;
+  mutable long long applications_ = 0, iterations_ = 0;  // so far
 };
 
 extern template class SolverPreconditioner<float>;

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "heddle/approximate_inverse.hpp"
-#include "heddle/conjugate_gradient.hpp"
+#include "heddle/conjugate_residual.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/polynomial.hpp"
@@ -43,8 +43,8 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOpera
       return std::make_shared<Fsai<S>>(matrix, choice.number);
     case PreconditionerKind::isai:
       return std::make_shared<Isai<S>>(matrix, choice.number);
-    case PreconditionerKind::cg:
-      return make_inner_solver<ConjugateGradient>(matrix, choice.number);
+    case PreconditionerKind::cr:
+      return make_inner_solver<ConjugateResidual>(matrix, choice.number);
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(matrix, choice.number);
   }

@@ -94,7 +94,8 @@ int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>&
   if (program.kept_numbers == nullptr) return 0;
   const Offset dimensions =
       Offset(matrix.rows()) * matrix.row_components() / ring_size(program.ring);
-  return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::max(restart, 1)));
+  constexpr int countable = 1 << 29;  // in an int, also of two bases
+  return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
 }
 
 }  // namespace

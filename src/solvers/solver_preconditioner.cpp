@@ -29,12 +29,22 @@ void SolverPreconditioner<S>::apply(const FieldView<const S>& r, const FieldView
     const bool is_another = stream.queue != solver_->matrix().device().stream().queue;
     if (stream.on_gpu() && is_another) cuda::synchronize(stream);
   }
-  solver_->solve(r, z);
+  const Report report = solver_->solve(r, z);
+  if (report.status == Status::not_hermitian || report.status == Status::not_symmetric) {
+    throw Error(ErrorKind::unsupported, "the inner solver: " + std::string(report.detail));
+  }
+  applications_ += 1;
+  iterations_ += report.iterations;
+  // Where nothing was gained x is the guess, 0, which would end the outer method.
+  if (!(report.residual < 1)) copy<S>(r, z, stream);
 }
 
 template <class S>
 long long SolverPreconditioner<S>::bytes_of_application() const {
-  return solver_->options().max_iterations * solver_->bytes_per_iteration();
+  if (applications_ == 0) return 0;
+  // The residual is computed before and after the iterations.
+  return iterations_ / applications_ * solver_->bytes_per_iteration() +
+         2 * solver_->matrix().bytes_of_product();
 }
 
 template class SolverPreconditioner<float>;

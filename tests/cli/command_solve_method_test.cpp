@@ -79,7 +79,7 @@ TEST_F(SolveMethod, GivesWayToMinresForIndefiniteMatrices) {
   write(diagonal({-1, -2, -3, -4, 1}));
   const json with_jacobi = solve({"--json"}).json();
   EXPECT_EQ(with_jacobi["solver"], "bicgstab");
-  EXPECT_EQ(with_jacobi["solver_reason"], "the matrix is indefinite, and so is the preconditioner");
+  EXPECT_EQ(with_jacobi["solver_reason"], "the preconditioner is indefinite");
   // By name it stays what it is.
   write(diagonal({1, -2, 3, 4, -5}));
   const Result named = solve({"--solver", "cg", "--preconditioner", "none", "--json"});
@@ -117,6 +117,30 @@ TEST_F(SolveMethod, IsGmresWhereBiCGStabBreaksDown) {
   EXPECT_EQ(report["solver"], "gmres");
   EXPECT_EQ(report["solver_reason"], "BiCGStab broke down after 0 iterations");
   EXPECT_EQ(report["status"], "converged");
+}
+
+TEST_F(SolveMethod, IsFgmresForPreconditionersThatVary) {
+  write(real_matrix(31));
+  for (const char* preconditioner : {"gmres", "gmres:3", "cr:3"}) {
+    const json report = solve({"--preconditioner", preconditioner, "--json"}).json();
+    EXPECT_EQ(report["solver"], "fgmres");
+    EXPECT_EQ(report["status"], "converged");
+    EXPECT_EQ(report["preconditioner"], preconditioner);
+  }
+  const Result refused = solve({"--solver", "cg", "--preconditioner", "gmres"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.error,
+            "heddle: conjugate gradient needs a constant preconditioner, and this one says that it "
+            "varies; use FGMRES\n");
+  DenseMatrix general = real_matrix(31);
+  general.at(0, 30) += 1;
+  write(general);
+  const Result inner = solve({"--preconditioner", "cr"});
+  EXPECT_EQ(inner.status, 2);
+  EXPECT_EQ(inner.error,
+            "heddle: the inner solver: conjugate residual needs a Hermitian matrix: use "
+            "BiCGStab\n");
+  EXPECT_EQ(solve({"--preconditioner", "gmres"}).status, 0);
 }
 
 TEST_F(SolveMethod, MissingDiagonalsAreNoWorkForJacobi) {

@@ -242,12 +242,21 @@ TEST(OperatorAlgebra, PassesOnWhatItIs) {
   EXPECT_EQ(product(A, A).bytes_of_product(), 2 * A.bytes_of_product());
   EXPECT_EQ(sum(1, A, 1, with_real).recurrence(), Recurrence::real);
   EXPECT_EQ(sum(1, with_real, 1, A).recurrence(), Recurrence::real);
-  // Quaternions and 2x2 blocks of complex numbers have the same components, and the smaller ring.
+  // Quaternions and 2x2 blocks of complex numbers have the same components, and only real numbers
+  // multiply both alike.
   using C = block<complex<double>, 2, 2>;
   const Operator<C> complex_one(dominant_system<C>(20, 3, 0.2, seed.generator).matrix,
                                 parse_plan("CSR,vector=soa"));
-  EXPECT_EQ(sum(1, A, 1, complex_one).ring(), Ring::complex);
-  EXPECT_EQ(product(complex_one, A).ring(), Ring::complex);
+  const auto mixed = sum(1, A, 1, complex_one);
+  EXPECT_EQ(mixed.ring(), Ring::real);
+  EXPECT_EQ(product(complex_one, A).ring(), Ring::real);
+  const Field<Q> b = random_vector<Q>(20, seed.generator);
+  Field<Q> x(20), y(20);
+  const SolverOptions one_cycle{.tolerance = 1e-12, .restart = 80};
+  const Report by_gmres = Gmres<double>(mixed, one_cycle).solve(b.view(), x.view());
+  EXPECT_TRUE(by_gmres.converged()) << by_gmres;
+  EXPECT_EQ(by_gmres.restarts, 0);
+  EXPECT_TRUE(BiCGStab<double>(mixed).solve(b.view(), y.view()).converged());
 }
 
 TEST(OperatorAlgebra, RefusesWhatDoesNotFit) {

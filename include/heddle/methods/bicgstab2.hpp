@@ -66,12 +66,17 @@ struct BiCGStab2 {
       add_multiple(f[r], f[u1], -c[alpha]);
     }
   };
-  /// Decides from <shadow, r1>.
+  /// Decides from |r|^2 and <shadow, r1>. Where nothing is left to do, or no direction leads on,
+  /// the first step was the iteration.
   struct SecondDirection {
     template <class C, class N, class T>
     HEDDLE_INLINE static void decide(C& c, const N* sum, Judge<T>& judge) {
-      if (!is_usable(sum[0])) judge.stop(device::loop_lost);
-      c[rho] = sum[0];
+      if (!is_usable(sum[1])) {
+        judge.conclude(sum[0].real());
+        judge.finish(device::loop_lost);
+        judge.stop_if_over();
+      }
+      c[rho] = sum[1];
       c[beta] = -(inverse(c[sigma]) * c[rho]);
     }
   };
@@ -176,7 +181,7 @@ struct BiCGStab2 {
   using Start = Listing<Decide<Begin>, Update<CopyResidual, Reads<r>, Writes<shadow, u>>>;
   using Iteration = Listing<
       Precondition<u, u_hat>, Product<u_hat, u1, Dot<shadow, u1>, Norm<u1>>, Decide<StepLength>,
-      Update<FirstStep, Reads<x, r, u_hat, u1>, Writes<x, r>>, Precondition<r, r_hat>,
+      Update<FirstStep, Reads<x, r, u_hat, u1>, Writes<x, r>, Norm<r>>, Precondition<r, r_hat>,
       Product<r_hat, r1, Dot<shadow, r1>, Norm<r1>>, Decide<SecondDirection>,
       Update<Directions, Reads<r, r1, u, u1, r_hat, u_hat>, Writes<u, u1, u_hat>>,
       Precondition<u1, u1_hat>, Product<u1_hat, u2, Dot<shadow, u2>, Norm<u2>>, Decide<StepLength>,

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi, chebyshev, neumann, fsai, isai, cg, gmres };
+enum class PreconditionerKind { none, jacobi, chebyshev, neumann, fsai, isai, cr, gmres };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
