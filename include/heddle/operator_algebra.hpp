@@ -180,11 +180,13 @@ ShiftedOperator<S> shifted(M&& A, std::complex<std::type_identity_t<S>> sigma) {
 
 /// A + sigma M.
 template <class M, class N, class S = operator_scalar_t<M>>
+  requires std::is_same_v<operator_scalar_t<N>, S>
 SumOperator<S> shifted(M&& A, std::type_identity_t<S> sigma, N&& mass) {
   return {S(1), OperatorReference<S>(std::forward<M>(A)), sigma,
           OperatorReference<S>(std::forward<N>(mass))};
 }
 template <class M, class N, class S = operator_scalar_t<M>>
+  requires std::is_same_v<operator_scalar_t<N>, S>
 SumOperator<S> shifted(M&& A, std::complex<std::type_identity_t<S>> sigma, N&& mass) {
   return {S(1), OperatorReference<S>(std::forward<M>(A)),
           Coefficient<Ring::complex, S>{{sigma.real(), sigma.imag()}},
@@ -193,6 +195,7 @@ SumOperator<S> shifted(M&& A, std::complex<std::type_identity_t<S>> sigma, N&& m
 
 /// alpha A + beta B.
 template <class M, class N, class S = operator_scalar_t<M>>
+  requires std::is_same_v<operator_scalar_t<N>, S>
 SumOperator<S> sum(std::type_identity_t<S> alpha, M&& A, std::type_identity_t<S> beta, N&& B) {
   return {alpha, OperatorReference<S>(std::forward<M>(A)), beta,
           OperatorReference<S>(std::forward<N>(B))};
@@ -200,6 +203,7 @@ SumOperator<S> sum(std::type_identity_t<S> alpha, M&& A, std::type_identity_t<S>
 
 /// A B.
 template <class M, class N, class S = operator_scalar_t<M>>
+  requires std::is_same_v<operator_scalar_t<N>, S>
 ProductOperator<S> product(M&& A, N&& B) {
   return {OperatorReference<S>(std::forward<M>(A)), OperatorReference<S>(std::forward<N>(B))};
 }
