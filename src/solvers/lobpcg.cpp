@@ -87,7 +87,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
     refuse("a space of " + std::to_string(dimensions) + " dimensions has no " +
            std::to_string(options.count) + " eigenpairs");
   }
-  if (is_usual_tolerance) options.tolerance = std::is_same_v<S, float> ? 1e-4 : 1e-8;
+  if (is_usual_tolerance) options.tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-8;
   if (options.guard == EigenOptions::by_count) options.guard = (options.count + 3) / 4;
   options.guard = static_cast<int>(std::min<Offset>(options.guard, dimensions - options.count));
 }

@@ -35,6 +35,8 @@ class LobpcgBasis {
   };
 
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
+  static constexpr std::string_view mass_is_negative =
+      "x* M x is negative: the mass is not positive definite";
 
   /// `mass`: null for 1.
   LobpcgBasis(const LinearOperator<S>& matrix, const LinearOperator<S>* mass, int count,
@@ -120,9 +122,7 @@ class LobpcgBasis {
   bool ends_not_finite() {
     return ends(Status::not_finite, "the iteration overflowed, or has a NaN");
   }
-  bool ends_indefinite() {
-    return ends(Status::indefinite, "x* M x is negative: the mass is not positive definite");
-  }
+  bool ends_indefinite() { return ends(Status::indefinite, mass_is_negative); }
 
   template <class MakeRandom>
   bool make_first_orthonormal(const MakeRandom& make_random) {
