@@ -93,7 +93,8 @@ TEST_F(LobpcgEnds, OnMassesThatAreNotPositive) {
   EXPECT_EQ(report.status, Status::breakdown) << name(report.status);
 }
 
-/// 1, 2, ... on the diagonal; the mass is 1 but for one number.
+/// 1, 2, ... on the diagonal; the mass is 1 but for the last number, which random vectors hide and
+/// residuals show.
 TEST_F(LobpcgEnds, OnMassesThatAnIterateShowsToBeIndefinite) {
   constexpr Index n = 300;
   std::vector<Offset> offsets;
@@ -104,19 +105,18 @@ TEST_F(LobpcgEnds, OnMassesThatAnIterateShowsToBeIndefinite) {
     columns.push_back(i);
     values.push_back(i + 1);
   }
-  masses[7] = -1;
+  masses[n - 1] = -1;
   const auto matrix_of = [&](const std::vector<double>& of) {
     return Operator<real<double>>({n, n, offsets.data(), columns.data(), of.data()}, Plan{});
   };
   const auto A = matrix_of(values), M = matrix_of(masses);
   auto fields = zero_fields<real<double>>(2, n);
-  for (std::size_t k = 0; k < 2; ++k) fields[k].scalars()[k] = 1;
-  const std::vector<double> guess = bits_of(fields[0]);
-  Lobpcg solver(A, M, {.count = 2, .tolerance = 1e-13});
+  Lobpcg solver(A, M, {.count = 2});
   const EigenReport report = solver.solve(views_of(fields));
   EXPECT_EQ(report.status, Status::indefinite) << name(report.status);
+  EXPECT_GE(report.iterations, 1);
   EXPECT_TRUE(report.eigenvalues.empty() && report.residuals.empty());
-  EXPECT_EQ(bits_of(fields[0]), guess);
+  EXPECT_EQ(bits_of(fields[0]), std::vector<double>(n));
 }
 
 TEST_F(LobpcgEnds, OnNumbersThatAreNone) {
