@@ -98,8 +98,9 @@ long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
   const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
                           static_cast<long long>(sizeof(S));
-  const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(3 * system.vectors());
-  long long needed = system.fields() * field + (matrix.device().on_gpu() ? 0 : sums);
+  const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
+      3 * system.vectors(), matrix.device().on_gpu());
+  long long needed = system.fields() * field + sums;
   const long long own = needed;
   if (system.preconditioner) {
     const Workspace later = system.preconditioner->workspace();

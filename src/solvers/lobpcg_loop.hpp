@@ -159,18 +159,21 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   /// W = A X - M X values, and the largest relative residual of those asked for.
   T measure() {
-    norms_.assign(static_cast<std::size_t>(count_), 0);
-    relative_ = norms_;
-    T worst = 0;
+    relative_.assign(static_cast<std::size_t>(count_), 0);
     for (int k = 0; k < count_; ++k) {
       const auto place = static_cast<std::size_t>(k);
       copy<S>(at(basis_.x.a, k), at(basis_.w.v, k), stream_);
       axpby<S>(static_cast<S>(-basis_.values[place]), at(basis_.weighted(basis_.x), k), S(1),
                at(basis_.w.v, k), stream_);
-      norms_[place] = basis_.norm_of(at(basis_.w.v, k));
+    }
+    norms_ = basis_.norms_of(basis_.w.v);
+    const std::vector<T> lengths = basis_.norms_of(basis_.x.v);
+    T worst = 0;
+    for (int k = 0; k < count_; ++k) {
+      const auto place = static_cast<std::size_t>(k);
       const T size = (static_cast<T>(report_.matrix_norm) +
                       std::abs(basis_.values[place]) * static_cast<T>(report_.mass_norm)) *
-                     basis_.norm_of(at(basis_.x.v, k));
+                     lengths[place];
       relative_[place] = norms_[place] == 0 ? T(0) : norms_[place] / size;
       const bool is_worse = !(relative_[place] <= worst) && !std::isnan(worst);
       if (k < options_.count && is_worse) worst = relative_[place];
