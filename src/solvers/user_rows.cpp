@@ -67,8 +67,8 @@ void sum_up(Array<Offset>& offsets) {
 /// Rows differ in length.
 constexpr Offset rows_at_once = 64;
 
-/// Products of scalars, up to a small factor: half a minute for one row, ten for all that a thread
-/// has.
+/// Products of scalars, up to a small factor: some ten seconds for one row, and minutes for all
+/// that a thread has.
 constexpr double most_work_of_row = 1e11, most_work_of_thread = 2e12;
 
 double work_of_row(double entries, const PatternUse& use) {
