@@ -1,4 +1,5 @@
 // `heddle eigen`: the smallest eigenpairs of a Hermitian matrix, found and reported.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <limits>
@@ -22,7 +23,8 @@ struct EigenCommand {
   MatrixOptions matrix;
   std::string mass;
   std::optional<std::string> output;
-  int count = 4;
+  static constexpr int usual_count = 4;
+  std::optional<int> count;
   std::optional<int> guard;
   std::string preconditioner = "jacobi";
   std::optional<double> tolerance;
@@ -42,7 +44,9 @@ struct Found {
   Offset entries;
   std::optional<Offset> mass_entries;
   PlanChoice choice;
-  MemoryUse memory;
+  MemoryUse memory;  // of the matrix
+  long long solver_memory = 0;
+  int count = 0;
   EigenReport report;
   double read_seconds = 0;
   double build_seconds = 0;
@@ -58,7 +62,21 @@ std::string numbered(const std::string& path, int k) {
   return path + "-" + std::to_string(k) + ".mtx";
 }
 
-nlohmann::ordered_json to_json(const Found& found) {
+bool is_suitable(const PreconditionerInfo& info) { return info.is_hermitian && !info.varies; }
+
+/// As `preconditioners_in_words`, without those that LOBPCG refuses.
+std::string suitable_preconditioners() {
+  std::string words;
+  for (const PreconditionerInfo& info : preconditioner_table()) {
+    if (!is_suitable(info)) continue;
+    words += (words.empty() ? "" : ", ") + std::string(info.name);
+    if (info.number.empty()) continue;
+    words += "[:" + std::string(info.number) + "=" + std::to_string(info.usual) + "]";
+  }
+  return words;
+}
+
+nlohmann::ordered_json to_json(const EigenCommand& options, const Found& found) {
   const EigenReport& report = found.report;
   const auto numbers = [](const std::vector<double>& values) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -72,8 +90,10 @@ nlohmann::ordered_json to_json(const Found& found) {
   json["eigenvalues"] = numbers(report.eigenvalues);
   json["residuals"] = numbers(report.residuals);
   json["residual_norms"] = numbers(report.residual_norms);
+  json["error_estimates"] = numbers(report.error_estimates);
   json["matrix_norm"] = number_or_null(report.matrix_norm);
   json["mass_norm"] = number_or_null(report.mass_norm);
+  json["preconditioner"] = options.preconditioner;
   json["plan"] = found.choice.text();
   json["plan_reason"] = found.choice.reason;
   json["entry"] = found.entry.name();
@@ -84,6 +104,7 @@ nlohmann::ordered_json to_json(const Found& found) {
       found.mass_entries ? nlohmann::ordered_json(*found.mass_entries) : nlohmann::ordered_json();
   json["restarts"] = report.restarts;
   json["memory"] = found.memory.total();
+  json["solver_memory"] = found.solver_memory;
   json["times"] = {{"read", found.read_seconds},
                    {"build", found.build_seconds},
                    {"iterate", report.seconds},
@@ -93,9 +114,10 @@ nlohmann::ordered_json to_json(const Found& found) {
 
 void print_pairs(const EigenReport& report) {
   if (report.eigenvalues.empty()) return;
-  std::printf("\n      eigenvalue                 residual\n");
+  std::printf("\n      eigenvalue                 error about  residual\n");
   for (std::size_t k = 0; k < report.eigenvalues.size(); ++k) {
-    std::printf("%4zu  %-25.16g  %.3e\n", k + 1, report.eigenvalues[k], report.residuals[k]);
+    std::printf("%4zu  %-25.16g  %-11.1e  %.3e\n", k + 1, report.eigenvalues[k],
+                report.error_estimates[k], report.residuals[k]);
   }
 }
 
@@ -113,9 +135,10 @@ void print(const EigenCommand& options, const Found& found, const Device& device
   std::printf("device     %s\n", device.description().c_str());
   std::printf("plan       %s\n", found.choice.text().c_str());
   std::printf("reason     %s\n", io::printable(found.choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(found.memory).c_str());
+  std::printf("memory     %s, solver%s %s\n", to_string(found.memory).c_str(),
+              found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
   std::printf("problem    A x = %sx lambda, the %d smallest, LOBPCG, preconditioner %s\n",
-              found.mass_entries ? "M " : "", options.count, options.preconditioner.c_str());
+              found.mass_entries ? "M " : "", found.count, options.preconditioner.c_str());
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
@@ -135,7 +158,7 @@ void print(const EigenCommand& options, const Found& found, const Device& device
   if (options.output) {
     const std::string files =
         numbered(*options.output, 1) +
-        (options.count > 1 ? " to " + numbered(*options.output, options.count) : std::string());
+        (found.count > 1 ? " to " + numbered(*options.output, found.count) : std::string());
     std::printf("written    %s\n", report.eigenvalues.empty() ? "nothing: no vector was found"
                                                               : io::printable(files).c_str());
   }
@@ -150,6 +173,11 @@ void check(const EigenCommand& options, const Device& device) {
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
+  if (!is_suitable(parse_preconditioner(options.preconditioner).info())) {
+    throw Error(ErrorKind::usage, "LOBPCG needs a Hermitian preconditioner, not " +
+                                      options.preconditioner + "; there are " +
+                                      suitable_preconditioners());
+  }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
   if (options.output && ends_with(*options.output, ".npz")) {
@@ -160,7 +188,7 @@ void check(const EigenCommand& options, const Device& device) {
   options.matrix.add_inputs(files);
   files.reads("--mass", options.mass);
   options.profile.add_inputs(files);
-  for (int k = 1; options.output && k <= options.count; ++k) {
+  for (int k = 1; options.output && k <= options.count.value_or(options.usual_count); ++k) {
     files.writes("--output", numbered(*options.output, k));
   }
   files.check();
@@ -168,7 +196,7 @@ void check(const EigenCommand& options, const Device& device) {
 
 EigenOptions settings_of(const EigenCommand& options, Progress* progress) {
   EigenOptions settings;
-  settings.count = options.count;
+  settings.count = options.count.value_or(options.usual_count);
   if (options.guard) settings.guard = *options.guard;
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
@@ -192,6 +220,14 @@ AnyMatrix read_square(const EigenCommand& options, const std::string& path, Prog
   throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
                                             std::to_string(matrix.columns()) +
                                             " entries; eigenvalues are those of a square matrix");
+}
+
+/// As vectors have them over the entry's ring; at least 1.
+int dimensions_of(const AnyOperator& matrix) {
+  return matrix.visit([](const auto& A) {
+    const Offset dimensions = Offset(A.rows()) * A.row_components() / ring_size(A.ring());
+    return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::numeric_limits<int>::max()));
+  });
 }
 
 int run_eigen(const EigenCommand& options) {
@@ -218,7 +254,7 @@ int run_eigen(const EigenCommand& options) {
   found.read_seconds = reading.seconds();
 
   Stopwatch building;
-  const EigenOptions settings = settings_of(options, progress.get());
+  EigenOptions settings = settings_of(options, progress.get());
   if (progress) progress->erase();
   std::optional<AnyOperator> built;
   std::optional<AnyEigenSolver> solver;
@@ -228,6 +264,7 @@ int run_eigen(const EigenCommand& options) {
         [&](const Plan& plan) {
           solver.reset();
           built.emplace(matrix, plan, device);
+          if (!options.count) settings.count = std::min(settings.count, dimensions_of(*built));
           solver.emplace(*built, mass ? &*mass : nullptr, preconditioner, settings);
         },
         [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
@@ -236,16 +273,18 @@ int run_eigen(const EigenCommand& options) {
     throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
   }
   found.memory = built->memory();
+  found.solver_memory = solver->memory();
+  found.count = settings.count;
   found.build_seconds = building.seconds();
 
   std::vector<AnyField> x;
-  x.reserve(static_cast<std::size_t>(options.count));
-  for (int k = 0; k < options.count; ++k) x.push_back(built->column_field());
+  x.reserve(static_cast<std::size_t>(found.count));
+  for (int k = 0; k < found.count; ++k) x.push_back(built->column_field());
   found.report = solver->solve(x);
 
   Stopwatch writing;
   if (options.output && !found.report.eigenvalues.empty()) {
-    for (int k = 0; k < options.count; ++k) {
+    for (int k = 0; k < found.count; ++k) {
       x[static_cast<std::size_t>(k)].write(numbered(*options.output, k + 1), matrix.entry(),
                                            progress.get());
     }
@@ -254,7 +293,7 @@ int run_eigen(const EigenCommand& options) {
   if (progress) progress->erase();
 
   if (options.json) {
-    std::cout << text_of(to_json(found));
+    std::cout << text_of(to_json(options, found));
   } else if (!options.matrix.quiet) {
     print(options, found, device);
   }
@@ -274,8 +313,11 @@ void add_eigen(CLI::App& app, int& status) {
                    "M of A x = M x lambda, a Hermitian positive definite matrix of the same "
                    "entries; 1 without it")
       ->type_name("FILE");
-  command->add_option("--count", options->count, "eigenpairs, 1 to " + std::to_string(most))
-      ->capture_default_str()
+  command
+      ->add_option("--count", options->count,
+                   "eigenpairs, 1 to " + std::to_string(most) + "; " +
+                       std::to_string(EigenCommand::usual_count) +
+                       " without it, or all of a smaller matrix")
       ->transform(whole_number(1, most))
       ->type_name("K");
   command
@@ -289,13 +331,13 @@ void add_eigen(CLI::App& app, int& status) {
                    "where to write the vectors, arrays of one entry a row: v.mtx writes v-1.mtx, "
                    "v-2.mtx, ... (or .mtx.gz)")
       ->type_name("FILE");
-  command->add_option("--preconditioner", options->preconditioner, preconditioners_in_words())
+  command->add_option("--preconditioner", options->preconditioner, suitable_preconditioners())
       ->capture_default_str()
       ->type_name("NAME");
   command
       ->add_option("--tolerance", options->tolerance,
                    "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|); default 1e-8 in double, "
-                   "1e-4 in single precision")
+                   "1e-5 in single precision")
       ->type_name("T");
   command->add_option("--max-iterations", options->max_iterations, "0 or more")
       ->capture_default_str()

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +36,8 @@ struct HEDDLE_EXPORT EigenOptions {
   /// numbers of its construction.
   int guard = by_count;
   /// On the relative residual, see `EigenReport::residuals`. `by_precision` is 1e-8 in double and
-  /// long double, 1e-4 in single: eigenvalues are then right to about twice as many digits.
+  /// long double, 1e-5 in single. It is relative to |A|: eigenvalues far below that need a smaller
+  /// one, and rows of penalties, which are most of |A|, do so for all. See `error_estimates`.
   double tolerance = by_precision;
   long long max_iterations = 1000;
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
@@ -52,12 +53,18 @@ struct HEDDLE_EXPORT EigenOptions {
 /// all components.
 struct HEDDLE_EXPORT EigenReport {
   Status status = Status::converged;
-  std::string_view detail;  // details, where the status alone does not tell them
+  std::string detail;  // details, where the status alone does not tell them
   long long iterations = 0;
   std::vector<double> eigenvalues;
   /// |A x - lambda M x|, true, of the returned x, and the same over (|A| + |lambda| |M|) |x|: the
-  /// backward error of the pair. Here |A| and |M| are the norms below.
+  /// backward error of the pair. Here |A| and |M| are the norms below. Products are made in the
+  /// precision of the operator, singles too.
   std::vector<double> residual_norms, residuals;
+  /// About the distance from lambda to an eigenvalue, r = |A x - lambda M x| / sqrt(|M|), or r^2 /
+  /// gap if that is less, where gap is how far the other vectors' values are, guards among them,
+  /// less their own r (Parlett 1998, section 11.7). At least the rounding of A's products. For M =
+  /// 1 some eigenvalue is within r.
+  std::vector<double> error_estimates;
   /// |A v| / |v| for a random v: the root of the mean squared singular value, about. 1 for no M.
   double matrix_norm = 0, mass_norm = 1;
   int restarts = 0;  // without the last directions, which had come to depend on the rest
@@ -75,8 +82,13 @@ struct HEDDLE_EXPORT EigenReport {
 ///
 /// A preconditioner approximates A^-1, or (A - sigma M)^-1 with sigma below the spectrum; it is to
 /// be Hermitian and positive definite: where r* M^-1 r is negative the solve goes on without it,
-/// and the report's detail says so. One that varies is welcome. Converged vectors are kept in the
-/// basis, and get no new directions (soft locking).
+/// and the report's detail says so. One whose `is_hermitian()` is false is refused, `Isai` and
+/// solvers as preconditioners among them; it need not be constant. Converged vectors are kept in
+/// the basis, and get no new directions (soft locking).
+///
+/// Pairs are the smallest ones that the first vectors lead to. Random vectors have a part of all
+/// eigenvectors; a guess that is exactly an eigenvector of a larger eigenvalue has not, and may end
+/// as a converged pair at once.
 ///
 /// Refuses operators whose entries have no adjoint. A solver object serves one thread at a time. It
 /// keeps operators and preconditioner as `KrylovSolver` does.
@@ -120,8 +132,9 @@ class HEDDLE_EXPORT Lobpcg {
   /// M-orthonormal: <x_i, M x_j> = 1 for i = j, else 0. Random vectors stand in for guesses that
   /// are zero or depend on others. The same seed, guesses and operators give the same bits, for any
   /// number of threads. Throws `Error` for fields that do not fit; what happens while iterating is
-  /// the status: `indefinite` for a mass that is not positive definite, `not_hermitian` for
-  /// operators that are not. x is left as it was where the first vectors cannot be made.
+  /// the status: `indefinite` for a mass that is not positive definite where an iterate shows it,
+  /// `not_hermitian` for operators that are not. x is left as it was, and the report has no pairs,
+  /// where the first vectors cannot be made and for `indefinite` and `not_finite`.
   EigenReport solve(std::span<const FieldView<S>> x);
   /// Of one pair.
   EigenReport solve(const FieldView<S>& x) { return solve(std::span(&x, 1)); }

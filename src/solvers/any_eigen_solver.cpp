@@ -1,6 +1,7 @@
 #include "heddle/runtime/any_eigen_solver.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "any_preconditioner.hpp"
@@ -48,7 +49,9 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
         std::optional<OperatorReference<S>> of_mass;
         if (mass != nullptr) {
           check_mass(matrix, *mass);
-          of_mass.emplace(mass_operator(A, *mass));
+          auto built = mass_operator(A, *mass);
+          mass_memory_ = built.memory().total();
+          of_mass.emplace(std::move(built));
         }
         return std::make_unique<Lobpcg<S>>(A, std::move(of_mass),
                                            make_preconditioner(A, preconditioner), options);
@@ -65,7 +68,7 @@ EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {
 }
 
 long long AnyEigenSolver::memory() const {
-  return std::visit([](const auto& solver) { return solver->memory(); }, solver_);
+  return mass_memory_ + std::visit([](const auto& solver) { return solver->memory(); }, solver_);
 }
 
 }  // namespace heddle

@@ -1,13 +1,18 @@
 // Operations on many fields at once: Gram matrices and linear combinations over a ring. On a CPU a
-// tile of rows stays in cache while all fields pass by it, so that each is one walk.
+// tile of rows stays in cache while all fields pass by it, so that each is one walk. On a GPU sums
+// are queued one behind the other and fetched together.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "field_panel.hpp"
+#include "fields/vector_operations_cuda.hpp"
+#include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/vector_operations.hpp"
 #include "ring_matrix.hpp"
@@ -34,10 +39,16 @@ class BlockOperations {
   /// Sums of so many parts of the rows are joined in a tree: fixed, so that threads change no bit.
   static constexpr Offset most_parts = 128;
 
-  BlockOperations(Reduction<S>& reduction, const Stream& stream)
-      : reduction_(reduction), stream_(stream) {}
+  /// Of blocks that have up to so many fields.
+  BlockOperations(Reduction<S>& reduction, const Stream& stream, int fields)
+      : reduction_(reduction), stream_(stream) {
+    if (!stream.on_gpu()) return;
+    on_gpu_ = Array<T>(static_cast<std::size_t>(sums_on_gpu(fields)), reduction.device());
+    fetched_.resize(on_gpu_.size());
+  }
 
-  static long long bytes(int fields) {
+  static long long bytes(int fields, bool on_gpu) {
+    if (on_gpu) return sums_on_gpu(fields) * static_cast<long long>(sizeof(T));
     return most_parts * (fields + 4) * (fields + 2) * size * static_cast<long long>(sizeof(T));
   }
 
@@ -46,11 +57,7 @@ class BlockOperations {
     Matrix result(static_cast<int>(u.size()), static_cast<int>(v.size()));
     if (u.empty() || v.empty()) return result;
     if (stream_.on_gpu()) {
-      for (int j = 0; j < result.columns(); ++j) {
-        for (int i = 0; i < (hermitian ? j + 1 : result.rows()); ++i) {
-          result(i, j) = dot<R, S>(at(u, i), at(v, j), reduction_, stream_);
-        }
-      }
+      fetch_products(u, v, hermitian, result);
     } else {
       sum_products(u, v, hermitian, result);
     }
@@ -58,6 +65,26 @@ class BlockOperations {
       for (int i = 0; i < j; ++i) result(j, i) = conj(result(i, j));
     }
     return result;
+  }
+
+  /// Over all components.
+  std::vector<T> norms(std::span<const FieldView<S>> fields) {
+    std::vector<T> norms(fields.size());
+    if (stream_.on_gpu()) {
+      if constexpr (has_kernels) {
+        for (std::size_t k = 0; k < fields.size(); ++k) {
+          queue_dot<Ring::real>(fields[k], fields[k], static_cast<Offset>(k));
+        }
+        fetch(static_cast<Offset>(fields.size()));
+        std::copy_n(fetched_.begin(), norms.size(), norms.begin());
+      }
+    } else {
+      for (std::size_t k = 0; k < fields.size(); ++k) {
+        norms[k] = real_dot<S>(fields[k], fields[k], reduction_, stream_);
+      }
+    }
+    for (T& norm : norms) norm = std::sqrt(norm);
+    return norms;
   }
 
   /// `to` = `from` C, or that is added to it; the two share no field.
@@ -96,6 +123,11 @@ class BlockOperations {
   }
 
  private:
+  static constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
+  static long long sums_on_gpu(int fields) {
+    return static_cast<long long>(fields) * fields * size;
+  }
+
   using Multiple = Coefficient<R, S>;
 
   static const FieldView<S>& at(const FieldBlock<S>& block, int i) {
@@ -135,6 +167,36 @@ class BlockOperations {
     }
   }
 
+  /// Leaves <u, v> on the GPU, at number `to`.
+  template <Ring Q>
+  void queue_dot(const FieldView<S>& u, const FieldView<S>& v, Offset to) {
+    DeviceSums sums = reduction_.space(cuda::partials_of<Q>(u));
+    sums.results = on_gpu_.data() + to;
+    cuda::dot<Q, S>(u, v, sums, stream_);
+  }
+  /// The first numbers; waits for what was queued.
+  void fetch(Offset count) {
+    copy_bytes(fetched_.data(), on_gpu_.data(), static_cast<std::size_t>(count) * sizeof(T),
+               stream_);
+  }
+  void fetch_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
+                      Matrix& result) {
+    if constexpr (has_kernels) {
+      const auto for_each = [&](const auto& body) {
+        Offset place = 0;
+        for (int j = 0; j < result.columns(); ++j) {
+          const int rows = hermitian ? j + 1 : result.rows();
+          for (int i = 0; i < rows; ++i, place += size) body(i, j, place);
+        }
+        return place;
+      };
+      fetch(for_each([&](int i, int j, Offset to) { queue_dot<R>(at(u, i), at(v, j), to); }));
+      for_each([&](int i, int j, Offset from) {
+        std::copy_n(fetched_.data() + from, size, result(i, j).component);
+      });
+    }
+  }
+
   void sum_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
                     Matrix& result) {
     using Panel = Panels<R, T>;
@@ -171,6 +233,8 @@ class BlockOperations {
   Reduction<S>& reduction_;
   Stream stream_;
   std::vector<T> partials_;
+  Array<T> on_gpu_;  // sums
+  std::vector<T> fetched_;
 };
 
 }  // namespace heddle::detail

@@ -38,7 +38,11 @@ InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form,
     throw Error(ErrorKind::singular,
                 std::string(name()) + ": the diagonal entry of " + row_text(row) + " is missing");
   }
-  pattern_ = power_rows(rows_, power, form == InverseForm::factorized, name(), host_.stream());
+  make_entry();
+  pattern_ = power_rows(
+      rows_, power, form == InverseForm::factorized,
+      {.who = name(), .numbers = tiles_.size, .ring = tiles_.ring, .bytes = bytes_of_entry()},
+      host_.stream());
   make_operators();
   compute();
 }
@@ -66,18 +70,28 @@ int InverseParts<S>::team() const {
   return team_size(host_.stream(), pattern_.entries() * tiles_.components() * work_of_entry);
 }
 
+/// Of the host's memory, for an entry of the pattern: operators with their columns, which pass
+/// through it on their way to a GPU, and values to update them with.
+template <class S>
+long long InverseParts<S>::bytes_of_entry() const {
+  constexpr long long index = sizeof(Index), offset = sizeof(Offset);
+  const long long of_operator = 2LL * entry_->bytes() + index;
+  return form_ == InverseForm::general ? of_operator : 2 * of_operator + index + offset;
+}
+
 /// Before anything of that size is allocated.
 template <class S>
 void InverseParts<S>::check_room(long long largest, int team) const {
-  const long long numbers = largest * tiles_.size;
-  const long long dense =
-      (numbers + tiles_.size + 2) * numbers * tiles_.ring * static_cast<long long>(sizeof(D));
-  const int operators = form_ == InverseForm::factorized ? 2 : 1;
-  const long long needed =
-      team * dense + pattern_.entries() * operators * (entry_->bytes() + 2LL * sizeof(Index)) +
-      rows_.entries() * tiles_.components() * static_cast<long long>(sizeof(D));
+  const double numbers = static_cast<double>(largest) * tiles_.size;
+  const double dense =
+      ((numbers + tiles_.size + 2) * tiles_.ring * sizeof(D) + sizeof(Index)) * numbers;
+  const double all =
+      team * dense +
+      static_cast<double>(pattern_.entries()) * static_cast<double>(bytes_of_entry()) +
+      static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
   const long long available = available_host_memory();
-  if (needed <= available) return;
+  if (all <= static_cast<double>(available)) return;
+  const auto needed = static_cast<long long>(std::min(all, 9e18));
   throw Error(ErrorKind::memory, std::string(name()) + ": " + std::to_string(pattern_.entries()) +
                                      " entries, the longest row of them " +
                                      std::to_string(largest) + ", need " + readable_bytes(needed) +
@@ -85,14 +99,18 @@ void InverseParts<S>::check_room(long long largest, int team) const {
                                      readable_bytes(available) + "; take a lower power, or jacobi");
 }
 
+/// The floats of mixed precision suffice where iterations read such a copy of the matrix.
+template <class S>
+void InverseParts<S>::make_entry() {
+  const bool is_narrow =
+      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+  entry_ =
+      is_narrow ? matrix_.entry().narrow : std::make_shared<const EntryTable<S>>(matrix_.entry());
+}
+
 template <class S>
 void InverseParts<S>::make_operators() {
   Plan plan = matrix_.plan();
-  // The floats of mixed precision suffice where iterations read such a copy of the matrix.
-  const bool is_narrow =
-      plan.layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
-  entry_ =
-      is_narrow ? matrix_.entry().narrow : std::make_shared<const EntryTable<S>>(matrix_.entry());
   plan.layout.stored = StoredScalar::own;
   // A product that counts what its blocks have taken allocates for each stream that it meets.
   if (matrix_.device().on_gpu()) plan.schedule.kind = ScheduleKind::full;
@@ -122,7 +140,7 @@ template <class S>
 void InverseParts<S>::compute() {
   read_values(matrix_, rows_, values_, host_.stream());
   const Index n = pattern_.rows();
-  std::atomic<Index> first_singular{n}, first_without{n};
+  std::atomic<Index> first_singular{n}, first_without{n}, first_too_large{n};
   std::atomic<std::size_t> next_scratch{0};
   parallel_shares(team(), n, systems_at_once, [&](auto&& for_each) {
     Scratch& scratch = scratch_[next_scratch++];
@@ -130,6 +148,7 @@ void InverseParts<S>::compute() {
       const RowOutcome outcome = compute_row(row, scratch);
       if (outcome == RowOutcome::singular) lower(first_singular, row);
       if (outcome == RowOutcome::no_entry) lower(first_without, row);
+      if (outcome == RowOutcome::too_large) lower(first_too_large, row);
     });
   });
   if (const Index row = first_singular; row < n) {
@@ -138,6 +157,10 @@ void InverseParts<S>::compute() {
                     ? "FSAI: the matrix is not positive definite; a pivot of " + row_text(row) +
                           " is not positive"
                     : "ISAI: the local matrix of " + row_text(row) + " has no inverse");
+  }
+  if (const Index row = first_too_large; row < n) {
+    throw Error(ErrorKind::singular, std::string(name()) + ": the inverse of " + row_text(row) +
+                                         " overflows the scalars it is stored in");
   }
   if (const Index row = first_without; row < n) {
     throw Error(ErrorKind::unsupported, std::string(name()) + ": the inverse of " + row_text(row) +
@@ -211,7 +234,12 @@ typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scr
   const int bytes = entry_->sizes.stored_bytes;
   const auto count = static_cast<Offset>(pattern_.row(row).size());
   const bool is_factor = form_ == InverseForm::factorized;
-  const auto tolerance = std::sqrt(std::numeric_limits<D>::epsilon());
+  // A tile that is zero but for rounding is that of what the others are made of.
+  D largest = 0;
+  for (Offset at = 0; at < count * v * v * r; ++at) {
+    largest = std::max(largest, std::abs(scratch.result[static_cast<std::size_t>(at)]));
+  }
+  const D tolerance = std::sqrt(std::numeric_limits<D>::epsilon()) * largest;
   RowOutcome outcome = RowOutcome::done;
   // Element (i, j) of the tile with which column b of the pattern meets the row.
   const auto store_entry = [&](std::byte* values, Offset entry, Offset b, bool is_transposed,
@@ -223,21 +251,17 @@ typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scr
       const D value = scratch.result[static_cast<std::size_t>(number * r + p)];
       return is_conjugated && p > 0 ? -value : value;
     };
-    D largest = 0;
-    for (int at = 0; at < v * v * r; ++at) largest = std::max(largest, std::abs(number_in(at)));
     for (int at = 0; at < v * v * r; ++at) {
       const auto [component, sign] = tiles_.component_of[static_cast<std::size_t>(at)];
       const auto [from, from_sign] = tiles_.number_of[static_cast<std::size_t>(component)];
       const D expected = static_cast<D>(sign * from_sign) * number_in(from);
-      if (!(std::abs(number_in(at) - expected) <= tolerance * largest)) {
-        outcome = RowOutcome::no_entry;
-      }
+      if (!(std::abs(number_in(at) - expected) <= tolerance)) outcome = RowOutcome::no_entry;
     }
     for (int k = 0; k < K; ++k) {
       const auto [from, sign] = tiles_.number_of[static_cast<std::size_t>(k)];
       const D stored =
           set_stored(values, bytes, entry * K + k, static_cast<D>(sign) * number_in(from));
-      if (!std::isfinite(stored)) outcome = RowOutcome::singular;
+      if (!std::isfinite(stored)) outcome = RowOutcome::too_large;
     }
   };
   for (Offset b = 0; b < count; ++b) {

@@ -43,10 +43,12 @@ class InverseParts {
     std::vector<D> matrix, result, numbers;
     std::vector<Index> order;
   };
-  enum class RowOutcome { done, singular, no_entry };
+  enum class RowOutcome { done, singular, no_entry, too_large };
 
   void check() const;
+  long long bytes_of_entry() const;
   void check_room(long long largest, int team) const;
+  void make_entry();
   void make_operators();
   void compute();
   void gather(Index row, Scratch& scratch) const;

@@ -87,7 +87,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
     refuse("a space of " + std::to_string(dimensions) + " dimensions has no " +
            std::to_string(options.count) + " eigenpairs");
   }
-  if (is_usual_tolerance) options.tolerance = std::is_same_v<S, float> ? 1e-4 : 1e-8;
+  if (is_usual_tolerance) options.tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-8;
   if (options.guard == EigenOptions::by_count) options.guard = (options.count + 3) / 4;
   options.guard = static_cast<int>(std::min<Offset>(options.guard, dimensions - options.count));
 }
@@ -98,8 +98,9 @@ long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
   const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
                           static_cast<long long>(sizeof(S));
-  const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(3 * system.vectors());
-  long long needed = system.fields() * field + (matrix.device().on_gpu() ? 0 : sums);
+  const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
+      3 * system.vectors(), matrix.device().on_gpu());
+  long long needed = system.fields() * field + sums;
   const long long own = needed;
   if (system.preconditioner) {
     const Workspace later = system.preconditioner->workspace();

@@ -35,6 +35,8 @@ class LobpcgBasis {
   };
 
   static constexpr T epsilon = std::numeric_limits<S>::epsilon();
+  static constexpr std::string_view mass_is_negative =
+      "x* M x is negative: the mass is not positive definite";
 
   /// `mass`: null for 1.
   LobpcgBasis(const LinearOperator<S>& matrix, const LinearOperator<S>* mass, int count,
@@ -43,7 +45,7 @@ class LobpcgBasis {
         mass_(mass),
         stream_(matrix.device().stream()),
         reduction_(reduction),
-        operations_(reduction, stream_),
+        operations_(reduction, stream_, 3 * count),
         count_(count) {
     for (Part* part : {&x, &w, &p}) {
       part->v = make_fields(count_);
@@ -65,6 +67,9 @@ class LobpcgBasis {
   }
   T norm_of(const FieldView<S>& field) {
     return std::sqrt(real_dot<S>(field, field, reduction_, stream_));
+  }
+  std::vector<T> norms_of(std::span<const FieldView<S>> fields) {
+    return operations_.norms(fields);
   }
   void multiply_matrix(const Part& part, int count) { multiply(matrix_, part.v, part.a, count); }
   void multiply_mass(const Part& part, int count) {
@@ -120,18 +125,16 @@ class LobpcgBasis {
   bool ends_not_finite() {
     return ends(Status::not_finite, "the iteration overflowed, or has a NaN");
   }
-  bool ends_indefinite() {
-    return ends(Status::indefinite, "x* M x is negative: the mass is not positive definite");
-  }
+  bool ends_indefinite() { return ends(Status::indefinite, mass_is_negative); }
 
   template <class MakeRandom>
   bool make_first_orthonormal(const MakeRandom& make_random) {
     constexpr int most_rounds = 8;
     constexpr T well_conditioned = T(0.5);
     for (int round = 0; round < most_rounds; ++round) {
-      for (const FieldView<S>& field : x.v) {
-        const T norm = norm_of(field);
-        scale<S>(static_cast<S>(1 / norm), field, stream_);
+      const std::vector<T> norms = norms_of(x.v);
+      for (int k = 0; k < count_; ++k) {
+        scale<S>(static_cast<S>(1 / norms[static_cast<std::size_t>(k)]), at(x.v, k), stream_);
       }
       multiply_mass(x, count_);
       const Matrix gram = operations_.gram(x.v, weighted(x), true);
@@ -184,9 +187,10 @@ class LobpcgBasis {
   }
   /// To length 1; those up to `least` are left out.
   int normalize_directions(int count, T least) {
+    const std::vector<T> norms = norms_of(first(w.v, count));
     int kept = 0;
     for (int k = 0; k < count; ++k) {
-      const T norm = norm_of(at(w.v, k));
+      const T norm = norms[static_cast<std::size_t>(k)];
       // What is no number goes on, and ends the solve where sums see it.
       if (norm <= std::max(least, T(std::numeric_limits<S>::min()))) continue;
       scale<S>(static_cast<S>(1 / norm), at(w.v, k), stream_);

@@ -41,10 +41,13 @@ class LobpcgLoop final : public EigenLoop<S> {
     preconditions_ = preconditioner != nullptr;
     if (are_suitable() && begin(x)) {
       iterate();
-      bring_out(x);
+      // Of a mass that is none, or of what is no number, no vector is an approximation.
+      const Status status = report_.status;
+      if (status != Status::indefinite && status != Status::not_finite) bring_out(x);
     }
-    if (preconditioner && !preconditions_ && report_.detail.empty()) {
-      report_.detail =
+    if (preconditioner && !preconditions_) {
+      if (!report_.detail.empty()) report_.detail += "; ";
+      report_.detail +=
           "r* M^-1 r was negative, as of no positive definite preconditioner: went on without it";
     }
     device_.synchronize();
@@ -88,7 +91,7 @@ class LobpcgLoop final : public EigenLoop<S> {
       if (by == nullptr) continue;
       const bool is_mass = by == mass_;
       const ProbeFields<S> probe{basis_.w.v[0], basis_.w.a[0], basis_.p.v[0], basis_.p.a[0]};
-      if (options_.checks &&
+      if (options_.checks && !is_checked_ &&
           !has_symmetry<S>(Symmetry::hermitian, *by, probe, reduction_, stream_)) {
         return end(Status::not_hermitian,
                    is_mass ? "<y, M x> and <M y, x> differ" : "<y, A x> and <A y, x> differ");
@@ -96,14 +99,20 @@ class LobpcgLoop final : public EigenLoop<S> {
       make_random(probe.x);
       by->apply(S(1), probe.x, S(0), probe.y, stream_);
       const T image = basis_.norm_of(probe.y);
-      if (!std::isfinite(image)) return end(Status::not_finite, "the operator is not finite");
       constexpr T least = 1e-100;
-      if (image < least && largest_magnitude<S>(probe.y, reduction_, stream_) > 0) {
-        return end(Status::out_of_range, "the squares of the operator's numbers underflow");
+      if (std::isinf(image) || image < least) {
+        const T largest = largest_magnitude<S>(probe.y, reduction_, stream_);
+        if (std::isfinite(largest) && largest > 0) {
+          return end(Status::out_of_range, image < least
+                                               ? "the squares of the operator's numbers underflow"
+                                               : "the squares of the operator's numbers overflow");
+        }
       }
+      if (!std::isfinite(image)) return end(Status::not_finite, "the operator is not finite");
       (is_mass ? report_.mass_norm : report_.matrix_norm) =
           static_cast<double>(image / basis_.norm_of(probe.x));
     }
+    is_checked_ = true;
     return true;
   }
 
@@ -137,7 +146,11 @@ class LobpcgLoop final : public EigenLoop<S> {
         return;
       }
       if (!step()) {
-        if (report_.status == Status::converged) judge_end(renew());
+        if (report_.status == Status::converged) {
+          judge_end(renew());
+        } else if (report_.status == Status::breakdown) {
+          renew();  // the report's residuals are those of x itself
+        }
         return;
       }
       ++report_.iterations;
@@ -146,18 +159,21 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   /// W = A X - M X values, and the largest relative residual of those asked for.
   T measure() {
-    norms_.assign(static_cast<std::size_t>(count_), 0);
-    relative_ = norms_;
-    T worst = 0;
+    relative_.assign(static_cast<std::size_t>(count_), 0);
     for (int k = 0; k < count_; ++k) {
       const auto place = static_cast<std::size_t>(k);
       copy<S>(at(basis_.x.a, k), at(basis_.w.v, k), stream_);
       axpby<S>(static_cast<S>(-basis_.values[place]), at(basis_.weighted(basis_.x), k), S(1),
                at(basis_.w.v, k), stream_);
-      norms_[place] = basis_.norm_of(at(basis_.w.v, k));
+    }
+    norms_ = basis_.norms_of(basis_.w.v);
+    const std::vector<T> lengths = basis_.norms_of(basis_.x.v);
+    T worst = 0;
+    for (int k = 0; k < count_; ++k) {
+      const auto place = static_cast<std::size_t>(k);
       const T size = (static_cast<T>(report_.matrix_norm) +
                       std::abs(basis_.values[place]) * static_cast<T>(report_.mass_norm)) *
-                     basis_.norm_of(at(basis_.x.v, k));
+                     lengths[place];
       relative_[place] = norms_[place] == 0 ? T(0) : norms_[place] / size;
       const bool is_worse = !(relative_[place] <= worst) && !std::isnan(worst);
       if (k < options_.count && is_worse) worst = relative_[place];
@@ -165,7 +181,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     return worst;
   }
   /// The same with images and Rayleigh quotients that are products of the vectors themselves:
-  /// combinations of images drift away from those.
+  /// combinations of images drift away from those. Ends the solve where x* M x is not positive.
   T renew() {
     basis_.multiply_matrix(basis_.x, count_);
     basis_.multiply_mass(basis_.x, count_);
@@ -173,6 +189,7 @@ class LobpcgLoop final : public EigenLoop<S> {
       const T energy = real_dot<S>(at(basis_.x.v, k), at(basis_.x.a, k), reduction_, stream_);
       const T mass =
           real_dot<S>(at(basis_.x.v, k), at(basis_.weighted(basis_.x), k), reduction_, stream_);
+      if (mass <= 0) end(Status::indefinite, LobpcgBasis<R, S>::mass_is_negative);
       basis_.values[static_cast<std::size_t>(k)] = energy / mass;
     }
     return measure();
@@ -190,6 +207,7 @@ class LobpcgLoop final : public EigenLoop<S> {
 
   /// Whether the true residual ends the solve.
   bool judge(T worst) {
+    if (report_.status == Status::indefinite) return true;
     if (!std::isfinite(worst)) {
       end_not_finite();
     } else if (worst <= options_.tolerance) {
@@ -203,6 +221,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   }
   /// The same where no new direction is left.
   void judge_end(T worst) {
+    if (report_.status == Status::indefinite) return;
     if (worst > options_.tolerance && worst <= rounding) {
       end(Status::accuracy_limit, "the vectors are as good as their precision lets them be");
     } else if (!judge(worst)) {
@@ -250,6 +269,27 @@ class LobpcgLoop final : public EigenLoop<S> {
     if (preconditions_) std::swap(basis_.w.v, basis_.w.a);
   }
 
+  /// About |lambda - eigenvalue|, see `EigenReport::error_estimates`. `unit`: the length of x* M x
+  /// = 1 where the mass is about its norm.
+  T error_of(std::size_t k) const {
+    const T value = basis_.values[k], unit = std::sqrt(static_cast<T>(report_.mass_norm));
+    const auto error_by_residual = [&](std::size_t of) { return norms_[of] / unit; };
+    const Offset dimensions = Offset(matrix_.rows()) * matrix_.row_components() / ring_size(R);
+    T gap = std::numeric_limits<T>::infinity();
+    bool is_last = true;
+    for (std::size_t other = 0; other < basis_.values.size(); ++other) {
+      if (other == k) continue;
+      is_last = is_last && !(basis_.values[other] > value);
+      gap = std::min(gap, std::abs(basis_.values[other] - value) - error_by_residual(other));
+    }
+    if (is_last && count_ < dimensions) gap = 0;  // nobody knows what is next
+    const T r = error_by_residual(k);
+    const T rounding_of_a =
+        std::numeric_limits<S>::epsilon() *
+        (static_cast<T>(report_.matrix_norm) / static_cast<T>(report_.mass_norm) + std::abs(value));
+    return std::max(gap > r ? r * (r / gap) : r, rounding_of_a);
+  }
+
   void bring_out(std::span<const FieldView<S>> x) {
     std::vector<std::size_t> order(static_cast<std::size_t>(options_.count));
     std::iota(order.begin(), order.end(), std::size_t(0));
@@ -261,6 +301,7 @@ class LobpcgLoop final : public EigenLoop<S> {
       report_.eigenvalues.push_back(static_cast<double>(basis_.values[order[k]]));
       report_.residual_norms.push_back(static_cast<double>(norms_[order[k]]));
       report_.residuals.push_back(static_cast<double>(relative_[order[k]]));
+      report_.error_estimates.push_back(static_cast<double>(error_of(order[k])));
     }
   }
 
@@ -274,6 +315,7 @@ class LobpcgLoop final : public EigenLoop<S> {
   LobpcgBasis<R, S> basis_;
   std::uint64_t next_seed_ = 0;
   bool preconditions_ = false;
+  bool is_checked_ = false;  // the operators' symmetry
   std::vector<T> norms_, relative_;
   std::vector<int> active_;
   T least_ = 0;             // of the worst residuals, when it last was halved

@@ -20,7 +20,7 @@ struct LocalSystem {
   D smallest_pivot = 0;    // relative to what the matrix holds there
   D* matrix = nullptr;     // size x size; overwritten
   D* result = nullptr;     // wanted x size
-  D* scratch = nullptr;    // size numbers and size scalars
+  D* scratch = nullptr;    // size numbers and size scalars: at least two a number
   Index* order = nullptr;  // size
 
   static std::size_t scratch_scalars(std::size_t size, std::size_t ring) {
@@ -107,11 +107,19 @@ HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
     for (int p = 0; p < r; ++p) sum += std::abs(row_of(i)[j * r + p]);
     return sum;
   };
-  D* const largest = system.scratch;
+  // What rounding leaves of a pivot that is zero is small beside its column, or beside all that its
+  // row was made of: rows and columns may differ in scale.
+  D *const of_column = system.scratch, *const of_row = of_column + n;
   for (Index j = 0; j < n; ++j) {
     system.order[j] = j;
-    largest[j] = 0;
-    for (Index i = 0; i < n; ++i) largest[j] = std::max(largest[j], magnitude(i, j));
+    of_column[j] = of_row[j] = 0;
+  }
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      const D size = magnitude(i, j);
+      of_column[j] = std::max(of_column[j], size);
+      of_row[i] = std::max(of_row[i], size);
+    }
   }
   for (Index k = 0; k < n; ++k) {
     Index pivot = k;
@@ -121,9 +129,10 @@ HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
     if (pivot != k) {
       std::swap_ranges(row_of(k), row_of(k) + n * r, row_of(pivot));
       std::swap(system.order[k], system.order[pivot]);
+      std::swap(of_row[k], of_row[pivot]);
     }
-    const D size = magnitude(k, k);
-    if (!(size > system.smallest_pivot * largest[k] && std::isfinite(size))) return false;
+    const D size = magnitude(k, k), scale = std::min(of_column[k], of_row[k]);
+    if (!(size > system.smallest_pivot * scale && std::isfinite(size))) return false;
     D* const row = row_of(k);
     const Coefficient<R, D> inverted = inverse(number_at<R>(row, k));
     put_number(inverted, row, k);  // the inverse, which is what is used
@@ -131,6 +140,7 @@ HEDDLE_INLINE bool solve_elimination(const LocalSystem<D>& system) {
       D* const below = row_of(i);
       const Coefficient<R, D> factor = number_at<R>(below, k) * inverted;
       put_number(factor, below, k);
+      of_row[i] = std::max(of_row[i], magnitude(i, k) * of_row[k]);
       add_multiple_of_row<R>(below + (k + 1) * r, -factor, row + (k + 1) * r, n - k - 1);
     }
   }

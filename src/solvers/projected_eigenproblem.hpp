@@ -2,6 +2,8 @@
 // and the last directions P.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -27,14 +29,35 @@ RingMatrix<R, T> leading(const RingMatrix<R, T>& a, int size) {
   return part;
 }
 
+/// Which of the next vectors go on: those that are not mostly made of vectors that do not. Ritz
+/// values may have changed places.
+template <Ring R, class T>
+std::vector<int> still_active(const RingMatrix<R, T>& vectors, int count,
+                              const std::vector<int>& active) {
+  std::vector<int> next;
+  for (int j = 0; j < count; ++j) {
+    T all = 0, at_rest = 0;
+    for (int i = 0; i < vectors.rows(); ++i) {
+      const T squared = squared_norm(vectors(i, j));
+      all += squared;
+      if (i < count && std::find(active.begin(), active.end(), i) == active.end()) {
+        at_rest += squared;
+      }
+    }
+    if (2 * at_rest <= all) next.push_back(j);
+  }
+  return next;
+}
+
 /// The part of the next vectors that lies along W and P, made orthonormal to all of them (Duersch,
 /// Shao, Yang and Gu 2018, section 4.2; Hetmaniuk and Lehoucq 2006, section 3).
 template <Ring R, class T>
 RingMatrix<R, T> next_directions(const RingMatrix<R, T>& gram, const RingMatrix<R, T>& vectors,
                                  int count, const std::vector<int>& active, T drop) {
-  RingMatrix<R, T> directions(gram.rows(), static_cast<int>(active.size()));
+  const std::vector<int> going_on = still_active(vectors, count, active);
+  RingMatrix<R, T> directions(gram.rows(), static_cast<int>(going_on.size()));
   for (int j = 0; j < directions.columns(); ++j) {
-    const int from = active[static_cast<std::size_t>(j)];
+    const int from = going_on[static_cast<std::size_t>(j)];
     T squared = 0;
     for (int i = count; i < gram.rows(); ++i) {
       directions(i, j) = vectors(i, from);

@@ -100,8 +100,49 @@ struct OrthonormalColumns {
   bool is_negative = false;
 };
 
+/// Z = U^-1 with U* U = G upper triangular, G positive definite.
+template <Ring R, class T>
+RingMatrix<R, T> inverse_of_cholesky(const RingMatrix<R, T>& gram) {
+  using Number = Coefficient<R, T>;
+  const int n = gram.rows();
+  RingMatrix<R, T> upper(n, n), inverse(n, n);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i <= j; ++i) {
+      Number sum{};
+      for (int k = 0; k < i; ++k) add_inner_product(upper(k, i), upper(k, j), sum.component);
+      for (int c = 0; c < Number::size; ++c)
+        sum.component[c] = gram(i, j).component[c] - sum.component[c];
+      if (i < j) scale(sum, 1 / upper(i, i).real());
+      upper(i, j) = i < j ? sum : Number::from_real(std::sqrt(sum.real()));
+    }
+    inverse(j, j) = Number::from_real(1 / upper(j, j).real());
+    for (int i = j - 1; i >= 0; --i) {
+      Number sum{};
+      for (int k = i + 1; k <= j; ++k) add_multiple(sum, upper(i, k), inverse(k, j));
+      scale(sum, -1 / upper(i, i).real());
+      inverse(i, j) = sum;
+    }
+  }
+  return inverse;
+}
+
+/// |G - 1|, above which no eigenvalue of G is further from 1.
+template <Ring R, class T>
+T distance_from_identity(const RingMatrix<R, T>& gram) {
+  T squared = 0;
+  for (int j = 0; j < gram.columns(); ++j) {
+    for (int i = 0; i < gram.rows(); ++i) {
+      Coefficient<R, T> number = gram(i, j);
+      if (i == j) number.component[0] -= 1;
+      squared += squared_norm(number);
+    }
+  }
+  return std::sqrt(squared);
+}
+
 /// Of a finite Gram matrix (SVQB: Stathopoulos and Wu 2002): eigenvalues up to `drop` of the scaled
-/// G are directions that depend on the others.
+/// G are directions that depend on the others. Near 1 its Cholesky factor serves, which is cheaper;
+/// then `least` is a bound from below.
 template <Ring R, class T>
 OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T drop) {
   const int n = gram.rows();
@@ -120,6 +161,15 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
     }
   }
   make_hermitian(scaled);
+  const T distance = distance_from_identity(scaled);
+  if (distance < T(0.5) && n > 0) {
+    result.least = 1 - distance;
+    result.to = inverse_of_cholesky(scaled);
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i <= j; ++i) scale(result.to(i, j), scales[static_cast<std::size_t>(i)]);
+    }
+    return result;
+  }
   const RingEigenpairs<R, T> pairs = eigenpairs_of(std::move(scaled));
   int first = 0;
   while (first < n && !(pairs.values[static_cast<std::size_t>(first)] > drop)) ++first;

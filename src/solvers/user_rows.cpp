@@ -1,6 +1,8 @@
 #include "user_rows.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <string>
 
 #include "base/memory_limits.hpp"
@@ -64,6 +66,74 @@ void sum_up(Array<Offset>& offsets) {
 
 /// Rows differ in length.
 constexpr Offset rows_at_once = 64;
+
+/// Products of scalars, up to a small factor: some ten seconds for one row, and minutes for all
+/// that a thread has.
+constexpr double most_work_of_row = 1e11, most_work_of_thread = 2e12;
+
+double work_of_row(double entries, const PatternUse& use) {
+  return std::pow(entries * use.numbers, 3) * use.ring * use.ring;
+}
+
+/// What counted rows add up to.
+struct PatternTotals {
+  std::atomic<double> work{0};
+  std::atomic<Offset> entries{0};
+  std::atomic<bool> has_long_row{false};
+};
+
+/// Throws `Error` for what a pattern costs.
+class PatternLimits {
+ public:
+  PatternLimits(const PatternUse& use, const Stream& host)
+      : use_(use), threads_(std::max(host.threads, 1)), available_(available_host_memory()) {}
+
+  bool are_exceeded(const PatternTotals& totals) const {
+    return totals.has_long_row || takes_too_long(totals) || needed(totals) > available_;
+  }
+  void add_row(Offset entries, PatternTotals& totals) const {
+    const double work = work_of_row(static_cast<double>(entries), use_);
+    totals.work += work;
+    totals.entries += entries;
+    if (work > most_work_of_row) totals.has_long_row = true;
+  }
+  /// The words do not depend on which rows were counted first.
+  void check(const PatternTotals& totals) const {
+    const std::string who = use_.who;
+    if (totals.has_long_row) {
+      const auto longest = static_cast<long long>(
+          std::cbrt(most_work_of_row / (double(use_.ring) * use_.ring)) / use_.numbers);
+      throw Error(ErrorKind::unsupported,
+                  who + ": a row of the pattern has more than " + std::to_string(longest) +
+                      " entries, whose dense system takes too long" + advice);
+    }
+    if (takes_too_long(totals)) {
+      throw Error(ErrorKind::unsupported, who +
+                                              ": the dense systems of the rows take too long on " +
+                                              std::to_string(threads_) + " threads" + advice);
+    }
+    if (needed(totals) > available_) {
+      throw Error(ErrorKind::memory,
+                  who + ": the pattern and its operators need more of the host's memory than the " +
+                      readable_bytes(available_) + " that are available" + advice);
+    }
+  }
+
+ private:
+  static constexpr const char* advice = "; take a lower power, or jacobi";
+
+  bool takes_too_long(const PatternTotals& totals) const {
+    return totals.work > most_work_of_thread * threads_;
+  }
+  double needed(const PatternTotals& totals) const {
+    return static_cast<double>(totals.entries) *
+           static_cast<double>(use_.bytes + static_cast<long long>(sizeof(Index)));
+  }
+
+  PatternUse use_;
+  int threads_;
+  long long available_;
+};
 
 }  // namespace
 
@@ -137,32 +207,33 @@ void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<
   });
 }
 
-UserRows power_rows(const UserRows& rows, int power, bool lower, const char* who,
+UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUse& use,
                     const Stream& host) {
   const Index n = rows.rows();
   const int team = team_size(host, rows.entries() * power * power);
   UserRows powers;
   powers.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
+  const PatternLimits limits(use, host);
+  PatternTotals totals;
   const auto for_each_row = [&](const auto& body) {
     parallel_shares(team, n, rows_at_once, [&](auto&& for_each) {
       PowerScratch scratch;
-      for_each([&](Index row) {
+      // Backwards: the last rows are the longest ones where only what is below the diagonal counts.
+      for_each([&](Index behind) {
+        if (limits.are_exceeded(totals)) return;
+        const Index row = n - 1 - behind;
         reach(rows, row, power, lower, scratch);
         body(row, scratch.reached);
       });
     });
   };
   for_each_row([&](Index row, const std::vector<Index>& reached) {
-    powers.offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(reached.size());
+    const auto entries = static_cast<Offset>(reached.size());
+    powers.offsets[static_cast<std::size_t>(row) + 1] = entries;
+    limits.add_row(entries, totals);
   });
+  limits.check(totals);
   sum_up(powers.offsets);
-  const long long needed = powers.entries() * static_cast<long long>(sizeof(Index));
-  if (needed > available_host_memory()) {
-    throw Error(ErrorKind::memory,
-                std::string(who) + ": a pattern of " + std::to_string(powers.entries()) +
-                    " entries needs " + readable_bytes(needed) + ", available are " +
-                    readable_bytes(available_host_memory()) + "; take a lower power");
-  }
   powers.column = Array<Index>(static_cast<std::size_t>(powers.entries()));
   for_each_row([&](Index row, const std::vector<Index>& reached) {
     std::copy(reached.begin(), reached.end(), powers.column.data() + powers.begin(row));

@@ -37,9 +37,19 @@ template <class S, class D>
 void read_values(const SlicedOperator<S>& matrix, const StoredRows& rows, Array<D>& values,
                  const Stream& host);
 
-/// The rows of A^power, A with its diagonal, up to the diagonal if `lower`. Throws `Error` (memory)
-/// that begins with `who` where they do not fit the host's memory, before it allocates them.
-UserRows power_rows(const UserRows& rows, int power, bool lower, const char* who,
+/// What the rows of a pattern are to be used for: a dense system each, of `numbers` numbers of
+/// `ring` scalars for an entry, and `bytes` of memory for an entry.
+struct PatternUse {
+  const char* who = "";
+  int numbers = 1;
+  int ring = 1;
+  long long bytes = 0;
+};
+
+/// The rows of A^power, A with its diagonal, up to the diagonal if `lower`. Throws `Error` before
+/// it allocates them, and as soon as that is known: memory where what they are for does not fit the
+/// host's memory, unsupported where the dense systems take too long.
+UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUse& use,
                     const Stream& host);
 
 /// The first row without a diagonal entry; the number of rows if none is.

@@ -76,7 +76,7 @@ TEST_F(EigenPairs, PrintsATable) {
   const Result result = run({"eigen", "a.mtx", "--entry", "complex", "--count", "3"});
   ASSERT_EQ(result.status, 0) << result.error;
   for (const char* const line :
-       {"\nstatus +converged after [0-9]+ iterations\n", "\n +eigenvalue +residual\n",
+       {"\nstatus +converged after [0-9]+ iterations\n", "\n +eigenvalue +error about +residual\n",
         "\n +1  2\\.0635[0-9]+ +[0-9.]+e-", "\n +3  4(\\.0|)[0-9]* +|\n +3  3\\.99[0-9]+ +"}) {
     EXPECT_TRUE(std::regex_search(result.out, std::regex(line))) << line << result.out;
   }
@@ -98,6 +98,35 @@ TEST_F(EigenPairs, SaysWhereItDoesNotConverge) {
   EXPECT_EQ(refused.status, 1);
   EXPECT_EQ(refused.json()["status"], "not Hermitian");
   EXPECT_EQ(files(), (Names{"a.mtx", "skewed.mtx"}));
+  // Vectors of a mass that turns out to be indefinite are none.
+  DenseMatrix line(40, 40), mass(40, 40);
+  for (int i = 0; i < 40; ++i) {
+    line.at(i, i) = i + 1;
+    mass.at(i, i) = i == 7 ? -1 : 1;
+  }
+  folder.write("line.mtx", matrix_market(line));
+  folder.write("mass.mtx", matrix_market(mass));
+  const Result indefinite =
+      run({"eigen", "line.mtx", "--mass", "mass.mtx", "--count", "2", "--json", "-o", "v.mtx"});
+  EXPECT_EQ(indefinite.status, 1);
+  EXPECT_EQ(indefinite.json()["status"], "indefinite");
+  EXPECT_TRUE(indefinite.json()["eigenvalues"].empty());
+  EXPECT_EQ(files(), (Names{"a.mtx", "line.mtx", "mass.mtx", "skewed.mtx"}));
+}
+
+TEST_F(EigenPairs, FindsAllPairsOfASmallMatrixWithoutACount) {
+  DenseMatrix A(2, 2);
+  A.at(0, 0) = 3;
+  A.at(1, 1) = 5;
+  folder.write("a.mtx", matrix_market(A));
+  const Result result =
+      run({"eigen", "a.mtx", "--mass", "a.mtx", "--preconditioner", "fsai:2", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto json = result.json();
+  EXPECT_EQ(json["eigenvalues"].size(), 2u);
+  EXPECT_EQ(json["error_estimates"].size(), 2u);
+  EXPECT_EQ(json["preconditioner"], "fsai:2");
+  EXPECT_GT(json["solver_memory"], 2 * 22 * 8);
 }
 
 TEST_F(EigenPairs, RefusesInOneLine) {
@@ -116,6 +145,8 @@ TEST_F(EigenPairs, RefusesInOneLine) {
       {{"wide.mtx"}, "wide\\.mtx .*2 x 3.*square.*"},
       {{"dual.mtx", "--entry", "dual-quaternion", "--count", "1"}, ".*no adjoint.*"},
       {{"a.mtx", "--preconditioner", "ilu"}, ".*'ilu'.*"},
+      {{"a.mtx", "--preconditioner", "isai:2"}, ".*Hermitian .*, not isai:2; there are none, .*"},
+      {{"a.mtx", "--preconditioner", "gmres"}, ".*Hermitian .*, not gmres; there are none, .*"},
       {{"a.mtx", "-o", "v.npz"}, ".*not as \\.npz"},
       {{"a.mtx", "-o", "none/v.mtx"}, ".*none/v-1\\.mtx.*"},
   };

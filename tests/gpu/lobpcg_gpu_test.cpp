@@ -25,9 +25,10 @@ EigenReport solve(const CsrMatrix<E>& matrix, const CsrMatrix<E>& mass, const st
                   std::vector<Field<E>>& x, const Device& device) {
   const Plan parsed = parse_plan(plan);
   const Operator<E> A(matrix, parsed, device);
-  const Operator<E> M(mass.view(), parsed, A.row_basis());
-  const Operator<E> on_device = M.on(device);
-  Lobpcg solver(A, on_device, Jacobi(A), {.count = static_cast<int>(x.size())});
+  CsrView<E> view = mass.view();
+  view.device = device;
+  const Operator<E> M(view, parsed, A.row_basis());
+  Lobpcg solver(A, M, Jacobi(A), {.count = static_cast<int>(x.size())});
   const auto views = views_of(x);
   return solver.solve(views);
 }

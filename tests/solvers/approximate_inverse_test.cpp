@@ -178,6 +178,53 @@ TYPED_TEST(GeneralInverseOf, AnyMatrixIsThatOfDenseSystems) {
   }
 }
 
+/// An element of the inverse that is zero is rounding, which has no structure.
+TEST(Isai, EntriesThatCancelAreEntries) {
+  using E = dual_quaternion<double>;
+  for (std::uint64_t number = 0; number < 6; ++number) {
+    Seed seed(20 + number);
+    Tiles<E> tiles(3);
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 3; ++j) tiles.at(i, j) = random_tile<E>(seed.generator, 2);
+    }
+    const Eigen::MatrixXd product = tiles.at(0, 1) * tiles.at(1, 1).inverse() * tiles.at(1, 2);
+    tiles.at(0, 2) = tile_of(entry_of<E>(product));
+    const auto matrix = tiles.assemble();
+    const Operator<E> A(matrix, Plan{});
+    const Dense M = dense_of(A, Isai(A));
+    const Dense defect = M * Dense(expansion<long double>(matrix)) - Dense::Identity(24, 24);
+    EXPECT_TRUE(defect.norm() <= 1e-9 * M.norm()) << defect.norm();
+  }
+}
+
+/// Rows and columns of scales from 1 to 1e-18.
+TYPED_TEST(GeneralInverseOf, TakesRowsAndColumnsOfAnyScale) {
+  using E = TypeParam;
+  constexpr int K = vector_entry_t<E>::components;
+  constexpr Index n = 15;
+  for (const bool scales_rows : {true, false}) {
+    Seed seed(30);
+    auto tiles = dominant_tiles(Tiles<E>::size, random_tile<E>, n, 3, 0.5, seed.generator);
+    const Dense M = expected_inverse(assemble<E>(tiles), 1, false);
+    const auto scale_of = [](Index i) { return i % 3 == 0 ? 1e-18 : 1.0; };
+    for (Index i = 0; i < n; ++i) {
+      for (auto& [j, tile] : tiles.rows[static_cast<std::size_t>(i)]) {
+        tile *= scale_of(scales_rows ? i : j);
+      }
+    }
+    const Operator<E> A(assemble<E>(tiles), Plan{});
+    Dense found = dense_of(A, Isai(A));
+    for (Index i = 0; i < n; ++i) {
+      if (scales_rows) {
+        found.middleCols(i * K, K) *= scale_of(i);
+      } else {
+        found.middleRows(i * K, K) *= scale_of(i);
+      }
+    }
+    EXPECT_TRUE((found - M).norm() <= 1e-9 * M.norm()) << (found - M).norm();
+  }
+}
+
 TYPED_TEST(GeneralInverseOf, FullPatternIsTheInverse) {
   using E = TypeParam;
   Seed seed(4);

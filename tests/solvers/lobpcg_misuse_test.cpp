@@ -93,6 +93,32 @@ TEST_F(LobpcgEnds, OnMassesThatAreNotPositive) {
   EXPECT_EQ(report.status, Status::breakdown) << name(report.status);
 }
 
+/// 1, 2, ... on the diagonal; the mass is 1 but for the last number, which random vectors hide and
+/// residuals show.
+TEST_F(LobpcgEnds, OnMassesThatAnIterateShowsToBeIndefinite) {
+  constexpr Index n = 300;
+  std::vector<Offset> offsets;
+  std::vector<Index> columns;
+  std::vector<double> values, masses(n, 1);
+  for (Index i = 0; i <= n; ++i) offsets.push_back(i);
+  for (Index i = 0; i < n; ++i) {
+    columns.push_back(i);
+    values.push_back(i + 1);
+  }
+  masses[n - 1] = -1;
+  const auto matrix_of = [&](const std::vector<double>& of) {
+    return Operator<real<double>>({n, n, offsets.data(), columns.data(), of.data()}, Plan{});
+  };
+  const auto A = matrix_of(values), M = matrix_of(masses);
+  auto fields = zero_fields<real<double>>(2, n);
+  Lobpcg solver(A, M, {.count = 2});
+  const EigenReport report = solver.solve(views_of(fields));
+  EXPECT_EQ(report.status, Status::indefinite) << name(report.status);
+  EXPECT_GE(report.iterations, 1);
+  EXPECT_TRUE(report.eigenvalues.empty() && report.residuals.empty());
+  EXPECT_EQ(bits_of(fields[0]), std::vector<double>(n));
+}
+
 TEST_F(LobpcgEnds, OnNumbersThatAreNone) {
   auto matrix = random_hermitian_matrix<E>(40, 6, seed.generator);
   const auto sound = matrix;
@@ -112,6 +138,34 @@ TEST_F(LobpcgEnds, OnNumbersThatAreNone) {
   matrix = sound;
   for (double& value : matrix.values()) value *= 1e-200;
   EXPECT_EQ(solve(Operator<E>(matrix, Plan{}), {.count = 2}).status, Status::out_of_range);
+  matrix = sound;
+  for (double& value : matrix.values()) value *= 1e160;
+  EXPECT_EQ(solve(Operator<E>(matrix, Plan{}), {.count = 2}).status, Status::out_of_range);
+}
+
+/// The test of symmetry is two products; the norm is one.
+class Counting final : public LinearOperator<double> {
+ public:
+  Index rows() const override { return 50; }
+  int row_components() const override { return 1; }
+  bool has_adjoint() const override { return true; }
+  void apply(double alpha, const FieldView<const double>& x, double beta,
+             const FieldView<double>& y, const Stream& stream) const override {
+    ++products;
+    axpby<double>(alpha, x, beta, y, stream);
+  }
+  mutable int products = 0;
+};
+TEST(LobpcgChecks, SymmetryInTheFirstSolveOnly) {
+  const Counting unit;
+  Lobpcg solver(unit, {.count = 1});
+  std::vector<double> x(50);
+  const FieldView<double> view(x.data(), 50, 1);
+  EXPECT_TRUE(solver.solve(view).converged());
+  const int first = unit.products;
+  std::fill(x.begin(), x.end(), 0.0);
+  EXPECT_TRUE(solver.solve(view).converged());
+  EXPECT_EQ(unit.products - first, first - 2);
 }
 
 /// M^-1 with a NaN.

@@ -249,6 +249,10 @@ TEST(Lobpcg, GoesOnWithoutAnIndefinitePreconditioner) {
   const EigenReport report = solver.solve(views_of(x));
   ASSERT_TRUE(report.converged()) << name(report.status);
   EXPECT_NE(report.detail.find("went on without it"), report.detail.npos);
+  Lobpcg precise(A, Jacobi(A), {.count = 3, .tolerance = 0});
+  const EigenReport limited = precise.solve(views_of(x));
+  EXPECT_EQ(limited.status, Status::accuracy_limit) << name(limited.status);
+  EXPECT_NE(limited.detail.find("; r* M^-1 r"), limited.detail.npos) << limited.detail;
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_NEAR(report.eigenvalues[k], expected[static_cast<Eigen::Index>(4 * k)], 1e-9);
   }
@@ -290,6 +294,38 @@ TEST(Lobpcg, IteratesInOtherPrecisions) {
   expect_as_dense<quaternion<float>>(1e-5, 1e-5);
   expect_as_dense<real<long double>>(1e-12, 1e-12);
   expect_as_dense<quaternion<long double>>(1e-12, 1e-12);
+}
+
+/// Of which the error is not above the estimate, nor far below it.
+TEST(Lobpcg, EstimatesErrors) {
+  using E = real<double>;
+  constexpr Index n = 60;
+  const Operator<E> A(assemble<E>(line(n)), Plan{});
+  for (const double tolerance : {1e-2, 1e-4, 1e-6, 0.0}) {
+    auto x = zero_fields<E>(3, n);
+    Lobpcg solver(A, {.count = 3, .tolerance = tolerance});
+    const EigenReport report = solver.solve(views_of(x));
+    ASSERT_EQ(report.error_estimates.size(), 3u);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double error =
+          std::abs(report.eigenvalues[k] - eigenvalue_of_line(n, static_cast<int>(k) + 1));
+      EXPECT_LE(error, 4 * report.error_estimates[k] + 1e-15) << tolerance << " " << k;
+      EXPECT_LE(report.error_estimates[k], report.residual_norms[k] + 1e-14);
+    }
+  }
+}
+
+/// A penalty is most of |A|: the estimate says that no digit is right.
+TEST(Lobpcg, SaysThatAPenaltyLeavesNoDigits) {
+  using E = real<float>;
+  TileRows tiles = line(100);
+  tiles.at(0, 0)(0, 0) = 1e15;
+  const Operator<E> A(assemble<E>(tiles), Plan{});
+  auto x = zero_fields<E>(2, 100);
+  Lobpcg solver(A, {.count = 2});
+  const EigenReport report = solver.solve(views_of(x));
+  ASSERT_EQ(report.error_estimates.size(), 2u);
+  EXPECT_GT(report.error_estimates[0], 1e3);
 }
 
 TEST(Lobpcg, RepeatsItsBits) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "solvers/projected_eigenproblem.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::ring_eigenpairs {
@@ -115,6 +116,52 @@ TEST(RingEigenpairs, OrthonormalColumnsLeaveOutWhatDepends) {
   indefinite(0, 1).component[2] = 2;
   indefinite(1, 0).component[2] = -2;
   EXPECT_TRUE(detail::orthonormal_columns(indefinite, 1e-12).is_negative);
+}
+
+/// As of vectors that are orthonormal but for little: Cholesky's factor serves, and bounds the
+/// least eigenvalue from below.
+template <Ring R>
+void expect_orthonormal_near_identity() {
+  Seed seed(77);
+  for (const int n : {1, 2, 7, 24}) {
+    SCOPED_TRACE(n);
+    auto basis = random_ring_matrix<R, double>(n, n, seed.generator);
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < n; ++i) {
+        scale(basis(i, j), i == j ? 0.0 : 0.1 / n);
+        if (i == j) basis(i, j).component[0] = std::pow(10.0, j % 5);
+      }
+    }
+    const auto gram = detail::adjoint_product(basis, basis);
+    const auto found = detail::orthonormal_columns(gram, 1e-12);
+    EXPECT_FALSE(found.is_negative);
+    ASSERT_EQ(found.to.columns(), n);
+    EXPECT_GT(found.least, 0.5);
+    auto product = detail::adjoint_product(found.to, gram * found.to);
+    for (int i = 0; i < n; ++i) product(i, i).component[0] -= 1;
+    EXPECT_LE(expanded(product).norm(), 1e-13 * n);
+  }
+}
+TEST(OrthonormalColumns, OfNearlyOrthonormalVectors) {
+  expect_orthonormal_near_identity<Ring::real>();
+  expect_orthonormal_near_identity<Ring::complex>();
+  expect_orthonormal_near_identity<Ring::quaternion>();
+}
+
+/// The vector that goes on has the larger Ritz value now, and its direction along W stays.
+TEST(ProjectedEigenproblem, KeepsDirectionsOfVectorsThatChangePlaces) {
+  using Matrix = RingMatrix<Ring::real, double>;
+  Matrix gram(3, 3), energy(3, 3);
+  for (int i = 0; i < 3; ++i) gram(i, i).component[0] = 1;
+  energy(0, 0).component[0] = 2;
+  energy(1, 1).component[0] = 1;
+  energy(2, 2).component[0] = 3;
+  energy(0, 2).component[0] = energy(2, 0).component[0] = 0.5;
+  const auto found = detail::solve_projected(gram, energy, 2, {0}, 3, 1e-13);
+  EXPECT_NEAR(found.values[0], 1, 1e-14);
+  ASSERT_EQ(found.directions.columns(), 1);
+  EXPECT_NEAR(std::abs(found.directions(1, 0).component[0]), 0, 1e-14);
+  EXPECT_GT(std::abs(found.directions(2, 0).component[0]), 0.5);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ class HEDDLE_EXPORT AnyEigenSolver {
 
   /// As `Lobpcg::solve`, on fields of the operator's precision.
   EigenReport solve(std::span<AnyField> x);
+  /// Bytes of the solver and of the mass as it is stored, but for what the preconditioner has.
   long long memory() const;
 
   /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S
@@ -31,6 +32,7 @@ class HEDDLE_EXPORT AnyEigenSolver {
   }
 
  private:
+  long long mass_memory_ = 0;
   std::variant<std::unique_ptr<Lobpcg<float>>, std::unique_ptr<Lobpcg<double>>> solver_;
 };
 
