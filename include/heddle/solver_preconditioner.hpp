@@ -13,9 +13,9 @@ namespace heddle {
 /// conjugate gradient may take some iterations to do so, conjugate residual, MINRES and GMRES do at
 /// once. The solver's options say how many iterations it takes, and how exact they have to be; no
 /// time limit and no cancellation of the outer solve reaches it. It is another map for every r, so
-/// that only flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over the
-/// outer one's operator or another of its shape and basis, such as a matrix that is easier to solve.
-/// On a GPU the host drives both.
+/// that only flexible methods take it (heddle/fgmres.hpp). Any method may be the inner one, over
+/// the outer one's operator or another of its shape and basis, such as a matrix that is easier to
+/// solve. On a GPU the host drives both.
 template <class S>
 class HEDDLE_EXPORT SolverPreconditioner final : public Preconditioner<S> {
  public:

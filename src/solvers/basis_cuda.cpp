@@ -47,7 +47,6 @@ DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::
   a.blocks = static_cast<int>(std::max<Offset>((a.chunks + share - 1) / share, 1));
   a.most = room.most;
   a.basis = room.data;
-  a.preconditioned = program.is_flexible ? room.preconditioned(0) : nullptr;
   a.stride = room.stride;
   const int front = front_bytes(room.most, ring_);
   if (front + shared_of_others > shared_of_block) {

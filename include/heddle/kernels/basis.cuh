@@ -9,160 +9,13 @@
 //              u = (w - V r - V_c t) / gamma
 // That makes column c - 1 of the Hessenberg matrix H complete, as h + s over gamma, and column c is
 // ((r, t) - H s) / gamma until the next s: with A u = w, A V_c = (w - A V s) / gamma and A V is V
-// H. A flexible method keeps the vectors Z whose images those are, A Z = V H, which the second round
-// turns likewise: Z_c = (z - Z s) / gamma where z is M^-1 u. A warp takes a few vectors to form products, so that registers hold few sums and many loads,
-// and a thread takes a chunk of every vector to form u.
+// H. The Z of a flexible method, A Z = V H, turns likewise: Z_c = (z - Z s) / gamma, z = M^-1 u.
 #pragma once
 
-#include "heddle/kernels/basis_arguments.hpp"
+#include "heddle/kernels/basis_block.cuh"
 #include "heddle/kernels/step.cuh"
 
 namespace heddle::device {
-
-template <class M, class S, class Chunk>
-class BasisBlock {
- public:
-  using Values = typename Chunk::Values;
-  using Multiple = Coefficient<M::ring, S>;
-  static constexpr int size = ring_size(M::ring);
-  static constexpr int warps = threads_of_basis / 32;
-  static constexpr int vectors_of_warp = vectors_of_basis_warp(size);
-
-  /// Block number `block` of those that share the rows, before a basis of `count` vectors.
-  __device__ BasisBlock(const BasisArguments& a, int block, int count)
-      : a_(a), block_(block), count_(count), first_(Offset(block) * a.chunks_of_block) {
-    extern __shared__ __align__(32) double shared[];
-    numbers_ = shared;
-    sums_ = numbers_ + products_of_basis(a.most, size);
-    chunks_ = int(min(Offset(a.chunks_of_block), a.chunks - first_));
-  }
-
-  __device__ double* numbers() const { return numbers_; }
-  /// Room for a number of each vector and one more, once sums are left.
-  __device__ double* scratch() const { return sums_; }
-  __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
-  __device__ int count() const { return count_; }
-  __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
-  __device__ S* preconditioned(int k) const {
-    return static_cast<S*>(a_.preconditioned) + k * a_.stride;
-  }
-  __device__ static int lane() { return threadIdx.x % 32; }
-  __device__ static int warp() { return threadIdx.x / 32; }
-
-  /// Calls `body(chunk)` for the chunks of this thread.
-  template <class Body>
-  __device__ void for_each_chunk(const Body& body) const {
-    for (int i = threadIdx.x; i < chunks_; i += threads_of_basis) body(chunk_at(i));
-  }
-
-  /// values_j += V numbers_j, times `sign`, where V begins with `basis` and `apart` numbers lie side
-  /// by side.
-  template <int apart, int fields>
-  __device__ void add_combination(const S* basis, const Chunk& of_field, S sign,
-                                  Values (&values)[fields]) const {
-    constexpr int loads = (size == 4 ? 64 : 128) / int(sizeof(Values));
-    const Chunk chunk = whole(of_field);
-    for (int first = 0; first < count_; first += loads) {
-      Values v[loads];
-#pragma unroll
-      for (int u = 0; u < loads; ++u) v[u] = chunk.load(basis + min(first + u, count_ - 1) * a_.stride);
-#pragma unroll
-      for (int u = 0; u < loads; ++u) {
-        if (first + u >= count_) continue;
-#pragma unroll
-        for (int j = 0; j < fields; ++j) {
-          const double* const number = numbers_ + ((first + u) * apart + j) * size;
-          Multiple c;
-#pragma unroll
-          for (int n = 0; n < size; ++n) c.component[n] = sign * S(number[n]);
-#pragma unroll
-          for (int e = 0; e < Chunk::elements; ++e) add_multiple(values[j].at[e], v[u].at[e], c);
-        }
-      }
-    }
-  }
-
-  /// Leaves the sums V* u, V* w of each vector and, behind those, |u|^2 and <u, w>.
-  __device__ void leave_products() {
-    constexpr int numbers = vectors_of_warp * numbers_of_vector;
-    const int groups = count_ / vectors_of_warp + 1;
-    // All warps share out the rows where vectors are few.
-    const int warps_of_group = groups < warps ? warps / groups : 1;
-    for (int item = warp(); item < groups * warps_of_group; item += warps) {
-      double sums[numbers] = {};
-      const int group = item / warps_of_group, part = item % warps_of_group;
-      add_products(group * vectors_of_warp, 32 * part + lane(), 32 * warps_of_group, sums);
-      add_over_lanes(sums);
-      if (lane() != 0) continue;
-#pragma unroll
-      for (int n = 0; n < numbers; ++n) sums_[item * numbers + n] = sums[n];
-    }
-    __syncthreads();
-    for (int k = threadIdx.x; k < (count_ + 1) * numbers_of_vector; k += threads_of_basis) {
-      const double* const of_warps = sums_ + k / numbers * warps_of_group * numbers + k % numbers;
-      double sum = 0;
-      for (int part = 0; part < warps_of_group; ++part) sum += of_warps[part * numbers];
-      a_.sums[k * a_.blocks + block_] = sum;
-    }
-  }
-  /// Those of all blocks, as the numbers of each.
-  __device__ void add_products_of_blocks() {
-    for (int k = warp(); k < (count_ + 1) * numbers_of_vector; k += warps) {
-      double sum[1] = {};
-      for (int block = lane(); block < a_.blocks; block += 32) {
-        sum[0] += a_.sums[k * a_.blocks + block];
-      }
-      add_over_lanes(sum);
-      if (lane() == 0) numbers_[k] = sum[0];
-    }
-    __syncthreads();
-  }
-
- private:
-  static constexpr int numbers_of_vector = 2 * size;
-
-  __device__ Chunk chunk_at(int i) const {
-    const Offset at = first_ + i;
-    const auto plane = a_.walk.planes == 1 ? 0u : unsigned(at / a_.chunks_of_plane);
-    return Chunk(a_.walk, plane, at - plane * a_.chunks_of_plane);
-  }
-  /// The chunk of a vector of the basis: behind the last element lie zeros, so that no load has to
-  /// ask, and many are on their way at once.
-  __device__ static Chunk whole(Chunk chunk) {
-    if constexpr (requires { chunk.count = 1; }) chunk.count = Chunk::elements;
-    return chunk;
-  }
-
-  /// Adds the products of vectors from `k` on, of which u is the last, over every `step`th chunk.
-  __device__ void add_products(int k, int first, int step, double* sums) const {
-    for (int i = first; i < chunks_; i += step) {
-      const Chunk chunk = chunk_at(i);
-      Values v[vectors_of_warp];
-#pragma unroll
-      for (int n = 0; n < vectors_of_warp; ++n) {
-        v[n] = whole(chunk).load(vector(max(0, min(k + n, count_ - 1))));
-      }
-      const Values u = chunk.load(static_cast<const S*>(a_.out));
-      const Values w = chunk.load(static_cast<const S*>(a_.in));
-#pragma unroll
-      for (int n = 0; n < vectors_of_warp; ++n) {
-        if (k + n >= count_) v[n] = u;
-#pragma unroll
-        for (int e = 0; e < Chunk::elements; ++e) {
-          double* const of_vector = sums + n * numbers_of_vector;
-          add_inner_product(v[n].at[e], u.at[e], of_vector);
-          add_inner_product(v[n].at[e], w.at[e], of_vector + size);
-        }
-      }
-    }
-  }
-
-  const BasisArguments& a_;
-  int block_, count_;
-  Offset first_;  // of its chunks
-  int chunks_;
-  double *numbers_, *sums_;
-};
 
 /// The sums V* u, V* w, |u|^2 and <u, w>.
 template <class M, class S, class Chunk>
@@ -321,7 +174,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   block.for_each_chunk([&](const Chunk& chunk) {
     typename Chunk::Values v[2] = {chunk.load(static_cast<const S*>(a.out)),
                                    chunk.load(static_cast<const S*>(a.in))};
-    block.template add_combination<2>(block.vector(0), chunk, S(-1), v);
+    block.template add_combination<2>(0, chunk, S(-1), v);
 #pragma unroll
     for (int e = 0; e < Chunk::elements; ++e) {
       scale(v[0].at[e], inverse);
@@ -332,10 +185,10 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
     chunk.store(static_cast<S*>(a.out), v[1]);
     if constexpr (methods::is_flexible<M>) {
       typename Chunk::Values z[1] = {chunk.load(static_cast<const S*>(a.z))};
-      block.template add_combination<2>(block.preconditioned(0), chunk, S(-1), z);
+      block.template add_combination<2>(a.most, chunk, S(-1), z);
 #pragma unroll
       for (int e = 0; e < Chunk::elements; ++e) scale(z[0].at[e], inverse);
-      chunk.store(block.preconditioned(count), z[0]);
+      chunk.store(block.vector(a.most + count), z[0]);
     }
   });
 }
@@ -399,8 +252,7 @@ __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
     S* const out = static_cast<S*>(a.out);
     typename Chunk::Values sum[1] = {};
     if (adds) sum[0] = chunk.load(out);
-    const S* const basis = methods::is_flexible<M> ? block.preconditioned(0) : block.vector(0);
-    block.template add_combination<1>(basis, chunk, S(1), sum);
+    block.template add_combination<1>(methods::is_flexible<M> ? a.most : 0, chunk, S(1), sum);
     chunk.store(out, sum[0]);
   });
 }

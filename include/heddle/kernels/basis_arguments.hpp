@@ -17,20 +17,19 @@ struct BasisArguments {
   int blocks;     // that share them
   int chunks_of_block;
   LoopState* state;
-  int side;              // of the state, that was written last
-  int most;              // vectors that the basis has room for
-  void* basis;           // V
-  void* preconditioned;  // Z of a flexible method
-  Offset stride;         // scalars from one vector to the next
-  const void* in;        // w: the image of u
-  void* out;             // u: the newest vector
-  const void* z;         // M^-1 u, of a flexible method
-  double* sums;          // of each block one behind the other
-  double* hessenberg;    // columns of `most` + 1 numbers
-  double* column;        // the one that a decision turns, or the coefficients of a solution
-  double* kept;          // numbers that decisions keep
-  int staged;            // doubles of those, if decisions find them in shared memory; else 0
-  int* count;            // vectors that a solution is formed of
+  int side;            // of the state, that was written last
+  int most;            // vectors that the basis has room for
+  void* basis;         // V, and behind it Z of a flexible method
+  Offset stride;       // scalars from one vector to the next
+  const void* in;      // w: the image of u
+  void* out;           // u: the newest vector
+  const void* z;       // M^-1 u, of a flexible method
+  double* sums;        // of each block one behind the other
+  double* hessenberg;  // columns of `most` + 1 numbers
+  double* column;      // the one that a decision turns, or the coefficients of a solution
+  double* kept;        // numbers that decisions keep
+  int staged;          // doubles of those, if decisions find them in shared memory; else 0
+  int* count;          // vectors that a solution is formed of
 };
 
 /// Vectors whose products with two others a warp sums at once.
