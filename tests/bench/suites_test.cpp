@@ -189,10 +189,16 @@ TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
   solver_suite(*session, *problem);
   const auto run = session->run();
   std::vector<std::string> quantities;
+  std::size_t cut = 0;
   for (const Record& record : run.records) {
     SCOPED_TRACE(record.quantity);
     quantities.push_back(record.quantity);
-    EXPECT_EQ(record.tolerance.has_value(), GetParam() == 0);
+    const Candidate* own = record.find(Role::chosen);
+    ASSERT_NE(own, nullptr);
+    // A hundred iterations are never too many.
+    const bool is_short = *own->iterations <= 100 && !record.tolerance;
+    EXPECT_EQ(record.tolerance.has_value(), GetParam() == 0 && !is_short);
+    cut += record.tolerance ? 1 : 0;
     const double tolerance = record.tolerance.value_or(1e-8);
     EXPECT_GE(tolerance, 1e-8);
     EXPECT_LE(tolerance, 0.1);
@@ -207,8 +213,6 @@ TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
     EXPECT_NEAR(honest.seconds->median, 1e-5, 1e-12);
     EXPECT_EQ(record.best_peer(), nullptr);
 
-    const Candidate* own = record.find(Role::chosen);
-    ASSERT_NE(own, nullptr);
     EXPECT_GT(*own->iterations, 10);
     EXPECT_EQ(own->status, "converged");
     EXPECT_LE(*own->residual, 1.001 * tolerance);
@@ -225,6 +229,7 @@ TEST_P(SolversOfSuites, AreNotBelievedWithoutAResidual) {
     expected.push_back(expected.back() + "+jacobi");
   }
   EXPECT_EQ(quantities, expected);
+  EXPECT_EQ(cut > quantities.size() / 2, GetParam() == 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfAnyLength, SolversOfSuites, testing::Values(0.0, infinity));

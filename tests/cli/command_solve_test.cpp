@@ -8,10 +8,10 @@ using Json = nlohmann::json;
 
 void expect_report(const Json& json, const std::string& entry, double tolerance) {
   const std::set<std::string> needed = {
-      "status",        "iterations",          "residual",  "error",   "plan",        "loop",
-      "entry",         "precision",           "rows",      "entries", "restarts",    "memory",
-      "times",         "bytes_per_iteration", "bandwidth", "stored",  "plan_reason", "solver",
-      "solver_reason", "backward_error",      "shift"};
+      "status",        "iterations",          "residual",  "error",         "plan",        "loop",
+      "entry",         "precision",           "rows",      "entries",       "restarts",    "memory",
+      "times",         "bytes_per_iteration", "bandwidth", "stored",        "plan_reason", "solver",
+      "solver_reason", "backward_error",      "shift",     "preconditioner"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (key != "detail") found.insert(key);

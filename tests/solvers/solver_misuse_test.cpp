@@ -141,7 +141,8 @@ class Stated final : public Preconditioner<double> {
 
 TEST(SolverMisuse, RefusesPreconditionersThatVary) {
   const Operator<E> A = line_operator();
-  const std::string why = " needs a constant preconditioner, and this one says that it varies; use FGMRES";
+  const std::string why =
+      " needs a constant preconditioner, and this one says that it varies; use FGMRES";
   const auto refused = [&](const char* title, const auto& make) {
     expect_error(ErrorKind::unsupported, title + why, make);
   };
