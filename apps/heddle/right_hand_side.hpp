@@ -21,9 +21,6 @@ struct RightHandSide {
 RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
                               double shift, const Device& device, Progress* progress);
 
-/// |x - exact| / |exact|; |x| where the solution is 0.
-double relative_error(const AnyField& x, const AnyField& exact);
-
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
