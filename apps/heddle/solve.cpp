@@ -1,6 +1,6 @@
 // `heddle solve`: a system from a file, solved and reported.
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -261,7 +261,7 @@ void add_solve(CLI::App& app, int& status) {
   command
       ->add_option(
           "--restart", options->restart,
-          "iterations of gmres and fgmres between restarts, each of which keeps a vector [" +
+          "iterations of gmres and fgmres between restarts, each of which keeps a vector or two [" +
               std::to_string(SolverOptions{}.restart) + "]")
       ->transform(whole_number(1, std::numeric_limits<int>::max()))
       ->type_name("M");

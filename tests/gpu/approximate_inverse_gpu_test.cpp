@@ -11,6 +11,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/operator.hpp"
+#include "support/distance.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -27,15 +28,6 @@ const char* const plans[] = {"pJDS,loop=graph",
                              "pJDS,loop=persistent",
                              "pJDS,loop=stepped",
                              "pJDS,loop=graph,iteration-precision=single"};
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    size += b[i] * b[i];
-  }
-  return std::sqrt(sum / size);
-}
 
 std::vector<std::byte> bytes_on_host(const detail::SlicedOperator<double>& of) {
   std::vector<std::byte> bytes(of.stored_values().size());

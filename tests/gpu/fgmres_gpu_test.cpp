@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
-#include "heddle/bicgstab.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/solver_preconditioner.hpp"

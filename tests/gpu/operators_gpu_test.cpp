@@ -12,6 +12,7 @@
 #include "heddle/minres.hpp"
 #include "heddle/operator_algebra.hpp"
 #include "heddle/polynomial.hpp"
+#include "support/distance.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -39,15 +40,6 @@ std::string_view form_of(const std::string& plan) {
 /// The same where the matrix itself is not sliced storage either, and so has no plan.
 std::string_view form_without_plan(const std::string& plan) {
   return plan.find("dynamic") != std::string::npos ? "stepped" : "graph";
-}
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    size += b[i] * b[i];
-  }
-  return std::sqrt(sum / size);
 }
 
 template <class E>

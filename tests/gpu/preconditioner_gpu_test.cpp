@@ -12,6 +12,7 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/row_preconditioner.hpp"
+#include "support/distance.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/row_weights.hpp"
@@ -77,15 +78,6 @@ struct Laplacian {
     matrix = matrix_of(pattern, entries);
   }
 };
-
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    size += b[i] * b[i];
-  }
-  return std::sqrt(sum / size);
-}
 
 template <class E>
 Field<E> there(const Field<E>& field, const Device& device) {
