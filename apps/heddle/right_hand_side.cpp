@@ -1,6 +1,7 @@
 #include "right_hand_side.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "heddle/error.hpp"
 #include "matrix_options.hpp"
@@ -28,42 +29,72 @@ int scalars_of_number(const AnyEntry& entry) {
 
 }  // namespace
 
-AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
-                        const std::string& path, const Device& device, Progress* progress) {
-  AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
-  if (field.rows() != matrix.rows()) {
-    throw Error(ErrorKind::size_mismatch,
-                option + " " + path + " has " + std::to_string(field.rows()) + " rows" +
-                    (field.components() > 1
-                         ? " of " + std::to_string(field.components()) + " real numbers each"
-                         : "") +
-                    ", the matrix has " + std::to_string(matrix.rows()));
+std::vector<AnyField> read_fields_for(const AnyOperator& matrix, int count,
+                                      const std::string& option, const std::string& path,
+                                      const Device& device, Progress* progress) {
+  AnyField all = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
+  if (Offset(all.rows()) != Offset(matrix.rows()) * count) {
+    throw Error(
+        ErrorKind::size_mismatch,
+        option + " " + path + " has " + std::to_string(all.rows()) + " rows" +
+            (all.components() > 1 ? " of " + std::to_string(all.components()) + " real numbers each"
+                                  : "") +
+            ", the matrix has " + std::to_string(matrix.rows()) +
+            (count > 1 ? ", which is " + std::to_string(count) + " times as many in all" : ""));
   }
-  return field;
+  std::vector<AnyField> fields;
+  if (count == 1) {
+    fields.push_back(std::move(all));
+    return fields;
+  }
+  const Offset scalars = Offset(matrix.rows()) * all.components();
+  for (int k = 0; k < count; ++k) {
+    AnyField& field = fields.emplace_back(matrix.rows(), all.components(), all.precision(), device);
+    for (Offset i = 0; i < scalars; ++i) field.set(i, all.get(k * scalars + i));
+  }
+  return fields;
 }
 
-RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
-                              double shift, const Device& device, Progress* progress) {
+AnyField joined(const std::vector<AnyField>& fields, const Device& device) {
+  const AnyField& first = fields.front();
+  const Offset rows = Offset(first.rows()) * static_cast<Offset>(fields.size());
+  AnyField all(checked_index(rows), first.components(), first.precision(), device);
+  Offset next = 0;
+  for (const AnyField& field : fields) {
+    const Offset scalars = Offset(field.rows()) * field.components();
+    for (Offset i = 0; i < scalars; ++i) all.set(next++, field.get(i));
+  }
+  return all;
+}
+
+RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
+                              const AnyOperator& A, double shift, const Device& device,
+                              Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
     Stopwatch reading;
-    AnyField b = read_field_for(A, "--rhs", rhs, device, progress);
+    std::vector<AnyField> b = read_fields_for(A, count, "--rhs", rhs, device, progress);
     return {std::move(b), {}, rhs, reading.seconds()};
   }
-  RightHandSide made{A.row_field(), {}, "ones", 0};
-  if (rhs.empty()) {
-    made.exact = A.column_field();
-    fill_random(*made.exact, seed);
-    A.apply(*made.exact, made.b);
-    for (Offset i = 0; shift != 0 && i < Offset(made.b.rows()) * made.b.components(); ++i) {
-      made.b.set(i, made.b.get(i) + shift * made.exact->get(i));
-    }
-    made.text = std::string(shift != 0 ? "(A + sigma I)" : "A") +
-                " x* with x* uniform in [-1, 1), seed " + std::to_string(seed);
-    return made;
-  }
+  RightHandSide made{{}, {}, "ones", 0};
   const int scalars = scalars_of_number(A.entry());
-  for (Offset i = 0; i < Offset(made.b.rows()) * made.b.components(); i += scalars)
-    made.b.set(i, 1);
+  for (int k = 0; k < count; ++k) {
+    AnyField& b = made.b.emplace_back(A.row_field());
+    const Offset end = Offset(b.rows()) * b.components();
+    if (!rhs.empty()) {
+      for (Offset i = 0; i < end; i += scalars) b.set(i, 1);
+      continue;
+    }
+    AnyField& exact = made.exact.emplace_back(A.column_field());
+    fill_random(exact, seed + static_cast<std::uint64_t>(k));
+    A.apply(exact, b);
+    for (Offset i = 0; shift != 0 && i < end; ++i) b.set(i, b.get(i) + shift * exact.get(i));
+  }
+  if (rhs.empty()) {
+    made.text =
+        std::string(shift != 0 ? "(A + sigma I)" : "A") + " x* with x* uniform in [-1, 1), seed " +
+        std::to_string(seed) +
+        (count > 1 ? " to " + std::to_string(seed + static_cast<std::uint64_t>(count) - 1) : "");
+  }
   return made;
 }
 

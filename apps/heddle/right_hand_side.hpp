@@ -2,30 +2,35 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
 
 struct RightHandSide {
-  AnyField b;
-  std::optional<AnyField> exact;  // the solution, where it is known
-  std::string text;               // for reports
+  std::vector<AnyField> b;
+  std::vector<AnyField> exact;  // the solutions, where they are known
+  std::string text;             // for reports
   double read_seconds = 0;
 };
 
-/// `rhs` as --rhs has it: a file, ones, or empty for (A + shift I) x* with a random x* of this
-/// seed.
-RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const AnyOperator& A,
-                              double shift, const Device& device, Progress* progress);
+/// `rhs` as --rhs has it: a file of `count` right-hand sides one behind the other, ones, or empty
+/// for (A + shift I) x* with random x* of this seed and those that follow it.
+RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
+                              const AnyOperator& A, double shift, const Device& device,
+                              Progress* progress);
 
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
-/// A file given with an option has the rows that the matrix has, or `Error` (size_mismatch).
-AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
-                        const std::string& path, const Device& device, Progress* progress);
+/// A file given with an option has `count` fields, one behind the other, of the rows that the
+/// matrix has, or `Error` (size_mismatch).
+std::vector<AnyField> read_fields_for(const AnyOperator& matrix, int count,
+                                      const std::string& option, const std::string& path,
+                                      const Device& device, Progress* progress);
+/// Such fields as one.
+AnyField joined(const std::vector<AnyField>& fields, const Device& device);
 
 }  // namespace heddle::cli

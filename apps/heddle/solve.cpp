@@ -32,6 +32,7 @@ struct SolveOptions {
   std::optional<std::string> preconditioner;
   double shift = 0;
   std::optional<double> tolerance;
+  int right_hand_sides = 1;
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<int> restart;
@@ -174,42 +175,45 @@ int run_solve(const SolveOptions& options) {
   outcome.memory = A.memory();
   outcome.build_seconds = building.seconds();
 
-  const RightHandSide given =
-      right_hand_side(options.rhs, options.seed, A, options.shift, device, progress.get());
-  const AnyField& b = given.b;
+  const RightHandSide given = right_hand_side(options.rhs, options.right_hand_sides, options.seed,
+                                              A, options.shift, device, progress.get());
   outcome.right_hand_side = given.text;
   outcome.read_seconds += given.read_seconds;
-  AnyField x = A.column_field();
+  std::vector<AnyField> guess(given.b.size(), A.column_field());
   if (!options.guess.empty()) {
-    x = read_field_for(A, "--guess", options.guess, device, progress.get());
+    guess = read_fields_for(A, options.right_hand_sides, "--guess", options.guess, device,
+                            progress.get());
   }
-
-  const AnyField guess = x;
+  std::vector<AnyField> x;
   const auto solve_once = [&] {
     x = guess;
     watch.begin(*built_solver, outcome.method);
-    outcome.report = built_solver->solve(b, x);
-    watch.end(outcome.report);
+    outcome.reports = built_solver->solve(given.b, x);
+    outcome.reported = most_telling(outcome.reports);
+    watch.end(outcome.report(), outcome.reported);
   };
   std::vector<double> seconds;
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     solve_once();
-    while (outcome.method.gives_way(outcome.report)) {
+    while (outcome.method.gives_way(outcome.report())) {
       make_solver();
       solve_once();
     }
-    seconds.push_back(outcome.report.iterate_seconds);
+    seconds.push_back(outcome.report().iterate_seconds);
   }
   std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
-  outcome.report.iterate_seconds = seconds[static_cast<std::size_t>(options.repetitions) / 2];
-  if (given.exact) outcome.error = relative_error(x, *given.exact);
+  outcome.reports[outcome.reported].iterate_seconds =
+      seconds[static_cast<std::size_t>(options.repetitions) / 2];
+  for (std::size_t k = 0; k < given.exact.size(); ++k) {
+    outcome.errors.push_back(relative_error(x[k], given.exact[k]));
+  }
 
   Stopwatch writing;
-  if (options.output && !is_refused(outcome.report)) {
-    x.write(*options.output, matrix.entry(), progress.get());
+  if (options.output && !is_refused(outcome.report())) {
+    joined(x, device).write(*options.output, matrix.entry(), progress.get());
   }
-  options.history.write(built_solver->history(), outcome.report, tolerance, picture_title(outcome),
-                        system_in_words(outcome));
+  options.history.write(built_solver->history(outcome.reported), outcome.report(), tolerance,
+                        picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
 
@@ -218,7 +222,7 @@ int run_solve(const SolveOptions& options) {
   } else if (!options.matrix.quiet) {
     print(outcome, device);
   }
-  return outcome.report.converged() ? 0 : 1;
+  return outcome.report().converged() ? 0 : 1;
 }
 
 }  // namespace
@@ -233,6 +237,13 @@ void add_solve(CLI::App& app, int& status) {
                    "with a random x*, and the "
                    "report shows the error against that")
       ->type_name("FILE|ones");
+  command
+      ->add_option("--right-hand-sides", options->right_hand_sides,
+                   "systems with this matrix that are solved side by side; files have them one "
+                   "behind the other, and the report tells most of the one that took longest")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1000))
+      ->type_name("N");
   command->add_option("--guess", options->guess, "where to start from; zero without it")
       ->type_name("FILE");
   command

@@ -1,5 +1,6 @@
 #include "solve_report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "heddle/tools/text.hpp"
@@ -7,6 +8,29 @@
 #include "readable.hpp"
 
 namespace heddle::cli {
+
+namespace {
+
+nlohmann::ordered_json error_of(const SolveOutcome& outcome, std::size_t system) {
+  if (system >= outcome.errors.size()) return {};
+  return number_or_null(outcome.errors[system]);
+}
+
+void print_systems(const SolveOutcome& outcome) {
+  if (outcome.reports.size() == 1) return;
+  long long least = outcome.report().iterations, most = least;
+  std::size_t converged = 0;
+  for (const Report& report : outcome.reports) {
+    least = std::min(least, report.iterations);
+    most = std::max(most, report.iterations);
+    converged += report.converged() ? 1 : 0;
+  }
+  std::printf(
+      "systems    %zu right-hand sides, %zu converged, %lld to %lld iterations; number %zu:\n",
+      outcome.reports.size(), converged, least, most, outcome.reported + 1);
+}
+
+}  // namespace
 
 bool is_refused(const Report& report) {
   switch (report.status) {
@@ -21,15 +45,27 @@ bool is_refused(const Report& report) {
   }
 }
 
+std::size_t most_telling(const std::vector<Report>& reports) {
+  std::size_t told = 0;
+  for (std::size_t k = 1; k < reports.size(); ++k) {
+    const bool is_as_good = reports[k].converged() == reports[told].converged();
+    if (is_as_good ? reports[k].iterations > reports[told].iterations && reports[k].converged()
+                   : !reports[k].converged()) {
+      told = k;
+    }
+  }
+  return told;
+}
+
 nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
-  const Report& report = outcome.report;
+  const Report& report = outcome.report();
   nlohmann::ordered_json json;
   json["status"] = name(report.status);
   if (!report.detail.empty()) json["detail"] = report.detail;
   json["iterations"] = report.iterations;
   json["residual"] = number_or_null(report.residual);
   json["backward_error"] = number_or_null(report.backward_error);
-  json["error"] = outcome.error ? number_or_null(*outcome.error) : nlohmann::ordered_json();
+  json["error"] = error_of(outcome, outcome.reported);
   json["shift"] = outcome.shift;
   json["solver"] = outcome.method.method->name;
   json["solver_reason"] = outcome.method.reason;
@@ -49,13 +85,21 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
                    {"permute", report.permute_seconds},
                    {"iterate", report.iterate_seconds},
                    {"write", outcome.write_seconds}};
+  json["systems"] = nlohmann::ordered_json::array();
+  for (std::size_t k = 0; k < outcome.reports.size(); ++k) {
+    const Report& of = outcome.reports[k];
+    json["systems"].push_back({{"status", name(of.status)},
+                               {"iterations", of.iterations},
+                               {"residual", number_or_null(of.residual)},
+                               {"error", error_of(outcome, k)}});
+  }
   json["bytes_per_iteration"] = report.bytes_per_iteration;
   json["bandwidth"] = report.bandwidth();
   return json;
 }
 
 void print(const SolveOutcome& outcome, const Device& device) {
-  const Report& report = outcome.report;
+  const Report& report = outcome.report();
   std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
               io::printable(outcome.path).c_str(), readable_count(outcome.rows).c_str(),
               readable_count(outcome.rows).c_str(), std::string(outcome.entry.name()).c_str(),
@@ -75,6 +119,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
+  print_systems(outcome);
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
@@ -89,7 +134,9 @@ void print(const SolveOutcome& outcome, const Device& device) {
         "rounding   |b - A x| / (|A||x| + |b|) = %.1e, estimated: the backward error of x\n",
         report.backward_error);
   }
-  if (outcome.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *outcome.error);
+  if (outcome.reported < outcome.errors.size()) {
+    std::printf("error      |x - x*| / |x*| = %.3e\n", outcome.errors[outcome.reported]);
+  }
   std::printf("time       read %s, build %s, permute %s, iterate %s",
               readable_seconds(outcome.read_seconds).c_str(),
               readable_seconds(outcome.build_seconds).c_str(),

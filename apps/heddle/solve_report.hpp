@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/runtime/any_entry.hpp"
 #include "method_choice.hpp"
@@ -25,8 +26,10 @@ struct SolveOutcome {
   MemoryUse memory;
   double shift = 0;
   std::string right_hand_side;
-  Report report;
-  std::optional<double> error;  // |x - x*| / |x*| where the solution x* is known
+  std::vector<Report> reports;  // of each right-hand side
+  std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
+  std::size_t reported = 0;     // the system that the report tells most of
+  const Report& report() const { return reports.at(reported); }
   double read_seconds = 0;
   double build_seconds = 0;
   double write_seconds = 0;
@@ -35,6 +38,9 @@ struct SolveOutcome {
 /// No iteration was made, nor can be: x is as it was given, and an older solution stays in its
 /// file.
 bool is_refused(const Report& report);
+
+/// The first that is not solved, else the first of those that took the most iterations.
+std::size_t most_telling(const std::vector<Report>& reports);
 
 nlohmann::ordered_json to_json(const SolveOutcome& outcome);
 void print(const SolveOutcome& outcome, const Device& device);

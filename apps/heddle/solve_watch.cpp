@@ -35,11 +35,12 @@ void SolveWatch::begin(const AnySolver& solver, const MethodChoice& method) {
   table_->begin(words);
 }
 
-void SolveWatch::end(const Report& report) {
-  if (table_) table_->end(report, solver_->history());
+void SolveWatch::end(const Report& report, std::size_t system) {
+  if (table_) table_->end(report, solver_->history(system));
 }
 
 void SolveWatch::see(const SolveProgress& now) {
+  if (now.system != 0) return;
   if (table_ && table_->see(now, solver_->history())) return;
   if (progress_ == nullptr) return;
   char text[64];

@@ -22,9 +22,10 @@ class SolveWatch {
   /// Sets the observer, if anything is to be shown. This must outlive the solver.
   void listen(SolverOptions& settings);
 
-  /// Around each solve, first of all and last of all.
+  /// Around each solve, first of all and last of all. While it runs its first system is shown, in
+  /// the end the one of the report.
   void begin(const AnySolver& solver, const MethodChoice& method);
-  void end(const Report& report);
+  void end(const Report& report, std::size_t system);
 
  private:
   void see(const SolveProgress& now);

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heddle/detail/method_over.hpp"
@@ -54,6 +55,15 @@ class HEDDLE_EXPORT KrylovSolver {
   /// overflow, that is zero (`out_of_range`). The second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
+  /// Several systems with this matrix side by side, from a guess each: products read the matrix
+  /// once for up to 8 of them, and more are solved 8 at a time. Each ends for itself, with the x
+  /// and the report that it has alone, but for times and, under `loop=persistent`, the loop's form;
+  /// the bytes of an iteration count its share of the matrix. Methods that keep a basis solve one
+  /// system after the other. No x shares memory with another field. Room for the systems beyond the
+  /// first, as much as each of them has alone, comes with the first solve that needs it, or `Error`
+  /// (memory) before that begins.
+  std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
+
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
   /// or one that only queues work (`LinearOperator::is_capturable`): queued as one graph, without
   /// waiting and, but for the first call, without allocating. b and x lie in the GPU's memory,
@@ -89,8 +99,9 @@ class HEDDLE_EXPORT KrylovSolver {
   /// space is the one before, or where memory ran out for another loop the new one, `stepped`.
   void set_null_space(const std::vector<FieldView<const S>>& vectors);
 
-  /// Relative residuals of the recurrence, from iteration 0, if the options ask for them.
-  const std::vector<double>& history() const { return history_; }
+  /// Relative residuals of the recurrence, from iteration 0, if the options ask for them. `system`:
+  /// of those that the last solve had.
+  const std::vector<double>& history(std::size_t system = 0) const { return histories_.at(system); }
 
   /// Bytes that it has allocated since it was made: fields, sums, and what its loop needs. b and x
   /// come to that where a solve cannot use the caller's, a null space, what `enqueue` prepares, the
@@ -99,8 +110,9 @@ class HEDDLE_EXPORT KrylovSolver {
   long long memory() const { return memory_; }
 
   const LinearOperator<S>& matrix() const { return matrix_; }
-  /// What one iteration moves, as modelled; 0 where the operator does not say.
-  long long bytes_per_iteration() const;
+  /// What one iteration moves, as modelled; 0 where the operator does not say. `systems`: that
+  /// share the passes over the matrix.
+  long long bytes_per_iteration(std::size_t systems = 1) const;
 
   const SolverOptions& options() const { return options_; }
   /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
@@ -116,11 +128,29 @@ class HEDDLE_EXPORT KrylovSolver {
  private:
   friend class detail::HostSolve<S>;
 
+  /// What a solver has for each system that it solves side by side with others.
+  static constexpr int most_side_by_side = Reduction<S>::width;
+  struct Place {
+    FieldView<S> residual;
+    FieldView<S> kept;      // an earlier iterate, as good as the recurrence says
+    FieldView<S> verified;  // the iterate of the least true residual so far: at first the guess
+    detail::LoopVectors<S> vectors;
+    std::optional<FieldView<S>> own_b, own_x;
+  };
+  Place make_place();
+  /// As many places, and loops for them.
+  void make_places(std::size_t count);
+  void solve_all(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
+                 std::span<Report> reports);
+  void solve_side_by_side(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x,
+                          std::size_t first, std::span<Report> reports);
+
   /// What the loop over `matrix`, in the form that suits it, allocates beside the method's vectors.
-  Workspace workspace_of_loop(const LinearOperator<S>& matrix) const;
-  std::unique_ptr<detail::MethodLoop<S>> make_loop(const LinearOperator<S>& matrix);
+  Workspace workspace_of_loop(const LinearOperator<S>& matrix, std::size_t systems = 1) const;
+  std::unique_ptr<detail::MethodLoop<S>> make_loop(const LinearOperator<S>& matrix,
+                                                   std::size_t systems);
   /// The loop over `matrix`, which is `matrix_` or its `iterated()`; made where it is not there.
-  detail::MethodLoop<S>& loop_over(const LinearOperator<S>& matrix);
+  detail::MethodLoop<S>& loop_over(const LinearOperator<S>& matrix, std::size_t systems = 1);
   /// Passes over a field that an iteration makes beside products and preconditioner, and how many
   /// of those two it has.
   struct Cost {
@@ -131,7 +161,7 @@ class HEDDLE_EXPORT KrylovSolver {
   /// What a loop that lives on a GPU needs of the preconditioner and the null space.
   cuda::LoopPreconditioner<S> preconditioner_of_loop();
   /// The form of the loop over `matrix`, which may be another than its plan's.
-  LoopForm form_of_loop(const LinearOperator<S>& matrix) const;
+  LoopForm form_of_loop(const LinearOperator<S>& matrix, std::size_t systems = 1) const;
 
   /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
   /// has not sufficed.
@@ -145,7 +175,7 @@ class HEDDLE_EXPORT KrylovSolver {
   void project(const FieldView<S>& field);
   /// A vector of the method's that holds nothing between two of its iterations; without data where
   /// there is none.
-  FieldView<S> spare() const;
+  FieldView<S> spare(const Place& place) const;
 
   bool fits_in_place(const FieldView<const S>& field) const;
   FieldView<S>& own(std::optional<FieldView<S>>& field);
@@ -188,16 +218,13 @@ class HEDDLE_EXPORT KrylovSolver {
   NullSpace null_space_;
   bool is_applied_ = false;  // foreign work, once
   std::optional<bool> suits_method_;
-  std::vector<FieldView<S>> work_;  // the method's vectors behind x and r
-  detail::BasisRoom<S> basis_room_;
+  std::vector<Place> places_;  // the first is always there
   /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
-  std::unique_ptr<detail::MethodLoop<S>> loop_, loop_on_matrix_;
-  FieldView<S> residual_;
-  FieldView<S> kept_;      // an earlier iterate, as good as the recurrence says
-  FieldView<S> verified_;  // the iterate of the least true residual so far: at first the guess
-  std::optional<FieldView<S>> own_b_;
-  std::optional<FieldView<S>> own_x_;
-  std::vector<double> history_;
+  struct Loops {
+    std::unique_ptr<detail::MethodLoop<S>> iterated, on_matrix;
+  };
+  Loops of_one_, of_all_;  // of the first place, and of all that there are
+  std::vector<std::vector<double>> histories_{1};
   std::shared_ptr<cuda::EnqueuedSolve<S>>
       enqueued_;                              // null before the first, and for other options
   std::shared_ptr<device::LoopWatch> watch_;  // of all of them

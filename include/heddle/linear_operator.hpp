@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -79,6 +80,20 @@ class HEDDLE_EXPORT LinearOperator {
                              Reduction<S>& reduction, const Stream& stream) const {
     apply(S(1), x, S(0), y, stream);
     return real_dot<S>(x, y, reduction, stream);
+  }
+
+  /// y_k = A x_k for up to `Reduction::width` fields, which an operator may do in one pass over its
+  /// matrix; `dots`, unless empty, are Re <x_k, y_k>. Each has the bits of a product alone.
+  virtual void apply_all(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
+                         std::span<sum_t<S>> dots, Reduction<S>& reduction,
+                         const Stream& stream) const {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (dots.empty()) {
+        apply(S(1), x[k], S(0), y[k], stream);
+      } else {
+        dots[k] = apply_dot(x[k], y[k], reduction, stream);
+      }
+    }
   }
 
   /// r = b - A x; returns |r|^2.

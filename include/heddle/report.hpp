@@ -35,6 +35,7 @@ struct HEDDLE_EXPORT SolveProgress {
   long long iteration = 0;
   double relative_residual = 0;  // of the recurrence, relative to the baseline
   double seconds = 0;
+  int system = 0;  // of those that are solved side by side
 };
 
 struct HEDDLE_EXPORT SolverOptions {

@@ -112,8 +112,21 @@ Report AnySolver::solve(const AnyField& b, AnyField& x) {
       solver_);
 }
 
-const std::vector<double>& AnySolver::history() const {
-  return std::visit([](const auto& solver) -> const auto& { return solver->history(); }, solver_);
+std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyField> x) {
+  return std::visit(
+      [&]<class S>(const std::unique_ptr<KrylovSolver<S>>& solver) {
+        std::vector<FieldView<const S>> from;
+        std::vector<FieldView<S>> to;
+        for (const AnyField& field : b) from.push_back(field.view<S>());
+        for (AnyField& field : x) to.push_back(field.view<S>());
+        return solver->solve(from, to);
+      },
+      solver_);
+}
+
+const std::vector<double>& AnySolver::history(std::size_t system) const {
+  return std::visit([&](const auto& solver) -> const auto& { return solver->history(system); },
+                    solver_);
 }
 
 }  // namespace heddle

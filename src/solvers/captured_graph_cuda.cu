@@ -6,8 +6,10 @@ namespace heddle::cuda {
 
 namespace {
 
-__global__ void continue_while_zero(cudaGraphConditionalHandle handle, const int* stop) {
-  cudaGraphSetConditional(handle, *stop == 0 ? 1 : 0);
+__global__ void continue_while_any_is_zero(cudaGraphConditionalHandle handle, Flags stops) {
+  int zeros = 0;
+  for (int k = 0; k < stops.count; ++k) zeros += stops.first[k * stops.stride] == 0 ? 1 : 0;
+  cudaGraphSetConditional(handle, zeros > 0 ? 1 : 0);
 }
 __global__ void enter_unless_zero(cudaGraphConditionalHandle handle, const int* flag) {
   cudaGraphSetConditional(handle, *flag != 0 ? 1 : 0);
@@ -114,11 +116,11 @@ void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType t
 
 }  // namespace
 
-void capture_while_zero(const Stream& capturing, const int* stop, const Capture& body) {
+void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body) {
   capture_conditional(
       capturing, cudaGraphCondTypeWhile,
-      [stop](const Stream& stream, cudaGraphConditionalHandle handle) {
-        continue_while_zero<<<1, 1, 0, stream.queue>>>(handle, stop);
+      [stops](const Stream& stream, cudaGraphConditionalHandle handle) {
+        continue_while_any_is_zero<<<1, 1, 0, stream.queue>>>(handle, stops);
       },
       body);
 }

@@ -10,9 +10,15 @@ namespace heddle::cuda {
 /// What is queued on the stream becomes part of a graph.
 using Capture = std::function<void(const Stream&)>;
 
-/// Queues, on a stream that is being captured, what `body` queues, again and again while `*stop` on
-/// the device is 0: looked at before the first time and after each.
-void capture_while_zero(const Stream& capturing, const int* stop, const Capture& body);
+/// Integers on the device, so far apart.
+struct Flags {
+  const int* first;
+  int count = 1;
+  int stride = 1;
+};
+/// Queues, on a stream that is being captured, what `body` queues, again and again while one of
+/// `stops` is 0: looked at before the first time and after each.
+void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body);
 
 /// The same once, if `*flag` is not 0 by then.
 void capture_if(const Stream& capturing, const int* flag, const Capture& body);

@@ -47,41 +47,61 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         product_(make_queued_product(*parts_.matrix, product_of_loop(program_))),
         walk_(program_, product_->shape()),
         rows_(parts_.preconditioner.rows),
-        graph_(parts_.device, parts_.form),
+        graph_(parts_.device, parts_.form, parts_.systems.size()),
         tickets_(2, parts_.device),
         is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
-        places_(program_, counts_of(program_, *product_, rows_ != nullptr), parts_.device) {
-    const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue;
+        places_(program_, counts_of(program_, *product_, rows_ != nullptr), most_systems(),
+                parts_.device) {
+    const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && most_systems() == 1;
     if (product_->plan().loop.fused_updates && is_bare) {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
     }
     load();
-    if (parts_.basis.most > 0) basis_.emplace(program_, parts_.basis, walk_, parts_.device);
+    if (room().most > 0) basis_.emplace(program_, room(), walk_, parts_.device);
     if (together_.chunks_of_thread > 0) {
       packets_ = Array<device::Packet>(packets_of_meeting, parts_.device);
       round_ = Array<unsigned long long>(1, parts_.device);
     }
   }
 
-  detail::RunResult<double> run(const FieldView<S>& x, const FieldView<S>& r,
-                                const detail::RunLimits<double>& limits) override {
-    return graph_.run(kernels_on(x, r), x.data, r.data, limits);
+  void run(std::span<const detail::RunOf<S>> systems,
+           std::span<detail::RunResult<double>> results) override {
+    std::array<const void*, std::size_t{3} * device::most_operands> fields;
+    std::array<const RunLimits*, device::most_operands> limits;
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < systems.size(); ++k) {
+      limits[k] = systems[k].limits;
+      fields[count++] = systems[k].x.data;
+      fields[count++] = systems[k].r.data;
+      fields[count++] = vectors_of(systems[k]).work.data();
+    }
+    graph_.run(kernels_on(systems), {fields.data(), count}, {limits.data(), systems.size()},
+               results);
   }
   void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
                    const Stream& capturing) override {
-    capture_while_it_runs(kernels_on(x, r), state, capturing);
+    const detail::RunOf<S> system{0, x, r, nullptr};
+    capture_while_it_runs(kernels_on({&system, 1}), state, 1, capturing);
   }
 
  private:
   /// How far the queueing has come.
   struct Queued {
-    std::array<FieldView<S>, methods::most_vectors> v;
-    device::LoopState* state = nullptr;
-    int side = 0;          // of the state, that was written last
+    using Vectors = std::array<FieldView<S>, methods::most_vectors>;
+    std::array<Vectors, device::most_operands> v;  // of each system
+    std::size_t systems = 0;
+    device::LoopState* states = nullptr;
+    int side = 0;          // of the states, that was written last
     int turn = 0;          // of places: of the iteration's number
     bool is_first = true;  // no kernel is before the next one, which it could overlap
   };
+
+  std::size_t most_systems() const { return parts_.systems.size(); }
+  const detail::BasisRoom<S>& room() const { return parts_.systems.front().basis; }
+  const detail::LoopVectors<S>& vectors_of(const detail::RunOf<S>& system) const {
+    return parts_.systems[static_cast<std::size_t>(system.place)];
+  }
 
   bool joins(const Facts& facts, int i) const {
     return rows_ != nullptr && i >= 0 && joins_next(program_, facts, i);
@@ -93,13 +113,15 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// Compiles beside one another what is not there.
   void load() {
     const Stream& stream = parts_.device.stream();
-    const auto programs = step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
-                                                   product_->parts(), together_.chunks_of_thread});
+    const auto most = static_cast<int>(most_systems());
+    const auto programs =
+        step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
+                                 product_->parts(), together_.chunks_of_thread, most});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
     if (!joined.empty()) {
-      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts());
+      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(), most);
     }
     std::vector<std::future<void>> compiling;
     const auto compile = [&](const KernelSource& source) {
@@ -107,7 +129,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     };
     if (with_rows) compile(*with_rows);
     for (const StepProgram& program : programs) compile(program.source);
-    product_->prepare_loop();
+    product_->prepare_loop(most);
     for (auto& compiled : compiling) compiled.get();
 
     for (const StepProgram& program : programs) {
@@ -131,7 +153,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const int most = std::max(2, (ends ? 20 : 4) / std::max(1, products) / 2 * 2);
     int best = most;
     // The last column of a basis is complete one iteration later.
-    const int run = parts_.basis.most > 0 ? parts_.basis.most + 1 : 0;
+    const int run = room().most > 0 ? room().most + 1 : 0;
     const auto left = [&](int body) { return (body - run % body) % body; };
     for (int body = most; body >= 2; body -= 2) {
       if (left(body) < left(best)) best = body;
@@ -139,38 +161,47 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     return best;
   }
 
-  LoopKernels kernels_on(const FieldView<S>& x, const FieldView<S>& r) {
-    return {[this, x, r](device::LoopState* state, const Stream& stream) {
-              begin(x, r, state);
+  /// While `systems` are there.
+  LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems) {
+    return {[this, systems](device::LoopState* states, const Stream& stream) {
+              begin(systems, states);
               queue(program_.start, true, stream);
               places_.carry();
             },
-            [this, x, r](device::LoopState* state, const Stream& stream) {
+            [this, systems](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {
                 // A graph of its own begins with the body.
-                begin(x, r, state);
+                begin(systems, states);
                 queued_.side = program_.start.decisions() % 2;
                 places_.carry();
               }
               for (int i = 0; i < iterations_of_body(); ++i) {
                 queue(program_.iteration, false, stream);
-                for (const auto& [a, b] : program_.swaps) std::swap(field(a), field(b));
+                for (std::size_t k = 0; k < queued_.systems; ++k) {
+                  for (const auto& [a, b] : program_.swaps) std::swap(field(a, k), field(b, k));
+                }
                 queued_.turn = 1 - queued_.turn;
               }
             },
-            [this, x, r](device::LoopState* state, const Stream& stream) {
-              if (basis_) form_solution(x, r, state, stream);
+            [this, systems](device::LoopState* states, const Stream& stream) {
+              if (basis_) form_solution(systems, states, stream);
             }};
   }
 
-  void begin(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state) {
+  void begin(std::span<const detail::RunOf<S>> systems, device::LoopState* states) {
     queued_ = {};
-    queued_.v[0] = x;
-    queued_.v[1] = r;
-    std::copy(parts_.work.begin(), parts_.work.end(), queued_.v.begin() + 2);
-    queued_.state = state;
+    for (const detail::RunOf<S>& system : systems) {
+      auto& v = queued_.v[queued_.systems++];
+      const std::vector<FieldView<S>>& work = vectors_of(system).work;
+      v[0] = system.x;
+      v[1] = system.r;
+      std::copy(work.begin(), work.end(), v.begin() + 2);
+    }
+    queued_.states = states;
   }
-  FieldView<S>& field(int k) { return queued_.v[static_cast<std::size_t>(k)]; }
+  FieldView<S>& field(int k, std::size_t system = 0) {
+    return queued_.v[system][static_cast<std::size_t>(k)];
+  }
   bool overlaps() { return is_overlapped_ && !std::exchange(queued_.is_first, false); }
   int turn(bool start) const { return start ? 0 : queued_.turn; }
 
@@ -189,7 +220,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
           break;
         case StepKind::orthogonalize:
           basis_->orthogonalize(
-              kernels_, start, i, {queued_.state, queued_.side}, field(facts.step[i].in).data,
+              kernels_, start, i, {queued_.states, queued_.side}, field(facts.step[i].in).data,
               field(facts.step[i].out).data, field(program_.preconditioned_combination).data,
               [this] { return overlaps(); }, stream);
           queued_.side = 1 - queued_.side;
@@ -204,16 +235,21 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_product(const Facts& facts, bool start, int i, const Stream& stream) {
     const methods::StepFacts& step = facts.step[i];
     StepPlace& place = places_.at(start, i);
-    typename QueuedProduct<S>::Call call;
-    call.x = field(step.in).data;
-    if (step.sums > 0) {
-      const methods::SumFacts& sum = facts.sum[step.first_sum];
-      call.with = field(sum.left == step.out ? sum.right : sum.left).data;
+    std::array<device::ProductOperands, device::most_operands> operands{};
+    for (std::size_t k = 0; k < queued_.systems; ++k) {
+      operands[k].x = field(step.in, k).data;
+      operands[k].y = field(step.out, k).data;
+      if (step.sums > 0) {
+        const methods::SumFacts& sum = facts.sum[step.first_sum];
+        operands[k].with = field(sum.left == step.out ? sum.right : sum.left, k).data;
+      }
+      operands[k].partials = of_system(place.partials[turn(start)], k);
+      operands[k].state = queued_.states + k;
     }
-    call.y = field(step.out).data;
-    call.partials = place.partials[turn(start)];
+    typename QueuedProduct<S>::Call call;
+    call.systems = {operands.data(), queued_.systems};
+    call.most_systems = static_cast<int>(most_systems());
     call.ticket = tickets_.data();
-    call.state = queued_.state;
     call.overlapped = overlaps();
     place.left[turn(start)] = product_->multiply(call, stream);
   }
@@ -221,31 +257,34 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {
     const methods::StepFacts& step = facts.step[i];
     if (step.in != step.out && !joins(facts, i - 1)) {
-      if (rows_ != nullptr) {
-        rows_->apply(field(step.in).data, field(step.out).data, stream, queued_.state, overlaps());
-      } else {
-        parts_.preconditioner.queue(field(step.in), field(step.out), stream);
+      for (std::size_t k = 0; k < queued_.systems; ++k) {
+        const FieldView<S>&in = field(step.in, k), out = field(step.out, k);
+        if (rows_ != nullptr) {
+          rows_->apply(in.data, out.data, stream, queued_.states + k, overlaps());
+        } else {
+          parts_.preconditioner.queue(in, out, stream);
+        }
       }
     }
     if (sums_alone(program_, facts, i, rows_ != nullptr)) {
-      device::PreconditionedStepArguments arguments{arguments_of(places_.at(start, i), start),
-                                                    nullptr, 0};
-      launch_step("sum_" + name_of_step(start, i), arguments, {walk_.blocks}, stream);
+      launch_steps("sum_" + name_of_step(start, i), arguments_of(places_.at(start, i), start),
+                   walk_.blocks, stream);
       leave(places_.at(start, i), start, walk_.partials());
     }
   }
 
   /// x += M^-1 (V y), behind a run.
-  void form_solution(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
+  void form_solution(std::span<const detail::RunOf<S>> systems, device::LoopState* states,
                      const Stream& stream) {
     // Launched one by one, iterations may have been an odd number.
     if (parts_.form != LoopForm::stepped) {
-      begin(x, r, state);
+      begin(systems, states);
       queued_.side = program_.start.decisions() % 2;
     }
+    const FieldView<S>& x = field(0);
     const FieldView<S>&v = field(program_.combination),
           &z = field(program_.preconditioned_combination);
-    const StateSide side{state, queued_.side};
+    const StateSide side{states, queued_.side};
     if (!program_.preconditioned || program_.is_flexible) {
       return basis_->combine(kernels_, side, x.data, stream);
     }
@@ -262,11 +301,11 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_update(const Facts& facts, bool start, int i, const Stream& stream) {
     StepPlace& place = places_.at(start, i);
     const bool decides = facts.decides_before(i);
-    device::PreconditionedStepArguments arguments{arguments_of(place, start), nullptr, 0};
-    if (decides) add_sources(facts, start, i - 1, arguments.step, stream);
+    device::StepArguments arguments = arguments_of(place, start);
+    if (decides) add_sources(facts, start, i - 1, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
-      device::JoinedArguments joined{arguments.step, {packets_.data(), round_.data()}};
+      device::JoinedArguments joined{arguments, {packets_.data(), round_.data()}};
       joined.step.walk = together_.walk;
       queued_.is_first = false;
       void* pointers[] = {&joined};
@@ -274,22 +313,26 @@ class DeviceLoop final : public detail::MethodLoop<S> {
              {.blocks = together_.blocks, .threads = device::threads_of_step, .cooperative = true},
              stream, pointers);
     } else if (joins(facts, i)) {
-      arguments.data = rows_->data();
-      arguments.rows = product_->shape().size;
-      const unsigned blocks = device::blocks_of_rows(arguments.rows);
-      launch_step(name, arguments, {blocks, device::threads_of_rows}, stream);
+      const Index rows = product_->shape().size;
+      const unsigned blocks = device::blocks_of_rows(rows);
+      launch_over_systems<device::PreconditionedStepArguments>(
+          name, {blocks, device::threads_of_rows},
+          [&](std::size_t k) -> device::PreconditionedStepArguments {
+            return {of_system(arguments, k), rows_->data(), rows};
+          },
+          stream);
       leave(place, start, blocks);
     } else {
-      launch_step(name, arguments, {walk_.blocks}, stream);
+      launch_steps(name, arguments, walk_.blocks, stream);
       leave(place, start, walk_.partials());
     }
     if (decides) queued_.side = 1 - queued_.side;
   }
 
   void queue_decision(const Facts& facts, bool start, const Stream& stream) {
-    device::PreconditionedStepArguments arguments{arguments_of({}, start), nullptr, 0};
-    add_sources(facts, start, facts.steps - 1, arguments.step, stream);
-    launch_step("decide", arguments, {}, stream);
+    device::StepArguments arguments = arguments_of({}, start);
+    add_sources(facts, start, facts.steps - 1, arguments, stream);
+    launch_steps("decide", arguments, 1, stream);
     queued_.side = 1 - queued_.side;
   }
 
@@ -308,21 +351,35 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const bool is_carried = step > decision;
       const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
       const bool overlapped = is_overlapped_ && !queued_.is_first;
-      const device::PartialSums sums =
-          for_every_block(place.numbers, place.left[from], place.total[from], overlapped, stream);
+      const device::PartialSums sums = for_every_block(
+          place.numbers, place.left[from], place.total[from],
+          {static_cast<unsigned>(queued_.systems), places_.stride()}, overlapped, stream);
       if (sums.partials != place.left[from].partials) queued_.is_first = false;
       to.before[count++] = sums;
     }
   }
 
+  /// Of the first system.
   device::StepArguments arguments_of(const StepPlace& place, bool start) const {
     device::StepArguments arguments{};
     arguments.walk = walk_.walk;
-    arguments.state = queued_.state;
+    arguments.state = queued_.states;
     arguments.side = queued_.side;
     arguments.partials = place.partials[turn(start)];
+    return of_system(arguments, 0);
+  }
+  template <class T>
+  T* of_system(T* sums, std::size_t system) const {
+    return sums == nullptr ? nullptr : sums + static_cast<Offset>(system) * places_.stride();
+  }
+  device::StepArguments of_system(device::StepArguments arguments, std::size_t system) const {
+    arguments.state = queued_.states + system;
+    arguments.partials = of_system(arguments.partials, system);
+    for (device::PartialSums& sums : arguments.before) {
+      sums.partials = of_system(sums.partials, system);
+    }
     for (int k = 0; k < program_.vectors; ++k) {
-      arguments.vector[k] = queued_.v[static_cast<std::size_t>(k)].data;
+      arguments.vector[k] = queued_.v[system][static_cast<std::size_t>(k)].data;
     }
     return arguments;
   }
@@ -334,15 +391,25 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     unsigned count = 1;
     int threads = device::threads_of_step;
   };
-  /// A kernel without preconditioner takes the first of the arguments only.
-  void launch_step(const std::string& name, device::PreconditionedStepArguments& arguments,
-                   const Blocks& blocks, const Stream& stream) {
-    void* pointers[] = {&arguments};
+  /// `arguments(k)` of each system.
+  template <class Arguments, class OfSystem>
+  void launch_over_systems(const std::string& name, const Blocks& blocks, const OfSystem& arguments,
+                           const Stream& stream) {
+    device::OfSystems<Arguments, device::most_operands> all;
+    for (std::size_t k = 0; k < queued_.systems; ++k) all.of[k] = arguments(k);
+    void* pointers[] = {&all};
     launch(kernels_.at(name),
            {.blocks = blocks.count,
             .threads = static_cast<unsigned>(blocks.threads),
+            .systems = static_cast<unsigned>(queued_.systems),
             .overlapped = overlaps()},
            stream, pointers);
+  }
+  /// `arguments`: of the first system.
+  void launch_steps(const std::string& name, const device::StepArguments& arguments,
+                    unsigned blocks, const Stream& stream) {
+    launch_over_systems<device::StepArguments>(
+        name, {blocks}, [&](std::size_t k) { return of_system(arguments, k); }, stream);
   }
 
   DeviceLoopParts<S> parts_;
@@ -371,21 +438,21 @@ std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S> parts
 
 template <class S>
 Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOperator<S>& matrix,
-                                   bool joins, int most_basis) {
+                                   bool joins, int most_basis, std::size_t systems) {
   const auto product = make_queued_product(matrix, product_of_loop(program));
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
   const Offset doubles =
       StepPlaces::doubles(program, counts_of(program, *product, joins)) + of_basis;
   const bool meets = product->plan().loop.fused_updates;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
-  return {0, doubles * static_cast<long long>(sizeof(double)) + static_cast<long long>(meeting) +
-                 LoopRun::allocated_bytes()};
+  return {0, doubles * static_cast<long long>(systems * sizeof(double)) +
+                 static_cast<long long>(meeting) + LoopRun::allocated_bytes(systems)};
 }
 
 #define HEDDLE_DEVICE_LOOPS(S)                                                                \
   template std::unique_ptr<detail::MethodLoop<S>> make_device_loop(DeviceLoopParts<S>);       \
   template Workspace workspace_of_device_loop(const MethodProgram&, const LinearOperator<S>&, \
-                                              bool, int);
+                                              bool, int, std::size_t);
 HEDDLE_DEVICE_LOOPS(float)
 HEDDLE_DEVICE_LOOPS(double)
 #undef HEDDLE_DEVICE_LOOPS

@@ -262,8 +262,8 @@ class GraphSolve final : public EnqueuedSolve<S> {
 
   /// Runs until the solve has ended.
   void capture_rounds(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
-    capture_while_zero(stream, &state_.data()->end,
-                       [&](const Stream& body) { capture_round(runs, x, body); });
+    capture_while_any_is_zero(stream, {&state_.data()->end},
+                              [&](const Stream& body) { capture_round(runs, x, body); });
   }
 
   /// A run, and what its x is worth.

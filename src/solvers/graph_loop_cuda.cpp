@@ -1,49 +1,55 @@
 #include "graph_loop_cuda.hpp"
 
+#include <algorithm>
+
 namespace heddle::cuda {
 
-void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* state,
-                           const Stream& capturing) {
+void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* states,
+                           std::size_t systems, const Stream& capturing) {
   const OnGpu here(capturing);
-  kernels.start(state, capturing);
-  capture_while_zero(capturing, &state->end,
-                     [&](const Stream& body) { kernels.body(state, body); });
-  kernels.finish(state, capturing);
+  kernels.start(states, capturing);
+  static_assert(sizeof(device::LoopState) % sizeof(int) == 0);
+  const Flags ends{&states->end, static_cast<int>(systems),
+                   static_cast<int>(sizeof(device::LoopState) / sizeof(int))};
+  capture_while_any_is_zero(capturing, ends,
+                            [&](const Stream& body) { kernels.body(states, body); });
+  kernels.finish(states, capturing);
 }
 
-GraphLoop::GraphLoop(const Device& device, LoopForm form)
-    : device_(device), form_(form), run_(device) {}
+GraphLoop::GraphLoop(const Device& device, LoopForm form, std::size_t systems)
+    : device_(device), form_(form), run_(device, systems) {
+  captured_.reserve(3 * systems);
+}
 
-RunResult GraphLoop::run(const LoopKernels& kernels, const void* x, const void* r,
-                         const RunLimits& limits) {
+void GraphLoop::run(const LoopKernels& kernels, std::span<const void* const> fields,
+                    LimitsOfRun limits, std::span<RunResult> results) {
   const Stream& stream = device_.stream();
-  device::LoopState* const state = run_.begin(limits);
+  device::LoopState* const states = run_.begin(limits);
   const OnGpu here(stream);
   if (form_ == LoopForm::stepped) {
-    kernels.start(state, stream);
-    run_.repeat([&] { kernels.body(state, stream); }, false, limits);
-    kernels.finish(state, stream);
-    return run_.wait(limits);
+    kernels.start(states, stream);
+    run_.repeat([&] { kernels.body(states, stream); }, false, limits);
+    kernels.finish(states, stream);
+    return run_.wait(limits, results);
   }
-  if (!graph_ || captured_x_ != x || captured_r_ != r) {
-    captured_x_ = x;
-    captured_r_ = r;
+  if (!graph_ || !std::equal(fields.begin(), fields.end(), captured_.begin(), captured_.end())) {
+    captured_.assign(fields.begin(), fields.end());
     graph_.emplace(device_, [&](const Stream& capturing) {
       if (form_ == LoopForm::replay) {
-        kernels.body(state, capturing);
+        kernels.body(states, capturing);
       } else {
-        capture_while_it_runs(kernels, state, capturing);
+        capture_while_it_runs(kernels, states, limits.size(), capturing);
       }
     });
   }
   if (form_ == LoopForm::graph) {
     graph_->launch(stream);
-    return run_.wait(limits);
+    return run_.wait(limits, results);
   }
-  kernels.start(state, stream);
+  kernels.start(states, stream);
   run_.repeat([&] { graph_->launch(stream); }, true, limits);
-  kernels.finish(state, stream);
-  return run_.wait(limits);
+  kernels.finish(states, stream);
+  run_.wait(limits, results);
 }
 
 }  // namespace heddle::cuda

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "captured_graph_cuda.hpp"
 #include "heddle/plan.hpp"
@@ -12,32 +13,33 @@
 namespace heddle::cuda {
 
 /// What a method queues: `start` before the first iteration, `body` for several of them, whose
-/// kernels set the state's `end` and do nothing from then on, and `finish` behind the last.
+/// kernels set the `end` of each system's state and do nothing for it from then on, and `finish`
+/// behind the last.
 struct LoopKernels {
   std::function<void(device::LoopState*, const Stream&)> start, body, finish;
 };
 
-/// Queues a whole run on a stream that is being captured.
-void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* state,
-                           const Stream& capturing);
+/// Queues a whole run of so many systems on a stream that is being captured.
+void capture_while_it_runs(const LoopKernels& kernels, device::LoopState* states,
+                           std::size_t systems, const Stream& capturing);
 
 /// Runs of a loop that the host begins and waits for.
 class GraphLoop {
  public:
-  /// `form`: graph for a WHILE node, replay, or stepped for launches without a graph.
-  GraphLoop(const Device& device, LoopForm form);
+  /// `form`: graph for a WHILE node, replay, or stepped for launches without a graph. `systems`: at
+  /// most.
+  GraphLoop(const Device& device, LoopForm form, std::size_t systems);
 
-  /// `x` and `r` are the fields that may be others each time: where
-  /// they are, the graph is captured again.
-  RunResult run(const LoopKernels& kernels, const void* x, const void* r, const RunLimits& limits);
+  /// `fields`: that may be others each time. Where they are, the graph is captured again.
+  void run(const LoopKernels& kernels, std::span<const void* const> fields, LimitsOfRun limits,
+           std::span<RunResult> results);
 
  private:
   Device device_;
   LoopForm form_;
   LoopRun run_;
   std::optional<CapturedGraph> graph_;
-  const void* captured_x_ = nullptr;
-  const void* captured_r_ = nullptr;
+  std::vector<const void*> captured_;  // fields
 };
 
 }  // namespace heddle::cuda

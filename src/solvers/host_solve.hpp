@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include "base/range.hpp"
@@ -18,37 +17,100 @@ namespace heddle::detail {
 template <class S>
 class HostSolve {
  public:
-  HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x,
-            Report& report)
+  /// `system`: of those of the whole solve. `place`: of the solver's.
+  HostSolve(KrylovSolver<S>& solver, const FieldView<const S>& b, const FieldView<S>& x, int place,
+            int system, Report& report)
       : solver_(solver),
+        place_(solver.places_[static_cast<std::size_t>(place)]),
+        number_of_place_(place),
+        system_(system),
         report_(report),
         b_(b),
         x_(x),
         user_b_(b),
         user_x_(x),
         has_copy_(&solver.matrix_.iterated() != &solver.matrix_),
-        goal_(goal_of<S>(solver.options_, solver.residual_.scalars(), has_copy_)) {
+        goal_(goal_of<S>(solver.options_, place_.residual.scalars(), has_copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
   }
 
-  void run() {
+  /// Up to the first run, unless that is none. `systems`: that run side by side.
+  void begin(std::size_t systems) {
     const auto entered = Clock::now();
-    std::optional<Range> phase(std::in_place, "permute in");
+    systems_ = systems;
+    report_.loop = name(solver_.form_of_loop(solver_.iterated(), systems));
+    report_.stored = has_copy_ ? "float" : "own";
     decisions::begin(state_, goal_, rows(), 0);
-    bring_in();
+    {
+      const Range phase("permute in");
+      bring_in();
+    }
     report_.permute_seconds = seconds_since(entered);
-    phase.emplace("iterate");
-    report_.bytes_per_iteration = solver_.bytes_per_iteration();
+    report_.bytes_per_iteration = solver_.bytes_per_iteration(systems_);
     if (state_.end != 0) {
       report_.status = state_.status;
       report_.detail = "the right-hand side is not finite";
       report_.residual = report_.residual_norm = std::numeric_limits<double>::quiet_NaN();
+      is_refused_ = true;
       return;
     }
-    iterate();
+    judge_guess();
+  }
+
+  bool runs() const { return state_.end == 0; }
+
+  RunOf<S> next_run(LoopForm form) {
+    report_.loop = name(form);
+    if (state_.keep_iterate != 0) copy<S>(x_, place_.verified, stream());
+    set_limits();
+    return {number_of_place_, x_, r(), &limits_};
+  }
+
+  /// A run, and what its x is worth.
+  void take(const RunResult<sum_t<S>>& run) {
+    for (const sum squared : run.history) record(squared);
+    end_of_run_ = run.end;
+    decisions::take_run(state_, goal_, run.end, run.iterations);
+    if (state_.not_positive != 0) look_at_direction();
+    state_.squared_residual = true_residual(x_);
+    take_iterate_at_drop();
+    decisions::choose_iterate(state_);
+    if (state_.take_kept != 0) {
+      copy<S>(place_.verified, x_, stream());
+      state_.squared_residual = true_residual(x_);
+    }
+    decisions::look_at_iterate(state_, goal_);
+    if (state_.in_doubt != 0) {
+      state_.squared_rounding = squared_rounding(r());
+      state_.squared_residual = true_residual(x_);
+    }
+    decisions::judge_iterate(state_, goal_);
+    report_.iterate_seconds = elapsed();
+  }
+
+  /// Behind the runs over the copy, if there is one: whether others are to follow over the matrix.
+  bool leaves_copy() {
+    if (!has_copy_ || is_refused_) return false;
+    on_copy_ = state_.iterations;
+    decisions::begin_on_matrix(state_, goal_);
+    left_copy_ = !state_.on_copy;
+    return left_copy_;
+  }
+
+  void end() {
+    if (is_refused_) return;
+    if (left_copy_) {
+      // What both kinds of iterations move, on average.
+      const double share =
+          static_cast<double>(on_copy_) / static_cast<double>(std::max(1LL, state_.iterations));
+      const auto bytes = static_cast<double>(solver_.bytes_per_iteration(systems_));
+      report_.bytes_per_iteration = static_cast<long long>(
+          share * static_cast<double>(report_.bytes_per_iteration) + (1 - share) * bytes);
+    }
+    tell();
     const auto left = Clock::now();
-    phase.emplace("permute out");
+    const Range phase("permute out");
     bring_out();
     solver_.device_.synchronize();
     report_.permute_seconds += seconds_since(left);
@@ -58,8 +120,8 @@ class HostSolve {
   using sum = sum_t<S>;
   using Clock = std::chrono::steady_clock;
 
-  Index rows() const { return solver_.residual_.size; }
-  const FieldView<S>& r() const { return solver_.residual_; }
+  Index rows() const { return place_.residual.size; }
+  const FieldView<S>& r() const { return place_.residual; }
   const Stream& stream() const { return solver_.stream_; }
   sum squared_norm_of(const FieldView<const S>& field) const {
     return real_dot<S>(field, field, solver_.reduction_, stream());
@@ -84,12 +146,12 @@ class HostSolve {
       decisions::look_at_scaled_right_hand_side(state_);
     }
     if (!solver_.fits_in_place(user_x_) || state_.scaled != 0) {
-      x_ = solver_.own(solver_.own_x_);
+      x_ = solver_.own(place_.own_x);
       permute<S>(user_x_, x_, scale(), stream());
     }
   }
   void bring_in_right_hand_side(S factor) {
-    const FieldView<S>& own = solver_.own(solver_.own_b_);
+    const FieldView<S>& own = solver_.own(place_.own_b);
     permute<S>(user_b_, own, factor, stream());
     solver_.project(own);
     b_ = own;
@@ -121,7 +183,7 @@ class HostSolve {
     return squared_norm_of(r());
   }
 
-  void iterate() {
+  void judge_guess() {
     if (state_.zero != 0) fill<S>(S(0), x_, stream());
     const bool suits = !goal_.checks || solver_.suits_method();
     start_ = Clock::now();
@@ -133,55 +195,7 @@ class HostSolve {
       decisions::end_solve(state_, solver_.method_.info.needs_symmetric ? Status::not_symmetric
                                                                         : Status::not_hermitian);
     }
-    run_rounds(solver_.matrix_.iterated());
-    if (has_copy_) {
-      const auto on_copy = static_cast<double>(state_.iterations);
-      decisions::begin_on_matrix(state_, goal_);
-      left_copy_ = !state_.on_copy;
-      const auto bytes_on_copy = static_cast<double>(report_.bytes_per_iteration);
-      run_rounds(solver_.matrix_);
-      if (left_copy_) {
-        // What both kinds of iterations move, on average.
-        const double share = on_copy / static_cast<double>(std::max(1LL, state_.iterations));
-        const auto bytes = static_cast<double>(solver_.bytes_per_iteration());
-        report_.bytes_per_iteration =
-            static_cast<long long>(share * bytes_on_copy + (1 - share) * bytes);
-      }
-    }
-    tell();
     report_.iterate_seconds = elapsed();
-  }
-
-  /// Runs over `matrix` until the solve has ended.
-  void run_rounds(const LinearOperator<S>& matrix) {
-    if (state_.end != 0) return;
-    solver_.iterated_ = &matrix;
-    report_.loop = name(solver_.form_of_loop(matrix));
-    while (state_.end == 0) round(solver_.loop_over(matrix));
-  }
-
-  /// A run, and what its x is worth.
-  void round(MethodLoop<S>& loop) {
-    if (state_.keep_iterate != 0) copy<S>(x_, solver_.verified_, stream());
-    set_limits();
-    const RunResult<sum> run = loop.run(x_, r(), limits_);
-    for (const sum squared : run.history) record(squared);
-    end_of_run_ = run.end;
-    decisions::take_run(state_, goal_, run.end, run.iterations);
-    if (state_.not_positive != 0) look_at_direction();
-    state_.squared_residual = true_residual(x_);
-    take_iterate_at_drop();
-    decisions::choose_iterate(state_);
-    if (state_.take_kept != 0) {
-      copy<S>(solver_.verified_, x_, stream());
-      state_.squared_residual = true_residual(x_);
-    }
-    decisions::look_at_iterate(state_, goal_);
-    if (state_.in_doubt != 0) {
-      state_.squared_rounding = squared_rounding(r());
-      state_.squared_residual = true_residual(x_);
-    }
-    decisions::judge_iterate(state_, goal_);
   }
 
   void set_limits() {
@@ -210,8 +224,8 @@ class HostSolve {
   }
   device::LoopEnd ask(long long iteration, sum squared) const {
     const auto& observer = solver_.options_.observer;
-    const bool goes_on =
-        !observer || observer({state_.iterations + iteration, relative(squared), elapsed()});
+    const bool goes_on = !observer || observer({state_.iterations + iteration, relative(squared),
+                                                elapsed(), system_});
     return goes_on ? device::loop_runs : device::loop_cancelled;
   }
 
@@ -220,7 +234,7 @@ class HostSolve {
     constexpr sum tenfold = 100;
     if (!(squared * tenfold <= drop_squared_)) return;
     look_ahead(iteration);
-    copy<S>(x_, solver_.kept_, stream());
+    copy<S>(x_, place_.kept, stream());
     drop_squared_ = squared;
     has_drop_ = true;
   }
@@ -228,8 +242,8 @@ class HostSolve {
   /// it drifts from the truth as x grows.
   void take_iterate_at_drop() {
     if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
-    if (!(state_.squared_residual <= true_residual(solver_.kept_))) {
-      copy<S>(solver_.kept_, x_, stream());
+    if (!(state_.squared_residual <= true_residual(place_.kept))) {
+      copy<S>(place_.kept, x_, stream());
     }
     state_.squared_residual = true_residual(x_);
   }
@@ -238,7 +252,7 @@ class HostSolve {
   /// truth behind long before it reaches the target. A product in a hundred.
   void look_ahead(long long iteration) {
     constexpr long long few = 100;
-    const FieldView<S> spare = solver_.spare();
+    const FieldView<S> spare = solver_.spare(place_);
     if (!goal_.checks || state_.on_copy || spare.data == nullptr) return;
     if (iteration < looked_at_ + few) return;
     looked_at_ = iteration;
@@ -248,9 +262,9 @@ class HostSolve {
   }
   /// |A D x|^2; the kept iterate and `image` are scratch.
   sum squared_rounding(const FieldView<S>& image) {
-    copy<S>(x_, solver_.kept_, stream());
-    randomize<S>(solver_.kept_, seed, stream());
-    solver_.matrix_.apply(S(1), solver_.kept_, S(0), image, stream());
+    copy<S>(x_, place_.kept, stream());
+    randomize<S>(place_.kept, seed, stream());
+    solver_.matrix_.apply(S(1), place_.kept, S(0), image, stream());
     return squared_norm_of(image);
   }
 
@@ -258,7 +272,7 @@ class HostSolve {
   /// would begin.
   void look_at_direction() {
     const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
-    const FieldView<S>&p = solver_.work_[place], q = solver_.spare();
+    const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);
     const LinearOperator<S>& matrix = solver_.iterated();
     if (solver_.device_.on_gpu()) copy<S>(solver_.precondition(r(), q), p, stream());
     state_.p_q = matrix.apply_dot(p, q, solver_.reduction_, stream());
@@ -344,12 +358,17 @@ class HostSolve {
     return static_cast<double>(state_.baseline > 0 ? norm / state_.baseline : norm);
   }
   void record(sum squared) {
-    if (solver_.options_.record_history) solver_.history_.push_back(relative(squared));
+    if (!solver_.options_.record_history) return;
+    solver_.histories_[static_cast<std::size_t>(system_)].push_back(relative(squared));
   }
 
   static constexpr unsigned long long seed = 1;
 
   KrylovSolver<S>& solver_;
+  typename KrylovSolver<S>::Place& place_;
+  int number_of_place_;
+  int system_;
+  std::size_t systems_ = 1;
   Report& report_;
   FieldView<const S> b_;  // in the operator's basis
   FieldView<S> x_;
@@ -361,9 +380,11 @@ class HostSolve {
   RunLimits<sum> limits_;
   Clock::time_point start_;
   int end_of_run_ = device::loop_runs;
-  sum drop_squared_ = 0;   // |r|^2 of the recurrence at the iterate that was kept last
-  bool has_drop_ = false;  // it is one of this run
+  sum drop_squared_ = 0;     // |r|^2 of the recurrence at the iterate that was kept last
+  bool has_drop_ = false;    // it is one of this run
+  bool is_refused_ = false;  // b is not finite
   bool left_copy_ = false;
+  long long on_copy_ = 0;    // iterations
   long long looked_at_ = 0;  // iterations, when rounding was
 };
 

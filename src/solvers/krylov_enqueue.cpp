@@ -20,8 +20,9 @@ template <class S>
 cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, const FieldView<S>& x,
                                                 DeviceReport* report) {
   if constexpr (has_cuda && !std::is_same_v<S, long double>) {
-    check_same_shape(b, residual_, "the right-hand side");
-    check_same_shape(x, residual_, "the solution");
+    Place& place = places_.front();
+    check_same_shape(b, place.residual, "the right-hand side");
+    check_same_shape(x, place.residual, "the solution");
     check_apart(b, x, "the right-hand side", "the solution");
     iterated_ = &matrix_.iterated();  // the last `solve` may have left it
     if (!device_.on_gpu() || form_of_loop(*iterated_) == LoopForm::stepped ||
@@ -36,7 +37,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
           ErrorKind::unsupported,
           "enqueue calls no observer; `cancel` ends a solve, `enqueued_history` tells of it");
     }
-    const bool empty = residual_.scalars() == 0;
+    const bool empty = place.residual.scalars() == 0;
     if (!empty &&
         !(cuda::is_device_memory(b.data, stream_) && cuda::is_device_memory(x.data, stream_))) {
       throw Error(ErrorKind::usage,
@@ -49,7 +50,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
     }
     const bool in_place = fits_in_place(x);
     const bool captured = cuda::is_being_captured(stream_);
-    if (captured && !(enqueued_ && (in_place || own_x_))) {
+    if (captured && !(enqueued_ && (in_place || place.own_x))) {
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
     if (!captured) {
@@ -68,18 +69,19 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.projection = null_space_.projection;
       parts.device = device_;
       parts.options = options_;
-      parts.b = own(own_b_);
-      parts.r = residual_;
-      parts.kept = verified_;
-      parts.scratch = kept_;
+      parts.b = own(place.own_b);
+      parts.r = place.residual;
+      parts.kept = place.verified;
+      parts.scratch = place.kept;
       parts.needs_positive_matrix = method_.info.needs_positive;
       parts.unwatched = unwatched_iterations(bytes_per_iteration());
       parts.watch = watch_;
-      const auto runs_over = [this](const LinearOperator<S>& matrix) {
+      const auto runs_over = [&](const LinearOperator<S>& matrix) {
         detail::MethodLoop<S>& loop = loop_over(matrix);
-        const auto capture = [this, &loop](const FieldView<S>& from, device::LoopState* state,
-                                           const Stream& capturing) {
-          loop.capture_run(from, residual_, state, capturing);
+        const auto capture = [r = place.residual, &loop](const FieldView<S>& from,
+                                                         device::LoopState* state,
+                                                         const Stream& capturing) {
+          loop.capture_run(from, r, state, capturing);
         };
         return cuda::SolveRuns<S>{cuda::make_queued_product(matrix), capture};
       };
@@ -88,7 +90,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       enqueued_ = cuda::make_enqueued_solve<S>(std::move(parts));
       watched_.store(watch_.get());
     }
-    return {b, x, in_place ? x : own(own_x_), report};
+    return {b, x, in_place ? x : own(place.own_x), report};
   } else {
     throw Error(ErrorKind::unsupported,
                 "enqueue needs a GPU, and float or double; `solve` runs everywhere");

@@ -1,4 +1,5 @@
 // The loops of a solver: how its method runs, and how a run that ended goes on.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -46,21 +47,23 @@ long long KrylovSolver<S>::unwatched_iterations(long long bytes_of_iteration) co
 template <class S>
 void KrylovSolver<S>::apply_foreign_work_once() {
   if (is_applied_ || !has_foreign_work() || form_of_loop(matrix_) == LoopForm::stepped) return;
-  fill<S>(S(0), residual_, stream_);
-  fill<S>(S(0), kept_, stream_);
-  if (preconditioner_) preconditioner_->apply(residual_, kept_, stream_);
+  const FieldView<S>&from = places_.front().residual, to = places_.front().kept;
+  fill<S>(S(0), from, stream_);
+  fill<S>(S(0), to, stream_);
+  if (preconditioner_) preconditioner_->apply(from, to, stream_);
   if (matrix_.product_on_gpu() == nullptr) {
-    matrix_.apply(S(1), residual_, S(0), kept_, stream_);
-    matrix_.apply(S(-1), residual_, S(1), kept_, stream_);
+    matrix_.apply(S(1), from, S(0), to, stream_);
+    matrix_.apply(S(-1), from, S(1), to, stream_);
   }
   is_applied_ = true;
 }
 
 template <class S>
-LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
+LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix, std::size_t systems) const {
   const LoopForm form =
       detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
-  return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;
+  const bool can_persist = method_.info.has_one_kernel && systems == 1;
+  return form == LoopForm::persistent && !can_persist ? LoopForm::graph : form;
 }
 
 template <class S>
@@ -86,32 +89,36 @@ FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>& r,
 }
 
 template <class S>
-FieldView<S> KrylovSolver<S>::spare() const {
+FieldView<S> KrylovSolver<S>::spare(const Place& place) const {
   if (method_.info.image < 0) return {};
-  return work_[static_cast<std::size_t>(method_.info.image - 2)];
+  return place.vectors.work[static_cast<std::size_t>(method_.info.image - 2)];
 }
 
 template <class S>
-Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix) const {
+Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix,
+                                             [[maybe_unused]] std::size_t systems) const {
   if constexpr (may_be_on_gpu<S>) {
     if (!device_.on_gpu()) return {};
-    if (form_of_loop(matrix) == LoopForm::persistent) {
+    if (form_of_loop(matrix, systems) == LoopForm::persistent) {
       return cuda::workspace_of_persistent(cuda::persistent_method(method_.info),
                                            components_in_one_kernel(method_.program, method_.info),
                                            *matrix.product_on_gpu(), preconditioner_ != nullptr,
                                            device_);
     }
     const bool joins = preconditioner_ && preconditioner_->rows_on_gpu() != nullptr;
-    return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, most_basis_);
+    return cuda::workspace_of_device_loop<S>(method_.program, matrix, joins, most_basis_, systems);
   }
   return {};
 }
 
 template <class S>
-std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOperator<S>& matrix) {
+std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOperator<S>& matrix,
+                                                                  std::size_t systems) {
+  std::vector<detail::LoopVectors<S>> vectors;
+  for (std::size_t k = 0; k < systems; ++k) vectors.push_back(places_[k].vectors);
   if constexpr (may_be_on_gpu<S>) {
     if (device_.on_gpu()) {
-      const LoopForm form = form_of_loop(matrix);
+      const LoopForm form = form_of_loop(matrix, systems);
       auto preconditioner = preconditioner_of_loop();
       if (form == LoopForm::persistent) {
         return cuda::make_persistent_loop<S>(
@@ -123,8 +130,7 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
       parts.program = method_.program;
       parts.matrix = &matrix;
       parts.preconditioner = std::move(preconditioner);
-      parts.work = work_;
-      parts.basis = basis_room_;
+      parts.systems = std::move(vectors);
       parts.form = form;
       parts.device = device_;
       return cuda::make_device_loop<S>(std::move(parts));
@@ -136,16 +142,17 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
   if (!null_space_.vectors.empty()) {
     parts.project = [this](const FieldView<S>& field) { project(field); };
   }
-  parts.work = work_;
-  parts.basis = basis_room_;
+  parts.systems = std::move(vectors);
   parts.reduction = &reduction_;
   return method_.make_host_loop(std::move(parts));
 }
 
 template <class S>
-detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matrix) {
-  auto& loop = &matrix == &matrix_.iterated() ? loop_ : loop_on_matrix_;
-  if (!loop) loop = make_loop(matrix);
+detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matrix,
+                                                  std::size_t systems) {
+  Loops& loops = systems == 1 ? of_one_ : of_all_;
+  auto& loop = &matrix == &matrix_.iterated() ? loops.iterated : loops.on_matrix;
+  if (!loop) loop = make_loop(matrix, systems == 1 ? 1 : places_.size());
   return *loop;
 }
 
@@ -196,11 +203,15 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
 }
 
 template <class S>
-long long KrylovSolver<S>::bytes_per_iteration() const {
-  if (iterated().bytes_of_product() == 0) return 0;
+long long KrylovSolver<S>::bytes_per_iteration(std::size_t systems) const {
+  const long long alone = iterated().bytes_of_product();
+  if (alone == 0) return 0;
   const Cost work = cost();
-  const long long field_bytes = residual_.scalars() * static_cast<long long>(sizeof(S));
-  return work.products * iterated().bytes_of_product() + work.passes * field_bytes +
+  const long long field_bytes =
+      places_.front().residual.scalars() * static_cast<long long>(sizeof(S));
+  const long long of_matrix = std::max(0LL, alone - 2 * field_bytes);
+  const long long product = alone - of_matrix + of_matrix / static_cast<long long>(systems);
+  return work.products * product + work.passes * field_bytes +
          (preconditioner_ ? work.products * preconditioner_->bytes_of_application() : 0);
 }
 
@@ -209,28 +220,32 @@ bool KrylovSolver<S>::suits_method() {
   if (!method_.info.needs_hermitian && !method_.info.needs_symmetric) return true;
   if (suits_method_) return *suits_method_;
   const bool is_plain = method_.info.needs_symmetric && ring_ == Ring::complex;
-  detail::ProbeFields<S> fields{kept_, verified_, residual_, work_.front()};
-  if (is_plain) fields.turned = work_.at(1);
+  const Place& place = places_.front();
+  detail::ProbeFields<S> fields{place.kept, place.verified, place.residual,
+                                place.vectors.work.front()};
+  if (is_plain) fields.turned = place.vectors.work.at(1);
   suits_method_ =
       detail::has_symmetry(is_plain ? detail::Symmetry::plain : detail::Symmetry::hermitian,
                            matrix_, fields, reduction_, stream_);
   return *suits_method_;
 }
 
-#define HEDDLE_LOOPS(S)                                                                  \
-  template bool KrylovSolver<S>::has_foreign_work() const;                               \
-  template long long KrylovSolver<S>::unwatched_iterations(long long) const;             \
-  template void KrylovSolver<S>::apply_foreign_work_once();                              \
-  template LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>&) const;       \
-  template cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop();        \
-  template FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>&,   \
-                                                            const FieldView<S>&);        \
-  template FieldView<S> KrylovSolver<S>::spare() const;                                  \
-  template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&) const; \
-  template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(            \
-      const LinearOperator<S>&);                                                         \
-  template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&);  \
-  template long long KrylovSolver<S>::bytes_per_iteration() const;                       \
+#define HEDDLE_LOOPS(S)                                                                         \
+  template bool KrylovSolver<S>::has_foreign_work() const;                                      \
+  template long long KrylovSolver<S>::unwatched_iterations(long long) const;                    \
+  template void KrylovSolver<S>::apply_foreign_work_once();                                     \
+  template LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>&, std::size_t) const; \
+  template cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop();               \
+  template FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>&,          \
+                                                            const FieldView<S>&);               \
+  template FieldView<S> KrylovSolver<S>::spare(const Place&) const;                             \
+  template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&, std::size_t)  \
+      const;                                                                                    \
+  template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(                   \
+      const LinearOperator<S>&, std::size_t);                                                   \
+  template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&,          \
+                                                             std::size_t);                      \
+  template long long KrylovSolver<S>::bytes_per_iteration(std::size_t) const;                   \
   template bool KrylovSolver<S>::suits_method();
 HEDDLE_LOOPS(float)
 HEDDLE_LOOPS(double)

@@ -1,6 +1,8 @@
 #include "heddle/krylov_solver.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -157,12 +159,8 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
     }
   }
   set_options(std::move(options));
-  residual_ = make_work();
-  kept_ = make_work();
-  verified_ = make_work();
-  for (int k = 2; k < method_.program.vectors; ++k) work_.push_back(make_work());
-  basis_room_ = make_basis();
-  loop_ = make_loop(*iterated_);
+  places_.push_back(make_place());
+  of_one_.iterated = make_loop(*iterated_, 1);
 }
 
 template <class S>
@@ -182,6 +180,26 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
   }
   forget_enqueued();
   options_ = std::move(options);
+}
+
+template <class S>
+typename KrylovSolver<S>::Place KrylovSolver<S>::make_place() {
+  Place place{make_work(), make_work(), make_work(), {}, {}, {}};
+  for (int k = 2; k < method_.program.vectors; ++k) place.vectors.work.push_back(make_work());
+  place.vectors.basis = make_basis();
+  return place;
+}
+
+template <class S>
+void KrylovSolver<S>::make_places(std::size_t count) {
+  if (count <= places_.size()) return;
+  const auto more = static_cast<long long>(count - places_.size());
+  Workspace workspace = workspace_of_loop(*iterated_, count);
+  workspace.fields += more * (own_fields + method_.program.vectors - 2);
+  check_memory(workspace, matrix_);
+  of_all_ = {};
+  while (places_.size() < count) places_.push_back(make_place());
+  memory_ += bytes_of(workspace, matrix_);
 }
 
 template <class S>
@@ -218,20 +236,82 @@ bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
 
 template <class S>
 Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x) {
-  check_same_shape(b, residual_, "the right-hand side");
-  check_same_shape(x, residual_, "the solution");
-  check_apart(b, x, "the right-hand side", "the solution");
+  Report report;
+  solve_all({&b, 1}, {&x, 1}, {&report, 1});
+  return report;
+}
+
+template <class S>
+std::vector<Report> KrylovSolver<S>::solve(std::span<const FieldView<const S>> b,
+                                           std::span<const FieldView<S>> x) {
+  if (b.size() != x.size()) {
+    throw Error(ErrorKind::size_mismatch, std::to_string(b.size()) + " right-hand sides meet " +
+                                              std::to_string(x.size()) + " solutions");
+  }
+  std::vector<Report> reports(b.size());
+  solve_all(b, x, reports);
+  return reports;
+}
+
+template <class S>
+void KrylovSolver<S>::solve_all(std::span<const FieldView<const S>> b,
+                                std::span<const FieldView<S>> x, std::span<Report> reports) {
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    check_same_shape(b[k], places_.front().residual, "the right-hand side");
+    check_same_shape(x[k], places_.front().residual, "the solution");
+    for (const auto& other : b) check_apart(other, x[k], "the right-hand side", "the solution");
+    for (const auto& other : x.first(k)) check_apart(other, x[k], "a solution", "another");
+  }
   const Range range("solve");
-  history_.clear();
+  const std::size_t most = method_.program.bases() == 0 ? std::size_t{most_side_by_side} : 1;
   iterated_ = &matrix_.iterated();
+  make_places(std::min(most, b.size()));
+  histories_.resize(std::max<std::size_t>(1, b.size()));
+  for (auto& history : histories_) history.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
   apply_foreign_work_once();
-  Report report;
-  report.loop = name(form_of_loop(*iterated_));
-  report.stored = iterated_ == &matrix_ ? "own" : "float";
-  detail::HostSolve<S>(*this, b, x, report).run();
-  return report;
+  for (std::size_t first = 0; first < b.size(); first += most) {
+    const std::size_t count = std::min(most, b.size() - first);
+    solve_side_by_side(b.subspan(first, count), x.subspan(first, count), first,
+                       reports.subspan(first, count));
+  }
+}
+
+template <class S>
+void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
+                                         std::span<const FieldView<S>> x, std::size_t first,
+                                         std::span<Report> reports) {
+  using Solve = detail::HostSolve<S>;
+  iterated_ = &matrix_.iterated();
+  std::array<std::optional<Solve>, most_side_by_side> solves;
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    solves[k].emplace(*this, b[k], x[k], static_cast<int>(k), static_cast<int>(first + k),
+                      reports[k]);
+    solves[k]->begin(b.size());
+  }
+  const auto run_rounds = [&](const LinearOperator<S>& matrix) {
+    iterated_ = &matrix;
+    std::array<detail::RunOf<S>, most_side_by_side> runs;
+    std::array<detail::RunResult<sum_t<S>>, most_side_by_side> results;
+    std::array<Solve*, most_side_by_side> running;
+    for (;;) {
+      std::size_t count = 0;
+      for (std::size_t k = 0; k < b.size(); ++k) {
+        if (!solves[k]->runs()) continue;
+        running[count] = &*solves[k];
+        runs[count++] = solves[k]->next_run(form_of_loop(matrix, b.size()));
+      }
+      if (count == 0) return;
+      loop_over(matrix, b.size()).run({runs.data(), count}, {results.data(), count});
+      for (std::size_t k = 0; k < count; ++k) running[k]->take(results[k]);
+    }
+  };
+  run_rounds(*iterated_);
+  bool goes_on = false;
+  for (std::size_t k = 0; k < b.size(); ++k) goes_on = solves[k]->leaves_copy() || goes_on;
+  if (goes_on) run_rounds(matrix_);
+  for (std::size_t k = 0; k < b.size(); ++k) solves[k]->end();
 }
 
 template class KrylovSolver<float>;

@@ -14,61 +14,71 @@ constexpr double longest_deadline = 1e9;  // seconds; beyond it there is none
 
 }  // namespace
 
-LoopRun::LoopRun(const Device& device)
-    : device_(device),
-      state_(1, device),
-      history_(static_cast<std::size_t>(room), device),
-      staged_(device.stream()),
-      watch_(device.stream()) {
+LoopRun::LoopRun(const Device& device, std::size_t systems)
+    : device_(device), states_(systems, device), histories_(systems * room, device) {
   const OnGpu here(device.stream());
+  systems_.reserve(systems);
+  for (std::size_t k = 0; k < systems; ++k) {
+    systems_.emplace_back(device.stream()).history.reserve(room);
+  }
   for (auto& owned : events_) {
     cudaEvent_t event = nullptr;
     check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     owned.reset(event);
   }
-  history_on_host_.reserve(static_cast<std::size_t>(room));
 }
 
-device::LoopState* LoopRun::begin(const RunLimits& limits) {
+device::LoopState* LoopRun::begin(LimitsOfRun limits) {
   const OnGpu here(device_.stream());
-  watch_->iteration = told_ = 0;
-  watch_->squared_norm = 0;
-  watch_->cancel = 0;
-  watch_->end = device::loop_runs;
-  device::LoopState start{};
-  start.limits = {
-      limits.target,   limits.growth, limits.squared_norm, std::min(limits.iterations, room), 0, 0,
-      limits.unwatched};
-  if (limits.seconds < longest_deadline) {
-    start.limits.patience = static_cast<unsigned long long>(limits.seconds * 1e9) + 1;
+  for (std::size_t k = 0; k < limits.size(); ++k) {
+    System& system = systems_[k];
+    const RunLimits& of = *limits[k];
+    system.watch->iteration = system.told = 0;
+    system.watch->squared_norm = 0;
+    system.watch->cancel = 0;
+    system.watch->end = device::loop_runs;
+    device::LoopState start{};
+    start.limits = {of.target,
+                    of.growth,
+                    of.squared_norm,
+                    std::min(of.iterations, static_cast<long long>(room)),
+                    0,
+                    0,
+                    of.unwatched};
+    if (of.seconds < longest_deadline) {
+      start.limits.patience = static_cast<unsigned long long>(of.seconds * 1e9) + 1;
+    }
+    start.watch = system.watch.get();
+    start.history = histories_.data() + k * room;
+    *system.staged = start;
+    check(cudaMemcpyAsync(states_.data() + k, system.staged.get(), sizeof start,
+                          cudaMemcpyHostToDevice, device_.stream().queue),
+          "cudaMemcpyAsync");
   }
-  start.watch = watch_.get();
-  start.history = history_.data();
-  *staged_ = start;
-  check(cudaMemcpyAsync(state_.data(), staged_.get(), sizeof start, cudaMemcpyHostToDevice,
-                        device_.stream().queue),
-        "cudaMemcpyAsync");
-  return state_.data();
+  return states_.data();
 }
 
 void LoopRun::record(cudaEvent_t event) {
   check(cudaEventRecord(event, device_.stream().queue), "cudaEventRecord");
 }
 
-void LoopRun::observe(const RunLimits& limits) {
+void LoopRun::observe(LimitsOfRun limits) {
   constexpr auto between_calls = std::chrono::milliseconds(20);
   const auto now = Clock::now();
-  const long long iteration = watch_->iteration;
-  if (!limits.observe || iteration == told_) return;
   if (now - observed_ <= between_calls) return;
-  observed_ = now;
-  told_ = iteration;
-  if (limits.observe(iteration, watch_->squared_norm) != device::loop_runs) {
-    watch_->cancel = 1;
+  for (std::size_t k = 0; k < limits.size(); ++k) {
+    System& system = systems_[k];
+    const long long iteration = system.watch->iteration;
+    if (!limits[k]->observe || iteration == system.told) continue;
+    observed_ = now;
+    system.told = iteration;
+    if (limits[k]->observe(iteration, system.watch->squared_norm) != device::loop_runs) {
+      system.watch->cancel = 1;
+    }
   }
 }
 
-void LoopRun::await(cudaEvent_t event, const RunLimits& limits) {
+void LoopRun::await(cudaEvent_t event, LimitsOfRun limits) {
   // A sleep ends some 100 us late: less than a hundredth of what is awaited then.
   constexpr auto patience = std::chrono::milliseconds(20);
   const auto begun = Clock::now();
@@ -83,42 +93,48 @@ void LoopRun::await(cudaEvent_t event, const RunLimits& limits) {
 }
 
 void LoopRun::stop() {
-  watch_->cancel = 1;
+  for (System& system : systems_) system.watch->cancel = 1;
   cudaStreamSynchronize(device_.stream().queue);
 }
 
-RunResult LoopRun::wait(const RunLimits& limits) {
+void LoopRun::wait(LimitsOfRun limits, std::span<RunResult> results) {
   const Range range("loop on the GPU");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
   try {
-    check(cudaMemcpyAsync(staged_.get(), state_.data(), sizeof(device::LoopState),
-                          cudaMemcpyDeviceToHost, device_.stream().queue),
-          "cudaMemcpyAsync");
+    for (std::size_t k = 0; k < limits.size(); ++k) {
+      check(cudaMemcpyAsync(systems_[k].staged.get(), states_.data() + k, sizeof(device::LoopState),
+                            cudaMemcpyDeviceToHost, device_.stream().queue),
+            "cudaMemcpyAsync");
+    }
     record(events_[0].get());
     await(events_[0].get(), limits);
   } catch (...) {
     stop();
     throw;
   }
-  const device::LoopState& state = *staged_;
-  const auto iterations = static_cast<std::size_t>(state.iteration);
-  history_on_host_.resize(iterations);
-  detail::copy_bytes(history_on_host_.data(), history_.data(), iterations * sizeof(double),
-                     device_.stream());
-  return {state.end, state.iteration, history_on_host_};
+  for (std::size_t k = 0; k < limits.size(); ++k) {
+    System& system = systems_[k];
+    const device::LoopState& state = *system.staged;
+    system.history.resize(static_cast<std::size_t>(state.iteration));
+    detail::copy_bytes(system.history.data(), histories_.data() + k * room,
+                       system.history.size() * sizeof(double), device_.stream());
+    results[k] = {state.end, state.iteration, system.history};
+  }
 }
 
-void LoopRun::repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits) {
+void LoopRun::repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits) {
   const Range range("bodies of the loop");
   const OnGpu here(device_.stream());
   observed_ = Clock::now();
+  const auto runs = [&](const System& system) { return system.watch->end == device::loop_runs; };
+  const std::span running(systems_.data(), limits.size());
   try {
     for (std::size_t launched = 0;; ++launched) {
       // Of the last launch but one: what its kernels wrote is visible once the event has happened.
       const cudaEvent_t event = events_[ahead ? launched % 2 : 0].get();
       if (launched >= (ahead ? 2U : 1U)) await(event, limits);
-      if (watch_->end != device::loop_runs) break;
+      if (std::none_of(running.begin(), running.end(), runs)) break;
       if (!ahead) observed_ = {};
       observe(limits);  // also where no launch is ever waited for
       queue();

@@ -1,10 +1,12 @@
-// One run of a solver's loop on a GPU, seen from the host: its scalars, and waiting for it.
+// A run of a solver's loop on a GPU, seen from the host: its scalars, and waiting for it. Systems
+// may run side by side, each with scalars of its own.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/cuda_call.hpp"
@@ -16,52 +18,63 @@ namespace heddle::cuda {
 using RunLimits = detail::RunLimits<double>;
 using RunResult = detail::RunResult<double>;
 
+/// Of the systems that run: pointers, since each solve has its own.
+using LimitsOfRun = std::span<const RunLimits* const>;
+
 class LoopRun {
  public:
-  explicit LoopRun(const Device& device);
+  /// `systems`: at most.
+  explicit LoopRun(const Device& device, std::size_t systems = 1);
 
   /// On the device.
-  static long long allocated_bytes() {
-    return sizeof(device::LoopState) + room * static_cast<long long>(sizeof(double));
+  static long long allocated_bytes(std::size_t systems = 1) {
+    return static_cast<long long>(systems * (sizeof(device::LoopState) + room * sizeof(double)));
   }
 
-  /// On the device, for kernels; set to the beginning of a run in stream order.
-  device::LoopState* begin(const RunLimits& limits);
+  /// On the device, for kernels, one behind the other; set to the beginning of a run in stream
+  /// order.
+  device::LoopState* begin(LimitsOfRun limits);
 
   /// Returns when all work queued so far is done.
-  RunResult wait(const RunLimits& limits);
+  void wait(LimitsOfRun limits, std::span<RunResult> results);
 
-  /// Calls `queue`, which queues iterations of a loop, until the run has ended; `wait` is to
-  /// follow. `ahead`: one more of them is queued while one is under way, which does nothing if that
-  /// ends the run. Otherwise each is waited for, and observed.
-  void repeat(const std::function<void()>& queue, bool ahead, const RunLimits& limits);
+  /// Calls `queue`, which queues iterations of a loop, until all have ended; `wait` is to follow.
+  /// `ahead`: one more of them is queued while one is under way, which does nothing if that ends
+  /// the run. Otherwise each is waited for, and observed.
+  void repeat(const std::function<void()>& queue, bool ahead, LimitsOfRun limits);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   /// Lets time pass, and the caller of the solve have its say, until the event has happened.
   /// Calls the observer when it is time again.
-  void observe(const RunLimits& limits);
+  void observe(LimitsOfRun limits);
   /// After an error: not before the kernels are done with what the caller may now take away.
   void stop();
-  void await(cudaEvent_t event, const RunLimits& limits);
+  void await(cudaEvent_t event, LimitsOfRun limits);
   void record(cudaEvent_t event);
 
   /// Iterations of one run: a longer one begins again from its residual.
-  static constexpr long long room = 1 << 18;
+  static constexpr std::size_t room = 1 << 18;
+
+  /// What the host keeps of a system.
+  struct System {
+    explicit System(const Stream& stream) : staged(stream), watch(stream) {}
+    Mapped<device::LoopState> staged;
+    Mapped<device::LoopWatch> watch;
+    std::vector<double> history;
+    long long told = 0;  // the last iteration that the observer saw
+  };
 
   Device device_;
-  Array<device::LoopState> state_;
-  Array<double> history_;
-  Mapped<device::LoopState> staged_;
-  Mapped<device::LoopWatch> watch_;
-  std::vector<double> history_on_host_;
+  Array<device::LoopState> states_;
+  Array<double> histories_;
+  std::vector<System> systems_;
   struct DestroyEvent {
     void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
   };
   std::array<std::unique_ptr<CUevent_st, DestroyEvent>, 2> events_;
   Clock::time_point observed_;
-  long long told_ = 0;  // the last iteration that the observer saw
 };
 
 }  // namespace heddle::cuda

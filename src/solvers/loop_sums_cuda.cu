@@ -11,8 +11,11 @@ namespace {
 constexpr int threads = 1024;
 
 template <int N>
-__global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, double* to) {
+__global__ void __launch_bounds__(threads)
+    add_all(device::PartialSums sums, double* to, Offset stride) {
   device::follow_kernel_before();
+  sums.partials += blockIdx.x * stride;
+  to += blockIdx.x * stride;
   double total[N];
   device::add_again<N, threads>(sums, total);
   if (threadIdx.x < N) to[threadIdx.x] = total[threadIdx.x];
@@ -23,12 +26,14 @@ __global__ void __launch_bounds__(threads) add_all(device::PartialSums sums, dou
 bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }
 
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
-                                    bool overlapped, const Stream& stream) {
+                                    const SystemsOfSums& systems, bool overlapped,
+                                    const Stream& stream) {
   if (static_cast<unsigned>(numbers) * sums.count <= device::most_for_every_block) return sums;
-  using Kernel = void (*)(device::PartialSums, double*);
+  using Kernel = void (*)(device::PartialSums, double*, Offset);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
                                 add_all<5>, add_all<6>, add_all<7>, add_all<8>};
-  launch_kernel(kernels[numbers - 1], 1, threads, overlapped, stream, sums, room);
+  launch_kernel(kernels[numbers - 1], systems.count, threads, overlapped, stream, sums, room,
+                systems.stride);
   return {room, 1, 1};
 }
 

@@ -6,11 +6,18 @@
 
 namespace heddle::cuda {
 
+/// Systems side by side, whose sums lie so many doubles apart.
+struct SystemsOfSums {
+  unsigned count = 1;
+  Offset stride = 0;
+};
+
 /// `sums`, of up to 8 numbers each, as every block of the next kernel can add them for itself:
-/// where they are too many for that, a kernel of one block adds them into `room` first,
-/// `overlapped` as in `Product::Call`.
+/// where they are too many for that, a kernel of one block a system adds them into `room` first,
+/// `overlapped` as in `Product::Call`. Both are those of the first system.
 device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
-                                    bool overlapped, const Stream& stream);
+                                    const SystemsOfSums& systems, bool overlapped,
+                                    const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.
 bool can_overlap_sums(const Stream& stream);

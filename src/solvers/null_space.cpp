@@ -44,8 +44,9 @@ template <class S>
 void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vectors) {
   NullSpace made;
   for (const FieldView<const S>& vector : vectors) {
-    made.storage.emplace_back(static_cast<std::size_t>(residual_.scalars()), device_);
-    const FieldView<S> own(made.storage.back().data(), residual_.size, residual_.components,
+    const FieldView<S>& like = places_.front().residual;
+    made.storage.emplace_back(static_cast<std::size_t>(like.scalars()), device_);
+    const FieldView<S> own(made.storage.back().data(), like.size, like.components,
                            matrix_.vector_layout(), basis_);
     permute<S>(vector, own, S(1), stream_);
     const sum_t<S> before = norm<S>(own, stream_);
@@ -69,9 +70,9 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
   null_space_ = std::move(made);
   if (!preconditioner_) return;
   // First: not both at once.
-  loop_on_matrix_.reset();
-  loop_.reset();
-  loop_ = make_loop(matrix_.iterated());
+  of_one_ = {};
+  of_all_ = {};
+  of_one_.iterated = make_loop(matrix_.iterated(), 1);
 }
 
 #define HEDDLE_NULL_SPACE(S)                                   \

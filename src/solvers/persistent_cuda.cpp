@@ -70,9 +70,11 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     round_ = Array<unsigned long long>(1, device_);
   }
 
-  RunResult run(const FieldView<S>& x, const FieldView<S>& r, const RunLimits& limits) override {
-    capture_run(x, r, run_.begin(limits), device_.stream());
-    return run_.wait(limits);
+  void run(std::span<const detail::RunOf<S>> systems, std::span<RunResult> results) override {
+    const detail::RunOf<S>& system = systems.front();  // it has one place
+    const RunLimits* const limits = system.limits;
+    capture_run(system.x, system.r, run_.begin({&limits, 1}), device_.stream());
+    run_.wait({&limits, 1}, results);
   }
 
   /// The one launch of a run, whether or not the stream is being captured.

@@ -28,7 +28,7 @@ class StoredProduct final : public QueuedProduct<S> {
   Plan plan() const override { return product_.plan(); }
   bool ends_with_loop() const override { return true; }
 
-  void prepare_loop() override { product_.prepare(in_loop()); }
+  void prepare_loop(int most_systems) override { product_.prepare(in_loop(most_systems)); }
   void prepare_checks(bool with_dot) override {
     product_.prepare({.epilogue = device::store_residual});
     if (with_dot) product_.prepare({.epilogue = device::store_and_dot});
@@ -36,16 +36,12 @@ class StoredProduct final : public QueuedProduct<S> {
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& of,
                                const Stream& stream) override {
-    Product::Call call = in_loop();
-    call.x = of.x;
-    call.with = of.with;
-    call.y = of.y;
-    call.sums.partials = of.partials;
+    Product::Call call = in_loop(of.most_systems);
+    call.systems = of.systems;
     call.ticket = of.ticket;
-    call.state = of.state;
     call.overlapped = of.overlapped;
     product_.launch(call, stream);
-    return product_.partial_sums(of.partials);
+    return product_.partial_sums(of.systems.front().partials);
   }
 
   void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
@@ -58,8 +54,9 @@ class StoredProduct final : public QueuedProduct<S> {
   }
 
  private:
-  Product::Call in_loop() const {
+  Product::Call in_loop(int most_systems) const {
     Product::Call call;
+    call.most_systems = most_systems;
     call.epilogue = multiplies_.epilogue;
     call.ring = multiplies_.ring;
     call.in_loop = true;
@@ -134,28 +131,16 @@ class OperatorProduct final : public QueuedProduct<S> {
   bool ends_with_loop() const override { return false; }
 
   // Its user has called it before, see `KrylovSolver`.
-  void prepare_loop() override {}
+  void prepare_loop(int) override {}
   void prepare_checks(bool) override {}
 
   device::PartialSums multiply(const typename QueuedProduct<S>::Call& call,
                                const Stream& stream) override {
-    matrix_.apply(S(1), at(call.x), S(0), at(call.y), stream);
+    for (const device::ProductOperands& system : call.systems) multiply(system, stream);
     if constexpr (epilogue == device::store_scaled) {
       return {};
     } else {
-      const Walk over = walk();
-      const SumsOfProduct<R, epilogue, S> fields{call.with, call.y};
-      const auto sum = [&]<class Chunk>() {
-        launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>, blocks_of(over),
-                      device::threads_of_step, false, stream, over, call.state, fields,
-                      call.partials);
-      };
-      if (is_contiguous<R>(shape())) {
-        sum.template operator()<ContiguousChunk<R, S, true>>();
-      } else if constexpr (R != Ring::real) {
-        sum.template operator()<PlanarChunk<R, S>>();
-      }
-      return left_by(over, call.partials);
+      return left_by(walk(), call.systems.front().partials);
     }
   }
 
@@ -172,6 +157,25 @@ class OperatorProduct final : public QueuedProduct<S> {
   }
 
  private:
+  void multiply(const device::ProductOperands& of, const Stream& stream) const {
+    const S* const with = static_cast<const S*>(of.with);
+    S* const y = static_cast<S*>(of.y);
+    matrix_.apply(S(1), at(static_cast<const S*>(of.x)), S(0), at(y), stream);
+    if constexpr (epilogue != device::store_scaled) {
+      const Walk over = walk();
+      const SumsOfProduct<R, epilogue, S> fields{with, y};
+      const auto sum = [&]<class Chunk>() {
+        launch_kernel(sums_of_product<Chunk, SumsOfProduct<R, epilogue, S>>, blocks_of(over),
+                      device::threads_of_step, false, stream, over, of.state, fields, of.partials);
+      };
+      if (is_contiguous<R>(shape())) {
+        sum.template operator()<ContiguousChunk<R, S, true>>();
+      } else if constexpr (R != Ring::real) {
+        sum.template operator()<PlanarChunk<R, S>>();
+      }
+    }
+  }
+
   Walk walk() const { return walk_over<R>(shape(), most_steps_of_walk); }
   static unsigned blocks_of(const Walk& walk) {
     return (walk.blocks() + blocks_of_step - 1) / blocks_of_step;

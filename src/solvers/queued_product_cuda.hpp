@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "heddle/detail/product_cuda.hpp"
 #include "heddle/linear_operator.hpp"
@@ -26,21 +27,18 @@ class QueuedProduct {
   /// Whether `multiply` does nothing once the loop has ended; an operator's own work goes on.
   virtual bool ends_with_loop() const = 0;
   /// Makes and compiles what `multiply` needs, before a graph records it.
-  virtual void prepare_loop() = 0;
+  virtual void prepare_loop(int most_systems) = 0;
   /// The same for `residual`, and for `apply_dot` if asked.
   virtual void prepare_checks(bool with_dot) = 0;
 
-  /// In a loop with this state.
+  /// In a loop.
   struct Call {
-    const S* x = nullptr;
-    const S* with = nullptr;
-    S* y = nullptr;
-    double* partials = nullptr;  // room for `partials()` times the sums
-    unsigned* ticket = nullptr;  // two counters, see `Product::Call`
-    device::LoopState* state = nullptr;
-    bool overlapped = false;  // see `Product::Call`
+    std::span<const device::ProductOperands> systems;  // partials: for `partials()` times the sums
+    int most_systems = 1;                              // that the loop may have
+    unsigned* ticket = nullptr;                        // two counters, see `Product::Call`
+    bool overlapped = false;                           // see `Product::Call`
   };
-  /// y = A x, and what is left of the sums of its epilogue.
+  /// y = A x, and what is left of the sums of its epilogue for the first system.
   virtual device::PartialSums multiply(const Call& call, const Stream& stream) = 0;
 
   /// r = b - A x; to.results = |r|^2.

@@ -42,8 +42,9 @@ Offset StepPlaces::doubles(const MethodProgram& program, const PartialCounts& co
 }
 
 StepPlaces::StepPlaces(const MethodProgram& program, const PartialCounts& counts,
-                       const Device& device)
-    : room_(static_cast<std::size_t>(doubles(program, counts)), device),
+                       std::size_t systems, const Device& device)
+    : stride_(doubles(program, counts)),
+      room_(static_cast<std::size_t>(stride_) * systems, device),
       start_(places_of(program, program.start, counts)),
       iteration_(places_of(program, program.iteration, counts)) {
   double* next = room_.data();

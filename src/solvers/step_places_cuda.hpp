@@ -18,7 +18,8 @@ struct PartialCounts {
   Offset rows = 0;  // an update joined with the preconditioner behind it; 0: there is none
 };
 
-/// Of one step. Sums that the next iteration's decision takes lie in two places, by turns.
+/// Of one step of the first system; those of others lie `StepPlaces::stride` behind. Sums that the
+/// next iteration's decision takes lie in two places, by turns.
 struct StepPlace {
   int numbers = 0;  // 0: none, or they lie with the update that the step is joined with
   Offset partials_of_number = 0;
@@ -29,7 +30,7 @@ struct StepPlace {
 
 class StepPlaces {
  public:
-  StepPlaces(const detail::MethodProgram& program, const PartialCounts& counts,
+  StepPlaces(const detail::MethodProgram& program, const PartialCounts& counts, std::size_t systems,
              const Device& device);
 
   StepPlace& at(bool start, int i) {
@@ -38,10 +39,14 @@ class StepPlaces {
   /// The sums that the first iteration takes from the one before are those that the start leaves.
   void carry();
 
-  /// Doubles that it allocates.
+  /// Doubles from what belongs to a system to that of the next one.
+  Offset stride() const { return stride_; }
+
+  /// Doubles that it allocates for each system.
   static Offset doubles(const detail::MethodProgram& program, const PartialCounts& counts);
 
  private:
+  Offset stride_;
   Array<double> room_;
   std::vector<StepPlace> start_, iteration_;
   std::vector<StepPlace*> carried_;  // of the iteration

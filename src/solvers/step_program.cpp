@@ -14,6 +14,18 @@ const char* name_of(Ring ring) {
 
 const char* truth(bool value) { return value ? "true" : "false"; }
 
+/// The parameter `a` of a kernel, and what a block takes of it.
+struct Parameter {
+  Parameter(const std::string& arguments, int systems)
+      : declared("(const __grid_constant__ heddle::device::" +
+                 (systems == 1 ? arguments
+                               : "OfSystems<heddle::device::" + arguments + ", " +
+                                     std::to_string(systems) + ">") +
+                 " a)"),
+        taken(systems == 1 ? "(a)" : "(a.of[blockIdx.y])") {}
+  std::string declared, taken;
+};
+
 template <class Body>
 void for_each_joined_step(const detail::MethodProgram& program, const Body& body) {
   for (const bool start : {true, false}) {
@@ -167,6 +179,7 @@ class StepPrograms {
                                   "heddle::device::threads_of_basis"};
 
   void add(const std::string& name, const std::string& call, const Frame& frame = of_step) {
+    const Parameter parameter(frame.arguments, form_.systems);
     KernelSource source;
     source.name = name + " of " + program_.text.type;
     add_header_of(program_, source);
@@ -175,8 +188,8 @@ class StepPrograms {
                   (form_.contiguous ? "ContiguousChunk<Method::ring, " + scalar_ + ", true>"
                                     : "PlanarChunk<Method::ring, " + scalar_ + ">") +
                   ";\nextern \"C\" __global__ void __launch_bounds__(" + frame.bounds + ")\n" +
-                  step_kernel + "(const __grid_constant__ heddle::device::" + frame.arguments +
-                  " a) {\n  heddle::device::" + call + "(a);\n}\n";
+                  step_kernel + parameter.declared + " {\n  heddle::device::" + call +
+                  parameter.taken + ";\n}\n";
     programs_.push_back({name, std::move(source)});
   }
 
@@ -197,17 +210,18 @@ std::vector<std::string> joined_steps(const detail::MethodProgram& program) {
 }
 
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
-                                        int parts_of_product) {
+                                        int parts_of_product, int systems) {
+  const Parameter parameter("PreconditionedStepArguments", systems);
   std::string text = "#include \"heddle/kernels/preconditioned_step.cuh\"\n" +
                      method_definition(program, parts_of_product) + "using Rows = " + rows.type +
                      ";\n";
   for_each_joined_step(program, [&](bool start, int i) {
     text +=
         "extern \"C\" __global__ void __launch_bounds__(heddle::device::threads_of_rows)\nheddle_" +
-        name_of_step(start, i) +
-        "(const __grid_constant__ heddle::device::PreconditionedStepArguments a) {\n"
+        name_of_step(start, i) + parameter.declared +
+        " {\n"
         "  heddle::device::update_and_precondition<Rows, Method, " +
-        truth(start) + ", " + std::to_string(i) + ">(a);\n}\n";
+        truth(start) + ", " + std::to_string(i) + ">" + parameter.taken + ";\n}\n";
   });
   KernelSource source = program_over(rows, "preconditioned steps of " + rows.type, text);
   add_header_of(program, source);

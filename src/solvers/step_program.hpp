@@ -44,6 +44,7 @@ struct StepForm {
   bool joined = false;       // as in `sums_alone`: what is joined is not in the source
   int parts_of_product = 1;  // as in `method_definition`
   int chunks_of_thread = 0;  // of two updates together, see `update_behind`; 0 for none
+  int systems = 1;           // that a kernel takes side by side, at most
 };
 
 inline constexpr const char* step_kernel = "heddle_step";
@@ -57,7 +58,7 @@ std::vector<std::string> joined_steps(const detail::MethodProgram& program);
 /// Kernels `heddle_STEP` for each of them: `rows` is its type as
 /// kernels/rows.cuh describes it.
 KernelSource preconditioned_step_source(const EntryText& rows, const detail::MethodProgram& program,
-                                        int parts_of_product);
+                                        int parts_of_product, int systems = 1);
 
 /// A program for every update (the first of two together), for sums alone, for a decision at the
 /// end of the start, and for what a method does with its basis.

@@ -113,8 +113,8 @@ __attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(const Rows
 }
 
 template <class T, class Stored, class S, class Finish>
-void multiply(const SlicedOperator<S>& matrix, const FieldView<const S>& x, const Finish& finish,
-              Reduction<S>* reduction, const Stream& stream) {
+void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
+              std::span<const Finish> finish, Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
   const EntryDefinition& definition = *matrix.entry().definition;
   const InnerLayout inner = matrix.plan().layout.inner;
@@ -127,8 +127,9 @@ void multiply(const SlicedOperator<S>& matrix, const FieldView<const S>& x, cons
                         matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored))};
   const auto rows = has_avx2() ? product_rows_avx2<T, Stored, S, Finish>
                                : product_rows_baseline<T, Stored, S, Finish>;
-  for_each_product_group(matrix, reduction, stream,
-                         [&](Index begin, Index end) { return rows(of, x, begin, end, finish); });
+  for_each_product_group(
+      matrix, x.size(), reduction, stream,
+      [&](Index begin, Index end, std::size_t k) { return rows(of, x[k], begin, end, finish[k]); });
 }
 
 template <class Stored, class S>

@@ -78,7 +78,7 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments) {
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config{};
-  config.gridDim = {shape.blocks, 1, 1};
+  config.gridDim = {shape.blocks, shape.systems, 1};
   config.blockDim = {shape.threads, 1, 1};
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream.queue;

@@ -15,6 +15,7 @@ cudaKernel_t load_kernel(const KernelSource& source, const char* name, const Str
 struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = 1;
+  unsigned systems = 1;  // of blocks each: the grid's second dimension
   unsigned shared_bytes = 0;
   bool cooperative = false;  // all blocks run at once
   bool overlapped = false;   // they may come while the kernel before runs, see kernels/loop.cuh

@@ -45,7 +45,8 @@ template <class T>
 void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
                  const SlicedPattern& A, const Plan& plan, const Loaded& kernel,
                  const Stream& stream) {
-  device::ProductArguments<char, char, T> arguments{};
+  device::ProductsArguments<char, char, T> of_all{};
+  device::ProductArguments<char, char, T>& arguments = of_all.all;
   arguments.A = matrix;
   arguments.x = static_cast<const char*>(call.x);
   arguments.x_component_stride = A.columns;
@@ -61,21 +62,34 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.blocks = blocks_of(A, plan.gpu.block_size);
   arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
   arguments.chunk = plan.schedule.chunk;
+  of_all.count = static_cast<int>(call.systems.size());
+  std::copy(call.systems.begin(), call.systems.end(), of_all.of);
+  if (call.systems.size() == 1 && call.most_systems == 1) {
+    const device::ProductOperands& only = call.systems.front();
+    arguments.x = static_cast<const char*>(only.x);
+    arguments.y = static_cast<char*>(only.y);
+    arguments.with = static_cast<const char*>(only.with);
+    arguments.sums.partials = only.partials;
+    arguments.state = only.state;
+  }
   LaunchShape shape;
   shape.threads = static_cast<unsigned>(plan.gpu.block_size);
-  shape.blocks = plan.schedule.kind == ScheduleKind::full
+  shape.blocks = plan.schedule.kind == ScheduleKind::full || call.most_systems > 1
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
   shape.overlapped = call.overlapped;
-  void* pointers[] = {&arguments};
+  // A kernel for one field takes the first of the arguments only.
+  void* pointers[] = {&of_all};
   launch(kernel.product, shape, stream, pointers);
 }
 
 }  // namespace
 
 struct Product::Kernels {
-  using Key = std::tuple<device::Epilogue, int, bool>;
-  static Key key_of(const Call& call) { return {call.epilogue, call.ring, call.in_loop}; }
+  using Key = std::tuple<device::Epilogue, int, bool, bool>;
+  static Key key_of(const Call& call) {
+    return {call.epilogue, call.ring, call.in_loop, call.most_systems > 1};
+  }
 
   std::mutex mutex;
   std::map<Key, Loaded> loaded;
@@ -177,8 +191,9 @@ void Product::prepare(const Call& call) const {
     const std::lock_guard lock(kernels_->mutex);
     if (kernels_->loaded.contains(key)) return;
   }
-  const KernelSource source = product_source(program(call.epilogue, call.ring, call.in_loop),
-                                             architecture(device_.stream()));
+  ProductProgram text = program(call.epilogue, call.ring, call.in_loop);
+  if (call.most_systems > 1) text.fields = device::most_operands;
+  const KernelSource source = product_source(text, architecture(device_.stream()));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());
   const std::lock_guard lock(kernels_->mutex);

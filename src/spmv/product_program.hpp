@@ -17,6 +17,7 @@ struct ProductProgram {
   device::Epilogue epilogue = device::store_scaled;
   int ring = 1;          // components of a sum of `store_and_dots`
   bool in_loop = false;  // see Product::Call
+  int fields = 1;        // that a kernel multiplies side by side, at most
 };
 
 /// `struct Plan { ... };` for the kernels, behind what they include.

@@ -1,5 +1,7 @@
 #include "heddle/detail/sliced_operator.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -255,7 +257,7 @@ void SlicedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta, cons
     }
   }
   const StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
-  entry().multiply(*this, x, store, nullptr, stream);
+  entry().multiply(*this, {&x, 1}, {&store, 1}, nullptr, stream);
 }
 
 template <class S>
@@ -277,8 +279,52 @@ sum_t<S> SlicedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldVi
     }
   }
   const StoreAndDot<S> store{y.data, x.data, y.entry_stride, y.component_stride};
-  entry().multiply_and_dot(*this, x, store, &reduction, stream);
+  entry().multiply_and_dot(*this, {&x, 1}, {&store, 1}, &reduction, stream);
   return reduction.finish(1)[0];
+}
+
+namespace {
+
+/// Whether one walk can serve all of them.
+template <class S>
+bool are_laid_out_alike(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
+                        bool as_x) {
+  const auto differ = [](const auto& a, const auto& b) {
+    return a.entry_stride != b.entry_stride || a.component_stride != b.component_stride;
+  };
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (differ(x[k], x.front()) || differ(y[k], y.front())) return false;
+  }
+  return !as_x || !differ(x.front(), y.front());
+}
+
+}  // namespace
+
+template <class S>
+void SlicedOperator<S>::apply_all(std::span<const FieldView<const S>> x,
+                                  std::span<const FieldView<S>> y, std::span<sum_t<S>> dots,
+                                  Reduction<S>& reduction, const Stream& stream) const {
+  const bool sums = !dots.empty();
+  const bool fits =
+      x.size() > 1 && x.size() <= std::size_t{Reduction<S>::width} &&
+      are_laid_out_alike(x, y, sums) &&
+      (!sums || (row_components() == column_components() && row_basis() == column_basis()));
+  if (!fits || device_.on_gpu()) {
+    return LinearOperator<S>::apply_all(x, y, dots, reduction, stream);
+  }
+  std::array<StoreScaled<S>, Reduction<S>::width> stores;
+  std::array<StoreAndDot<S>, Reduction<S>::width> stores_and_dots;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    check_x(*this, x[k]);
+    check_y(*this, y[k]);
+    for (const FieldView<const S>& other : x) check_apart(other, y[k], "x", "y");
+    stores[k] = {S(1), S(0), y[k].data, y[k].entry_stride, y[k].component_stride};
+    stores_and_dots[k] = {y[k].data, x[k].data, y[k].entry_stride, y[k].component_stride};
+  }
+  if (!sums) return entry().multiply(*this, x, {stores.data(), x.size()}, nullptr, stream);
+  entry().multiply_and_dot(*this, x, {stores_and_dots.data(), x.size()}, &reduction, stream);
+  const auto totals = reduction.finish(static_cast<int>(x.size()));
+  std::copy_n(totals.begin(), x.size(), dots.begin());
 }
 
 template <class S>
@@ -303,7 +349,7 @@ sum_t<S> SlicedOperator<S>::residual(const FieldView<const S>& b, const FieldVie
     }
   }
   const StoreResidual<S> store{r.data, b.data, r.entry_stride, r.component_stride};
-  entry().residual(*this, x, store, &reduction, stream);
+  entry().residual(*this, {&x, 1}, {&store, 1}, &reduction, stream);
   return reduction.finish(1)[0];
 }
 

@@ -74,6 +74,7 @@ struct VariantProgram {
   std::vector<VariantSteps> steps = {};
   int chunks_together = 0;  // see cuda::StepForm
   cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
+  int systems = 1;  // side by side
 };
 
 inline const std::vector<VariantProgram>& variant_programs() {
@@ -86,12 +87,29 @@ inline const std::vector<VariantProgram>& variant_programs() {
       {.name = "real dots", .epilogue = device::store_and_dots, .own_ring = false},
       {.name = "dots in a loop", .epilogue = device::store_and_dots, .in_loop = true},
       {.name = "plain dot in a loop", .epilogue = device::store_and_plain_dot, .in_loop = true},
+      {.name = "products with several fields",
+       .epilogue = device::store_scaled,
+       .in_loop = true,
+       .systems = device::most_operands},
+      {.name = "products with several fields and dots",
+       .epilogue = device::store_and_dots,
+       .in_loop = true,
+       .systems = device::most_operands},
       {.name = "residual", .epilogue = device::store_residual},
       {.name = "diagonal", .kind = diagonal},
       {.name = "conjugate gradient", .kind = steps, .steps = {{method_rows::conjugate_gradient}}},
       {.name = "conjugate gradient with one reduction",
        .kind = steps,
        .steps = {{method_rows::single_reduction_conjugate_gradient}}},
+      {.name = "steps of several systems",
+       .kind = steps,
+       .steps = {{method_rows::conjugate_gradient}, {method_rows::bicgstab, true}},
+       .systems = 3},
+      {.name = "steps of several systems with Jacobi",
+       .kind = preconditioned_steps,
+       .jacobi = true,
+       .steps = {{method_rows::conjugate_gradient, true}},
+       .systems = device::most_operands},
       {.name = "two updates together",
        .kind = steps,
        .steps = {{method_rows::conjugate_gradient}},
@@ -258,6 +276,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
   // Quaternions have no bilinear products.
   if (program.epilogue == device::store_and_plain_dot && product.ring == 4) product.ring = 1;
   product.in_loop = program.in_loop;
+  product.fields = program.systems;
   const Ring ring = product.ring == 4   ? Ring::quaternion
                     : product.ring == 2 ? Ring::complex
                                         : Ring::real;
@@ -269,7 +288,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       for (cuda::StepProgram& step :
            cuda::step_programs(program_of_method(of.method, ring, of.preconditioned),
                                {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
-                                program.chunks_together})) {
+                                program.chunks_together, program.systems})) {
         all.push_back(std::move(step));
       }
     }
@@ -283,7 +302,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       : program.kind == ProgramKind::preconditioned_steps
           ? cuda::preconditioned_step_source(cuda::diagonal_rows(product.entry, plan.layout.vector),
                                              program_of_method(program.steps[0].method, ring, true),
-                                             parts)
+                                             parts, program.systems)
           : cuda::persistent_source(
                 {product, plan.gpu.block_size, program.jacobi, program.in_shared, program.method});
   source.name = std::string(program.name) + " of " + entry.text.type + " under " + to_string(plan);

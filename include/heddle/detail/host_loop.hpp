@@ -9,24 +9,11 @@
 
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/host_basis.hpp"
-#include "heddle/detail/run.hpp"
-#include "heddle/linear_operator.hpp"
+#include "heddle/detail/loop_parts.hpp"
 #include "heddle/methods/listing.hpp"
-#include "heddle/preconditioner.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::detail {
-
-/// What a loop works with, and what outlives it.
-template <class S>
-struct LoopParts {
-  const LinearOperator<S>* matrix = nullptr;
-  const Preconditioner<S>* preconditioner = nullptr;  // null for none
-  std::function<void(const FieldView<S>&)> project;   // out of a null space; empty without one
-  std::vector<FieldView<S>> work;                     // the method's vectors behind x and r
-  BasisRoom<S> basis;                                 // of a method that keeps one
-  Reduction<S>* reduction = nullptr;
-};
 
 /// In place of a basis where a method keeps none.
 struct NoBasis {
@@ -40,32 +27,32 @@ class HostLoop final : public MethodLoop<S> {
   using T = sum_t<S>;
 
   explicit HostLoop(LoopParts<S> parts)
-      : parts_(std::move(parts)),
-        stream_(parts_.matrix->device().stream()),
-        basis_(parts_.basis, parts_.matrix->rows(), stream_) {}
-
-  RunResult<T> run(const FieldView<S>& x, const FieldView<S>& r,
-                   const RunLimits<T>& limits) override {
-    v_[0] = x;
-    v_[1] = r;
-    std::copy(parts_.work.begin(), parts_.work.end(), v_.begin() + 2);
-    limits_ = &limits;
-    history_.clear();
-    end_ = device::loop_runs;
-    pending_ = 0;
-    c_ = {};
-    if constexpr (has_basis) basis_.clear();
-    if (perform<typename M::Start, 0>() && end_ == device::loop_runs) {
-      while (perform<typename M::Iteration, 0>()) {
-        if (limits.observe && !history_.empty()) {
-          end_ = limits.observe(iterations(), history_.back());
-          if (end_ != device::loop_runs) break;
-        }
-        swap_vectors();
-      }
+      : parts_(std::move(parts)), stream_(parts_.matrix->device().stream()) {
+    for (const LoopVectors<S>& vectors : parts_.systems) {
+      systems_.push_back({.basis = Basis(vectors.basis, parts_.matrix->rows(), stream_)});
     }
-    if constexpr (has_basis) form_solution<typename M::Finish>();
-    return {end_, iterations(), history_};
+  }
+
+  void run(std::span<const RunOf<S>> runs, std::span<RunResult<T>> results) override {
+    for (const RunOf<S>& run : runs) begin(run);
+    perform<typename M::Start, 0>();
+    for_each_running([](System& system) { system.runs = system.end == device::loop_runs; });
+    while (std::any_of(systems_.begin(), systems_.end(), [](const auto& s) { return s.runs; })) {
+      perform<typename M::Iteration, 0>();
+      for_each_running([](System& system) {
+        const RunLimits<T>& limits = *system.limits;
+        if (limits.observe && !system.history.empty()) {
+          system.end = limits.observe(system.iterations(), system.history.back());
+          system.runs = system.end == device::loop_runs;
+        }
+        if (system.runs) swap_vectors(system);
+      });
+    }
+    for (std::size_t k = 0; k < runs.size(); ++k) {
+      System& system = systems_[static_cast<std::size_t>(runs[k].place)];
+      if constexpr (has_basis) form_solution<typename M::Finish>(system);
+      results[k] = {system.end, system.iterations(), system.history};
+    }
   }
 
  private:
@@ -73,6 +60,7 @@ class HostLoop final : public MethodLoop<S> {
   static constexpr bool has_basis = methods::has_basis<M>;
   using Number = Coefficient<R, T>;
   using Numbers = std::array<T, Reduction<S>::width>;
+  using Basis = std::conditional_t<has_basis, HostBasis<M, S>, NoBasis>;
 
   template <class Sum>
   static constexpr int size_of_sum = Sum::in_ring ? ring_size(R) : 1;
@@ -92,87 +80,159 @@ class HostLoop final : public MethodLoop<S> {
     S* at[M::vectors];
   };
 
-  long long iterations() const { return static_cast<long long>(history_.size()); }
+  /// One of those that run side by side.
+  struct System {
+    Basis basis;
+    bool runs = false;
+    std::array<FieldView<S>, M::vectors> v = {};
+    const RunLimits<T>* limits = nullptr;
+    methods::Coefficients<M, T> c = {};
+    std::array<Number, methods::most_sums> sums = {};
+    int pending = 0;  // of them
+    int end = device::loop_runs;
+    std::vector<T> history = {};
 
-  /// The steps of a listing from `i` on; false if the run has ended.
+    long long iterations() const { return static_cast<long long>(history.size()); }
+    void add(const Number& sum) { sums[static_cast<std::size_t>(pending++)] = sum; }
+    Data data() const {
+      Data data;
+      for (int k = 0; k < M::vectors; ++k) data.at[k] = v[static_cast<std::size_t>(k)].data;
+      return data;
+    }
+  };
+
+  template <class Body>
+  void for_each_running(const Body& body) {
+    for (System& system : systems_) {
+      if (system.runs) body(system);
+    }
+  }
+
+  void begin(const RunOf<S>& run) {
+    const auto place = static_cast<std::size_t>(run.place);
+    const std::vector<FieldView<S>>& work = parts_.systems[place].work;
+    System& system = systems_[place];
+    system.v[0] = run.x;
+    system.v[1] = run.r;
+    std::copy(work.begin(), work.end(), system.v.begin() + 2);
+    system.limits = run.limits;
+    system.history.clear();
+    system.end = device::loop_runs;
+    system.pending = 0;
+    system.c = {};
+    if constexpr (has_basis) system.basis.clear();
+    system.runs = true;
+  }
+
+  /// The steps of a listing from `i` on, of all systems that run.
   template <class L, int i>
-  bool perform() {
-    if constexpr (i == L::count) {
-      return true;
-    } else {
+  void perform() {
+    if constexpr (i < L::count) {
       using Step = methods::step_at<L, i>;
-      if constexpr (Step::kind == methods::StepKind::decide) {
-        return decide<Step>(sums_.data()) && perform<L, i + 1>();
-      } else if constexpr (Step::kind == methods::StepKind::orthogonalize) {
-        return orthogonalize<Step>() && perform<L, i + 1>();
+      if constexpr (Step::kind == methods::StepKind::product) {
+        multiply<Step>();
       } else if constexpr (Step::kind == methods::StepKind::update) {
         if constexpr (i + 1 < L::count) {
           using Next = methods::step_at<L, i + 1>;
           if constexpr (Next::kind == methods::StepKind::precondition && Next::in != Next::out) {
             if (parts_.preconditioner->acts_by_rows() && !parts_.project) {
-              update_and_precondition<Step, Next>();
-              return end_ == device::loop_runs && perform<L, i + 2>();
+              for_each_running([&](System& system) {
+                update_and_precondition<Step, Next>(system);
+                system.runs = system.end == device::loop_runs;
+              });
+              return perform<L, i + 2>();
             }
           }
         }
-        walk<Step, true>();
-        return end_ == device::loop_runs && perform<L, i + 1>();
+        for_each_running([&](System& system) {
+          walk<Step, true>(system);
+          system.runs = system.end == device::loop_runs;
+        });
       } else {
-        if constexpr (Step::kind == methods::StepKind::product) {
-          multiply<Step>();
-        } else {
-          precondition<L, Step, i>();
-        }
-        return perform<L, i + 1>();
+        for_each_running([&](System& system) {
+          if constexpr (Step::kind == methods::StepKind::decide) {
+            system.runs = decide<Step>(system, system.sums.data());
+          } else if constexpr (Step::kind == methods::StepKind::orthogonalize) {
+            system.runs = orthogonalize<Step>(system);
+          } else {
+            precondition<L, Step, i>(system);
+          }
+        });
       }
+      perform<L, i + 1>();
     }
   }
 
-  /// `sees`: sums, or a basis.
+  /// False where the run ends at once. `sees`: sums, or a basis.
   template <class Step, class Sees>
-  bool decide(Sees&& sees) {
-    methods::Judge<T> judge{limits_->target, limits_->growth, limits_->squared_norm,
-                            limits_->iterations, iterations()};
-    Step::decision::decide(c_, sees, judge);
-    pending_ = 0;
-    if (judge.concluded) history_.push_back(judge.squared_norm);
-    end_ = judge.end;
+  static bool decide(System& system, Sees&& sees) {
+    const RunLimits<T>& limits = *system.limits;
+    methods::Judge<T> judge{limits.target, limits.growth, limits.squared_norm, limits.iterations,
+                            system.iterations()};
+    Step::decision::decide(system.c, sees, judge);
+    system.pending = 0;
+    if (judge.concluded) system.history.push_back(judge.squared_norm);
+    system.end = judge.end;
     return !judge.at_once;
   }
 
   template <class Step>
-  bool orthogonalize() {
-    if (!basis_.orthogonalize(v_[Step::in], v_[Step::out], [&] {
-          return decide<Step>(basis_.numbers()) && end_ == device::loop_runs;
+  bool orthogonalize(System& system) {
+    if (!system.basis.orthogonalize(system.v[Step::in], system.v[Step::out], [&] {
+          return decide<Step>(system, system.basis.numbers()) && system.end == device::loop_runs;
         })) {
       return false;
     }
     // A preconditioner that writes into the second basis leaves nothing to copy.
-    if constexpr (methods::is_flexible<M>) v_[M::Finish::out].data = basis_.preconditioned();
+    if constexpr (methods::is_flexible<M>) {
+      system.v[M::Finish::out].data = system.basis.preconditioned();
+    }
     return true;
   }
 
   template <class Finish>
-  void form_solution() {
-    Finish::decision::decide(c_, basis_.numbers());
-    basis_.combine(v_[Finish::in]);
+  void form_solution(System& system) {
+    const FieldView<S>&v = system.v[Finish::in], z = system.v[Finish::out];
+    Finish::decision::decide(system.c, system.basis.numbers());
+    system.basis.combine(v);
     if constexpr (Finish::in == Finish::out || Finish::is_flexible) {
-      return axpby<S>(S(1), v_[Finish::in], S(1), v_[0], stream_);
+      return axpby<S>(S(1), v, S(1), system.v[0], stream_);
     }
-    parts_.preconditioner->apply(v_[Finish::in], v_[Finish::out], stream_);
-    if (parts_.project) parts_.project(v_[Finish::out]);
-    axpby<S>(S(1), v_[Finish::out], S(1), v_[0], stream_);
+    parts_.preconditioner->apply(v, z, stream_);
+    if (parts_.project) parts_.project(z);
+    axpby<S>(S(1), z, S(1), system.v[0], stream_);
   }
 
+  /// As many products at a time as a pass over the matrix takes.
   template <class Step>
   void multiply() {
-    if constexpr (is_real_dot_of_product<Step>(typename Step::sums{})) {
-      add(Number::from_real(
-          parts_.matrix->apply_dot(v_[Step::in], v_[Step::out], *parts_.reduction, stream_)));
-    } else {
-      parts_.matrix->apply(S(1), v_[Step::in], S(0), v_[Step::out], stream_);
-      walk<Step, false>();
-    }
+    constexpr bool with_dot = is_real_dot_of_product<Step>(typename Step::sums{});
+    std::array<System*, Reduction<S>::width> taken;
+    std::size_t count = 0;
+    const auto multiply_taken = [&] {
+      std::array<FieldView<const S>, Reduction<S>::width> x;
+      std::array<FieldView<S>, Reduction<S>::width> y;
+      std::array<T, Reduction<S>::width> dots{};
+      for (std::size_t k = 0; k < count; ++k) {
+        x[k] = taken[k]->v[Step::in];
+        y[k] = taken[k]->v[Step::out];
+      }
+      parts_.matrix->apply_all({x.data(), count}, {y.data(), count},
+                               {dots.data(), with_dot ? count : 0}, *parts_.reduction, stream_);
+      for (std::size_t k = 0; k < count; ++k) {
+        if constexpr (with_dot) {
+          taken[k]->add(Number::from_real(dots[k]));
+        } else {
+          walk<Step, false>(*taken[k]);
+        }
+      }
+      count = 0;
+    };
+    for_each_running([&](System& system) {
+      taken[count++] = &system;
+      if (count == taken.size()) multiply_taken();
+    });
+    if (count > 0) multiply_taken();
   }
   template <class Step, class... Sum>
   static constexpr bool is_real_dot_of_product(methods::Sums<Sum...>) {
@@ -181,70 +241,74 @@ class HostLoop final : public MethodLoop<S> {
   }
 
   template <class L, class Step, int i>
-  void precondition() {
+  void precondition(System& system) {
     if constexpr (Step::in == Step::out) {
       static constexpr methods::Facts facts = methods::facts_of<L>;
       for (int s = facts.step[i].first_sum; s < facts.step[i].first_sum + facts.step[i].sums; ++s) {
         static_assert(facts.own_numbers(i, R) == 0,
                       "sums of the vector itself belong to its update");
-        add(sums_[static_cast<std::size_t>(pending_ - (s - facts.sum[s].same))]);
+        const int before = s - facts.sum[s].same;
+        system.add(system.sums[static_cast<std::size_t>(system.pending - before)]);
       }
     } else {
-      parts_.preconditioner->apply(v_[Step::in], v_[Step::out], stream_);
-      if (parts_.project) parts_.project(v_[Step::out]);
-      walk<Step, false>();
+      parts_.preconditioner->apply(system.v[Step::in], system.v[Step::out], stream_);
+      if (parts_.project) parts_.project(system.v[Step::out]);
+      walk<Step, false>(system);
     }
   }
 
   /// One step on every element: what it changes, if it `updates`, and its sums.
   template <class Step, bool updates>
-  void walk() {
+  void walk(System& system) {
     constexpr int N = numbers_of<Step>;
     if constexpr (updates || N > 0) {
-      const Data data = data_of_vectors();
-      const auto c = methods::rounded<S>(c_);
-      const Offset distance = prefetch_distance(v_[0]);
-      for_each_group(v_[0], stream_, [&](Index group) {
-        const auto sums = visit_group<Step, updates>(group, data, c, distance);
+      const FieldView<S>& x = system.v[0];
+      const Data data = system.data();
+      const auto c = methods::rounded<S>(system.c);
+      const Offset distance = prefetch_distance(x);
+      for_each_group(x, stream_, [&](Index group) {
+        const auto sums = visit_group<Step, updates>(x, group, data, c, distance);
         std::copy(sums.begin(), sums.end(), parts_.reduction->partials(group));
       });
-      finish<Step>();
+      finish<Step>(system);
     }
   }
 
   template <class Update, class Next>
-  void update_and_precondition() {
+  void update_and_precondition(System& system) {
     constexpr int N = numbers_of<Update>;
-    const Data data = data_of_vectors();
-    const auto c = methods::rounded<S>(c_);
-    const Offset distance = prefetch_distance(v_[0]);
-    const FieldView<const S> in = v_[Next::in];
-    for_each_group(v_[0], stream_, [&](Index group) {
-      const auto of_update = visit_group<Update, true>(group, data, c, distance);
+    const FieldView<S>& x = system.v[0];
+    const Data data = system.data();
+    const auto c = methods::rounded<S>(system.c);
+    const Offset distance = prefetch_distance(x);
+    const FieldView<const S> in = system.v[Next::in];
+    for_each_group(x, stream_, [&](Index group) {
+      const auto of_update = visit_group<Update, true>(x, group, data, c, distance);
       const Index first = group * rows_of_group;
       const Offset end = Offset(first) + rows_of_group;
-      parts_.preconditioner->apply_rows(in, v_[Next::out], first,
-                                        static_cast<Index>(std::min<Offset>(v_[0].size, end)));
-      const auto of_next = visit_group<Next, false>(group, data, c, 0);
+      parts_.preconditioner->apply_rows(in, system.v[Next::out], first,
+                                        static_cast<Index>(std::min<Offset>(x.size, end)));
+      const auto of_next = visit_group<Next, false>(x, group, data, c, 0);
       T* const sums = parts_.reduction->partials(group);
       std::copy(of_update.begin(), of_update.end(), sums);
       std::copy(of_next.begin(), of_next.end(), sums + N);
     });
     const auto sums = parts_.reduction->finish(N + numbers_of<Next>);
-    add_sums(typename Update::sums{}, sums, 0);
-    add_sums(typename Next::sums{}, sums, N);
+    add_sums(system, typename Update::sums{}, sums, 0);
+    add_sums(system, typename Next::sums{}, sums, N);
   }
 
   template <class Step>
-  void finish() {
+  void finish(System& system) {
     constexpr int N = numbers_of<Step>;
-    if constexpr (N > 0) add_sums(typename Step::sums{}, parts_.reduction->finish(N), 0);
+    if constexpr (N > 0) add_sums(system, typename Step::sums{}, parts_.reduction->finish(N), 0);
   }
 
   template <class Step, bool updates>
-  std::array<T, numbers_of<Step>> visit_group(Index group, const Data& data,
-                                              const methods::Coefficients<M, S>& c,
-                                              Offset distance) const {
+  static std::array<T, numbers_of<Step>> visit_group(const FieldView<S>& x, Index group,
+                                                     const Data& data,
+                                                     const methods::Coefficients<M, S>& c,
+                                                     Offset distance) {
     constexpr int N = numbers_of<Step>;
     std::array<T, N> sums{};
     const auto over_run = [&](const auto& run) {
@@ -270,7 +334,7 @@ class HostLoop final : public MethodLoop<S> {
         for (; i < run.count; ++i) visit<Step, updates>(run, i, data, c, sums.data());
       }
     };
-    for_each_run<R>(v_[0], group, over_run);
+    for_each_run<R>(x, group, over_run);
     return sums;
   }
 
@@ -299,40 +363,27 @@ class HostLoop final : public MethodLoop<S> {
     ((methods::add_term<Sum>(e, into), into += size_of_sum<Sum>), ...);
   }
 
-  void add(const Number& sum) { sums_[static_cast<std::size_t>(pending_++)] = sum; }
   template <class... Sum>
-  void add_sums(methods::Sums<Sum...>, const Numbers& sums, std::size_t at) {
+  static void add_sums(System& system, methods::Sums<Sum...>, const Numbers& sums, std::size_t at) {
     [[maybe_unused]] const auto take = [&](int size) {
       Number sum{};
       for (int k = 0; k < size; ++k) sum.component[k] = sums[at++];
-      add(sum);
+      system.add(sum);
     };
     (take(size_of_sum<Sum>), ...);
   }
 
-  Data data_of_vectors() const {
-    Data data;
-    for (int k = 0; k < M::vectors; ++k) data.at[k] = v_[static_cast<std::size_t>(k)].data;
-    return data;
+  static void swap_vectors(System& system) {
+    if constexpr (requires { typename M::Swaps; }) swap_all(system.v, typename M::Swaps{});
   }
-  void swap_vectors() {
-    if constexpr (requires { typename M::Swaps; }) swap_all(typename M::Swaps{});
-  }
-  template <class... Swap>
-  void swap_all(methods::Listing<Swap...>) {
-    (std::swap(v_[Swap::a], v_[Swap::b]), ...);
+  template <class V, class... Swap>
+  static void swap_all(V& v, methods::Listing<Swap...>) {
+    (std::swap(v[Swap::a], v[Swap::b]), ...);
   }
 
   LoopParts<S> parts_;
   Stream stream_;
-  std::conditional_t<has_basis, HostBasis<M, S>, NoBasis> basis_;
-  std::array<FieldView<S>, M::vectors> v_;
-  const RunLimits<T>* limits_ = nullptr;
-  methods::Coefficients<M, T> c_{};
-  std::array<Number, methods::most_sums> sums_{};
-  int pending_ = 0;  // of them
-  int end_ = 0;
-  std::vector<T> history_;
+  std::vector<System> systems_;
 };
 
 }  // namespace heddle::detail

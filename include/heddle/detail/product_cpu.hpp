@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -191,50 +192,60 @@ struct StoreResidual {  // r = b - A x, and |r|^2
   sum_t<S> partial() const { return squared_norm; }
 };
 
-/// Calls `finish_rows(begin, end)` for each group of A's stored rows; the partial sum of the
-/// finisher that it returns goes to `reduction` where there is one.
+/// Calls `finish_rows(begin, end, k)` for each group of A's stored rows and each of `fields`, so
+/// that those of a group find its rows in the cache; the partial sum of the finisher that it
+/// returns goes to `reduction` where there is one.
 template <class S, class FinishRows>
-void for_each_product_group(const SlicedOperator<S>& A, Reduction<S>* reduction,
+void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Reduction<S>* reduction,
                             const Stream& stream, const FinishRows& finish_rows) {
   const Index rows = A.rows();
-  for_each_product_group(groups_of(rows), A.pattern().entries, A.plan(), stream, [&](Index group) {
+  const Offset work = A.pattern().entries * static_cast<Offset>(fields);
+  for_each_product_group(groups_of(rows), work, A.plan(), stream, [&](Index group) {
     const Index begin = group * rows_of_group;
-    const auto of_group = finish_rows(
-        begin, static_cast<Index>(std::min<Offset>(rows, Offset(begin) + rows_of_group)));
-    if (reduction != nullptr) reduction->partials(group)[0] = of_group.partial();
+    const auto end = static_cast<Index>(std::min<Offset>(rows, Offset(begin) + rows_of_group));
+    for (std::size_t k = 0; k < fields; ++k) {
+      const auto of_group = finish_rows(begin, end, k);
+      if (reduction != nullptr) reduction->partials(group)[k] = of_group.partial();
+    }
   });
 }
 
-/// Stored values of E in their inner layout and x in its own, walked over by `finish`; its partial
-/// sums go to `reduction` where there is one.
+/// Stored values of E in their inner layout and each x, all in one layout of their own, walked over
+/// by its `finish`; partial sums go to `reduction` where there is one.
 template <class E, class S, class Finish>
-void product_cpu(const SlicedOperator<S>& matrix, const FieldView<const S>& x, const Finish& finish,
-                 Reduction<S>* reduction, const Stream& stream) {
+void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<const S>> x,
+                 std::span<const Finish> finish, Reduction<S>* reduction, const Stream& stream) {
   const SlicedPattern& A = matrix.pattern();
   const Plan& plan = matrix.plan();
   const auto* const values =
       reinterpret_cast<const stored_scalar_t<E>*>(matrix.stored_values().data());
   const bool aosoa = plan.layout.inner == InnerLayout::aosoa_component ||
                      plan.layout.inner == InnerLayout::aosoa_16;
-  const bool packed = (plan.layout.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.is_aos();
+  const bool packed =
+      (plan.layout.inner == InnerLayout::aos || (aosoa && A.C == 1)) && x.front().is_aos();
   const bool one_stream = plan.layout.inner != InnerLayout::soa;
   const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
-  const auto run = [&](const auto& values_of, const auto& vector_of) {
-    using Values = std::decay_t<decltype(values_of)>;
-    using Vector = std::decay_t<decltype(vector_of)>;
+  const auto run = [&]<class Values, class Vector>(const Values& values_of,
+                                                   Vector (*vector_of)(const FieldView<const S>&)) {
     const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
                                  : product_rows_baseline<E, Values, Vector, Finish>;
-    for_each_product_group(matrix, reduction, stream, [&](Index begin, Index end) {
-      return rows(A, values_of, vector_of, distance, begin, end, finish);
-    });
+    for_each_product_group(
+        matrix, x.size(), reduction, stream, [&](Index begin, Index end, std::size_t k) {
+          return rows(A, values_of, vector_of(x[k]), distance, begin, end, finish[k]);
+        });
   };
   using V = vector_entry_t<E>;
   if (packed) {
-    run(PackedValues<E>{values}, PackedVector<V, S>{x.data});
+    run(
+        PackedValues<E>{values},
+        +[](const FieldView<const S>& field) { return PackedVector<V, S>{field.data}; });
   } else {
-    run(StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
+    run(
+        StridedValues<E>{values, slot_formula<E::components>(plan.layout.inner, A.C, A.slots,
                                                              sizeof(stored_scalar_t<E>))},
-        StridedVector<V, S>{x.data, x.entry_stride, x.component_stride});
+        +[](const FieldView<const S>& field) {
+          return StridedVector<V, S>{field.data, field.entry_stride, field.component_stride};
+        });
   }
 }
 

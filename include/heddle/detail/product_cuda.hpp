@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -49,6 +50,10 @@ class HEDDLE_EXPORT Product {
     /// leaves partial sums only, see `partial_sums`.
     bool in_loop = false;
     device::LoopState* state = nullptr;
+    /// In a loop, in place of x, y, with, partial sums and state: one system, or as many as a kernel
+    /// for `most_systems` takes side by side.
+    std::span<const device::ProductOperands> systems = {};
+    int most_systems = 1;
     /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
     bool overlapped = false;
     /// Two counters on the device of a dynamic schedule, zero between launches; null: the product's

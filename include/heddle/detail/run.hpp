@@ -31,15 +31,23 @@ struct RunResult {
   std::span<const T> history;  // |r|^2 after each iteration; valid until the next run
 };
 
+/// A system that a loop runs, from r = b - A x.
+template <class S>
+struct RunOf {
+  int place = 0;  // whose vectors of the loop it takes
+  FieldView<S> x, r;
+  const RunLimits<sum_t<S>>* limits = nullptr;
+};
+
 /// A method over one operator, ready to run.
 template <class S>
 class MethodLoop {
  public:
   virtual ~MethodLoop() = default;
 
-  /// From r = b - A x. The preconditioner is up to date.
-  virtual RunResult<sum_t<S>> run(const FieldView<S>& x, const FieldView<S>& r,
-                                  const RunLimits<sum_t<S>>& limits) = 0;
+  /// Systems side by side, of places that ascend: each ends for itself, with the bits that it has
+  /// alone. The preconditioner is up to date. `results`: as many.
+  virtual void run(std::span<const RunOf<S>> systems, std::span<RunResult<sum_t<S>>> results) = 0;
 
   /// Of a loop on a GPU: queues a run from the limits that `*state` has by then, on a stream that
   /// is being captured. The graph may be launched any number of times, one at a time and not beside

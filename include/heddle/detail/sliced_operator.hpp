@@ -23,11 +23,12 @@ namespace detail {
 /// its text for a GPU, and kernels for the CPU. A type states it, or a definition.
 template <class S>
 struct HEDDLE_EXPORT EntryTable {
-  /// A x on the CPU: `finish` takes each row's sum; its partial sums go to `reduction` where there
-  /// is one.
+  /// A x_k on the CPU: `finish[k]` takes each row's sum; its partial sums go to `reduction` where
+  /// there is one.
   template <class Finish>
-  using Multiply = void (*)(const SlicedOperator<S>& A, const FieldView<const S>& x,
-                            const Finish& finish, Reduction<S>* reduction, const Stream& stream);
+  using Multiply = void (*)(const SlicedOperator<S>& A, std::span<const FieldView<const S>> x,
+                            std::span<const Finish> finish, Reduction<S>* reduction,
+                            const Stream& stream);
 
   cuda::EntryShape sizes = {};
   Ring ring = Ring::real;
@@ -145,6 +146,9 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
              const Stream& stream) const override;
   sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
                      const Stream& stream) const override;
+  void apply_all(std::span<const FieldView<const S>> x, std::span<const FieldView<S>> y,
+                 std::span<sum_t<S>> dots, Reduction<S>& reduction,
+                 const Stream& stream) const override;
   /// Summed in double also where entries and fields are single.
   sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
                     Reduction<S>& reduction, const Stream& stream) const override;

@@ -72,6 +72,16 @@ HEDDLE_HD constexpr int sums_of(int epilogue, int ring) {
 
 struct LoopState;
 
+/// Of one of the products that a kernel makes side by side in a solver's loop.
+struct ProductOperands {
+  const void* x;
+  void* y;
+  const void* with;  // of the epilogue
+  double* partials;
+  LoopState* state;
+};
+inline constexpr int most_operands = 8;
+
 /// S: stored scalars, M: scalars of fields, T: scalars of the sums of a row.
 template <class S, class M, class T>
 struct ProductArguments {
@@ -89,6 +99,14 @@ struct ProductArguments {
   unsigned blocks;   // that the lanes make, whatever the grid
   unsigned kept;     // percent of the matrix that are to stay in L2
   int chunk;         // blocks' worth of lanes taken at a time when dynamic
+};
+
+/// The same for several fields; `all` has no x, y, with, partials and state then.
+template <class S, class M, class T>
+struct ProductsArguments {
+  ProductArguments<S, M, T> all;
+  ProductOperands of[most_operands];
+  int count;
 };
 
 }  // namespace heddle::device

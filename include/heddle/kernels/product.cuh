@@ -38,32 +38,21 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
   }
 }
 
-template <class Plan, int N>
-__device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, const Share& share,
-                                                CachePolicy policy, double (&sums)[N]) {
-  using E = typename Plan::entry;
-  using R = result_entry_t<E>;
-  // In a loop the kernel before may still write x when this one begins: not read-only data.
-  constexpr int load_x = Plan::in_loop ? load_coherent : load_default;
-  R sum = zero_vector<R>();
-  if (share.row < a.A.rows) {
-    sum = product_of_share<Plan, Plan::load, load_x>(a.A.values, a.A.column,
-                                                     lanes_of<Plan>(a.A.lanes), a.A.slots, share,
-                                                     a.x, a.x_component_stride, policy);
-  }
-  add_parts<Plan>(sum, share.threads);
-  if (share.row >= a.A.rows || share.thread != 0) return;
-  const Index row = a.A.target != nullptr ? __ldg(a.A.target + share.row) : share.row;
+/// What the epilogue does with the sum of a row.
+template <class Plan, class R, int N>
+__device__ __forceinline__ void finish_row(const ArgumentsOf<Plan>& a, typename Plan::scalar* y,
+                                           const typename Plan::scalar* other, Index row, R& sum,
+                                           double (&sums)[N]) {
   if constexpr (Plan::epilogue == store_scaled) {
 #pragma unroll
     for (int k = 0; k < R::components; ++k) sum.component[k] *= a.alpha;
     if (a.beta != 0) {
-      const R old = load_row<Plan, load_coherent, R>(a.y, a.y_component_stride, row);
+      const R old = load_row<Plan, load_coherent, R>(y, a.y_component_stride, row);
 #pragma unroll
       for (int k = 0; k < R::components; ++k) sum.component[k] += a.beta * old.component[k];
     }
   } else {
-    const R with = load_row<Plan, load_coherent, R>(a.with, a.y_component_stride, row);
+    const R with = load_row<Plan, load_coherent, R>(other, a.y_component_stride, row);
     if constexpr (Plan::epilogue == store_residual) {
 #pragma unroll
       for (int k = 0; k < R::components; ++k) {
@@ -82,7 +71,32 @@ __device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, cons
       }
     }
   }
-  store_row<Plan>(a.y, a.y_component_stride, row, sum);
+  store_row<Plan>(y, a.y_component_stride, row, sum);
+}
+
+/// In a loop the kernel before may still write x when this one begins: not read-only data.
+template <class Plan>
+inline constexpr int load_of_x = Plan::in_loop ? load_coherent : load_default;
+
+/// Where the sum of a stored row goes.
+template <class Plan>
+__device__ __forceinline__ Index row_of(const ArgumentsOf<Plan>& a, const Share& share) {
+  return a.A.target != nullptr ? __ldg(a.A.target + share.row) : share.row;
+}
+
+template <class Plan, int N>
+__device__ __forceinline__ void product_of_lane(const ArgumentsOf<Plan>& a, const Share& share,
+                                                CachePolicy policy, double (&sums)[N]) {
+  using R = result_entry_t<typename Plan::entry>;
+  R sum = zero_vector<R>();
+  if (share.row < a.A.rows) {
+    sum = product_of_share<Plan, Plan::load, load_of_x<Plan>>(
+        a.A.values, a.A.column, lanes_of<Plan>(a.A.lanes), a.A.slots, share, a.x,
+        a.x_component_stride, policy);
+  }
+  add_parts<Plan>(sum, share.threads);
+  if (share.row >= a.A.rows || share.thread != 0) return;
+  finish_row<Plan>(a, a.y, a.with, row_of<Plan>(a, share), sum, sums);
 }
 
 /// This thread's share of lanes [block * Plan::block, ...) of the whole matrix.

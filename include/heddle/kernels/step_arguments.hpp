@@ -26,6 +26,12 @@ struct StepArguments {
   void* vector[methods::most_vectors];
 };
 
+/// What a kernel over several systems is given: blocks (., k) work on the k-th one.
+template <class Arguments, int most>
+struct OfSystems {
+  Arguments of[most];
+};
+
 /// Where the blocks of one cooperative launch leave partial sums for one another.
 struct Meeting {
   Packet* packets;            // of each sum `most_groups`, one for each group of threads

@@ -153,7 +153,8 @@ class HEDDLE_EXPORT AnySolver {
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);
-  const std::vector<double>& history() const;
+  std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
+  const std::vector<double>& history(std::size_t system = 0) const;
 
   /// The solver itself, for fields in any order and memory, and for all else that it does: solves
   /// in stream order, null spaces, other options. Throws `Error` (size_mismatch) unless S is the

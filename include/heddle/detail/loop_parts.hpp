@@ -1,0 +1,31 @@
+// What a method's loop on a CPU is made of.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "heddle/detail/basis_room.hpp"
+#include "heddle/detail/run.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle::detail {
+
+/// The vectors that a loop has for one system.
+template <class S>
+struct LoopVectors {
+  std::vector<FieldView<S>> work;  // the method's behind x and r
+  BasisRoom<S> basis;              // of a method that keeps one
+};
+
+/// What a loop works with, and what outlives it.
+template <class S>
+struct LoopParts {
+  const LinearOperator<S>* matrix = nullptr;
+  const Preconditioner<S>* preconditioner = nullptr;  // null for none
+  std::function<void(const FieldView<S>&)> project;   // out of a null space; empty without one
+  std::vector<LoopVectors<S>> systems;                // that it may run side by side
+  Reduction<S>* reduction = nullptr;
+};
+
+}  // namespace heddle::detail
