@@ -29,15 +29,17 @@ int scalars_of_number(const AnyEntry& entry) {
 }  // namespace
 
 AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
-                        const std::string& path, const Device& device, Progress* progress) {
+                        const std::string& path, Index rows, const Device& device,
+                        Progress* progress) {
   AnyField field = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
-  if (field.rows() != matrix.rows()) {
+  if (field.rows() != rows) {
     throw Error(ErrorKind::size_mismatch,
                 option + " " + path + " has " + std::to_string(field.rows()) + " rows" +
                     (field.components() > 1
                          ? " of " + std::to_string(field.components()) + " real numbers each"
                          : "") +
-                    ", the matrix has " + std::to_string(matrix.rows()));
+                    ", the matrix has " + std::to_string(rows) +
+                    (rows != matrix.rows() ? " columns" : ""));
   }
   return field;
 }
@@ -46,7 +48,7 @@ RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const 
                               double shift, const Device& device, Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
     Stopwatch reading;
-    AnyField b = read_field_for(A, "--rhs", rhs, device, progress);
+    AnyField b = read_field_for(A, "--rhs", rhs, A.rows(), device, progress);
     return {std::move(b), {}, rhs, reading.seconds()};
   }
   RightHandSide made{A.row_field(), {}, "ones", 0};

@@ -24,8 +24,10 @@ RightHandSide right_hand_side(const std::string& rhs, std::uint64_t seed, const 
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
-/// A file given with an option has the rows that the matrix has, or `Error` (size_mismatch).
+/// A file given with an option has so many rows, those of the matrix or its columns, or `Error`
+/// (size_mismatch).
 AnyField read_field_for(const AnyOperator& matrix, const std::string& option,
-                        const std::string& path, const Device& device, Progress* progress);
+                        const std::string& path, Index rows, const Device& device,
+                        Progress* progress);
 
 }  // namespace heddle::cli
