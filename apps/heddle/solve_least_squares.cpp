@@ -32,9 +32,11 @@ struct Solved {
   double read_seconds = 0, build_seconds = 0, write_seconds = 0;
 };
 
-void refuse_other_options(const SolveOptions& options) {
-  const auto refuse = [](const std::string& option, const char* why) {
-    throw Error(ErrorKind::usage, option + " is not for --solver lsmr: " + why);
+/// `reason`: why lsmr solves.
+void refuse_other_options(const SolveOptions& options, const std::string& reason) {
+  const auto refuse = [&](const std::string& option, const char* why) {
+    throw Error(ErrorKind::usage,
+                "lsmr solves (" + reason + "), and " + option + " is not for it: " + why);
   };
   if (options.preconditioner.value_or("none") != "none") {
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
@@ -150,7 +152,7 @@ LeastSquaresOptions settings_of(const SolveOptions& options, Progress* progress)
 }  // namespace
 
 void check_least_squares(const SolveOptions& options) {
-  if (options.method == least_squares_name) refuse_other_options(options);
+  if (options.method == least_squares_name) refuse_other_options(options, "by --solver");
   if (!options.damping) return;
   if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
     throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
@@ -166,8 +168,9 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   if (options.method == least_squares_name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
   if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
-  refuse_other_options(options);
-  return is_rectangular ? "the matrix is rectangular" : "by --damping";
+  const std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
+  refuse_other_options(options, reason);
+  return reason;
 }
 
 int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {

@@ -15,6 +15,8 @@
 #include "heddle/expansion.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/operator_algebra.hpp"
+#include "heddle/runtime/any_least_squares.hpp"
+#include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 
@@ -409,6 +411,27 @@ TEST(LeastSquaresOfOnesOwnOperator, TakesItsAdjointToo) {
   expect_error(ErrorKind::unsupported,
                "this operator states no adjoint; override LinearOperator::adjoint",
                [&] { Lsmr<double> refused(A); });
+}
+
+TEST(AnyLeastSquares, SolvesWithNewValuesOfTypesAndDefinitions) {
+  using E = quaternion<double>;
+  Seed seed(7208);
+  const Pattern pattern = random_pattern({.rows = 50, .columns = 20}, seed.generator);
+  const auto first = random_matrix_of<E>(pattern, seed.generator),
+             second = random_matrix_of<E>(pattern, seed.generator);
+  for (const AnyMatrix& matrix :
+       {AnyMatrix(first), AnyMatrix(as_defined(first, quaternion_definition()))}) {
+    AnyOperator A(matrix, parse_plan("CSR"), Device::cpu(2));
+    AnyLeastSquares solver(A, {.tolerance = 1e-11});
+    A.update_values<double>(second.values().span());
+    Fields<E> fields(second, seed.generator);
+    AnyField b = A.row_field(), x = A.column_field();
+    for (std::size_t i = 0; i < fields.b.size(); ++i) b.set(static_cast<Offset>(i), fields.b[i]);
+    EXPECT_TRUE(solver.solve(b, x).converged());
+    const Vector expected = least_squares(dense_of(second), fields.dense_b());
+    for (Offset i = 0; i < expected.size(); ++i) EXPECT_NEAR(x.get(i), expected(i), 1e-7);
+    EXPECT_GT(solver.memory(), A.memory().total());
+  }
 }
 
 TEST(LeastSquaresMisuse, IsRefusedInOneLine) {
