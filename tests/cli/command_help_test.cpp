@@ -120,6 +120,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--repetitions", "1"},
       {"--restart", "5"},
       {"--shift", "0.5"},
+      {"--damping", "0.5"},
       {"--update-values", ""},
       {"--cold", ""},
       {"--quiet", ""},
