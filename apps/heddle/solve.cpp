@@ -65,13 +65,14 @@ void check(const SolveOptions& options, const Device& device) {
   }
 }
 
-void check_square(const AnyMatrix& matrix, const std::string& path) {
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
-                                              std::to_string(matrix.columns()) +
-                                              " entries; this solver needs a square matrix, "
-                                              "--solver lsmr does not");
-  }
+void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
+  if (matrix.rows() == matrix.columns()) return;
+  throw Error(ErrorKind::size_mismatch,
+              options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
+                  std::to_string(matrix.columns()) + " entries; " +
+                  (options.method == "auto"
+                       ? "least squares need entries with an adjoint, and all else a square matrix"
+                       : options.method + " needs a square matrix, --solver lsmr does not"));
 }
 
 double tolerance_of(const SolveOptions& options, Precision precision) {
@@ -119,7 +120,7 @@ int run_solve(const SolveOptions& options) {
     return solve_least_squares(
         options, {matrix, *reason, device, profiles, progress.get(), reading.seconds()});
   }
-  check_square(matrix, options.matrix.path);
+  check_square(matrix, options);
   outcome.shift = options.shift;
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();

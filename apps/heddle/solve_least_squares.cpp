@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "heddle/runtime/any_least_squares.hpp"
@@ -168,6 +169,9 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   if (options.method == least_squares_name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
   if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
+  const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
+                                      detail::entry_table_of(matrix));
+  if (!has_adjoint && !options.damping) return std::nullopt;
   const std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
   refuse_other_options(options, reason);
   return reason;

@@ -68,7 +68,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
       {"solve",
        {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
         "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
-        "--history", "--plot", "--monitor", "--seed", "--shift"}},
+        "--history", "--plot", "--monitor", "--seed", "--shift", "--damping"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed"}},
