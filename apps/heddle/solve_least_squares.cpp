@@ -172,7 +172,7 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
                                       detail::entry_table_of(matrix));
   if (!has_adjoint && !options.damping) return std::nullopt;
-  const std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
+  std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
   refuse_other_options(options, reason);
   return reason;
 }

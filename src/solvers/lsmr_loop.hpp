@@ -47,7 +47,7 @@ class LsmrLoop {
     const Range range("least squares");
     const auto entered = Clock::now();
     report_ = {};
-    if (!bring_in(b, x)) return std::move(report_);
+    if (!bring_in(b, x)) return report_;
     start_ = Clock::now();
     report_.permute_seconds = seconds(entered, start_);
     iterate();
@@ -57,7 +57,7 @@ class LsmrLoop {
     device_.synchronize();
     report_.permute_seconds += seconds(left, Clock::now());
     tell();
-    return std::move(report_);
+    return report_;
   }
 
   const LinearOperator<S>& matrix() const { return *matrix_; }
