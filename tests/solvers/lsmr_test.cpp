@@ -326,6 +326,22 @@ TEST(LeastSquaresOfBundles, FollowNewValuesAndScaledColumns) {
               1e-10);
 }
 
+TEST(LeastSquaresOfACopyInFloats, EndOnTheMatrix) {
+  using E = quaternion<double>;
+  Seed seed(7209);
+  const auto matrix = random_matrix<E>({.rows = 120, .columns = 30, .per_row = 4}, seed.generator);
+  for (const double damping : {0.0, 0.5}) {
+    const Operator<E> A(matrix, parse_plan("CSR,iteration-precision=single"));
+    Fields<E> fields(matrix, seed.generator);
+    const auto report =
+        Lsmr(A, {.damping = damping, .tolerance = 1e-12}).solve(fields.right(), fields.solution());
+    EXPECT_TRUE(report.converged()) << name(report.status);
+    EXPECT_GT(report.restarts, 0);
+    const Vector expected = least_squares(dense_of(matrix), fields.dense_b(), damping);
+    EXPECT_LE((fields.dense_x() - expected).norm(), 1e-10 * expected.norm());
+  }
+}
+
 TEST(LeastSquaresReports, RepeatTheirBitsForAnyTeam) {
   using E = block<float, 3, 3>;
   Seed seed(7205);
