@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/expansion.hpp"
@@ -401,6 +402,24 @@ TEST(LeastSquaresReports, TellHowSolvesEnd) {
   EXPECT_EQ(fields.x, std::vector<double>(20));
   fields.b[7] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(solve({}).status, Status::not_finite);
+}
+
+TEST(LeastSquaresReports, KnowMatricesOfNothing) {
+  using E = complex<double>;
+  Seed seed(7210);
+  for (const auto& [rows, columns] : {std::pair{0, 5}, {5, 0}, {5, 3}, {0, 0}}) {
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns));
+    const auto matrix =
+        random_matrix<E>({.rows = rows, .columns = columns, .per_row = 0}, seed.generator);
+    const Operator<E> A(matrix, parse_plan("CSR"));
+    Fields<E> fields(matrix, seed.generator);
+    for (const double damping : {0.0, 1.0}) {
+      const auto report = Lsmr(A, {.damping = damping}).solve(fields.right(), fields.solution());
+      EXPECT_TRUE(report.converged()) << name(report.status);
+      EXPECT_EQ(report.iterations, 0);
+      EXPECT_NEAR(report.residual_norm, fields.dense_b().norm(), 1e-14);
+    }
+  }
 }
 
 /// A^T of a matrix that only a program knows.
