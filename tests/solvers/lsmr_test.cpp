@@ -311,7 +311,7 @@ TEST(LeastSquaresOfBundles, FollowNewValuesAndScaledColumns) {
   for (Index column = 0; column < second.columns(); ++column) {
     diagonal.column.push_back(column);
     diagonal.offsets.push_back(column + 1);
-    scales.push_back({{1 / dense.middleCols(3 * column, 3).norm()}});
+    scales.push_back({{1 / dense.middleCols(Eigen::Index(3) * column, 3).norm()}});
   }
   const Operator<D> scale(matrix_of(diagonal, scales), parse_plan("CSR"));
   Fields<E> fields(second, seed.generator);
@@ -373,9 +373,11 @@ TEST(LeastSquaresReports, TellHowSolvesEnd) {
   EXPECT_EQ(solve({.tolerance = 0}).status, Status::accuracy_limit);
   EXPECT_EQ(solve({.max_iterations = 0}).status, Status::iteration_limit);
   EXPECT_EQ(solve({.time_limit = 0}).status, Status::time_limit);
-  int calls = 0;
+  long long calls = 0;
   const auto cancelled = solve({.observer = [&](const SolveProgress& now) {
-    return now.iteration == calls++ && calls < 4;
+    EXPECT_EQ(now.iteration, calls);
+    ++calls;
+    return calls < 4;
   }});
   EXPECT_EQ(cancelled.status, Status::cancelled);
   EXPECT_EQ(cancelled.iterations, 3);
