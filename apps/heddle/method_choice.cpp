@@ -71,15 +71,17 @@ std::string methods_in_words() {
     }
     words += ", ";
   }
-  return words + "or auto: one that the matrix allows";
+  return words + std::string(least_squares_name) +
+         " (least squares, of any shape), or auto: one that the matrix allows";
 }
 
 void check_method(const std::string& text) {
-  if (text == automatic) return;
+  if (text == automatic || text == least_squares_name) return;
   try {
     find_method(text);
   } catch (const Error& error) {
-    throw Error(error.kind(), std::string(error.what()) + " " + automatic);
+    throw Error(error.kind(), std::string(error.what()) + " " + std::string(least_squares_name) +
+                                  " " + automatic);
   }
 }
 

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heddle/method_info.hpp"
 #include "heddle/runtime/any_solver.hpp"
 
 namespace heddle::cli {
+
+/// The --solver that is none of the table: `Lsmr`.
+inline constexpr std::string_view least_squares_name = "lsmr";
 
 struct MethodChoice {
   const MethodInfo* method = &method_table().front();

@@ -29,27 +29,27 @@ int scalars_of_number(const AnyEntry& entry) {
 
 }  // namespace
 
-std::vector<AnyField> read_fields_for(const AnyOperator& matrix, int count,
-                                      const std::string& option, const std::string& path,
+std::vector<AnyField> read_fields_for(const AnyOperator& matrix, const std::string& option,
+                                      const std::string& path, Index rows, int count,
                                       const Device& device, Progress* progress) {
   AnyField all = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
-  if (Offset(all.rows()) != Offset(matrix.rows()) * count) {
+  if (Offset(all.rows()) != Offset(rows) * count) {
     throw Error(
         ErrorKind::size_mismatch,
         option + " " + path + " has " + std::to_string(all.rows()) + " rows" +
             (all.components() > 1 ? " of " + std::to_string(all.components()) + " real numbers each"
                                   : "") +
-            ", the matrix has " + std::to_string(matrix.rows()) +
-            (count > 1 ? ", which is " + std::to_string(count) + " times as many in all" : ""));
+            ", the matrix has " + std::to_string(rows) + (rows != matrix.rows() ? " columns" : "") +
+            (count > 1 ? ", and fields are " + std::to_string(count) : ""));
   }
   std::vector<AnyField> fields;
   if (count == 1) {
     fields.push_back(std::move(all));
     return fields;
   }
-  const Offset scalars = Offset(matrix.rows()) * all.components();
+  const Offset scalars = Offset(rows) * all.components();
   for (int k = 0; k < count; ++k) {
-    AnyField& field = fields.emplace_back(matrix.rows(), all.components(), all.precision(), device);
+    AnyField& field = fields.emplace_back(rows, all.components(), all.precision(), device);
     for (Offset i = 0; i < scalars; ++i) field.set(i, all.get(k * scalars + i));
   }
   return fields;
@@ -72,7 +72,7 @@ RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t s
                               Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
     Stopwatch reading;
-    std::vector<AnyField> b = read_fields_for(A, count, "--rhs", rhs, device, progress);
+    std::vector<AnyField> b = read_fields_for(A, "--rhs", rhs, A.rows(), count, device, progress);
     return {std::move(b), {}, rhs, reading.seconds()};
   }
   RightHandSide made{{}, {}, "ones", 0};

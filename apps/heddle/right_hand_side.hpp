@@ -25,10 +25,10 @@ RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t s
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 
-/// A file given with an option has `count` fields, one behind the other, of the rows that the
-/// matrix has, or `Error` (size_mismatch).
-std::vector<AnyField> read_fields_for(const AnyOperator& matrix, int count,
-                                      const std::string& option, const std::string& path,
+/// A file given with an option has `count` fields, one behind the other, of so many rows, those of
+/// the matrix or its columns, or `Error` (size_mismatch).
+std::vector<AnyField> read_fields_for(const AnyOperator& matrix, const std::string& option,
+                                      const std::string& path, Index rows, int count,
                                       const Device& device, Progress* progress);
 /// Such fields as one.
 AnyField joined(const std::vector<AnyField>& fields, const Device& device);

@@ -9,12 +9,12 @@
 #include "commands.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
-#include "matrix_options.hpp"
 #include "method_choice.hpp"
 #include "output_path.hpp"
-#include "profile_option.hpp"
 #include "right_hand_side.hpp"
 #include "solve_history.hpp"
+#include "solve_least_squares.hpp"
+#include "solve_options.hpp"
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
 #include "whole_number.hpp"
@@ -22,28 +22,6 @@
 namespace heddle::cli {
 
 namespace {
-
-struct SolveOptions {
-  MatrixOptions matrix;
-  std::string rhs;
-  std::string guess;
-  std::optional<std::string> output;
-  std::string method = "auto";
-  std::optional<std::string> preconditioner;
-  double shift = 0;
-  std::optional<double> tolerance;
-  int right_hand_sides = 1;
-  int repetitions = 1;
-  long long max_iterations = SolverOptions{}.max_iterations;
-  std::optional<int> restart;
-  std::optional<double> time_limit;
-  std::string plan;
-  ProfileOption profile;
-  HistoryOptions history;
-  std::uint64_t seed = 1;
-  bool json = false;
-  bool monitor = false;
-};
 
 /// Jacobi is of the stored diagonal.
 std::string preconditioner_of(const SolveOptions& options) {
@@ -64,6 +42,7 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.restart && !restarts(options.method)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
+  check_least_squares(options);
   if (options.monitor && options.matrix.quiet) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
   }
@@ -86,12 +65,14 @@ void check(const SolveOptions& options, const Device& device) {
   }
 }
 
-void check_square(const AnyMatrix& matrix, const std::string& path) {
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch, path + " makes " + std::to_string(matrix.rows()) + " x " +
-                                              std::to_string(matrix.columns()) +
-                                              " entries; a solve needs a square matrix");
-  }
+void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
+  if (matrix.rows() == matrix.columns()) return;
+  throw Error(ErrorKind::size_mismatch,
+              options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
+                  std::to_string(matrix.columns()) + " entries; " +
+                  (options.method == "auto"
+                       ? "least squares need entries with an adjoint, and all else a square matrix"
+                       : options.method + " needs a square matrix, --solver lsmr does not"));
 }
 
 double tolerance_of(const SolveOptions& options, Precision precision) {
@@ -135,7 +116,11 @@ int run_solve(const SolveOptions& options) {
 
   Stopwatch reading;
   const AnyMatrix matrix = options.matrix.read(progress.get());
-  check_square(matrix, options.matrix.path);
+  if (const auto reason = reason_for_least_squares(options, matrix)) {
+    return solve_least_squares(
+        options, {matrix, *reason, device, profiles, progress.get(), reading.seconds()});
+  }
+  check_square(matrix, options);
   outcome.shift = options.shift;
   outcome.entry = matrix.entry();
   outcome.precision = matrix.precision();
@@ -181,8 +166,8 @@ int run_solve(const SolveOptions& options) {
   outcome.read_seconds += given.read_seconds;
   std::vector<AnyField> guess(given.b.size(), A.column_field());
   if (!options.guess.empty()) {
-    guess = read_fields_for(A, options.right_hand_sides, "--guess", options.guess, device,
-                            progress.get());
+    guess = read_fields_for(A, "--guess", options.guess, A.columns(), options.right_hand_sides,
+                            device, progress.get());
   }
   std::vector<AnyField> x;
   const auto solve_once = [&] {
@@ -262,8 +247,12 @@ void add_solve(CLI::App& app, int& status) {
                    "solve (A + SIGMA I) x = b with this real number, without storing that matrix")
       ->type_name("SIGMA");
   command
+      ->add_option("--damping", options->damping, "minimize |A x - b|^2 + D^2 |x|^2, by lsmr [0]")
+      ->type_name("D");
+  command
       ->add_option("--tolerance", options->tolerance,
-                   "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision")
+                   "on |b - A x| / |b|; default 1e-10 in double, 1e-5 in single precision; of lsmr "
+                   "on |A* r| / (|A| |r|), default 1e-8 and 1e-5")
       ->type_name("T");
   command->add_option("--max-iterations", options->max_iterations, "0 or more")
       ->capture_default_str()

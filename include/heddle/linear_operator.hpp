@@ -49,6 +49,13 @@ class HEDDLE_EXPORT LinearOperator {
   /// False where the transpose is not of the same kind (dual quaternions): then it is never
   /// Hermitian.
   virtual bool has_adjoint() const { return true; }
+  /// A*, which has Re <A x, y> = Re <x, A* y> for all x and y: rows and columns change places, with
+  /// their bases. It multiplies by the values that A has then, new ones too. Throws `Error`
+  /// (unsupported) where the operator states none.
+  virtual std::shared_ptr<const LinearOperator> adjoint() const {
+    throw Error(ErrorKind::unsupported,
+                "this operator states no adjoint; override LinearOperator::adjoint");
+  }
   /// The bytes that one product has to move, for models; 0 = unknown.
   virtual long long bytes_of_product() const { return 0; }
 

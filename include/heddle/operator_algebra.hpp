@@ -1,5 +1,6 @@
 // Operators made of operators: A + sigma I, A + sigma M, alpha A + beta B, A B. None stores a
-// matrix: each multiplies by its parts, and so sees their new values.
+// matrix: each multiplies by its parts, and so sees their new values. The adjoint of one is made of
+// those of its parts.
 #pragma once
 
 #include <complex>
@@ -93,6 +94,7 @@ class HEDDLE_EXPORT ShiftedOperator final : public detail::OperatorOfTwo<S> {
   Coefficient<Ring::complex, S> shift() const { return sigma_; }
 
   long long bytes_of_product() const override;
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   std::shared_ptr<const LinearOperator<S>> handle() const override {
     return std::make_shared<ShiftedOperator>(*this);
   }
@@ -124,6 +126,7 @@ class HEDDLE_EXPORT SumOperator final : public detail::OperatorOfTwo<S> {
               OperatorReference<S> B);
 
   long long bytes_of_product() const override;
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   std::shared_ptr<const LinearOperator<S>> handle() const override {
     return std::make_shared<SumOperator>(*this);
   }
@@ -151,6 +154,7 @@ class HEDDLE_EXPORT ProductOperator final : public detail::OperatorOfTwo<S> {
   ProductOperator(OperatorReference<S> A, OperatorReference<S> B);
 
   long long bytes_of_product() const override;
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   std::shared_ptr<const LinearOperator<S>> handle() const override {
     return std::make_shared<ProductOperator>(*this);
   }

@@ -131,7 +131,7 @@ void InverseParts<S>::make_operators() {
   values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * tiles_.components()));
   scratch_.resize(static_cast<std::size_t>(team()));
   if (form_ == InverseForm::general) return;
-  second_ = make(transposed(pattern_, place_in_second_));
+  second_ = make(transposed(pattern_, pattern_.rows(), place_in_second_));
   second_values_ = Array<std::byte>(bytes);
   between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
 }

@@ -88,6 +88,11 @@ long long ShiftedOperator<S>::bytes_of_product() const {
 }
 
 template <class S>
+std::shared_ptr<const LinearOperator<S>> ShiftedOperator<S>::adjoint() const {
+  return std::make_shared<ShiftedOperator>(this->left().adjoint(), conj(sigma_));
+}
+
+template <class S>
 void ShiftedOperator<S>::add_shift(S alpha, const FieldView<const S>& x, const FieldView<S>& y,
                                    const Stream& stream) const {
   if (is_real(sigma_)) {
@@ -153,6 +158,12 @@ long long SumOperator<S>::bytes_of_product() const {
 }
 
 template <class S>
+std::shared_ptr<const LinearOperator<S>> SumOperator<S>::adjoint() const {
+  return std::make_shared<SumOperator>(alpha_, this->left().adjoint(), conj(beta_),
+                                       this->right().adjoint());
+}
+
+template <class S>
 void SumOperator<S>::add_second(S factor, const FieldView<const S>& x, const FieldView<S>& y,
                                 const Stream& stream) const {
   if (is_real(beta_)) return this->right().apply(factor * beta_.real(), x, S(1), y, stream);
@@ -201,6 +212,11 @@ ProductOperator<S>::ProductOperator(OperatorReference<S> A, OperatorReference<S>
 template <class S>
 long long ProductOperator<S>::bytes_of_product() const {
   return operator_algebra::bytes_of_both(this->left(), this->right(), 0);
+}
+
+template <class S>
+std::shared_ptr<const LinearOperator<S>> ProductOperator<S>::adjoint() const {
+  return std::make_shared<ProductOperator>(this->right().adjoint(), this->left().adjoint());
 }
 
 template <class S>

@@ -1,5 +1,5 @@
-// The rows of a sliced matrix as the user numbers them, on the host: what an approximate inverse is
-// set up from.
+// Values and powers of the rows of a sliced matrix, on the host: what an approximate inverse is set
+// up from.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,9 @@
 #include <vector>
 
 #include "heddle/detail/sliced_operator.hpp"
+#include "matrix/stored_rows.hpp"
 
 namespace heddle::detail {
-
-/// Compressed rows in the user's order, columns growing.
-struct UserRows {
-  Array<Offset> offsets;
-  Array<Index> column;
-
-  Index rows() const { return static_cast<Index>(offsets.size()) - 1; }
-  Offset entries() const { return offsets[offsets.size() - 1]; }
-  Offset begin(Index row) const { return offsets[static_cast<std::size_t>(row)]; }
-  std::span<const Index> row(Index row) const {
-    const Offset first = begin(row);
-    return {column.data() + first, static_cast<std::size_t>(begin(row + 1) - first)};
-  }
-  PatternView view() const { return {rows(), rows(), offsets.data(), column.data()}; }
-};
-
-/// A square matrix's rows, and where their entries lie.
-struct StoredRows : UserRows {
-  Array<Offset> slot;  // of each entry
-};
-StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host);
 
 /// The components of every entry, in the order of the rows, widened to D. A copy of a GPU's memory
 /// waits for its stream.
@@ -54,9 +34,6 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
 
 /// The first row without a diagonal entry; the number of rows if none is.
 Index first_row_without_diagonal(const UserRows& rows);
-
-/// The transpose of a square pattern; `place` gets the place of each entry in it.
-UserRows transposed(const UserRows& rows, Array<Offset>& place);
 
 extern template void read_values(const SlicedOperator<float>&, const StoredRows&, Array<double>&,
                                  const Stream&);

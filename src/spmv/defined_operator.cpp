@@ -193,6 +193,12 @@ EntryTableHandle<S> make_table(const std::shared_ptr<const EntryDefinition>& def
   table->multiply_and_dot = multiply<S, Stored, S, StoreAndDot<S>>;
   table->residual = multiply<sum_t<S>, Stored, S, StoreResidual<S>>;
   table->place = place_values_on_cpu<Stored, 0>;
+  if (definition->has_adjoint()) {
+    table->adjoint = [](const EntryTable<S>& entry, const S* a, S* adjoint) {
+      std::vector<S> registers;
+      evaluate<S>(entry.definition->adjoint, a, nullptr, adjoint, registers);
+    };
+  }
   if (definition->has_inverse()) {
     table->invert_diagonal = invert_diagonal<Stored, S>;
     table->apply_inverses = apply_inverses<S>;

@@ -210,6 +210,12 @@ void SlicedOperator<S>::place_values(std::span<const std::byte> values, Componen
 template <class S>
 void SlicedOperator<S>::values_changed() {
   ++state().generation;
+  narrow_own_values();
+  if (state().adjoint) update_adjoint();
+}
+
+template <class S>
+void SlicedOperator<S>::narrow_own_values() {
   if (!schedule().narrow) return;
   const auto narrow = [&]<class T>(const T* from) {
     narrow_values(pattern(), plan().layout.inner, entry().sizes.components, from,

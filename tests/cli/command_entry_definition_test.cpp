@@ -203,6 +203,8 @@ TEST_F(EntryDefinition, FaultsAreOneLine) {
       {{"solve", "split.mtx", "--entry-definition", split, "--entry", "real"},
        ".*--entry.*excludes.*"},
       {{"solve", "split.mtx", "--entry-definition", dual}, "split\\.mtx makes 3 x 6 entries.*"},
+      {{"solve", "dual.mtx", "--entry-definition", dual, "--solver", "lsmr"},
+       "no adjoint: entry dual-complex has none of its kind, or is encoded"},
       {{"solve", "bad.mtx", "--entry-definition", split}, "bad\\.mtx: tile \\(1, 1\\) is not.*"},
       {{"solve", "singular.mtx", "--entry-definition", split}, "Jacobi: .*row 4 .*"},
       {{"solve", "split.mtx", "--entry-definition", "bare.json", "--solver", "bicgstab"},

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "heddle/config.hpp"
 #include "heddle/detail/diagonal_search.hpp"
@@ -32,6 +34,33 @@ struct promoted<E> {
 template <class E>
 inline constexpr bool can_narrow = std::is_same_v<arithmetic_t<E>, E> &&
                                    sizeof(stored_scalar_t<E>) > sizeof(float);
+
+/// The entry that stores E's adjoint: none for an entry without one, nor for an encoded one.
+template <class E>
+struct stored_adjoint {};
+template <class A>
+  requires std::is_same_v<arithmetic_t<A>, A> && std::is_floating_point_v<stored_scalar_t<A>> &&
+           requires(const A& a) {
+             requires std::remove_cvref_t<decltype(adjoint(a))>::components == A::components;
+           }
+struct stored_adjoint<A> {
+  using type = std::remove_cvref_t<decltype(adjoint(std::declval<const A&>()))>;
+};
+template <class Stored, class A>
+  requires std::is_floating_point_v<Stored> && requires { typename stored_adjoint<A>::type; }
+struct stored_adjoint<stored_as<Stored, A>> {
+  using type = stored_as<Stored, typename stored_adjoint<A>::type>;
+};
+
+template <class A, class S>
+void adjoint_components(const EntryTable<S>& /*of A*/, const S* components, S* result) {
+  A a;
+  for (int k = 0; k < A::components; ++k) {
+    a.component[k] = static_cast<stored_scalar_t<A>>(components[k]);
+  }
+  const auto turned = adjoint(a);
+  for (int k = 0; k < A::components; ++k) result[k] = static_cast<S>(turned.component[k]);
+}
 
 template <class S>
 double magnitude(const S* component, int count) {
@@ -148,6 +177,11 @@ EntryTable<vector_scalar_t<E>> make_entry_table() {
   table.multiply_and_dot = product_cpu<E, S, StoreAndDot<S>>;
   table.residual = product_cpu<P, S, StoreResidual<S>>;
   table.place = place_values_on_cpu<stored, E::components>;
+  if constexpr (requires { typename stored_adjoint<E>::type; }) {
+    using Adjoint = typename stored_adjoint<E>::type;
+    table.adjoint = adjoint_components<A, S>;
+    if constexpr (!std::is_same_v<Adjoint, E>) table.adjoint_entry = entry_table<Adjoint>;
+  }
   if constexpr (has_inverse<E>) {
     table.invert_diagonal = invert_diagonal<E>;
     table.apply_inverses = apply_inverses<A, S>;

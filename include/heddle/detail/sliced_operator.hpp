@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 
@@ -55,6 +56,11 @@ struct HEDDLE_EXPORT EntryTable {
   /// z = M^-1 r in the rows [begin, end).
   void (*apply_inverses)(const EntryTable& entry, const void* inverses, const FieldView<const S>& r,
                          const FieldView<S>& z, Index begin, Index end) = nullptr;
+
+  /// The components of a* from those of a. Null for an entry without an adjoint, or an encoded one.
+  void (*adjoint)(const EntryTable& entry, const S* a, S* adjoint) = nullptr;
+  /// The table of a* where that is another entry, as for rectangular blocks; else null.
+  std::shared_ptr<const EntryTable> (*adjoint_entry)() = nullptr;
 
   EntryShape stored(ComponentOrder order = ComponentOrder::row_major) const {
     EntryShape shape{sizes.components, sizes.stored_bytes};
@@ -124,6 +130,11 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   Ring ring() const override { return entry().ring; }
   Recurrence recurrence() const override { return plan().loop.recurrence; }
   bool has_adjoint() const override { return entry().has_adjoint; }
+  /// In sliced storage of its own under the same plan, and in this matrix's bases. The first call
+  /// makes it, and it lives as long as the matrix. New values of the matrix reach it in the order
+  /// of the stream that they take. Throws `Error`: unsupported for entries whose adjoint is not
+  /// made of their components, with a sign at most, memory where it does not fit.
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
 
   /// Entries, columns and row offsets without padding, x and y once; under
   /// iteration-precision=single of `iterated()`.
@@ -154,6 +165,8 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
                     Reduction<S>& reduction, const Stream& stream) const override;
 
  private:
+  struct Adjoint;
+  struct Schedule;
   /// What handles of every schedule share.
   struct State {
     EntryTableHandle<S> entry;
@@ -161,6 +174,10 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
     std::shared_ptr<const SlicedPattern> pattern;
     Array<std::byte> values;
     long long generation = 0;
+    std::mutex making_adjoint;
+    std::shared_ptr<Adjoint> adjoint;      // once somebody has asked for it
+    std::weak_ptr<State> adjoint_of;       // the matrix that this one is the adjoint of
+    std::weak_ptr<Schedule> its_schedule;  // and one under which it runs
   };
   struct Schedule {
     Plan plan;
@@ -172,6 +189,10 @@ class HEDDLE_EXPORT SlicedOperator : public LinearOperator<S> {
   void make_product();
   /// The copy that the plan asks for; nothing where the entry has floats anyway.
   void make_narrow();
+  void narrow_own_values();
+  std::shared_ptr<Adjoint> make_adjoint() const;
+  /// The values of the adjoint that was made, from those of this matrix.
+  void update_adjoint() const;
   long long bytes_of_fields() const;
   State& state() const {
     if (!state_) refuse_moved_from();

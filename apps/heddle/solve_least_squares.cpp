@@ -1,0 +1,243 @@
+#include "solve_least_squares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "heddle/runtime/any_least_squares.hpp"
+#include "heddle/tools/text.hpp"
+#include "json_report.hpp"
+#include "method_choice.hpp"
+#include "readable.hpp"
+#include "right_hand_side.hpp"
+#include "stopwatch.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct Solved {
+  std::string reason;
+  PlanChoice choice;
+  MemoryUse memory;
+  long long solver_memory = 0;
+  std::string right_hand_side;
+  LeastSquaresReport report;
+  std::optional<double> error;  // against x*, where that is the only solution
+  double read_seconds = 0, build_seconds = 0, write_seconds = 0;
+};
+
+/// `reason`: why lsmr solves.
+void refuse_other_options(const SolveOptions& options, const std::string& reason) {
+  const auto refuse = [&](const std::string& option, const char* why) {
+    throw Error(ErrorKind::usage,
+                "lsmr solves (" + reason + "), and " + option + " is not for it: " + why);
+  };
+  if (options.preconditioner.value_or("none") != "none") {
+    refuse("--preconditioner " + *options.preconditioner, "it takes none");
+  }
+  if (options.shift != 0) refuse("--shift", "see --damping");
+  if (options.history.wanted()) refuse("--history or --plot", "it records none");
+  if (options.monitor) refuse("--monitor", "it has no table");
+  if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
+}
+
+nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& matrix,
+                               const Solved& solved) {
+  const LeastSquaresReport& report = solved.report;
+  nlohmann::ordered_json json;
+  json["status"] = name(report.status);
+  if (!report.detail.empty()) json["detail"] = report.detail;
+  json["iterations"] = report.iterations;
+  json["residual"] = number_or_null(report.residual);
+  json["gradient"] = number_or_null(report.gradient);
+  json["residual_norm"] = number_or_null(report.residual_norm);
+  json["gradient_norm"] = number_or_null(report.gradient_norm);
+  json["solution_norm"] = number_or_null(report.solution_norm);
+  json["matrix_norm"] = number_or_null(report.matrix_norm);
+  json["condition"] = number_or_null(report.condition);
+  json["error"] = solved.error ? number_or_null(*solved.error) : nlohmann::ordered_json();
+  json["damping"] = options.damping.value_or(0);
+  json["solver"] = least_squares_name;
+  json["solver_reason"] = solved.reason;
+  json["preconditioner"] = "none";
+  json["plan"] = solved.choice.text();
+  json["plan_reason"] = solved.choice.reason;
+  json["entry"] = matrix.entry().name();
+  json["precision"] = name(matrix.precision());
+  json["rows"] = matrix.rows();
+  json["columns"] = matrix.columns();
+  json["entries"] = matrix.entries();
+  json["restarts"] = report.restarts;
+  json["memory"] = solved.memory.total();
+  json["solver_memory"] = solved.solver_memory;
+  json["times"] = {{"read", solved.read_seconds},
+                   {"build", solved.build_seconds},
+                   {"permute", report.permute_seconds},
+                   {"iterate", report.iterate_seconds},
+                   {"write", solved.write_seconds}};
+  json["bytes_per_iteration"] = report.bytes_per_iteration;
+  return json;
+}
+
+void print(const SolveOptions& options, const LeastSquaresProblem& problem, const Solved& solved) {
+  const LeastSquaresReport& report = solved.report;
+  const AnyMatrix& matrix = problem.matrix;
+  const double damping = options.damping.value_or(0);
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
+              io::printable(options.matrix.path).c_str(), readable_count(matrix.rows()).c_str(),
+              readable_count(matrix.columns()).c_str(), std::string(matrix.entry().name()).c_str(),
+              std::string(name(matrix.precision())).c_str(),
+              readable_count(matrix.entries()).c_str());
+  std::printf("device     %s\n", problem.device.description().c_str());
+  std::printf("plan       %s\n", solved.choice.text().c_str());
+  std::printf("reason     %s\n", io::printable(solved.choice.reason).c_str());
+  std::printf("memory     %s, solver with the adjoint %s\n", to_string(solved.memory).c_str(),
+              readable_bytes(solved.solver_memory).c_str());
+  std::printf("system     min |A x - b|%s, b = %s\n", damping != 0 ? "^2 + D^2 |x|^2" : "",
+              io::printable(solved.right_hand_side).c_str());
+  if (damping != 0) std::printf("damping    D = %s\n", nlohmann::json(damping).dump().c_str());
+  std::printf("solver     lsmr: %s\n", solved.reason.c_str());
+  std::printf("status     %s after %lld iterations%s%s%s\n",
+              std::string(name(report.status)).c_str(), report.iterations,
+              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
+              report.detail.empty() ? "" : ")");
+  std::printf("residual   |r| / |b| = %.3e for r = b - A x, computed from x\n", report.residual);
+  std::printf("gradient   |A* r%s| / (|A| |r|) = %.3e, computed from x; |A| is about %.2e%s\n",
+              damping != 0 ? " - D^2 x" : "", report.gradient, report.matrix_norm,
+              report.restarts > 0
+                  ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
+                  : "");
+  if (solved.error) std::printf("error      |x - x*| / |x*| = %.3e\n", *solved.error);
+  std::printf("time       read %s, build %s, permute %s, iterate %s",
+              readable_seconds(solved.read_seconds).c_str(),
+              readable_seconds(solved.build_seconds).c_str(),
+              readable_seconds(report.permute_seconds).c_str(),
+              readable_seconds(report.iterate_seconds).c_str());
+  if (report.iterations > 0) {
+    std::printf(
+        " (%s an iteration)",
+        readable_seconds(report.iterate_seconds / static_cast<double>(report.iterations)).c_str());
+  }
+  std::printf("\n");
+  if (options.output) {
+    std::printf("written    %s\n", report.status == Status::not_finite
+                                       ? "nothing: the solve was not finite"
+                                       : io::printable(*options.output).c_str());
+  }
+}
+
+LeastSquaresOptions settings_of(const SolveOptions& options, Progress* progress) {
+  LeastSquaresOptions settings;
+  settings.damping = options.damping.value_or(0);
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit) settings.time_limit = *options.time_limit;
+  settings.max_iterations = options.max_iterations;
+  if (progress != nullptr) {
+    settings.observer = [progress](const SolveProgress& now) {
+      char text[64];
+      std::snprintf(text, sizeof text, "iteration %lld, gradient %.1e", now.iteration,
+                    now.relative_residual);
+      progress->report(-1, text);
+      return true;
+    };
+  }
+  return settings;
+}
+
+}  // namespace
+
+void check_least_squares(const SolveOptions& options) {
+  if (options.method == least_squares_name) refuse_other_options(options, "by --solver");
+  if (!options.damping) return;
+  if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
+    throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
+  }
+  if (options.method != "auto" && options.method != least_squares_name) {
+    throw Error(ErrorKind::usage,
+                "--damping is of least squares: give --solver lsmr, not " + options.method);
+  }
+}
+
+std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
+                                                    const AnyMatrix& matrix) {
+  if (options.method == least_squares_name) return "by --solver";
+  const bool is_rectangular = matrix.rows() != matrix.columns();
+  if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
+  const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
+                                      detail::entry_table_of(matrix));
+  if (!has_adjoint && !options.damping) return std::nullopt;
+  std::string reason = is_rectangular ? "the matrix is rectangular" : "by --damping";
+  refuse_other_options(options, reason);
+  return reason;
+}
+
+int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
+  const auto& [matrix, reason, device, profiles, progress, read_seconds] = problem;
+  Solved solved;
+  solved.reason = reason;
+  Stopwatch choosing;
+  const Objective objective = Objective::product();
+  solved.choice = choice_for(options.plan, matrix, device, objective, profiles);
+  solved.read_seconds = read_seconds + choosing.seconds();
+
+  Stopwatch building;
+  const LeastSquaresOptions settings = settings_of(options, progress);
+  if (progress != nullptr) progress->erase();
+  std::optional<AnyOperator> A;
+  std::optional<AnyLeastSquares> solver;
+  options.profile.build(
+      solved.choice,
+      [&](const Plan& plan) {
+        solver.reset();
+        A.emplace(matrix, plan, device);
+        solver.emplace(*A, settings);
+      },
+      [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+  solved.memory = A->memory();
+  solved.solver_memory = solver->memory();
+  solved.build_seconds = building.seconds();
+
+  const RightHandSide given =
+      right_hand_side(options.rhs, 1, options.seed, *A, 0, device, progress);
+  solved.right_hand_side = given.text;
+  solved.read_seconds += given.read_seconds;
+  AnyField x = A->column_field();
+  if (!options.guess.empty()) {
+    x = read_fields_for(*A, "--guess", options.guess, A->columns(), 1, device, progress).front();
+  }
+  const AnyField guess = x;
+  std::vector<double> seconds;
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    x = guess;
+    solved.report = solver->solve(given.b.front(), x);
+    seconds.push_back(solved.report.iterate_seconds);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
+  solved.report.iterate_seconds = seconds[static_cast<std::size_t>(options.repetitions) / 2];
+  const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;
+  if (!given.exact.empty() && has_one_solution) {
+    solved.error = relative_error(x, given.exact.front());
+  }
+
+  Stopwatch writing;
+  if (options.output && solved.report.status != Status::not_finite) {
+    x.write(*options.output, matrix.entry(), progress);
+  }
+  solved.write_seconds = writing.seconds();
+  if (progress != nullptr) progress->erase();
+  if (options.json) {
+    std::cout << text_of(to_json(options, matrix, solved));
+  } else if (!options.matrix.quiet) {
+    print(options, problem, solved);
+  }
+  return solved.report.converged() ? 0 : 1;
+}
+
+}  // namespace heddle::cli

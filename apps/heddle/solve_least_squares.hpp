@@ -1,0 +1,33 @@
+// `heddle solve --solver lsmr`: least squares, of matrices of any shape.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/tools/progress.hpp"
+#include "plan_text.hpp"
+#include "solve_options.hpp"
+
+namespace heddle::cli {
+
+/// Throws `Error` (usage) for options that go with other solvers only, or with this one only.
+void check_least_squares(const SolveOptions& options);
+
+/// Why this matrix is solved so; none where it is not. Throws as `check_least_squares`.
+std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
+                                                    const AnyMatrix& matrix);
+
+struct LeastSquaresProblem {
+  const AnyMatrix& matrix;
+  std::string reason;
+  const Device& device;
+  const Profiles& profiles;
+  TerminalProgress* progress;  // may be null
+  double read_seconds;
+};
+
+/// Solves, writes and reports; the exit status.
+int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem);
+
+}  // namespace heddle::cli

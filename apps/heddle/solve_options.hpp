@@ -1,0 +1,38 @@
+// The options of `heddle solve`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "heddle/report.hpp"
+#include "matrix_options.hpp"
+#include "profile_option.hpp"
+#include "solve_history.hpp"
+
+namespace heddle::cli {
+
+struct SolveOptions {
+  MatrixOptions matrix;
+  std::string rhs;
+  std::string guess;
+  std::optional<std::string> output;
+  std::string method = "auto";
+  std::optional<std::string> preconditioner;
+  double shift = 0;
+  std::optional<double> damping;  // of least squares
+  std::optional<double> tolerance;
+  int right_hand_sides = 1;
+  int repetitions = 1;
+  long long max_iterations = SolverOptions{}.max_iterations;
+  std::optional<int> restart;
+  std::optional<double> time_limit;
+  std::string plan;
+  ProfileOption profile;
+  HistoryOptions history;
+  std::uint64_t seed = 1;
+  bool json = false;
+  bool monitor = false;
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,104 @@
+// Least squares by LSMR (Fong and Saunders 2011), for rectangular and singular operators.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/report.hpp"
+
+namespace heddle {
+
+namespace detail {
+template <class S>
+class LsmrLoop;
+}
+
+struct HEDDLE_EXPORT LeastSquaresOptions {
+  static constexpr double by_precision = -1;
+
+  /// d of min |A x - b|^2 + d^2 |x|^2, 0 or more. A solver keeps to that of its construction.
+  double damping = 0;
+  /// A solve has converged where |A* r - d^2 x| is at most this times |A| |r|, or |r| at most this
+  /// times |b| + |A| |x|; with damping, |r| counts d x, and |A| counts d. `by_precision` is 1e-8 in
+  /// double and long double, 1e-5 in single.
+  double tolerance = by_precision;
+  long long max_iterations = 10000;
+  double time_limit = std::numeric_limits<double>::infinity();  // seconds
+  /// Called before each iteration with the recurrence's |A* r| / (|A| |r|); false cancels.
+  std::function<bool(const SolveProgress&)> observer = {};
+};
+
+/// The result of one solve. Norms are 2-norms over all components; r = b - A x.
+struct HEDDLE_EXPORT LeastSquaresReport {
+  Status status = Status::converged;
+  std::string_view detail;  // details, where the status alone does not tell them
+  long long iterations = 0;
+  /// True ones of the returned x: |r|, and |A* r - d^2 x|, the gradient of half the function that
+  /// is minimized.
+  double residual_norm = 0, gradient_norm = 0;
+  /// |r| / |b|, and the gradient over |A| |r|, where |r| counts d x: what the tolerance is about.
+  double residual = 0, gradient = 0;
+  double right_hand_side_norm = 0, solution_norm = 0;
+  /// |A|, from below: the largest |A v| of the recurrence's unit vectors. And an estimate of the
+  /// condition number. With damping both are of A over d.
+  double matrix_norm = 0, condition = 0;
+  int restarts = 0;  // from the true residual, which the recurrence had left
+  double permute_seconds = 0, iterate_seconds = 0;
+  long long bytes_per_iteration = 0;  // modelled; 0 = unknown
+
+  bool converged() const { return status == Status::converged; }
+  /// Converged, or as near to it as x can be in its precision.
+  bool solved() const { return converged() || status == Status::accuracy_limit; }
+};
+
+/// Minimizes |A x - b|^2 + d^2 |x|^2 for any A with an adjoint: of more rows than columns, of
+/// fewer, or singular. Coefficients are real for every entry. |A* r| falls in every iteration, and
+/// so does |r|. From x = 0 it finds the x of the least norm. One product with A and one with A* an
+/// iteration, and no preconditioner: solve with `product(A, D)` for y, where x = D y, to scale
+/// columns.
+///
+/// Keeps operators as `KrylovSolver` does. A solver object serves one thread at a time.
+template <class S>
+class HEDDLE_EXPORT Lsmr {
+ public:
+  /// With the operator's own `adjoint()`. Throws `Error`: unsupported where there is none, usage
+  /// for options out of their range, memory, before anything is allocated, where fields do not fit.
+  explicit Lsmr(OperatorReference<S> matrix, LeastSquaresOptions options = {});
+  /// With another operator for A*. Throws `Error` (size_mismatch) too for one of other sizes,
+  /// bases or layout.
+  Lsmr(OperatorReference<S> matrix, OperatorReference<S> adjoint, LeastSquaresOptions options = {});
+
+  ~Lsmr();
+  Lsmr(const Lsmr&) = delete;
+  Lsmr& operator=(const Lsmr&) = delete;
+
+  /// b of the operator's rows, x of its columns, the guess on entry: both in the user's order or
+  /// the operator's bases, in the GPU's memory or the host's. Throws `Error` for fields that do not
+  /// fit; what happens while iterating is the status. Repeats its bits, for any number of threads.
+  LeastSquaresReport solve(const FieldView<const S>& b, const FieldView<S>& x);
+
+  /// Bytes that it has allocated, but for what A* has.
+  long long memory() const;
+
+ private:
+  std::unique_ptr<detail::LsmrLoop<S>> loop_;
+};
+
+template <class M>
+Lsmr(M&&) -> Lsmr<operator_scalar_t<M>>;
+template <class M>
+Lsmr(M&&, LeastSquaresOptions) -> Lsmr<operator_scalar_t<M>>;
+template <class M, class N>
+Lsmr(M&&, N&&, LeastSquaresOptions = {}) -> Lsmr<operator_scalar_t<M>>;
+
+extern template class Lsmr<float>;
+extern template class Lsmr<double>;
+extern template class Lsmr<long double>;
+
+}  // namespace heddle

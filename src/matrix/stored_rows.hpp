@@ -1,0 +1,39 @@
+// The rows of a sliced matrix as the user numbers them, on the host, and their transpose.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "heddle/detail/sliced.hpp"
+
+namespace heddle::detail {
+
+/// Compressed rows in the user's order, columns growing.
+struct UserRows {
+  Array<Offset> offsets;
+  Array<Index> column;
+
+  Index rows() const { return static_cast<Index>(offsets.size()) - 1; }
+  Offset entries() const { return offsets[offsets.size() - 1]; }
+  Offset begin(Index row) const { return offsets[static_cast<std::size_t>(row)]; }
+  std::span<const Index> row(Index row) const {
+    const Offset first = begin(row);
+    return {column.data() + first, static_cast<std::size_t>(begin(row + 1) - first)};
+  }
+  PatternView view() const { return view(rows()); }
+  PatternView view(Index columns) const { return {rows(), columns, offsets.data(), column.data()}; }
+};
+
+/// A matrix's rows, and where their entries lie.
+struct StoredRows : UserRows {
+  Array<Offset> slot;  // of each entry
+};
+StoredRows stored_rows(const SlicedPattern& pattern, const Stream& host);
+
+/// Adds up lengths to offsets: the length of row i is at i + 1.
+void sum_up(Array<Offset>& offsets);
+
+/// The transpose of a pattern of so many columns; `place` gets the place of each entry in it.
+UserRows transposed(const UserRows& rows, Index columns, Array<Offset>& place);
+
+}  // namespace heddle::detail
