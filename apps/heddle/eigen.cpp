@@ -69,9 +69,7 @@ std::string suitable_preconditioners() {
   std::string words;
   for (const PreconditionerInfo& info : preconditioner_table()) {
     if (!is_suitable(info)) continue;
-    words += (words.empty() ? "" : ", ") + std::string(info.name);
-    if (info.number.empty()) continue;
-    words += "[:" + std::string(info.number) + "=" + std::to_string(info.usual) + "]";
+    words += (words.empty() ? "" : ", ") + in_words(info);
   }
   return words;
 }

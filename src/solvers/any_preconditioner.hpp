@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heddle/approximate_inverse.hpp"
+#include "heddle/block_jacobi.hpp"
 #include "heddle/conjugate_residual.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
@@ -34,6 +35,8 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOpera
       return nullptr;
     case PreconditionerKind::jacobi:
       return jacobi();
+    case PreconditionerKind::block_jacobi:
+      return std::make_shared<BlockJacobi<S>>(matrix, choice.number);
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
                                             ChebyshevOptions{.degree = choice.number});

@@ -17,34 +17,58 @@ namespace heddle::detail {
 namespace {
 
 constexpr int most_power = 4;
+/// Scalar rows of a block: its inverse costs as many products a row.
+constexpr int most_rows_of_block = 32;
 /// Systems that a thread takes at a time: rows differ in length.
 constexpr Offset systems_at_once = 16;
 
 }  // namespace
 
 template <class S>
-InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int power)
+InverseParts<S>::InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int number)
     : matrix_(matrix), form_(form), host_(Device::cpu(matrix.device().threads())) {
-  if (power < 1 || power > most_power) {
+  if (form != InverseForm::blocks && (number < 1 || number > most_power)) {
     throw Error(ErrorKind::usage, std::string(name()) + " takes the power 1 to " +
                                       std::to_string(most_power) + ", not " +
-                                      std::to_string(power));
+                                      std::to_string(number));
   }
   check();
   tiles_ = tiles_of(matrix.entry(), name());
   solve_ = local_solver<D>(tiles_.ring);
   rows_ = stored_rows(matrix.pattern(), host_.stream());
+  make_entry();
+  if (form == InverseForm::blocks) {
+    make_groups(number);
+  } else {
+    make_pattern(number);
+  }
+  make_operators();
+  compute();
+}
+
+template <class S>
+void InverseParts<S>::make_pattern(int power) {
   if (const Index row = first_row_without_diagonal(rows_); row < rows_.rows()) {
     throw Error(ErrorKind::singular,
                 std::string(name()) + ": the diagonal entry of " + row_text(row) + " is missing");
   }
-  make_entry();
   pattern_ = power_rows(
-      rows_, power, form == InverseForm::factorized,
+      rows_, power, form_ == InverseForm::factorized,
       {.who = name(), .numbers = tiles_.size, .ring = tiles_.ring, .bytes = bytes_of_entry()},
       host_.stream());
-  make_operators();
-  compute();
+}
+
+template <class S>
+void InverseParts<S>::make_groups(int size) {
+  const int rows_of_entry = tiles_.size * tiles_.ring;
+  const Index most = std::max(most_rows_of_block / rows_of_entry, 1);
+  if (size < 0 || size > most) {
+    throw Error(ErrorKind::usage, "block Jacobi takes groups of 1 to " + std::to_string(most) +
+                                      " of these entries, not " + std::to_string(size));
+  }
+  groups_ = size > 0 ? uniform_groups(rows_.rows(), size) : natural_groups(rows_, most);
+  check_room(entries_of(groups_), most);
+  pattern_ = group_rows(groups_);
 }
 
 template <class S>
@@ -65,9 +89,9 @@ void InverseParts<S>::check() const {
 }
 
 template <class S>
-int InverseParts<S>::team() const {
+int InverseParts<S>::team(Offset entries) const {
   constexpr Offset work_of_entry = 64;
-  return team_size(host_.stream(), pattern_.entries() * tiles_.components() * work_of_entry);
+  return team_size(host_.stream(), entries * tiles_.components() * work_of_entry);
 }
 
 /// Of the host's memory, for an entry of the pattern: operators with their columns, which pass
@@ -76,27 +100,28 @@ template <class S>
 long long InverseParts<S>::bytes_of_entry() const {
   constexpr long long index = sizeof(Index), offset = sizeof(Offset);
   const long long of_operator = 2LL * entry_->bytes() + index;
-  return form_ == InverseForm::general ? of_operator : 2 * of_operator + index + offset;
+  return form_ == InverseForm::factorized ? 2 * of_operator + index + offset : of_operator;
 }
 
 /// Before anything of that size is allocated.
 template <class S>
-void InverseParts<S>::check_room(long long largest, int team) const {
-  const double numbers = static_cast<double>(largest) * tiles_.size;
+void InverseParts<S>::check_room(Offset entries, Index longest) const {
+  const double numbers = static_cast<double>(longest) * tiles_.size;
   const double dense =
       ((numbers + tiles_.size + 2) * tiles_.ring * sizeof(D) + sizeof(Index)) * numbers;
-  const double all =
-      team * dense +
-      static_cast<double>(pattern_.entries()) * static_cast<double>(bytes_of_entry()) +
-      static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
+  const double all = team(entries) * dense +
+                     static_cast<double>(entries) * static_cast<double>(bytes_of_entry()) +
+                     static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
   const long long available = available_host_memory();
   if (all <= static_cast<double>(available)) return;
   const auto needed = static_cast<long long>(std::min(all, 9e18));
-  throw Error(ErrorKind::memory, std::string(name()) + ": " + std::to_string(pattern_.entries()) +
-                                     " entries, the longest row of them " +
-                                     std::to_string(largest) + ", need " + readable_bytes(needed) +
-                                     " of the host's memory to set up, available are " +
-                                     readable_bytes(available) + "; take a lower power, or jacobi");
+  throw Error(ErrorKind::memory,
+              std::string(name()) + ": " + std::to_string(entries) +
+                  " entries, the longest row of them " + std::to_string(longest) + ", need " +
+                  readable_bytes(needed) + " of the host's memory to set up, available are " +
+                  readable_bytes(available) + "; take " +
+                  (form_ == InverseForm::blocks ? "smaller groups" : "a lower power") +
+                  ", or jacobi");
 }
 
 /// The floats of mixed precision suffice where iterations read such a copy of the matrix.
@@ -119,7 +144,7 @@ void InverseParts<S>::make_operators() {
   for (Index row = 0; row < pattern_.rows(); ++row) {
     longest = std::max(longest, static_cast<Index>(pattern_.row(row).size()));
   }
-  check_room(longest, team());
+  check_room(pattern_.entries(), longest);
   const auto make = [&](const UserRows& rows) {
     return std::make_shared<SlicedOperator<S>>(entry_, rows.view(), ComponentOrder::row_major, plan,
                                                matrix_.device(), matrix_.row_basis(),
@@ -129,8 +154,8 @@ void InverseParts<S>::make_operators() {
   first_ = make(pattern_);
   first_values_ = Array<std::byte>(bytes);
   values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * tiles_.components()));
-  scratch_.resize(static_cast<std::size_t>(team()));
-  if (form_ == InverseForm::general) return;
+  scratch_.resize(static_cast<std::size_t>(team(pattern_.entries())));
+  if (form_ != InverseForm::factorized) return;
   second_ = make(transposed(pattern_, pattern_.rows(), place_in_second_));
   second_values_ = Array<std::byte>(bytes);
   between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
@@ -142,22 +167,24 @@ void InverseParts<S>::compute() {
   const Index n = pattern_.rows();
   std::atomic<Index> first_singular{n}, first_without{n}, first_too_large{n};
   std::atomic<std::size_t> next_scratch{0};
-  parallel_shares(team(), n, systems_at_once, [&](auto&& for_each) {
+  const bool has_blocks = form_ == InverseForm::blocks;
+  parallel_shares(team(pattern_.entries()), units(), systems_at_once, [&](auto&& for_each) {
     Scratch& scratch = scratch_[next_scratch++];
-    for_each([&](Index row) {
-      const RowOutcome outcome = compute_row(row, scratch);
-      if (outcome == RowOutcome::singular) lower(first_singular, row);
-      if (outcome == RowOutcome::no_entry) lower(first_without, row);
-      if (outcome == RowOutcome::too_large) lower(first_too_large, row);
+    for_each([&](Index unit) {
+      const auto u = static_cast<std::size_t>(unit);
+      const Index first = has_blocks ? groups_[u] : unit;
+      const Index end = has_blocks ? groups_[u + 1] : unit + 1;
+      if (!solve_rows(first, end, scratch)) return lower(first_singular, first);
+      const Offset of_row =
+          static_cast<Offset>(pattern_.row(first).size()) * tiles_.size * tiles_.size * tiles_.ring;
+      for (Index row = first; row < end; ++row) {
+        const RowOutcome outcome = store(row, scratch.result.data() + (row - first) * of_row);
+        if (outcome == RowOutcome::no_entry) lower(first_without, row);
+        if (outcome == RowOutcome::too_large) lower(first_too_large, row);
+      }
     });
   });
-  if (const Index row = first_singular; row < n) {
-    throw Error(ErrorKind::singular,
-                form_ == InverseForm::factorized
-                    ? "FSAI: the matrix is not positive definite; a pivot of " + row_text(row) +
-                          " is not positive"
-                    : "ISAI: the local matrix of " + row_text(row) + " has no inverse");
-  }
+  if (first_singular < n) refuse_singular(first_singular);
   if (const Index row = first_too_large; row < n) {
     throw Error(ErrorKind::singular, std::string(name()) + ": the inverse of " + row_text(row) +
                                          " overflows the scalars it is stored in");
@@ -200,36 +227,65 @@ void InverseParts<S>::gather(Index row, Scratch& scratch) const {
   }
 }
 
+/// `row` is the first of its unit.
 template <class S>
-typename InverseParts<S>::RowOutcome InverseParts<S>::compute_row(Index row, Scratch& scratch) {
-  const std::span<const Index> wanted = pattern_.row(row);
+void InverseParts<S>::refuse_singular(Index row) const {
+  std::string what;
+  switch (form_) {
+    case InverseForm::factorized:
+      what =
+          "the matrix is not positive definite; a pivot of " + row_text(row) + " is not positive";
+      break;
+    case InverseForm::general:
+      what = "the local matrix of " + row_text(row) + " has no inverse";
+      break;
+    case InverseForm::blocks:
+      const auto others = static_cast<Index>(pattern_.row(row).size()) - 1;
+      what = "the block of row" +
+             (others > 0 ? "s " + std::to_string(row) + " to " + std::to_string(row + others)
+                         : " " + std::to_string(row)) +
+             " (counted from 0) has no inverse";
+      break;
+  }
+  throw Error(ErrorKind::singular, std::string(name()) + ": " + what);
+}
+
+/// The rows [first, end) of the inverse of A[J, J] for their common columns J; false if none is.
+template <class S>
+bool InverseParts<S>::solve_rows(Index first, Index end, Scratch& scratch) {
+  const std::span<const Index> wanted = pattern_.row(first);
   const auto v = static_cast<std::size_t>(tiles_.size), r = static_cast<std::size_t>(tiles_.ring);
-  const std::size_t n = wanted.size() * v;
+  const std::size_t n = wanted.size() * v, results = static_cast<std::size_t>(end - first) * v;
   const auto grow = [](auto& vector, std::size_t size) {
     if (vector.size() < size) vector.resize(size);
   };
   grow(scratch.matrix, n * n * r);
-  grow(scratch.result, v * n * r);
+  grow(scratch.result, results * n * r);
   grow(scratch.numbers, LocalSystem<D>::scratch_scalars(n, r));
   grow(scratch.order, n);
-  gather(row, scratch);
+  gather(first, scratch);
   LocalSystem<D> system;
-  const auto place = std::lower_bound(wanted.begin(), wanted.end(), row) - wanted.begin();
+  const auto place = std::lower_bound(wanted.begin(), wanted.end(), first) - wanted.begin();
   system.size = static_cast<Index>(n);
-  system.wanted = static_cast<Index>(v);
+  system.wanted = static_cast<Index>(results);
   system.first_wanted = static_cast<Index>(place) * static_cast<Index>(v);
   system.smallest_pivot = static_cast<D>(n) * std::numeric_limits<D>::epsilon();
   system.matrix = scratch.matrix.data();
   system.result = scratch.result.data();
   system.scratch = scratch.numbers.data();
   system.order = scratch.order.data();
-  if (!solve_(system, form_ == InverseForm::factorized)) return RowOutcome::singular;
-  return store(row, scratch);
+  if (form_ != InverseForm::blocks) return solve_(system, form_ == InverseForm::factorized);
+  // Elimination leaves rounding that methods for Hermitian preconditioners would notice.
+  const auto symmetry = symmetry_of(system.matrix, system.size, tiles_.ring,
+                                    static_cast<D>(std::numeric_limits<S>::epsilon()));
+  if (!solve_(system, false)) return false;
+  symmetrize(system.result, system.size, tiles_.ring, symmetry);
+  return true;
 }
 
-/// The result's tiles as entries: those of row `row`, or, factorized, of G and of G*.
+/// A result's tiles as entries: those of row `row`, or, factorized, of G and of G*.
 template <class S>
-typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scratch& scratch) {
+typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const D* result) {
   const int v = tiles_.size, r = tiles_.ring, K = tiles_.components();
   const int bytes = entry_->sizes.stored_bytes;
   const auto count = static_cast<Offset>(pattern_.row(row).size());
@@ -237,7 +293,7 @@ typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scr
   // A tile that is zero but for rounding is that of what the others are made of.
   D largest = 0;
   for (Offset at = 0; at < count * v * v * r; ++at) {
-    largest = std::max(largest, std::abs(scratch.result[static_cast<std::size_t>(at)]));
+    largest = std::max(largest, std::abs(result[at]));
   }
   const D tolerance = std::sqrt(std::numeric_limits<D>::epsilon()) * largest;
   RowOutcome outcome = RowOutcome::done;
@@ -248,7 +304,7 @@ typename InverseParts<S>::RowOutcome InverseParts<S>::store(Index row, const Scr
       const int i = at / r / v, j = at / r % v, p = at % r;
       const Offset of_row = is_transposed ? j : i, in_row = is_transposed ? i : j;
       const auto number = (of_row * count + b) * v + in_row;
-      const D value = scratch.result[static_cast<std::size_t>(number * r + p)];
+      const D value = result[number * r + p];
       return is_conjugated && p > 0 ? -value : value;
     };
     for (int at = 0; at < v * v * r; ++at) {

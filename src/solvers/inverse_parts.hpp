@@ -10,24 +10,33 @@
 #include "heddle/detail/sliced_operator.hpp"
 #include "local_systems.hpp"
 #include "operator_field.hpp"
+#include "row_groups.hpp"
 #include "user_rows.hpp"
 
 namespace heddle::detail {
 
 /// Factorized: G* G of a Hermitian positive definite matrix. General: a row of the inverse of any.
-enum class InverseForm { factorized, general };
+/// Blocks: the inverse of each diagonal block of consecutive rows.
+enum class InverseForm { factorized, general, blocks };
 
 template <class S>
 class InverseParts {
  public:
-  InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int power);
+  /// `number`: the power whose pattern the inverse has; of blocks, their entries a side, 0 for
+  /// natural groups.
+  InverseParts(const SlicedOperator<S>& matrix, InverseForm form, int number);
 
   const SlicedOperator<S>& matrix() const { return matrix_; }
   /// G, or the inverse.
   const SlicedOperator<S>& first() const { return *first_; }
   /// G*; only of a factorized one.
   const SlicedOperator<S>& second() const { return *second_; }
-  const char* name() const { return form_ == InverseForm::factorized ? "FSAI" : "ISAI"; }
+  const char* name() const {
+    if (form_ == InverseForm::blocks) return "block Jacobi";
+    return form_ == InverseForm::factorized ? "FSAI" : "ISAI";
+  }
+  /// Only of blocks.
+  const GroupStarts& groups() const { return groups_; }
 
   void apply(const FieldView<const S>& r, const FieldView<S>& z, const Stream& stream) const;
   void refresh() {
@@ -43,18 +52,25 @@ class InverseParts {
     std::vector<D> matrix, result, numbers;
     std::vector<Index> order;
   };
-  enum class RowOutcome { done, singular, no_entry, too_large };
+  enum class RowOutcome { done, no_entry, too_large };
 
   void check() const;
   long long bytes_of_entry() const;
-  void check_room(long long largest, int team) const;
+  void check_room(Offset entries, Index longest) const;
   void make_entry();
+  void make_pattern(int number);
+  void make_groups(int size);
   void make_operators();
   void compute();
   void gather(Index row, Scratch& scratch) const;
-  RowOutcome compute_row(Index row, Scratch& scratch);
-  RowOutcome store(Index row, const Scratch& scratch);
-  int team() const;
+  bool solve_rows(Index first, Index end, Scratch& scratch);
+  RowOutcome store(Index row, const D* result);
+  [[noreturn]] void refuse_singular(Index row) const;
+  int team(Offset entries) const;
+  /// What has one dense system: a row, or a group.
+  Index units() const {
+    return form_ == InverseForm::blocks ? static_cast<Index>(groups_.size()) - 1 : pattern_.rows();
+  }
   std::string row_text(Index row) const {
     return "row " + std::to_string(row) + " (counted from 0)";
   }
@@ -64,8 +80,9 @@ class InverseParts {
   Device host_;
   EntryTiles tiles_;
   LocalSolver<D> solve_ = nullptr;
-  StoredRows rows_;   // of the matrix
-  Array<D> values_;   // its components
+  StoredRows rows_;  // of the matrix
+  Array<D> values_;  // its components
+  GroupStarts groups_;
   UserRows pattern_;  // of G, or of the inverse
   std::vector<Scratch> scratch_;
   EntryTableHandle<S> entry_;  // of the operators

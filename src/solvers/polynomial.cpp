@@ -10,7 +10,7 @@
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced_operator.hpp"
-#include "operator_checks.hpp"
+#include "preconditioner_fields.hpp"
 
 namespace heddle {
 
@@ -20,45 +20,6 @@ namespace {
 constexpr int lanczos_steps = 10;
 constexpr double safety = 1.1;
 constexpr double ratio = 30;  // of upper to lower
-
-template <class S>
-FieldShape shape_of(const LinearOperator<S>& matrix) {
-  return {matrix.rows(), matrix.row_components(), matrix.row_basis(), matrix.vector_layout(),
-          matrix.device().stream().gpu};
-}
-
-template <class S>
-FieldView<S> make_field(const LinearOperator<S>& matrix, std::vector<Array<S>>& storage) {
-  storage.emplace_back(
-      static_cast<std::size_t>(matrix.rows()) * static_cast<std::size_t>(matrix.row_components()),
-      matrix.device());
-  return {storage.back().data(), matrix.rows(), matrix.row_components(), matrix.vector_layout(),
-          matrix.row_basis()};
-}
-
-template <class S>
-void check_fields(const FieldView<const S>& r, const FieldView<S>& z, const FieldView<S>& own,
-                  const char* who) {
-  check_same_shape(r, own, who);
-  check_same_shape(z, own, who);
-  check_apart(r, z, "r", "z");
-  if (!detail::in_basis(r.basis, own.basis) || !detail::in_basis(z.basis, own.basis)) {
-    throw Error(ErrorKind::size_mismatch,
-                std::string(who) + ": a field is in another basis; `permute` takes it there");
-  }
-}
-
-template <class S>
-void check_parts(const LinearOperator<S>& matrix, const Preconditioner<S>* inner,
-                 const std::string& who) {
-  detail::check_square(matrix, who.c_str());
-  if (inner == nullptr) return;
-  detail::check_fits(*inner, matrix);
-  if (!inner->is_constant()) {
-    throw Error(ErrorKind::unsupported,
-                who + " needs a constant inner preconditioner, and this one says that it varies");
-  }
-}
 
 template <class S>
 bool is_capturable(const LinearOperator<S>& matrix, const Preconditioner<S>* inner) {
@@ -146,7 +107,7 @@ Chebyshev<S>::Chebyshev(OperatorReference<S> matrix, std::shared_ptr<Preconditio
       device_(matrix_->device()),
       reduction_(matrix_->rows(), device_) {
   polynomial::check(options_);
-  polynomial::check_parts(*matrix_, inner_.get(), "Chebyshev");
+  detail::check_parts(*matrix_, inner_.get(), "Chebyshev");
   if (inner_ && !inner_->is_hermitian()) {
     polynomial::refuse(ErrorKind::unsupported,
                        "the inner preconditioner says that it is not Hermitian; take another, or "
@@ -173,12 +134,12 @@ Chebyshev<S>::Chebyshev(OperatorReference<S> matrix, std::shared_ptr<Preconditio
 
 template <class S>
 FieldView<S> Chebyshev<S>::make_field() {
-  return polynomial::make_field(*matrix_, storage_);
+  return detail::make_field(*matrix_, storage_);
 }
 
 template <class S>
 std::optional<FieldShape> Chebyshev<S>::shape() const {
-  return polynomial::shape_of(*matrix_);
+  return detail::shape_of(*matrix_);
 }
 
 template <class S>
@@ -298,7 +259,7 @@ void Chebyshev<S>::combine(int k, const FieldView<const S>& residual, const Stre
 template <class S>
 void Chebyshev<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                          const Stream& stream) const {
-  polynomial::check_fields(r, z, direction_, "Chebyshev");
+  detail::check_fields(r, z, direction_, "Chebyshev");
   for (int k = 0; k <= options_.degree; ++k) {
     if (k == 1) axpby<S>(S(1), r, S(0), residual_, stream);
     if (k > 0) matrix_->iterated().apply(S(-1), direction_, S(1), residual_, stream);
@@ -320,14 +281,14 @@ Neumann<S>::Neumann(OperatorReference<S> matrix, std::shared_ptr<Preconditioner<
     throw Error(ErrorKind::usage,
                 "Neumann: " + std::to_string(terms_) + " terms; there is 1 or more");
   }
-  polynomial::check_parts(*matrix_, inner_.get(), "Neumann");
-  residual_ = polynomial::make_field(*matrix_, storage_);
-  if (inner_) preconditioned_ = polynomial::make_field(*matrix_, storage_);
+  detail::check_parts(*matrix_, inner_.get(), "Neumann");
+  residual_ = detail::make_field(*matrix_, storage_);
+  if (inner_) preconditioned_ = detail::make_field(*matrix_, storage_);
 }
 
 template <class S>
 std::optional<FieldShape> Neumann<S>::shape() const {
-  return polynomial::shape_of(*matrix_);
+  return detail::shape_of(*matrix_);
 }
 
 template <class S>
@@ -343,7 +304,7 @@ long long Neumann<S>::bytes_of_application() const {
 template <class S>
 void Neumann<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                        const Stream& stream) const {
-  polynomial::check_fields(r, z, residual_, "Neumann");
+  detail::check_fields(r, z, residual_, "Neumann");
   if (inner_) {
     inner_->apply(r, z, stream);
   } else {

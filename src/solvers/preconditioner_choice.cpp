@@ -12,6 +12,10 @@ namespace {
 constexpr PreconditionerInfo table[] = {
     {.kind = PreconditionerKind::none, .name = "none", .needs_entries = false},
     {.kind = PreconditionerKind::jacobi, .name = "jacobi"},
+    {.kind = PreconditionerKind::block_jacobi,
+     .name = "block-jacobi",
+     .number = "entries",
+     .most = 32},
     {.kind = PreconditionerKind::chebyshev,
      .name = "chebyshev",
      .number = "degree",
@@ -81,14 +85,16 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
          others);
 }
 
+std::string in_words(const PreconditionerInfo& info) {
+  const std::string name(info.name);
+  if (info.number.empty()) return name;
+  return name + "[:" + std::string(info.number) +
+         (info.usual > 0 ? "=" + std::to_string(info.usual) : "") + "]";
+}
+
 std::string preconditioners_in_words() {
   std::string words;
-  for (const PreconditionerInfo& row : table) {
-    if (!words.empty()) words += ", ";
-    words += row.name;
-    if (row.number.empty()) continue;
-    words += "[:" + std::string(row.number) + "=" + std::to_string(row.usual) + "]";
-  }
+  for (const PreconditionerInfo& row : table) words += (words.empty() ? "" : ", ") + in_words(row);
   return words;
 }
 

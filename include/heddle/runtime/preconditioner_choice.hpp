@@ -9,21 +9,35 @@
 
 namespace heddle {
 
-enum class PreconditionerKind { none, jacobi, chebyshev, neumann, fsai, isai, cr, gmres };
+enum class PreconditionerKind {
+  none,
+  jacobi,
+  block_jacobi,
+  chebyshev,
+  neumann,
+  fsai,
+  isai,
+  cr,
+  gmres
+};
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
 struct PreconditionerInfo {
   PreconditionerKind kind;
   std::string_view name;
   std::string_view number = "";  // its meaning; empty: none may follow
-  int usual = 0, most = 0;       // the number where none follows; it is 1 to `most`
-  bool is_hermitian = true;      // where the matrix is
-  bool is_symmetric = true;      // complex symmetric, where the matrix is
-  bool varies = false;           // so that only flexible methods take it
-  bool needs_entries = true;     // false: products with the matrix are enough
+  /// The number where none follows, 0 where the matrix decides; it is 1 to `most`.
+  int usual = 0, most = 0;
+  bool is_hermitian = true;   // where the matrix is
+  bool is_symmetric = true;   // complex symmetric, where the matrix is
+  bool varies = false;        // so that only flexible methods take it
+  bool needs_entries = true;  // false: products with the matrix are enough
 };
 
 HEDDLE_EXPORT std::span<const PreconditionerInfo> preconditioner_table();
+
+/// The kind as help tells of it: "jacobi", "chebyshev[:degree=4]".
+HEDDLE_EXPORT std::string in_words(const PreconditionerInfo& info);
 
 struct HEDDLE_EXPORT PreconditionerChoice {
   PreconditionerKind kind = PreconditionerKind::none;
