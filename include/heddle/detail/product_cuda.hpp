@@ -50,8 +50,8 @@ class HEDDLE_EXPORT Product {
     /// leaves partial sums only, see `partial_sums`.
     bool in_loop = false;
     device::LoopState* state = nullptr;
-    /// In a loop, in place of x, y, with, partial sums and state: one system, or as many as a kernel
-    /// for `most_systems` takes side by side.
+    /// In a loop, in place of x, y, with, partial sums and state: one system, or as many as a
+    /// kernel for `most_systems` takes side by side.
     std::span<const device::ProductOperands> systems = {};
     int most_systems = 1;
     /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
