@@ -168,7 +168,8 @@ TEST(BlockConjugateGradient, TakesFieldsInTheOperatorsBasis) {
   for (int k = 0; k < 2; ++k) {
     inside.push_back(A.field());
     solutions.push_back(A.field());
-    permute<double>(b[static_cast<std::size_t>(k)].view(), inside.back().view(), 1, A.stream());
+    permute<double>(b[static_cast<std::size_t>(k)].view(), inside.back().view(), 1,
+                    A.device().stream());
   }
   BlockConjugateGradient solver(A);
   ASSERT_TRUE(solver.solve(const_views_of(b), views_of(x))[0].converged());
