@@ -69,10 +69,10 @@ TYPED_TEST(BlockConjugateGradientOf, SurvivesDependentColumns) {
   const System<E> system = random_system<E>(n, 3, 0.05, 0, generator);
   const Operator<E> A(system.matrix, parse_plan("pJDS"));
   std::vector<Field<E>> b = random_fields<E>(8, n, generator);
-  b[1] = Field<E>(b[0]);                  // the same
-  for (S& s : b[2].scalars()) s = 0;      // zero
+  b[1] = Field<E>(b[0]);              // the same
+  for (S& s : b[2].scalars()) s = 0;  // zero
   for (std::size_t i = 0; i < b[3].scalars().size(); ++i) {
-    b[3].scalars()[i] = 3 * b[0].scalars()[i] - 2 * b[4].scalars()[i];  // dependent
+    b[3].scalars()[i] = 3 * b[0].scalars()[i] - 2 * b[4].scalars()[i];             // dependent
     b[5].scalars()[i] = b[4].scalars()[i] * (i % 7 == 0 ? S(1) + S(1e-5) : S(1));  // nearly
   }
   std::fill(b[6].scalars().begin(), b[6].scalars().end(), S(0));
