@@ -98,7 +98,7 @@ TYPED_TEST(BlockConjugateGradientOf, SurvivesDependentColumns) {
 /// Of a Krylov space of all columns: fewer iterations than the slowest of single solves.
 TEST(BlockConjugateGradient, TakesFewerIterationsThanSingleSolves) {
   using E = real<double>;
-  const CsrMatrix<E> matrix = poisson(12, 1);
+  const CsrMatrix<E> matrix = poisson(4000, 1);
   const Operator<E> A(matrix, Plan{});
   Generator generator(4);
   const std::vector<Field<E>> b = random_fields<E>(8, A.rows(), generator);
@@ -182,7 +182,7 @@ TEST(BlockConjugateGradient, TakesFieldsInTheOperatorsBasis) {
 /// Penalties and a tolerance below rounding.
 TEST(BlockConjugateGradient, EndsWhereRoundingDoes) {
   using E = real<double>;
-  const Operator<E> A(poisson(8, 1), Plan{});
+  const Operator<E> A(poisson(1500, 1), Plan{});
   Generator generator(8);
   const std::vector<Field<E>> b = random_fields<E>(4, A.rows(), generator);
   std::vector<Field<E>> x = zero_fields<E>(4, A.rows());
