@@ -6,6 +6,7 @@
 #include "heddle/basis.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
+#include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/block_jacobi.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/complex_symmetric.hpp"

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "field_panel.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"
+#include "heddle/linear_operator.hpp"
 #include "heddle/vector_operations.hpp"
 #include "ring_matrix.hpp"
 
@@ -27,6 +29,42 @@ template <class S>
 FieldBlock<S> joined(FieldBlock<S> a, std::span<const FieldView<S>> b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+/// The first fields of a block.
+template <class S>
+FieldBlock<S> first(const FieldBlock<S>& block, int count) {
+  return {block.begin(), block.begin() + count};
+}
+
+/// Owns zero fields in an operator's basis and layout.
+template <class S>
+class FieldStore {
+ public:
+  FieldBlock<S> make(const LinearOperator<S>& matrix, int count) {
+    FieldBlock<S> fields;
+    const auto scalars =
+        static_cast<std::size_t>(matrix.rows()) * static_cast<std::size_t>(matrix.row_components());
+    for (int k = 0; k < count; ++k) {
+      storage_.emplace_back(scalars, matrix.device());
+      fields.push_back({storage_.back().data(), matrix.rows(), matrix.row_components(),
+                        matrix.vector_layout(), matrix.row_basis()});
+    }
+    return fields;
+  }
+
+ private:
+  std::vector<Array<S>> storage_;
+};
+
+/// The images of the first `count` fields, one product each.
+template <class S>
+void multiply_block(const LinearOperator<S>& by, const FieldBlock<S>& from, const FieldBlock<S>& to,
+                    int count, const Stream& stream) {
+  for (int k = 0; k < count; ++k) {
+    const auto place = static_cast<std::size_t>(k);
+    by.apply(S(1), from[place], S(0), to[place], stream);
+  }
 }
 
 /// All fields of a call are alike: those of one operator.
@@ -85,6 +123,14 @@ class BlockOperations {
     }
     for (T& norm : norms) norm = std::sqrt(norm);
     return norms;
+  }
+
+  /// The first columns of `block` = `block` C, and what was there is in `spare`.
+  void transform(FieldBlock<S>& block, const Matrix& c, FieldBlock<S>& spare) {
+    combine(first(block, c.rows()), c, first(spare, c.columns()));
+    for (int k = 0; k < c.columns(); ++k) {
+      std::swap(block[static_cast<std::size_t>(k)], spare[static_cast<std::size_t>(k)]);
+    }
   }
 
   /// `to` = `from` C, or that is added to it; the two share no field.

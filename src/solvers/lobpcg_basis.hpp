@@ -100,23 +100,10 @@ class LobpcgBasis {
   static constexpr T dependent =
       std::max(T(1e3) * std::numeric_limits<T>::epsilon(), T(256) * epsilon * epsilon);
 
-  FieldBlock<S> make_fields(int count) {
-    FieldBlock<S> fields;
-    const auto scalars = static_cast<std::size_t>(matrix_.rows()) *
-                         static_cast<std::size_t>(matrix_.row_components());
-    for (int k = 0; k < count; ++k) {
-      storage_.emplace_back(scalars, matrix_.device());
-      fields.push_back({storage_.back().data(), matrix_.rows(), matrix_.row_components(),
-                        matrix_.vector_layout(), matrix_.row_basis()});
-    }
-    return fields;
-  }
-  static FieldBlock<S> first(const FieldBlock<S>& block, int count) {
-    return {block.begin(), block.begin() + count};
-  }
+  FieldBlock<S> make_fields(int count) { return store_.make(matrix_, count); }
   void multiply(const LinearOperator<S>& by, const FieldBlock<S>& from, const FieldBlock<S>& to,
                 int count) {
-    for (int k = 0; k < count; ++k) by.apply(S(1), at(from, k), S(0), at(to, k), stream_);
+    multiply_block(by, from, to, count, stream_);
   }
   bool ends(Status status, std::string_view detail) {
     end = {status, detail};
@@ -149,13 +136,7 @@ class LobpcgBasis {
     }
     return ends(Status::breakdown, "the mass leaves no independent vectors to begin with");
   }
-  /// The first columns of `block` = `block` C.
-  void transform(FieldBlock<S>& block, const Matrix& c) {
-    operations_.combine(first(block, c.rows()), c, first(spare_, c.columns()));
-    for (int k = 0; k < c.columns(); ++k) {
-      std::swap(block[static_cast<std::size_t>(k)], spare_[static_cast<std::size_t>(k)]);
-    }
-  }
+  void transform(FieldBlock<S>& block, const Matrix& c) { operations_.transform(block, c, spare_); }
 
   /// W against X and P, and in itself; returns how many independent directions it has.
   int make_directions_orthonormal(int count) {
@@ -167,11 +148,8 @@ class LobpcgBasis {
     for (int round = 0; round < most_rounds && count > 0; ++round) {
       // Of a direction that lies in X and P but for rounding, the first projection leaves that.
       count = normalize_directions(count, round == 1 ? 16 * epsilon : T(0));
-      Matrix along = operations_.gram(basis_m, first(w.v, count));
-      for (int j = 0; j < along.columns(); ++j) {
-        for (int i = 0; i < along.rows(); ++i) along(i, j) = -along(i, j);
-      }
-      operations_.combine(basis, along, first(w.v, count), true);
+      const Matrix along = operations_.gram(basis_m, first(w.v, count));
+      operations_.combine(basis, negated(along), first(w.v, count), true);
       if (round == 0) continue;
       multiply_mass(w, count);
       const Matrix gram = operations_.gram(first(w.v, count), first(weighted(w), count), true);
@@ -248,7 +226,7 @@ class LobpcgBasis {
   BlockOperations<R, S> operations_;
   int count_;     // vectors in X
   int last_ = 0;  // directions in P
-  std::vector<Array<S>> storage_;
+  FieldStore<S> store_;
   FieldBlock<S> spare_;
 };
 

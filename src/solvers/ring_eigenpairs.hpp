@@ -57,11 +57,9 @@ void rotate(RingMatrix<R, T>& a, RingMatrix<R, T>& vectors, int p, int q, T size
 /// Of a finite Hermitian matrix.
 template <Ring R, class T>
 RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
-  using Number = Coefficient<R, T>;
   constexpr int most_sweeps = 60;  // about 8 suffice
   const int n = a.rows();
-  RingMatrix<R, T> vectors(n, n);
-  for (int i = 0; i < n; ++i) vectors(i, i) = Number::from_real(1);
+  auto vectors = identity_matrix<R, T>(n);
   T largest = 0;
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) largest = std::max(largest, std::sqrt(squared_norm(a(i, j))));
@@ -95,14 +93,19 @@ RingEigenpairs<R, T> eigenpairs_of(RingMatrix<R, T> a) {
 /// Z with Z* G Z = 1, of as many columns as G has independent ones.
 template <Ring R, class T>
 struct OrthonormalColumns {
-  RingMatrix<R, T> to;  // Z
-  T least = 1;          // eigenvalue of G, once its diagonal is scaled to 1
+  RingMatrix<R, T> to;    // Z
+  RingMatrix<R, T> back;  // B with B Z = 1; Z B = 1 but for the directions that were dropped
+  T least = 1;            // eigenvalue of G, once its diagonal is scaled to 1
   bool is_negative = false;
 };
 
-/// Z = U^-1 with U* U = G upper triangular, G positive definite.
+/// U* U = G, positive definite, with U upper triangular.
 template <Ring R, class T>
-RingMatrix<R, T> inverse_of_cholesky(const RingMatrix<R, T>& gram) {
+struct CholeskyFactor {
+  RingMatrix<R, T> upper, inverse;
+};
+template <Ring R, class T>
+CholeskyFactor<R, T> cholesky(const RingMatrix<R, T>& gram) {
   using Number = Coefficient<R, T>;
   const int n = gram.rows();
   RingMatrix<R, T> upper(n, n), inverse(n, n);
@@ -123,7 +126,7 @@ RingMatrix<R, T> inverse_of_cholesky(const RingMatrix<R, T>& gram) {
       inverse(i, j) = sum;
     }
   }
-  return inverse;
+  return {std::move(upper), std::move(inverse)};
 }
 
 /// |G - 1|, above which no eigenvalue of G is further from 1.
@@ -164,9 +167,14 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
   const T distance = distance_from_identity(scaled);
   if (distance < T(0.5) && n > 0) {
     result.least = 1 - distance;
-    result.to = inverse_of_cholesky(scaled);
+    CholeskyFactor<R, T> factor = cholesky(scaled);
+    result.to = std::move(factor.inverse);
+    result.back = std::move(factor.upper);
     for (int j = 0; j < n; ++j) {
-      for (int i = 0; i <= j; ++i) scale(result.to(i, j), scales[static_cast<std::size_t>(i)]);
+      for (int i = 0; i <= j; ++i) {
+        scale(result.to(i, j), scales[static_cast<std::size_t>(i)]);
+        scale(result.back(i, j), 1 / scales[static_cast<std::size_t>(j)]);
+      }
     }
     return result;
   }
@@ -180,10 +188,14 @@ OrthonormalColumns<R, T> orthonormal_columns(const RingMatrix<R, T>& gram, T dro
     if (result.least < -rounding) result.is_negative = true;
   }
   result.to = pairs.vectors.columns(first, n);
+  result.back = RingMatrix<R, T>(n - first, n);
   for (int j = 0; j < n - first; ++j) {
-    const T factor = 1 / std::sqrt(pairs.values[static_cast<std::size_t>(first + j)]);
+    const T root = std::sqrt(pairs.values[static_cast<std::size_t>(first + j)]);
     for (int i = 0; i < n; ++i) {
-      scale(result.to(i, j), factor * scales[static_cast<std::size_t>(i)]);
+      const T size = scales[static_cast<std::size_t>(i)];
+      result.back(j, i) = conj(result.to(i, j));
+      scale(result.back(j, i), size > 0 ? root / size : T(0));
+      scale(result.to(i, j), size / root);
     }
   }
   return result;

@@ -90,6 +90,23 @@ void subtract(RingMatrix<R, T>& a, const RingMatrix<R, T>& b) {
   }
 }
 
+/// -a.
+template <Ring R, class T>
+RingMatrix<R, T> negated(RingMatrix<R, T> a) {
+  for (int j = 0; j < a.columns(); ++j) {
+    for (int i = 0; i < a.rows(); ++i) a(i, j) = -a(i, j);
+  }
+  return a;
+}
+
+/// 1.
+template <Ring R, class T>
+RingMatrix<R, T> identity_matrix(int size) {
+  RingMatrix<R, T> one(size, size);
+  for (int i = 0; i < size; ++i) one(i, i) = Coefficient<R, T>::from_real(1);
+  return one;
+}
+
 /// (a + a*) / 2.
 template <Ring R, class T>
 void make_hermitian(RingMatrix<R, T>& a) {
