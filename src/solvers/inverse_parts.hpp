@@ -12,6 +12,10 @@
 #include "operator_field.hpp"
 #include "user_rows.hpp"
 
+namespace heddle::cuda {
+class LocalInverse;
+}
+
 namespace heddle::detail {
 
 /// Factorized: G* G of a Hermitian positive definite matrix. General: a row of the inverse of any.
@@ -35,6 +39,10 @@ class InverseParts {
   }
   long long bytes_of_application() const;
 
+  /// Whether a GPU computes the values, which `queue_refresh` then does in stream order.
+  bool is_computed_on_gpu() const { return on_gpu_ != nullptr; }
+  void queue_refresh(Index* singular_row, const Stream& stream);
+
  private:
   using D = sum_t<S>;
 
@@ -51,6 +59,10 @@ class InverseParts {
   void make_entry();
   void make_operators();
   void compute();
+  void compute_on_host();
+  bool make_on_gpu();
+  /// Throws `Error` for the first row of each kind; the number of rows where there is none.
+  void check_rows(Index singular, Index too_large, Index without_entry) const;
   void gather(Index row, Scratch& scratch) const;
   RowOutcome compute_row(Index row, Scratch& scratch);
   RowOutcome store(Index row, const Scratch& scratch);
@@ -72,7 +84,8 @@ class InverseParts {
   std::shared_ptr<SlicedOperator<S>> first_, second_;
   Array<std::byte> first_values_, second_values_;
   Array<Offset> place_in_second_;
-  std::shared_ptr<OperatorField<S>> between_;  // G r
+  std::shared_ptr<OperatorField<S>> between_;   // G r
+  std::shared_ptr<cuda::LocalInverse> on_gpu_;  // the host's arrays above are then empty
   long long generation_ = -1;
 };
 
