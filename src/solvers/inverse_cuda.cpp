@@ -77,7 +77,6 @@ LocalInverse::LocalInverse(const detail::EntryTiles& tiles, const Parts& parts,
   arguments_.first = static_cast<char*>(parts.first_values);
   arguments_.second = static_cast<char*>(parts.second_values);
   arguments_.user_row = A.row_basis->user_rows_on(device);
-  arguments_.is_sorted = A.row_basis->is_natural();
   if (!A.target.empty()) {
     stored_row_ = Array<Index>(std::span<const Index>(inverted(A.target.to_host())), device);
     arguments_.stored_row = stored_row_.data();

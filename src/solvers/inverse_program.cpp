@@ -51,7 +51,9 @@ void write_tile(std::ostringstream& text, const detail::EntryTiles& tiles) {
        << ";\n  static constexpr bool is_plain = " << truth(is_plain(tiles)) << ";\n";
   if (is_plain(tiles)) {
     text << "  HEDDLE_INLINE static int component_of(int t) { return t; }\n"
-            "  HEDDLE_INLINE static int number_of(int k) { return k; }\n";
+            "  HEDDLE_INLINE static int number_of(int k) { return k; }\n"
+            "  HEDDLE_INLINE static int sign_of(int) { return 1; }\n"
+            "  HEDDLE_INLINE static int sign_of_component(int) { return 1; }\n";
     return;
   }
   write_table(text, "component_of", tiles.component_of, &detail::SignedPlace::at);

@@ -18,11 +18,11 @@ struct InverseArguments {
   const Offset* second_slot;  // of each slot of G, where the adjoint factor has that entry
   Offset second_slots;
   const Index* stored_row;  // of A, for each row of the basis; null where that is itself
-  const Index* user_row;    // of each row of the basis; null where that is itself
+  const Index* user_row;    // of each row of the basis; null where that is itself, and a row's
+                            // columns then grow
   const Index* rows;        // stored rows of G that this launch computes
   Index count;
   int words;                    // of 8 bytes, of a row's workspace
-  bool is_sorted;               // columns of a row of G grow in the basis too
   double* scratch;              // `words` for each block; null: they lie in shared memory
   Index* failed[row_failures];  // the least user's row of each kind
 };
@@ -36,7 +36,7 @@ HEDDLE_HD constexpr long long words_of_system(bool is_factor, long long entries,
   const long long matrix = is_factor ? pairs * size * size * ring : n * (n | 1) * ring;
   const long long result = row > pairs ? row : pairs;
   const long long more = is_factor ? 0 : n * (2 + ring);
-  const long long integers = 3 * entries + (is_factor ? 0 : n) + row_failures + 1;
+  const long long integers = 4 * entries + (is_factor ? 0 : n) + row_failures + 1;
   return matrix + result + more + (integers + 1) / 2;
 }
 

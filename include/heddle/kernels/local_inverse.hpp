@@ -22,14 +22,14 @@ inline constexpr int loads_together = 4;
 // `Plan` below is a struct of constants that the host writes into the program:
 //   From, To: layouts of the matrix and of the inverse, see `StoredLayout`;
 //   is_factor, size, ring: the form and the tile of an entry;
-//   is_plain: a tile is the entry's components; else
 //   component_of(t), sign_of(t): number t of a tile as a component with a sign, and
-//   number_of(k), sign_of_component(k) the way back.
+//   number_of(k), sign_of_component(k) the way back;
+//   is_plain: a tile is the entry's components, one by one.
 
 /// The local entry that is column `column` of the basis, or -1.
 template <class Memory>
-HEDDLE_INLINE int entry_at(const Memory& m, bool is_sorted, Index column) {
-  const Index* const sorted = is_sorted ? m.position : m.sorted;
+HEDDLE_INLINE int entry_at(const Memory& m, bool is_natural, Index column) {
+  const Index* const sorted = is_natural ? m.position : m.sorted;
   int begin = 0, end = m.entries;
   while (end - begin > 1) {
     const int middle = (begin + end) / 2;
@@ -40,34 +40,57 @@ HEDDLE_INLINE int entry_at(const Memory& m, bool is_sorted, Index column) {
     }
   }
   if (sorted[begin] != column) return -1;
-  return is_sorted ? begin : m.local[begin];
+  return is_natural ? begin : m.local[begin];
 }
 
-/// The columns of the row, and the slots of the tiles that the matrix has between them.
+/// The row's columns, in the user's order: a basis has rows and columns in another.
 template <class Plan, class Team, class Arguments, class Memory>
-HEDDLE_INLINE void find_tiles(const Team& team, const Arguments& a, const RowPlace& place,
-                              Index own, const Memory& m) {
+HEDDLE_INLINE void find_columns(const Team& team, const Arguments& a, const RowPlace& place,
+                                Index own, const Memory& m) {
   const int n = m.entries;
+  const auto put = [&](int b, Index position, int entry) {
+    m.position[b] = position;
+    m.entry[b] = entry;
+    if (position == own) m.failed[row_failures] = b;
+  };
   team.each([&](int lane) {
-    for (int b = lane; b < n; b += team.lanes) {
-      m.position[b] = a.G.column[place.template slot<typename Plan::To>(a.G, b)];
-      if (m.position[b] == own) m.failed[row_failures] = b;
-    }
     const int tiles = static_cast<int>(m.tiles());
     for (int i = lane; i < tiles; i += team.lanes) m.slot[i] = -1;
     for (int i = lane; i < row_failures; i += team.lanes) m.failed[i] = 0;
-  });
-  if (!a.is_sorted) {
-    team.each([&](int lane) {
-      for (int b = lane; b < n; b += team.lanes) {
-        const Index position = m.position[b];
-        int rank = 0;
-        for (int other = 0; other < n; ++other) rank += m.position[other] < position;
-        m.sorted[rank] = position;
-        m.local[rank] = b;
+    for (int e = lane; e < n; e += team.lanes) {
+      const Index position = a.G.column[place.template slot<typename Plan::To>(a.G, e)];
+      if (a.user_row == nullptr) {
+        put(e, position, e);
+        continue;
       }
-    });
-  }
+      m.local[e] = position;
+      m.sorted[e] = a.user_row[position];
+    }
+  });
+  if (a.user_row == nullptr) return;
+  const auto rank_among = [&](const Index* all, Index value) {
+    int rank = 0;
+    for (int other = 0; other < n; ++other) rank += all[other] < value;
+    return rank;
+  };
+  team.each([&](int lane) {
+    for (int e = lane; e < n; e += team.lanes) {
+      put(rank_among(m.sorted, m.sorted[e]), m.local[e], e);
+    }
+  });
+  team.each([&](int lane) {
+    for (int b = lane; b < n; b += team.lanes) {
+      const int rank = rank_among(m.position, m.position[b]);
+      m.sorted[rank] = m.position[b];
+      m.local[rank] = b;
+    }
+  });
+}
+
+/// The slots of the tiles that the matrix has between the row's columns.
+template <class Plan, class Team, class Arguments, class Memory>
+HEDDLE_INLINE void find_tiles(const Team& team, const Arguments& a, const Memory& m) {
+  const int n = m.entries;
   team.each([&](int lane) {
     for (int i = lane; i < n; i += team.lanes) {
       const Index row = a.stored_row != nullptr ? a.stored_row[m.position[i]] : m.position[i];
@@ -81,7 +104,7 @@ HEDDLE_INLINE void find_tiles(const Team& team, const Arguments& a, const RowPla
           column[u] = a.A.column[slot[u]];
         }
         HEDDLE_UNROLL for (int u = 0; u < loads_together; ++u) {
-          const int j = entry_at(m, a.is_sorted, column[u]);
+          const int j = entry_at(m, a.user_row == nullptr, column[u]);
           if (Plan::is_factor) {
             if (j >= i) m.slot[Memory::triangle(j, i)] = slot[u];
           } else if (j >= 0) {
@@ -110,7 +133,7 @@ HEDDLE_INLINE void fill_matrix(const Team& team, const Arguments& a, const Memor
         if (slot < 0) continue;
         value[u] = static_cast<double>(
             a.A.values[scalar_at<typename Plan::From>(a.A, slot, Plan::component_of(t))]);
-        if constexpr (!Plan::is_plain) value[u] *= Plan::sign_of(t);
+        value[u] *= Plan::sign_of(t);
       }
       HEDDLE_UNROLL for (int u = 0; u < loads_together; ++u) {
         const int at = first + u * team.lanes;
@@ -161,8 +184,8 @@ HEDDLE_INLINE void store_row(const Team& team, const Arguments& a, const RowPlac
   team.each([&](int lane) {
     for (int at = lane; at < m.entries * K; at += team.lanes) {
       const int b = at / K, k = at % K, t = Plan::number_of(k);
-      const double sign = Plan::is_plain ? 1 : Plan::sign_of_component(k);
-      const Offset slot = place.template slot<typename Plan::To>(a.G, b);
+      const double sign = Plan::sign_of_component(k);
+      const Offset slot = place.template slot<typename Plan::To>(a.G, m.entry[b]);
       put(a.first, scalar_at<typename Plan::To>(a.G, slot, k),
           sign * number_of_result<Plan>(result, b, t, false));
       if constexpr (Plan::is_factor) {
@@ -205,7 +228,8 @@ HEDDLE_INLINE void invert_row(const Team& team, const Arguments& a, Offset of, d
     own = a.G.target != nullptr ? a.G.target[stored] : stored;
   }
   const LocalMemory<Plan::is_factor, Plan::size, Plan::ring> m(words, place.length);
-  find_tiles<Plan>(team, a, place, own, m);
+  find_columns<Plan>(team, a, place, own, m);
+  find_tiles<Plan>(team, a, m);
   fill_matrix<Plan>(team, a, m);
   const double* result = m.result;
   if constexpr (Plan::is_factor) {

@@ -28,9 +28,10 @@ struct LocalMemory {
   double* of_row;
   double* inverse;  // of the pivots
   long long* slot;  // while the matrix is gathered: of each tile, -1 for zero; in `result`'s place
-  Index* position;  // of each entry of the row, in the basis
-  Index* sorted;    // the same in growing order, and whose they are
-  Index* local;
+  Index* position;  // of each of the row's columns in the basis, in the user's order
+  int* entry;       // which entry of the stored row that is
+  Index* sorted;    // the positions in growing order, and whose they are
+  int* local;
   Index* order;
   int* failed;  // of each `RowFailure`, and which entry is the diagonal's
 
@@ -44,7 +45,8 @@ struct LocalMemory {
     of_row = of_column + (is_factor ? 0 : n);
     inverse = of_row + (is_factor ? 0 : n);
     position = reinterpret_cast<Index*>(inverse + (is_factor ? 0 : n * r));
-    sorted = position + count;
+    entry = position + count;
+    sorted = entry + count;
     local = sorted + count;
     order = local + count;
     failed = order + (is_factor ? 0 : n);
