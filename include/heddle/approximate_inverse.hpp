@@ -1,5 +1,5 @@
 // Sparse approximate inverses as preconditioners: applied by products, set up by a small dense
-// system for each row, on the CPU.
+// system for each row, where the operator's values are. The pattern comes from the CPU.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,12 @@ class HEDDLE_EXPORT ApproximateInverse : public Preconditioner<S> {
   void apply(const FieldView<const S>& r, const FieldView<S>& z,
              const Stream& stream) const override;
   /// Computes the inverse anew where the operator has new values. The pattern stays, and so does
-  /// the memory on the device. Throws `Error` (singular) as the constructor.
+  /// the memory on the device. Throws `Error` (singular) as the constructor; on a GPU the inverse
+  /// is then of no use until a refresh succeeds.
   void refresh() override;
+  /// True on a GPU: an enqueued solve computes the inverse of the values that the matrix has then.
+  bool refreshes_in_graph() const override;
+  void queue_refresh(Index* singular_row, const Stream& stream) override;
   bool is_capturable() const override;
   long long bytes_of_application() const override;
 

@@ -27,6 +27,16 @@ void ApproximateInverse<S>::refresh() {
 }
 
 template <class S>
+bool ApproximateInverse<S>::refreshes_in_graph() const {
+  return parts_->is_computed_on_gpu();
+}
+
+template <class S>
+void ApproximateInverse<S>::queue_refresh(Index* singular_row, const Stream& stream) {
+  parts_->queue_refresh(singular_row, stream);
+}
+
+template <class S>
 bool ApproximateInverse<S>::is_capturable() const {
   return parts_->first().product_on_gpu() != nullptr;
 }

@@ -6,9 +6,11 @@
 
 #include "base/memory_limits.hpp"
 #include "base/readable.hpp"
+#include "heddle/config.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/runtime/entry_definition.hpp"
 #include "heddle/tools/team.hpp"
+#include "inverse_cuda.hpp"
 #include "operator_checks.hpp"
 #include "stored_scalars.hpp"
 
@@ -95,11 +97,12 @@ int InverseParts<S>::team(Offset entries) const {
 }
 
 /// Of the host's memory, for an entry of the pattern: operators with their columns, which pass
-/// through it on their way to a GPU, and values to update them with.
+/// through it on their way to a GPU, and values to update them with. A GPU computes those itself.
 template <class S>
 long long InverseParts<S>::bytes_of_entry() const {
   constexpr long long index = sizeof(Index), offset = sizeof(Offset);
-  const long long of_operator = 2LL * entry_->bytes() + index;
+  const bool on_gpu = computes_on_gpu();
+  const long long of_operator = (on_gpu ? offset : 2LL * entry_->bytes()) + index;
   return form_ == InverseForm::factorized ? 2 * of_operator + index + offset : of_operator;
 }
 
@@ -109,9 +112,10 @@ void InverseParts<S>::check_room(Offset entries, Index longest) const {
   const double numbers = static_cast<double>(longest) * tiles_.size;
   const double dense =
       ((numbers + tiles_.size + 2) * tiles_.ring * sizeof(D) + sizeof(Index)) * numbers;
-  const double all = team(entries) * dense +
-                     static_cast<double>(entries) * static_cast<double>(bytes_of_entry()) +
-                     static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
+  const double of_host =
+      team(entries) * dense + static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
+  const double all = static_cast<double>(entries) * static_cast<double>(bytes_of_entry()) +
+                     (computes_on_gpu() ? 0 : of_host);
   const long long available = available_host_memory();
   if (all <= static_cast<double>(available)) return;
   const auto needed = static_cast<long long>(std::min(all, 9e18));
@@ -150,19 +154,63 @@ void InverseParts<S>::make_operators() {
                                                matrix_.device(), matrix_.row_basis(),
                                                matrix_.column_basis());
   };
-  const auto bytes = static_cast<std::size_t>(pattern_.entries() * entry_->bytes());
   first_ = make(pattern_);
+  if (form_ == InverseForm::factorized) {
+    second_ = make(transposed(pattern_, pattern_.rows(), place_in_second_));
+    between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
+  }
+  if (make_on_gpu()) return;
+  const auto bytes = static_cast<std::size_t>(pattern_.entries() * entry_->bytes());
   first_values_ = Array<std::byte>(bytes);
+  if (second_) second_values_ = Array<std::byte>(bytes);
   values_ = Array<D>(static_cast<std::size_t>(rows_.entries() * tiles_.components()));
   scratch_.resize(static_cast<std::size_t>(team(pattern_.entries())));
-  if (form_ != InverseForm::factorized) return;
-  second_ = make(transposed(pattern_, pattern_.rows(), place_in_second_));
-  second_values_ = Array<std::byte>(bytes);
-  between_ = std::make_shared<OperatorField<S>>(row_field_of(*first_));
+}
+
+/// From there on a GPU needs nothing of the host.
+template <class S>
+bool InverseParts<S>::make_on_gpu() {
+  if constexpr (has_cuda) {
+    if (!computes_on_gpu()) return false;
+    const cuda::Product* const matrix = matrix_.product_on_gpu();
+    on_gpu_ = std::make_shared<cuda::LocalInverse>(
+        tiles_,
+        cuda::LocalInverse::Parts{
+            *matrix, *first_->product_on_gpu(), second_ ? second_->product_on_gpu() : nullptr,
+            first_->stored_values().data(), second_ ? second_->stored_values().data() : nullptr,
+            place_in_second_.span()},
+        matrix_.device());
+    rows_ = {};
+    pattern_ = {};
+    place_in_second_ = {};
+  }
+  return on_gpu_ != nullptr;
 }
 
 template <class S>
 void InverseParts<S>::compute() {
+  if constexpr (has_cuda) {
+    if (on_gpu_) {
+      const cuda::InverseFailures failed = on_gpu_->compute(matrix_.device().stream());
+      check_rows(failed.row[device::row_is_singular], failed.row[device::row_overflows],
+                 failed.row[device::row_is_no_entry]);
+      first_->values_changed();
+      if (second_) second_->values_changed();
+      generation_ = matrix_.generation();
+      return;
+    }
+  }
+  compute_on_host();
+}
+
+template <class S>
+void InverseParts<S>::queue_refresh([[maybe_unused]] Index* singular_row,
+                                    [[maybe_unused]] const Stream& stream) {
+  if constexpr (has_cuda) on_gpu_->queue({singular_row, singular_row, singular_row}, stream);
+}
+
+template <class S>
+void InverseParts<S>::compute_on_host() {
   read_values(matrix_, rows_, values_, host_.stream());
   const Index n = pattern_.rows();
   std::atomic<Index> first_singular{n}, first_without{n}, first_too_large{n};
@@ -184,19 +232,25 @@ void InverseParts<S>::compute() {
       }
     });
   });
-  if (first_singular < n) refuse_singular(first_singular);
-  if (const Index row = first_too_large; row < n) {
+  check_rows(first_singular, first_too_large, first_without);
+  first_->update_values(first_values_.span());
+  if (second_) second_->update_values(second_values_.span());
+  generation_ = matrix_.generation();
+}
+
+template <class S>
+void InverseParts<S>::check_rows(Index singular, Index too_large, Index without_entry) const {
+  const Index n = matrix_.rows();
+  if (singular < n) refuse_singular(singular);
+  if (const Index row = too_large; row < n) {
     throw Error(ErrorKind::singular, std::string(name()) + ": the inverse of " + row_text(row) +
                                          " overflows the scalars it is stored in");
   }
-  if (const Index row = first_without; row < n) {
+  if (const Index row = without_entry; row < n) {
     throw Error(ErrorKind::unsupported, std::string(name()) + ": the inverse of " + row_text(row) +
                                             " is none of these entries, whose products must be "
                                             "such entries too");
   }
-  first_->update_values(first_values_.span());
-  if (second_) second_->update_values(second_values_.span());
-  generation_ = matrix_.generation();
 }
 
 /// A[J, J] for the columns J of a row.

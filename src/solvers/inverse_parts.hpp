@@ -13,6 +13,10 @@
 #include "row_groups.hpp"
 #include "user_rows.hpp"
 
+namespace heddle::cuda {
+class LocalInverse;
+}
+
 namespace heddle::detail {
 
 /// Factorized: G* G of a Hermitian positive definite matrix. General: a row of the inverse of any.
@@ -44,6 +48,10 @@ class InverseParts {
   }
   long long bytes_of_application() const;
 
+  /// Whether a GPU computes the values, which `queue_refresh` then does in stream order.
+  bool is_computed_on_gpu() const { return on_gpu_ != nullptr; }
+  void queue_refresh(Index* singular_row, const Stream& stream);
+
  private:
   using D = sum_t<S>;
 
@@ -62,6 +70,14 @@ class InverseParts {
   void make_groups(int size);
   void make_operators();
   void compute();
+  void compute_on_host();
+  /// Blocks of groups are the host's work.
+  bool computes_on_gpu() const {
+    return form_ != InverseForm::blocks && matrix_.product_on_gpu() != nullptr;
+  }
+  bool make_on_gpu();
+  /// Throws `Error` for the first row of each kind; the number of rows where there is none.
+  void check_rows(Index singular, Index too_large, Index without_entry) const;
   void gather(Index row, Scratch& scratch) const;
   bool solve_rows(Index first, Index end, Scratch& scratch);
   RowOutcome store(Index row, const D* result);
@@ -89,7 +105,8 @@ class InverseParts {
   std::shared_ptr<SlicedOperator<S>> first_, second_;
   Array<std::byte> first_values_, second_values_;
   Array<Offset> place_in_second_;
-  std::shared_ptr<OperatorField<S>> between_;  // G r
+  std::shared_ptr<OperatorField<S>> between_;   // G r
+  std::shared_ptr<cuda::LocalInverse> on_gpu_;  // the host's arrays above are then empty
   long long generation_ = -1;
 };
 

@@ -1,0 +1,43 @@
+// What the kernels that set up approximate inverses are given, and the room that they need.
+#pragma once
+
+#include "heddle/kernels/arguments.hpp"
+
+namespace heddle::device {
+
+/// How a row of an inverse came out; the first row of each kind is kept.
+enum RowFailure { row_is_singular, row_overflows, row_is_no_entry, row_failures };
+
+/// From: scalars in which the matrix is stored, To: those of the inverse.
+template <class From, class To>
+struct InverseArguments {
+  Matrix<From> A;
+  Matrix<To> G;               // the factor, or the inverse; its values are written
+  To* first;                  // these values
+  To* second;                 // values of the adjoint factor; null where there is none
+  const Offset* second_slot;  // of each slot of G, where the adjoint factor has that entry
+  Offset second_slots;
+  const Index* stored_row;  // of A, for each row of the basis; null where that is itself
+  const Index* user_row;    // of each row of the basis; null where that is itself, and a row's
+                            // columns then grow
+  const Index* rows;        // stored rows of G that this launch computes
+  Index count;
+  int words;                    // of 8 bytes, of a row's workspace
+  double* scratch;              // `words` for each block; null: they lie in shared memory
+  Index* failed[row_failures];  // the least user's row of each kind
+};
+
+/// The workspace of a row of `entries` tiles of size x size numbers of `ring` scalars, in words of
+/// 8 bytes. Where it lies is `LocalMemory`'s matter.
+HEDDLE_HD constexpr long long words_of_system(bool is_factor, long long entries, int size,
+                                              int ring) {
+  const long long n = entries * size, row = n * size * ring;
+  const long long pairs = is_factor ? entries * (entries + 1) / 2 : entries * entries;
+  const long long matrix = is_factor ? pairs * size * size * ring : n * (n | 1) * ring;
+  const long long result = row > pairs ? row : pairs;
+  const long long more = is_factor ? 0 : n * (2 + ring);
+  const long long integers = 4 * entries + (is_factor ? 0 : n) + row_failures + 1;
+  return matrix + result + more + (integers + 1) / 2;
+}
+
+}  // namespace heddle::device

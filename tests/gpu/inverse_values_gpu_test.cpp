@@ -1,0 +1,415 @@
+// The values of approximate inverses that a GPU computes, against the CPU's, and what it takes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "heddle/approximate_inverse.hpp"
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/runtime/defined_operator.hpp"
+#include "support/distance.hpp"
+#include "support/entry_definitions.hpp"
+#include "support/gpu.hpp"
+#include "support/message_of.hpp"
+#include "support/random_matrix.hpp"
+
+namespace inverse_values_gpu {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// Every kind of layout, and of order.
+const char* const plans[] = {"CSR",
+                             "pJDS",
+                             "C=32,sigma=1",
+                             "order=rcm,C=4,sigma=16,vector=soa",
+                             "C=4,sigma=16,use=scatter",
+                             "C=8,T=2,sigma=8,inner=soa",
+                             "C=32,T=4,sigma=n,inner=aosoa16",
+                             "C=16,T=4,inner=aosoa,use=scatter",
+                             "C=n",
+                             "K2rs",
+                             "pJDS,iteration-precision=single"};
+
+/// The largest difference over the largest value, of all that is stored, padding too.
+template <class S>
+double difference(const detail::SlicedOperator<S>& there, const detail::SlicedOperator<S>& host) {
+  const std::size_t size = there.stored_values().size();
+  if (size != host.stored_values().size()) return std::nan("");
+  std::vector<std::byte> bytes(size);
+  detail::copy_bytes(bytes.data(), there.stored_values().data(), size, there.device().stream());
+  double most = 0, largest = 0;
+  const auto compare = [&]<class T>(T /*one*/) {
+    for (std::size_t at = 0; at < size; at += sizeof(T)) {
+      T a, b;
+      std::memcpy(&a, bytes.data() + at, sizeof(T));
+      std::memcpy(&b, host.stored_values().data() + at, sizeof(T));
+      const double defect = std::abs(double(a) - double(b));
+      if (!(defect <= most)) most = defect;
+      largest = std::max(largest, std::abs(double(b)));
+    }
+  };
+  if (there.entry().sizes.stored_bytes == sizeof(float)) {
+    compare(float{});
+  } else {
+    compare(double{});
+  }
+  return most / largest;
+}
+
+/// Both compute in double.
+template <class S>
+double digits_of(const detail::SlicedOperator<S>& of) {
+  return of.entry().sizes.stored_bytes == sizeof(float) ? 2e-7 : 1e-11;
+}
+
+template <class S>
+void expect_near(const detail::SlicedOperator<S>& there, const detail::SlicedOperator<S>& host,
+                 const char* what) {
+  const double defect = difference(there, host);
+  EXPECT_FALSE(!(defect <= digits_of(there))) << what << ": " << defect;
+}
+
+template <class S>
+void expect_same_fsai(const detail::SlicedOperator<S>& A, const detail::SlicedOperator<S>& on_cpu,
+                      int power) {
+  const Fsai<S> there(A, power), host(on_cpu, power);
+  expect_near(there.factor(), host.factor(), "G");
+  expect_near(there.adjoint_factor(), host.adjoint_factor(), "G*");
+}
+template <class S>
+void expect_same_isai(const detail::SlicedOperator<S>& A, const detail::SlicedOperator<S>& on_cpu,
+                      int power) {
+  const Isai<S> there(A, power), host(on_cpu, power);
+  expect_near(there.inverse(), host.inverse(), "M");
+}
+
+template <class E>
+class InverseValuesOnGpu : public OnGpu {};
+using Entries = testing::Types<real<double>, complex<double>, quaternion<double>,
+                               block<double, 2, 2>, block<double, 3, 3>, block<double, 4, 4>,
+                               block<double, 6, 6>, block<complex<double>, 3, 3>, real<float>,
+                               quaternion<float>, block<float, 3, 3>>;
+TYPED_TEST_SUITE(InverseValuesOnGpu, Entries);
+
+/// Power 1 has rows of a few entries, power 3 rows of up to all of them.
+TYPED_TEST(InverseValuesOnGpu, AreThoseOfTheCpu) {
+  using E = TypeParam;
+  Seed seed(4601);
+  const auto matrix = random_positive_definite_matrix<E>(203, 4, seed.generator, 0.8);
+  for (const std::string plan : plans) {
+    SCOPED_TRACE(plan);
+    if (sizeof(stored_scalar_t<E>) == sizeof(float) && plan.ends_with("single")) continue;
+    const Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), this->device);
+    for (const int power : {1, 2}) {
+      expect_same_fsai(A, on_cpu, power);
+      expect_same_isai(A, on_cpu, power);
+    }
+  }
+  const Operator<E> on_cpu(matrix, Plan{}), A(matrix, Plan{}, this->device);
+  expect_same_fsai(A, on_cpu, 3);
+  expect_same_isai(A, on_cpu, 3);
+}
+
+/// An arrow: its last rows have every column, more than shared memory has room for.
+TYPED_TEST(InverseValuesOnGpu, OfRowsOfEveryLength) {
+  using E = TypeParam;
+  constexpr int K = E::components;
+  Seed seed(4602);
+  constexpr Index n = 301;
+  Pattern pattern{n, n, {0}, {}};
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      const bool is_long = std::max(i, j) >= n - 2 || (std::max(i, j) % 100 == 99);
+      if (i == j || is_long || std::max(i, j) - std::min(i, j) < std::min(i, j) % 13) {
+        pattern.column.push_back(j);
+      }
+    }
+    pattern.offsets.push_back(static_cast<Offset>(pattern.column.size()));
+  }
+  auto matrix = random_matrix_of<E>(pattern, seed.generator);
+  const auto entry = [&](Index i, Index j) {
+    const auto begin = pattern.column.begin() + pattern.offsets[std::size_t(i)];
+    const auto end = pattern.column.begin() + pattern.offsets[std::size_t(i) + 1];
+    return std::lower_bound(begin, end, j) - pattern.column.begin();
+  };
+  for (Index i = 0; i < n; ++i) {
+    for (Offset at = pattern.offsets[std::size_t(i)]; at < pattern.offsets[std::size_t(i) + 1];
+         ++at) {
+      const Index j = pattern.column[std::size_t(at)];
+      auto* const values = matrix.values().data() + at * K;
+      if (i == j) {
+        const E one = one_entry<E>();
+        for (int k = 0; k < K; ++k) {
+          values[k] = static_cast<stored_scalar_t<E>>(2000 * double(one.component[k]));
+        }
+      } else if (j < i) {
+        if constexpr (requires(E e) { adjoint(e); }) {
+          const E other = adjoint(matrix.entry(entry(j, i)));
+          std::copy_n(other.component, K, values);
+        }
+      }
+    }
+  }
+  for (const char* plan : {"CSR", "pJDS", "C=32,T=4,sigma=n,inner=aosoa16"}) {
+    SCOPED_TRACE(plan);
+    const Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), this->device);
+    if constexpr (requires(E e) { adjoint(e); }) expect_same_fsai(A, on_cpu, 1);
+    // Long rows make the CPU's systems of blocks slow.
+    if (K <= 9) expect_same_isai(A, on_cpu, 1);
+  }
+}
+
+class InverseValues : public OnGpu {};
+
+TEST_F(InverseValues, OfDualQuaternions) {
+  using E = dual_quaternion<double>;
+  Seed seed(4603);
+  const auto matrix = random_dominant_matrix<E>({.rows = 97, .columns = 97}, seed.generator);
+  for (const char* plan : {"CSR", "pJDS", "order=rcm,C=8,inner=aosoa16"}) {
+    SCOPED_TRACE(plan);
+    const Operator<E> on_cpu(matrix, parse_plan(plan)), A(matrix, parse_plan(plan), device);
+    expect_same_isai(A, on_cpu, 1);
+    expect_same_isai(A, on_cpu, 2);
+  }
+}
+
+TEST_F(InverseValues, OfDefinedEntries) {
+  Seed seed(4604);
+  for (const char* plan : {"pJDS", "order=rcm,C=8,inner=aosoa16"}) {
+    SCOPED_TRACE(plan);
+    const auto compare = [&](const auto& matrix, const Definition& definition, bool has_factor) {
+      const DefinedOperator<double> there(as_defined(matrix, definition), parse_plan(plan), device),
+          host(as_defined(matrix, definition), parse_plan(plan), Device::cpu());
+      expect_same_isai<double>(there, host, 2);
+      if (has_factor) expect_same_fsai<double>(there, host, 2);
+    };
+    compare(random_positive_definite_matrix<quaternion<double>>(150, 4, seed.generator),
+            quaternion_definition(), true);
+    const auto split =
+        random_dominant_matrix<complex<double>>({.rows = 40, .columns = 40}, seed.generator);
+    compare(split, split_complex_definition(), false);
+    // Its Cholesky factor is none of its kind: refused in the CPU's words.
+    const auto refusal = [&](const Device& where) {
+      const DefinedOperator<double> A(as_defined(split, split_complex_definition()),
+                                      parse_plan(plan), where);
+      return message_of([&] { Fsai<double>{A}; });
+    };
+    EXPECT_EQ(refusal(device), refusal(Device::cpu()));
+  }
+}
+
+TEST_F(InverseValues, AreRefusedInTheWordsOfTheCpu) {
+  using E = block<double, 2, 2>;
+  Seed seed(4605);
+  const auto good = random_positive_definite_matrix<E>(90, 4, seed.generator);
+  const auto with_diagonal = [&](std::vector<Index> rows, double value) {
+    auto matrix = good;
+    for (const Index row : rows) {
+      for (Offset at = matrix.offsets()[std::size_t(row)];
+           at < matrix.offsets()[std::size_t(row) + 1]; ++at) {
+        const bool is_diagonal = matrix.column()[std::size_t(at)] == row;
+        double* const entry = matrix.values().data() + at * 4;
+        if (is_diagonal || value == 0) std::fill_n(entry, 4, 0.0);
+        if (is_diagonal) entry[0] = entry[3] = value;
+      }
+    }
+    return matrix;
+  };
+  for (const char* plan :
+       {"CSR", "pJDS", "order=rcm,C=4,sigma=16,vector=soa", "C=4,sigma=16,use=scatter"}) {
+    SCOPED_TRACE(plan);
+    for (const double value : {-1.0, 0.0, std::nan(""), 1e-320}) {
+      SCOPED_TRACE(value);
+      const auto matrix = with_diagonal({71, 17, 53}, value);
+      const auto words = [&](const Device& where, bool is_factor) {
+        Operator<E> A(good, parse_plan(plan), where);
+        Fsai<double> fsai(A);
+        Isai<double> isai(A);
+        A.update_values(matrix);
+        return message_of([&] {
+          if (is_factor) {
+            fsai.refresh();
+          } else {
+            isai.refresh();
+          }
+        });
+      };
+      EXPECT_EQ(words(device, true), words(Device::cpu(), true));
+      if (value > -1) {
+        EXPECT_EQ(words(device, false), words(Device::cpu(), false));
+      }
+    }
+  }
+}
+
+/// In place, with the bits of one that is made anew.
+TEST_F(InverseValues, AreRenewedInPlace) {
+  using E = block<double, 3, 3>;
+  Seed seed(4606);
+  auto matrix = random_positive_definite_matrix<E>(300, 5, seed.generator, 0.8);
+  Operator<E> A(matrix, parse_plan("pJDS"), device);
+  Fsai<double> fsai(A, 2);
+  Isai<double> isai(A, 2);
+  const std::byte* const places[] = {fsai.factor().stored_values().data(),
+                                     fsai.adjoint_factor().stored_values().data(),
+                                     isai.inverse().stored_values().data()};
+  for (double& value : matrix.values()) value *= 1.5;
+  A.update_values(matrix);
+  fsai.refresh();
+  isai.refresh();
+  const Fsai<double> other(A, 2);
+  const Isai<double> general(A, 2);
+  const auto bytes = [](const detail::SlicedOperator<double>& of) {
+    std::vector<std::byte> all(of.stored_values().size());
+    detail::copy_bytes(all.data(), of.stored_values().data(), all.size(), of.device().stream());
+    return all;
+  };
+  EXPECT_EQ(bytes(fsai.factor()), bytes(other.factor()));
+  EXPECT_EQ(bytes(fsai.adjoint_factor()), bytes(other.adjoint_factor()));
+  EXPECT_EQ(bytes(isai.inverse()), bytes(general.inverse()));
+  EXPECT_EQ(fsai.factor().stored_values().data(), places[0]);
+  EXPECT_EQ(fsai.adjoint_factor().stored_values().data(), places[1]);
+  EXPECT_EQ(isai.inverse().stored_values().data(), places[2]);
+}
+
+/// New values and the inverse of them within a graph.
+TEST_F(InverseValues, AreRenewedByAGraph) {
+  using E = complex<double>;
+  Seed seed(4607);
+  constexpr Index rows = 400;
+  const OwnStream stream;
+  const Device own = Device::cuda(0, stream.get());
+  const auto first = random_positive_definite_matrix<E>(rows, 5, seed.generator, 0.8);
+  Operator<E> A(first, parse_plan("pJDS,loop=graph"), own);
+  ConjugateGradient<double> solver(A, Fsai<double>(A));
+  Array<double> values(std::span<const double>(first.values()), own);
+  Field<E> b(rows, own), x(rows, own);
+  Array<DeviceReport> report(1, own);
+  const auto queue = [&] {
+    A.update_values(values);
+    solver.enqueue(b.view(), x.view(), report.data());
+  };
+  solver.prepare_enqueue(b.view(), x.view(), report.data());
+  own.synchronize();
+  const OwnGraph graph(stream.get(), queue);
+  if (HasFailure()) return;
+  for (int replay = 0; replay < 3; ++replay) {
+    SCOPED_TRACE(replay);
+    auto matrix = first;
+    for (double& value : matrix.values()) value *= 1 + 1000 * replay;
+    const Field<E> right = random_field<E>(rows, seed.generator);
+    detail::copy_bytes(values.data(), matrix.values().data(), values.size() * sizeof(double),
+                       own.stream());
+    copy<double>(right.view(), b.view(), own.stream());
+    fill<double>(0.0, x.view(), own.stream());
+    graph.launch(stream.get());
+    own.synchronize();
+    EXPECT_EQ(report.to_host()[0].status, Status::converged);
+    const Operator<E> on_cpu(matrix, parse_plan("pJDS"));
+    ConjugateGradient<double> other(on_cpu, Fsai<double>(on_cpu));
+    Field<E> expected(rows);
+    const Report host = other.solve(right.view(), expected.view());
+    ASSERT_TRUE(host.converged()) << host;
+    EXPECT_LE(std::abs(report.to_host()[0].iterations - host.iterations), 3);
+    const std::vector<double> reference(expected.scalars().begin(), expected.scalars().end());
+    EXPECT_FALSE(!(distance(x.scalars().to_host(), reference) <= 1e-8));
+  }
+  // A matrix that is not definite ends the solve.
+  std::vector<double> negative(first.values().begin(), first.values().end());
+  for (double& value : negative) value = -value;
+  detail::copy_bytes(values.data(), negative.data(), negative.size() * sizeof(double),
+                     own.stream());
+  graph.launch(stream.get());
+  own.synchronize();
+  EXPECT_EQ(report.to_host()[0].status, Status::breakdown);
+}
+
+/// A lattice of `side`^3 nodes whose neighbours differ by up to `reach` in each coordinate, or in
+/// one of them; entries of 3 x 3, Hermitian and definite.
+template <class E>
+CsrMatrix<E> lattice(Index side, bool only_faces) {
+  using S = stored_scalar_t<E>;
+  const Index n = side * side * side;
+  Array<Offset> offsets(static_cast<std::size_t>(n) + 1);
+  std::vector<Index> columns;
+  std::vector<S> values;
+  for (Index i = 0; i < n; ++i) {
+    const Index x = i % side, y = i / side % side, z = i / side / side;
+    for (int step = 0; step < 27; ++step) {
+      const int dx = step % 3 - 1, dy = step / 3 % 3 - 1, dz = step / 9 - 1;
+      if (only_faces && std::abs(dx) + std::abs(dy) + std::abs(dz) > 1) continue;
+      const auto inside = [&](Index at) { return at >= 0 && at < side; };
+      if (!inside(x + dx) || !inside(y + dy) || !inside(z + dz)) continue;
+      const Index j = (x + dx) + side * ((y + dy) + side * (z + dz));
+      columns.push_back(j);
+      for (int k = 0; k < 9; ++k) {
+        const double diagonal = k % 4 == 0 ? (i == j ? 30 + i % 7 : -1) : 0.1;
+        values.push_back(static_cast<S>(diagonal));
+      }
+    }
+    offsets[static_cast<std::size_t>(i) + 1] = static_cast<Offset>(columns.size());
+  }
+  return CsrMatrix<E>(n, n, std::move(offsets), Array<Index>(std::span<const Index>(columns)),
+                      Array<S>(std::span<const S>(values)));
+}
+
+template <class F>
+double best_seconds(const Device& device, const F& queue) {
+  constexpr int times = 5;
+  double best = 1e30;
+  for (int turn = 0; turn < 4; ++turn) {
+    device.synchronize();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < times; ++i) queue();
+    device.synchronize();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, passed.count() / times);
+  }
+  return best;
+}
+
+template <class E>
+void report_times(const Device& device, const char* name, bool only_faces) {
+  using S = vector_scalar_t<E>;
+  const char* const side = std::getenv("HEDDLE_TEST_SIDE");
+  const auto matrix = lattice<E>(side != nullptr ? std::atoi(side) : 100, only_faces);
+  const Operator<E> A(matrix, parse_plan("pJDS"), device);
+  Field<E> x = A.field(), y = A.field();
+  const Stream& stream = device.stream();
+  const auto begin = std::chrono::steady_clock::now();
+  Fsai<S> fsai(A);
+  const std::chrono::duration<double> making = std::chrono::steady_clock::now() - begin;
+  Isai<S> isai(A);
+  const double product =
+      best_seconds(device, [&] { A.apply(S(1), x.view(), S(0), y.view(), stream); });
+  Array<Index> row(std::span<const Index>(std::vector<Index>(1, A.rows())), device);
+  const double of_fsai = best_seconds(device, [&] { fsai.queue_refresh(row.data(), stream); });
+  const double of_isai = best_seconds(device, [&] { isai.queue_refresh(row.data(), stream); });
+  EXPECT_EQ(row.to_host()[0], A.rows());
+  std::cout << name << ": " << A.rows() << " rows, " << matrix.offsets()[std::size_t(A.rows())]
+            << " entries: product " << product * 1e3 << " ms, FSAI's values " << of_fsai * 1e3
+            << " ms (" << of_fsai / product << " products), ISAI's " << of_isai * 1e3 << " ms ("
+            << of_isai / product << " products); the first FSAI, with pattern and kernels, "
+            << making.count() << " s\n";
+}
+
+/// Prints them; HEDDLE_TEST_SIDE is the side of the lattice, of 100 by default.
+TEST_F(InverseValues, TakeSoLong) {
+  report_times<block<double, 3, 3>>(device, "7 entries a row, double", true);
+  report_times<block<float, 3, 3>>(device, "7 entries a row, float", true);
+  report_times<block<double, 3, 3>>(device, "27 entries a row, double", false);
+  report_times<block<float, 3, 3>>(device, "27 entries a row, float", false);
+}
+
+}  // namespace
+}  // namespace inverse_values_gpu
