@@ -262,9 +262,7 @@ TEST(BlockJacobi, ComplexSymmetricBlocksStaySo) {
       EXPECT_EQ(inverse(2 * i + 1, 2 * j), inverse(2 * j + 1, 2 * i));
     }
   }
-  EXPECT_GT(iterations<ConjugateOrthogonalConjugateResidual>(
-                A, std::make_shared<BlockJacobi<double>>(A, 8)),
-            0);
+  EXPECT_GT(iterations<Cocr>(A, std::make_shared<BlockJacobi<double>>(A, 8)), 0);
 }
 
 TEST(BlockJacobi, NewValuesMakeANewInverse) {
