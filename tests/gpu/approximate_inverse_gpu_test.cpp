@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heddle/bicgstab.hpp"
+#include "heddle/block_jacobi.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/operator.hpp"
 #include "support/distance.hpp"
@@ -88,6 +89,7 @@ void expect_same(const Device& device, std::uint64_t number) {
 TYPED_TEST(ApproximateInverseOnGpu, SolvesAsOnTheCpu) {
   expect_same<TypeParam, ConjugateGradient, Fsai>(this->device, 4401);
   expect_same<TypeParam, BiCGStab, Isai>(this->device, 4402);
+  expect_same<TypeParam, ConjugateGradient, BlockJacobi>(this->device, 4405);
 }
 
 TYPED_TEST(ApproximateInverseOnGpu, HasTheBitsOfTheCpu) {
@@ -101,6 +103,8 @@ TYPED_TEST(ApproximateInverseOnGpu, HasTheBitsOfTheCpu) {
   EXPECT_EQ(bytes_on_host(there.adjoint_factor()), bytes_on_host(host.adjoint_factor()));
   const Isai general(on_cpu), general_there(A);
   EXPECT_EQ(bytes_on_host(general_there.inverse()), bytes_on_host(general.inverse()));
+  const BlockJacobi blocks(on_cpu), blocks_there(A);
+  EXPECT_EQ(bytes_on_host(blocks_there.inverse()), bytes_on_host(blocks.inverse()));
 }
 
 TYPED_TEST(ApproximateInverseOnGpu, IsPartOfAnEnqueuedSolve) {
