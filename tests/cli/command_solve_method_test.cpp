@@ -190,6 +190,27 @@ TEST_F(SolveMethod, ApproximateInversesSolveWhatTheyAreFor) {
   }
 }
 
+TEST_F(SolveMethod, BlockJacobiSolvesAndSaysWhatItRefuses) {
+  for (const SmallSystem& system : small_systems()) {
+    for (const char* preconditioner : {"block-jacobi", "block-jacobi:2"}) {
+      SCOPED_TRACE(system.name + " " + preconditioner);
+      folder.write("a.mtx", system.text);
+      const Result result =
+          solve({"--entry", system.entry, "--preconditioner", preconditioner, "--json"});
+      EXPECT_EQ(result.status, 0) << result.error;
+      const json report = result.json();
+      EXPECT_EQ(report["solver"], system.solver);
+      EXPECT_LE(report["residual"], 1e-10);
+    }
+  }
+  write(diagonal({1, 2, 0, 4, 5}));
+  EXPECT_EQ(solve({"--preconditioner", "block-jacobi:2"}).error,
+            "heddle: block Jacobi: the block of rows 2 to 3 (counted from 0) has no inverse; use "
+            "--preconditioner none\n");
+  EXPECT_EQ(solve({"--preconditioner", "block-jacobi:33"}).error,
+            "heddle: the preconditioner block-jacobi takes the entries, 1 to 32, not '33'\n");
+}
+
 TEST_F(SolveMethod, ApproximateInversesSayWhatTheyRefuse) {
   write(diagonal({1, 2, -3, 4, -5}));
   const Result indefinite = solve({"--preconditioner", "fsai"});

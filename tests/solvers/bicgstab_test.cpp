@@ -80,7 +80,7 @@ TYPED_TEST(BiCGStabEntries, SolvesWhatEigenSolves) {
       {
         SCOPED_TRACE("Jacobi");
         BiCGStab ours(A, Jacobi(A));
-        Eigen::BiCGSTAB<Expanded<E>, BlockJacobi<S>> theirs;
+        Eigen::BiCGSTAB<Expanded<E>, EigenBlockJacobi<S>> theirs;
         theirs.preconditioner().size = K;
         compare(system, ours, theirs, generator);
       }

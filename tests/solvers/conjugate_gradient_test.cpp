@@ -102,7 +102,7 @@ template <class E, class Suite>
 void jacobi(Suite compare) {
   for_each_system<E>([&](const System<E>& system, const Operator<E>& A, Generator& generator) {
     ConjugateGradient ours(A, Jacobi(A));
-    Eigen::ConjugateGradient<Expanded<E>, both, BlockJacobi<vector_scalar_t<E>>> theirs;
+    Eigen::ConjugateGradient<Expanded<E>, both, EigenBlockJacobi<vector_scalar_t<E>>> theirs;
     theirs.preconditioner().size = vector_entry_t<E>::components;
     compare(system, ours, theirs, generator);
   });

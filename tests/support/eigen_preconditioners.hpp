@@ -12,15 +12,15 @@ namespace heddle::test {
 
 /// The inverse of each diagonal block of `size` x `size`.
 template <class T>
-class BlockJacobi {
+class EigenBlockJacobi {
  public:
-  BlockJacobi() = default;
+  EigenBlockJacobi() = default;
   template <class Matrix>
-  BlockJacobi& analyzePattern(const Matrix&) {
+  EigenBlockJacobi& analyzePattern(const Matrix&) {
     return *this;
   }
   template <class Matrix>
-  BlockJacobi& factorize(const Matrix& matrix) {
+  EigenBlockJacobi& factorize(const Matrix& matrix) {
     inverses_.clear();
     for (Eigen::Index first = 0; first < matrix.rows(); first += size) {
       Tile tile(size, size);
@@ -32,7 +32,7 @@ class BlockJacobi {
     return *this;
   }
   template <class Matrix>
-  BlockJacobi& compute(const Matrix& matrix) {
+  EigenBlockJacobi& compute(const Matrix& matrix) {
     return factorize(matrix);
   }
   template <class Rhs>
