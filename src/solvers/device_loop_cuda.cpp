@@ -30,8 +30,10 @@ using methods::Facts;
 using methods::StepKind;
 
 template <class S>
-PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins) {
-  return {product.partials(), Offset(StepWalk<S>(program, product.shape()).partials()),
+PartialCounts counts_of(const MethodProgram& program, const QueuedProduct<S>& product, bool joins,
+                        std::size_t systems) {
+  return {product.partials(static_cast<int>(systems)),
+          Offset(StepWalk<S>(program, product.shape()).partials()),
           joins ? device::blocks_of_rows(product.shape().size) : 0};
 }
 
@@ -51,8 +53,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
         tickets_(2, parts_.device),
         is_overlapped_(product_->plan().loop.launch == KernelLaunch::overlapped &&
                        !parts_.preconditioner.queue && can_overlap_sums(parts_.device.stream())),
-        places_(program_, counts_of(program_, *product_, rows_ != nullptr), most_systems(),
-                parts_.device) {
+        places_(program_, counts_of(program_, *product_, rows_ != nullptr, most_systems()),
+                most_systems(), parts_.device) {
     const bool is_bare = rows_ == nullptr && !parts_.preconditioner.queue && most_systems() == 1;
     if (product_->plan().loop.fused_updates && is_bare) {
       together_ = joined_updates(program_, walk_.walk, multiprocessors(parts_.device.stream()));
@@ -116,12 +118,12 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const auto most = static_cast<int>(most_systems());
     const auto programs =
         step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
-                                 product_->parts(), together_.chunks_of_thread, most});
+                                 product_->parts(most), together_.chunks_of_thread, most});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;
     if (!joined.empty()) {
-      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(), most);
+      with_rows = preconditioned_step_source(rows_->text(), program_, product_->parts(most), most);
     }
     std::vector<std::future<void>> compiling;
     const auto compile = [&](const KernelSource& source) {
@@ -442,7 +444,7 @@ Workspace workspace_of_device_loop(const MethodProgram& program, const LinearOpe
   const auto product = make_queued_product(matrix, product_of_loop(program));
   const Offset of_basis = most_basis > 0 ? DeviceBasis<S>::doubles(program, most_basis) : Offset(0);
   const Offset doubles =
-      StepPlaces::doubles(program, counts_of(program, *product, joins)) + of_basis;
+      StepPlaces::doubles(program, counts_of(program, *product, joins, systems)) + of_basis;
   const bool meets = product->plan().loop.fused_updates;
   const std::size_t meeting = meets ? packets_of_meeting * sizeof(device::Packet) : 0;
   return {0, doubles * static_cast<long long>(systems * sizeof(double)) +

@@ -98,7 +98,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
         counters_(3, device_),
         history_(static_cast<std::size_t>(goal_.room) + 1, device_) {
     const Offset room =
-        std::max(parts_.product->partials(), partials_of<Ring::real>(FieldView<S>(parts_.r)));
+        std::max(parts_.product->partials(1), partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
     parts_.product->prepare_checks(goal_.checks);
     if (parts_.needs_positive_matrix) {

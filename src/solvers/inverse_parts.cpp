@@ -112,8 +112,8 @@ void InverseParts<S>::check_room(Offset entries, Index longest) const {
   const double numbers = static_cast<double>(longest) * tiles_.size;
   const double dense =
       ((numbers + tiles_.size + 2) * tiles_.ring * sizeof(D) + sizeof(Index)) * numbers;
-  const double of_host =
-      team(entries) * dense + static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
+  const double of_host = team(entries) * dense +
+                         static_cast<double>(rows_.entries()) * tiles_.components() * sizeof(D);
   const double all = static_cast<double>(entries) * static_cast<double>(bytes_of_entry()) +
                      (computes_on_gpu() ? 0 : of_host);
   const long long available = available_host_memory();

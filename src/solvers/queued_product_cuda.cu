@@ -23,8 +23,10 @@ class StoredProduct final : public QueuedProduct<S> {
     return FieldView<S>::unallocated(product_.pattern().rows, product_.shape().result_components,
                                      product_.plan().layout.vector);
   }
-  Offset partials() const override { return product_.partials(); }
-  int parts() const override { return product_.partial_sums(nullptr).parts; }
+  Offset partials(int most_systems) const override { return product_.partials(most_systems); }
+  int parts(int most_systems) const override {
+    return product_.partial_sums(nullptr, most_systems).parts;
+  }
   Plan plan() const override { return product_.plan(); }
   bool ends_with_loop() const override { return true; }
 
@@ -41,7 +43,7 @@ class StoredProduct final : public QueuedProduct<S> {
     call.ticket = of.ticket;
     call.overlapped = of.overlapped;
     product_.launch(call, stream);
-    return product_.partial_sums(of.systems.front().partials);
+    return product_.partial_sums(of.systems.front().partials, of.most_systems);
   }
 
   void residual(const FieldView<S>& b, const FieldView<S>& x, const FieldView<S>& r,
@@ -123,10 +125,10 @@ class OperatorProduct final : public QueuedProduct<S> {
     shape.basis = matrix_.row_basis();
     return shape;
   }
-  Offset partials() const override {
+  Offset partials(int) const override {
     return std::max<Offset>(left_by(walk(), nullptr).count, partials_of<R>(shape()));
   }
-  int parts() const override { return 1; }
+  int parts(int) const override { return 1; }
   Plan plan() const override { return {}; }
   bool ends_with_loop() const override { return false; }
 

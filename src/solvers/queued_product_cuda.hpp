@@ -19,9 +19,9 @@ class QueuedProduct {
   /// A field of the operator's, without data.
   virtual FieldView<S> shape() const = 0;
   /// Partial sums, of up to `Reduction::width` numbers each, that a call leaves.
-  virtual Offset partials() const = 0;
+  virtual Offset partials(int most_systems) const = 0;
   /// Of those, how many make the sum of a group, see kernels/arguments.hpp.
-  virtual int parts() const = 0;
+  virtual int parts(int most_systems) const = 0;
   /// What it says of loops; the default's where the operator has none.
   virtual Plan plan() const = 0;
   /// Whether `multiply` does nothing once the loop has ended; an operator's own work goes on.

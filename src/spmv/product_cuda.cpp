@@ -41,6 +41,11 @@ unsigned blocks_of(const SlicedPattern& A, int threads) {
   return static_cast<unsigned>((lanes + threads - 1) / threads);
 }
 
+/// Of a kernel in a loop.
+int lanes_of_block(const Plan& plan, int most_systems) {
+  return most_systems > 1 ? device::lanes_of_fields : plan.gpu.block_size;
+}
+
 template <class T>
 void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
                  const SlicedPattern& A, const Plan& plan, const Loaded& kernel,
@@ -59,7 +64,7 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.results = call.sums.results;
   arguments.state = call.state;
   arguments.ticket = kernel.ticket;
-  arguments.blocks = blocks_of(A, plan.gpu.block_size);
+  arguments.blocks = blocks_of(A, lanes_of_block(plan, call.most_systems));
   arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
   arguments.chunk = plan.schedule.chunk;
   of_all.count = static_cast<int>(call.systems.size());
@@ -73,7 +78,8 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
     arguments.state = only.state;
   }
   LaunchShape shape;
-  shape.threads = static_cast<unsigned>(plan.gpu.block_size);
+  shape.threads = static_cast<unsigned>(call.most_systems > 1 ? device::threads_of_fields
+                                                              : plan.gpu.block_size);
   shape.blocks = plan.schedule.kind == ScheduleKind::full || call.most_systems > 1
                      ? arguments.blocks
                      : std::min(arguments.blocks, resident_blocks(kernel.product, plan, stream));
@@ -151,19 +157,20 @@ device::Matrix<char> Product::matrix() const {
           A.C};
 }
 
-Offset Product::partials_under(const Plan& plan) const {
-  return Offset(blocks_of(*pattern_, plan.gpu.block_size)) *
-         device::partials_of_block(plan.gpu.block_size);
+Offset Product::partials_of(int threads) const {
+  return Offset(blocks_of(*pattern_, threads)) * device::partials_of_block(threads);
 }
 
-Offset Product::partials() const {
-  return std::max(partials_under(plan_),
-                  partials_under(plan_of_product(plan_, device::store_residual)));
+Offset Product::partials(int most_systems) const {
+  return std::max(partials_of(lanes_of_block(plan_, most_systems)),
+                  partials_of(plan_of_product(plan_, device::store_residual).gpu.block_size));
 }
 
-device::PartialSums Product::partial_sums(const double* partials_of_launch) const {
-  return {partials_of_launch, static_cast<unsigned>(partials_under(plan_)),
-          device::parts_of_group(plan_.gpu.block_size)};
+device::PartialSums Product::partial_sums(const double* partials_of_launch,
+                                          int most_systems) const {
+  const int lanes = lanes_of_block(plan_, most_systems);
+  return {partials_of_launch, static_cast<unsigned>(partials_of(lanes)),
+          device::parts_of_group(lanes)};
 }
 
 void Product::check_operand(const void* data, bool is_laid_out, const char* name) const {

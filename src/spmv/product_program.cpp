@@ -90,7 +90,7 @@ KernelSource product_source(const ProductProgram& program, int architecture) {
   const int blocks = std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture));
   const std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
   const std::string text = plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" +
-                           (program.fields > 1 ? "Plan::block" : bounds) +
+                           (program.fields > 1 ? "heddle::device::threads_of_fields, 2" : bounds) +
                            ")\n"
                            "heddle_product(const __grid_constant__ heddle::device::" +
                            (program.fields > 1 ? "FieldsArgumentsOf" : "ArgumentsOf") +

@@ -86,16 +86,6 @@ TYPED_TEST(ApproximateInverseOnGpu, SolvesAsOnTheCpu) {
   expect_same<TypeParam, ConjugateGradient, BlockJacobi>(this->device, 4405);
 }
 
-TYPED_TEST(ApproximateInverseOnGpu, BlocksHaveTheBitsOfTheCpu) {
-  using E = TypeParam;
-  Seed seed(4403);
-  const auto matrix = random_positive_definite_matrix<E>(700, 5, seed.generator, 0.8);
-  const Plan plan = parse_plan("C=32,sigma=1");
-  const Operator<E> on_cpu(matrix, plan), A(matrix, plan, this->device);
-  const BlockJacobi blocks(on_cpu), blocks_there(A);
-  EXPECT_EQ(bytes_on_host(blocks_there.inverse()), bytes_on_host(blocks.inverse()));
-}
-
 TYPED_TEST(ApproximateInverseOnGpu, IsPartOfAnEnqueuedSolve) {
   using E = TypeParam;
   Seed seed(4404);

@@ -70,9 +70,9 @@ class HEDDLE_EXPORT Product {
   void prepare(const Call& call) const;
 
   /// The most partial sums, of up to `Reduction::width` numbers each, that a launch leaves.
-  Offset partials() const;
+  Offset partials(int most_systems = 1) const;
   /// Those that a launch in a loop with room for them at `partials` left there.
-  device::PartialSums partial_sums(const double* partials) const;
+  device::PartialSums partial_sums(const double* partials, int most_systems = 1) const;
 
   const EntryShape& shape() const { return shape_; }
   const SlicedPattern& pattern() const { return *pattern_; }
@@ -87,7 +87,7 @@ class HEDDLE_EXPORT Product {
  private:
   struct Kernels;
 
-  Offset partials_under(const Plan& plan) const;
+  Offset partials_of(int threads) const;
 
   EntryText text_;
   EntryText exact_;

@@ -81,6 +81,9 @@ struct ProductOperands {
   LoopState* state;
 };
 inline constexpr int most_operands = 8;
+/// Threads of a block of that kernel, and lanes of the matrix that they share.
+inline constexpr int threads_of_fields = 256;
+inline constexpr int lanes_of_fields = 64;
 
 /// S: stored scalars, M: scalars of fields, T: scalars of the sums of a row.
 template <class S, class M, class T>

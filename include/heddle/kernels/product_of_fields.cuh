@@ -1,5 +1,6 @@
-// The product of sliced storage with several fields in a solver's loop, each entry loaded once for
-// those whose sums a thread can hold.
+// The product of sliced storage with several fields in a solver's loop. Groups of a block's threads
+// share its lanes, each for one or two of the fields: entries come from memory once and for the
+// other groups from L1, and no thread needs so many registers that few are there to wait.
 #pragma once
 
 #include "heddle/kernels/product.cuh"
@@ -10,16 +11,6 @@ template <class Plan>
 using FieldsArgumentsOf =
     ProductsArguments<stored_scalar_t<typename Plan::entry>, typename Plan::scalar,
                       typename result_entry_t<typename Plan::entry>::scalar>;
-
-/// The sums of so many rows fill a quarter of a thread's registers.
-template <class Plan>
-constexpr int most_fields_at_once() {
-  using R = result_entry_t<typename Plan::entry>;
-  constexpr int bytes = R::components * int(sizeof(typename R::scalar));
-  int fields = most_operands;
-  while (fields > 1 && fields * bytes > 256) fields /= 2;
-  return fields;
-}
 
 /// Systems that have not ended, in ascending order, for all threads of a block.
 __device__ __forceinline__ int list_of_running(const ProductOperands* of, int count, int* running) {
@@ -35,22 +26,19 @@ __device__ __forceinline__ int list_of_running(const ProductOperands* of, int co
   return found;
 }
 
-/// Products with the fields of `F` systems.
-template <class Plan, int F>
-__device__ __forceinline__ void product_with(const FieldsArgumentsOf<Plan>& a, const int* systems,
-                                             const Share& share, CachePolicy policy) {
+/// One lane's products with the fields of `F` systems; `sums[f]` are those of the epilogue.
+template <class Plan, int F, int N>
+__device__ __forceinline__ void products_of_lane(const FieldsArgumentsOf<Plan>& a,
+                                                 const ProductOperands* const (&of)[F],
+                                                 const Share& share, double (&sums)[F][N]) {
   using E = typename Plan::entry;
   using V = vector_entry_t<E>;
   using R = result_entry_t<E>;
   using M = typename Plan::scalar;
   const ArgumentsOf<Plan>& all = a.all;
-  const M* x[F];
   R sum[F];
 #pragma unroll
-  for (int f = 0; f < F; ++f) {
-    x[f] = static_cast<const M*>(a.of[systems[f]].x);
-    sum[f] = zero_vector<R>();
-  }
+  for (int f = 0; f < F; ++f) sum[f] = zero_vector<R>();
   if (share.row < all.A.rows) {
     const Offset C = lanes_of<Plan>(all.A.lanes);
     const int count = share_of_row(share.length, share.thread, share.threads);
@@ -58,9 +46,8 @@ __device__ __forceinline__ void product_with(const FieldsArgumentsOf<Plan>& a, c
     Index next_column = 0;
     E next_entry;
     const auto fetch = [&] {
-      load_scalars<Plan::load, 1, 4>(&next_column, all.A.column + step + share.lane, policy);
-      next_entry =
-          load_entry<Plan, Plan::load>(all.A.values, step, share.lane, C, all.A.slots, policy);
+      load_scalars<load_default, 1, 4>(&next_column, all.A.column + step + share.lane);
+      next_entry = load_entry<Plan, load_default>(all.A.values, step, share.lane, C, all.A.slots);
     };
     if (count > 0) fetch();
     for (int j = 0; j < count; ++j) {
@@ -71,51 +58,76 @@ __device__ __forceinline__ void product_with(const FieldsArgumentsOf<Plan>& a, c
       V with[F];
 #pragma unroll
       for (int f = 0; f < F; ++f) {
-        with[f] = load_row<Plan, load_of_x<Plan>, V>(x[f], all.x_component_stride, column);
+        with[f] = load_row<Plan, load_of_x<Plan>, V>(static_cast<const M*>(of[f]->x),
+                                                     all.x_component_stride, column);
       }
 #pragma unroll
       for (int f = 0; f < F; ++f) multiply_add(sum[f], entry, with[f]);
     }
   }
-  const bool finishes = share.row < all.A.rows && share.thread == 0;
-  const Index row = finishes ? row_of<Plan>(all, share) : 0;
+#pragma unroll
+  for (int f = 0; f < F; ++f) add_parts<Plan>(sum[f], share.threads);
+  if (share.row >= all.A.rows || share.thread != 0) return;
+  const Index row = row_of<Plan>(all, share);
 #pragma unroll
   for (int f = 0; f < F; ++f) {
-    constexpr int N = sums_of(Plan::epilogue, Plan::ring);
-    const ProductOperands& of = a.of[systems[f]];
-    double sums[N == 0 ? 1 : N] = {};
-    add_parts<Plan>(sum[f], share.threads);
-    if (finishes) {
-      finish_row<Plan>(all, static_cast<M*>(of.y), static_cast<const M*>(of.with), row, sum[f],
-                       sums);
-    }
-    if constexpr (N != 0) store_partials<N, Plan::block>({of.partials, nullptr}, sums, blockIdx.x);
+    finish_row<Plan>(all, static_cast<M*>(of[f]->y), static_cast<const M*>(of[f]->with), row,
+                     sum[f], sums[f]);
   }
 }
 
-/// With those of the systems from `first` on: as many at once as there are, at most F.
-template <class Plan, int F>
-__device__ __forceinline__ void products_from(const FieldsArgumentsOf<Plan>& a, const int* systems,
-                                              int count, const Share& share, CachePolicy policy) {
-  while (count >= F) {
-    product_with<Plan, F>(a, systems, share, policy);
-    systems += F;
-    count -= F;
-  }
-  if constexpr (F > 1) products_from<Plan, F / 2>(a, systems, count, share, policy);
-}
-
-/// A block of the grid for each block of lanes.
+/// A block of the grid for each `lanes_of_fields` lanes.
 template <class Plan>
 __device__ __forceinline__ void product_of_fields(const FieldsArgumentsOf<Plan>& a) {
   static_assert(Plan::in_loop);
+  constexpr int groups = threads_of_fields / lanes_of_fields;
+  constexpr int sums_of_field = sums_of(Plan::epilogue, Plan::ring);
+  constexpr int N = sums_of_field == 0 ? 1 : sums_of_field;
+  static_assert(most_operands <= 2 * groups && lanes_of_fields == 64);
   __shared__ int running[most_operands];
+  __shared__ double of_warp[threads_of_fields / 32][2][N];
   let_next_kernel_come();
-  const Share share = share_in_block<Plan>(a.all, blockIdx.x);
+  const int group = static_cast<int>(threadIdx.x) / lanes_of_fields;
+  const int lane = static_cast<int>(threadIdx.x) % lanes_of_fields;
+  const Share share =
+      share_of<Plan>(a.all.A, static_cast<Offset>(blockIdx.x) * lanes_of_fields + lane);
   await_kernel_before();
   const int count = list_of_running(a.of, a.count, running);
-  const CachePolicy policy = policy_of_piece(blockIdx.x, a.all.kept);
-  products_from<Plan, most_fields_at_once<Plan>()>(a, running, count, share, policy);
+  // The first and the second field of a group: its own number, and those behind all first ones.
+  const int fields = group + groups < count ? 2 : group < count ? 1 : 0;
+  double sums[2][N] = {};
+  if (fields == 2) {
+    const ProductOperands* const of[2] = {a.of + running[group], a.of + running[group + groups]};
+    products_of_lane<Plan>(a, of, share, sums);
+  } else if (fields == 1) {
+    const ProductOperands* const of[1] = {a.of + running[group]};
+    double own[1][N] = {};
+    products_of_lane<Plan>(a, of, share, own);
+#pragma unroll
+    for (int v = 0; v < N; ++v) sums[0][v] = own[0][v];
+  }
+  if constexpr (sums_of_field != 0) {
+    __syncwarp();  // rows of different length end their loops apart
+#pragma unroll
+    for (int f = 0; f < 2; ++f) {
+      add_over_lanes(sums[f]);
+      if (threadIdx.x % 32 == 0) {
+#pragma unroll
+        for (int v = 0; v < N; ++v) of_warp[threadIdx.x / 32][f][v] = sums[f][v];
+      }
+    }
+    __syncthreads();
+    // The tree of `store_partials` for a block of as many threads as lanes.
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (lane < fields) {
+      double* const to = a.of[running[group + lane * groups]].partials;
+#pragma unroll
+      for (int v = 0; v < N; ++v) {
+        to[static_cast<unsigned long long>(blockIdx.x) * N + v] =
+            of_warp[warp][lane][v] + of_warp[warp + 1][lane][v];
+      }
+    }
+  }
 }
 
 }  // namespace heddle::device
