@@ -13,9 +13,9 @@
 #include "fields/vector_operations_cuda.hpp"
 #include "graph_loop_cuda.hpp"
 #include "heddle/kernels/row_arguments.hpp"
-#include "heddle/kernels/step_arguments.hpp"
 #include "loop_sums_cuda.hpp"
 #include "queued_product_cuda.hpp"
+#include "queued_systems_cuda.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 #include "step_places_cuda.hpp"
 #include "step_program.hpp"
@@ -76,7 +76,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       limits[k] = systems[k].limits;
       fields[count++] = systems[k].x.data;
       fields[count++] = systems[k].r.data;
-      fields[count++] = vectors_of(systems[k]).work.data();
+      fields[count++] = parts_.systems[static_cast<std::size_t>(systems[k].place)].work.data();
     }
     graph_.run(kernels_on(systems), {fields.data(), count}, {limits.data(), systems.size()},
                results);
@@ -88,22 +88,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
  private:
-  /// How far the queueing has come.
-  struct Queued {
-    using Vectors = std::array<FieldView<S>, methods::most_vectors>;
-    std::array<Vectors, device::most_operands> v;  // of each system
-    std::size_t systems = 0;
-    device::LoopState* states = nullptr;
-    int side = 0;          // of the states, that was written last
-    int turn = 0;          // of places: of the iteration's number
-    bool is_first = true;  // no kernel is before the next one, which it could overlap
-  };
-
   std::size_t most_systems() const { return parts_.systems.size(); }
   const detail::BasisRoom<S>& room() const { return parts_.systems.front().basis; }
-  const detail::LoopVectors<S>& vectors_of(const detail::RunOf<S>& system) const {
-    return parts_.systems[static_cast<std::size_t>(system.place)];
-  }
 
   bool joins(const Facts& facts, int i) const {
     return rows_ != nullptr && i >= 0 && joins_next(program_, facts, i);
@@ -179,7 +165,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               }
               for (int i = 0; i < iterations_of_body(); ++i) {
                 queue(program_.iteration, false, stream);
-                for (std::size_t k = 0; k < queued_.systems; ++k) {
+                for (std::size_t k = 0; k < queued_.count; ++k) {
                   for (const auto& [a, b] : program_.swaps) std::swap(field(a, k), field(b, k));
                 }
                 queued_.turn = 1 - queued_.turn;
@@ -191,19 +177,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   void begin(std::span<const detail::RunOf<S>> systems, device::LoopState* states) {
-    queued_ = {};
-    for (const detail::RunOf<S>& system : systems) {
-      auto& v = queued_.v[queued_.systems++];
-      const std::vector<FieldView<S>>& work = vectors_of(system).work;
-      v[0] = system.x;
-      v[1] = system.r;
-      std::copy(work.begin(), work.end(), v.begin() + 2);
-    }
-    queued_.states = states;
+    queued_.begin(systems, parts_.systems, states, places_.stride());
   }
-  FieldView<S>& field(int k, std::size_t system = 0) {
-    return queued_.v[system][static_cast<std::size_t>(k)];
-  }
+  FieldView<S>& field(int k, std::size_t system = 0) { return queued_.field(k, system); }
   bool overlaps() { return is_overlapped_ && !std::exchange(queued_.is_first, false); }
   int turn(bool start) const { return start ? 0 : queued_.turn; }
 
@@ -235,21 +211,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   void queue_product(const Facts& facts, bool start, int i, const Stream& stream) {
-    const methods::StepFacts& step = facts.step[i];
     StepPlace& place = places_.at(start, i);
-    std::array<device::ProductOperands, device::most_operands> operands{};
-    for (std::size_t k = 0; k < queued_.systems; ++k) {
-      operands[k].x = field(step.in, k).data;
-      operands[k].y = field(step.out, k).data;
-      if (step.sums > 0) {
-        const methods::SumFacts& sum = facts.sum[step.first_sum];
-        operands[k].with = field(sum.left == step.out ? sum.right : sum.left, k).data;
-      }
-      operands[k].partials = of_system(place.partials[turn(start)], k);
-      operands[k].state = queued_.states + k;
+    std::array<device::ProductOperands, device::most_operands> operands;
+    for (std::size_t k = 0; k < queued_.count; ++k) {
+      operands[k] = queued_.operands_of(facts, i, place.partials[turn(start)], k);
     }
     typename QueuedProduct<S>::Call call;
-    call.systems = {operands.data(), queued_.systems};
+    call.systems = {operands.data(), queued_.count};
     call.most_systems = static_cast<int>(most_systems());
     call.ticket = tickets_.data();
     call.overlapped = overlaps();
@@ -259,7 +227,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void queue_preconditioner(const Facts& facts, bool start, int i, const Stream& stream) {
     const methods::StepFacts& step = facts.step[i];
     if (step.in != step.out && !joins(facts, i - 1)) {
-      for (std::size_t k = 0; k < queued_.systems; ++k) {
+      for (std::size_t k = 0; k < queued_.count; ++k) {
         const FieldView<S>&in = field(step.in, k), out = field(step.out, k);
         if (rows_ != nullptr) {
           rows_->apply(in.data, out.data, stream, queued_.states + k, overlaps());
@@ -317,10 +285,11 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     } else if (joins(facts, i)) {
       const Index rows = product_->shape().size;
       const unsigned blocks = device::blocks_of_rows(rows);
-      launch_over_systems<device::PreconditionedStepArguments>(
-          name, {blocks, device::threads_of_rows},
+      queued_.template launch<device::PreconditionedStepArguments>(
+          kernels_.at(name),
+          {.blocks = blocks, .threads = device::threads_of_rows, .overlapped = overlaps()},
           [&](std::size_t k) -> device::PreconditionedStepArguments {
-            return {of_system(arguments, k), rows_->data(), rows};
+            return {queued_.of_system(arguments, k), rows_->data(), rows};
           },
           stream);
       leave(place, start, blocks);
@@ -355,7 +324,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const bool overlapped = is_overlapped_ && !queued_.is_first;
       const device::PartialSums sums = for_every_block(
           place.numbers, place.left[from], place.total[from],
-          {static_cast<unsigned>(queued_.systems), places_.stride()}, overlapped, stream);
+          {static_cast<unsigned>(queued_.count), places_.stride()}, overlapped, stream);
       if (sums.partials != place.left[from].partials) queued_.is_first = false;
       to.before[count++] = sums;
     }
@@ -368,50 +337,19 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     arguments.state = queued_.states;
     arguments.side = queued_.side;
     arguments.partials = place.partials[turn(start)];
-    return of_system(arguments, 0);
-  }
-  template <class T>
-  T* of_system(T* sums, std::size_t system) const {
-    return sums == nullptr ? nullptr : sums + static_cast<Offset>(system) * places_.stride();
-  }
-  device::StepArguments of_system(device::StepArguments arguments, std::size_t system) const {
-    arguments.state = queued_.states + system;
-    arguments.partials = of_system(arguments.partials, system);
-    for (device::PartialSums& sums : arguments.before) {
-      sums.partials = of_system(sums.partials, system);
-    }
-    for (int k = 0; k < program_.vectors; ++k) {
-      arguments.vector[k] = queued_.v[system][static_cast<std::size_t>(k)].data;
-    }
-    return arguments;
+    return queued_.of_system(arguments, 0);
   }
   void leave(StepPlace& place, bool start, unsigned partials) {
     place.left[turn(start)] = {place.partials[turn(start)], partials, 1};
   }
 
-  struct Blocks {
-    unsigned count = 1;
-    int threads = device::threads_of_step;
-  };
-  /// `arguments(k)` of each system.
-  template <class Arguments, class OfSystem>
-  void launch_over_systems(const std::string& name, const Blocks& blocks, const OfSystem& arguments,
-                           const Stream& stream) {
-    device::OfSystems<Arguments, device::most_operands> all;
-    for (std::size_t k = 0; k < queued_.systems; ++k) all.of[k] = arguments(k);
-    void* pointers[] = {&all};
-    launch(kernels_.at(name),
-           {.blocks = blocks.count,
-            .threads = static_cast<unsigned>(blocks.threads),
-            .systems = static_cast<unsigned>(queued_.systems),
-            .overlapped = overlaps()},
-           stream, pointers);
-  }
   /// `arguments`: of the first system.
   void launch_steps(const std::string& name, const device::StepArguments& arguments,
                     unsigned blocks, const Stream& stream) {
-    launch_over_systems<device::StepArguments>(
-        name, {blocks}, [&](std::size_t k) { return of_system(arguments, k); }, stream);
+    queued_.template launch<device::StepArguments>(
+        kernels_.at(name),
+        {.blocks = blocks, .threads = device::threads_of_step, .overlapped = overlaps()},
+        [&](std::size_t k) { return queued_.of_system(arguments, k); }, stream);
   }
 
   DeviceLoopParts<S> parts_;
@@ -428,7 +366,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   Array<device::Packet> packets_;
   Array<unsigned long long> round_;
   std::map<std::string, cudaKernel_t> kernels_;
-  Queued queued_;
+  QueuedSystems<S> queued_;
 };
 
 }  // namespace

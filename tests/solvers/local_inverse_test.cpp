@@ -189,7 +189,8 @@ void expect_as_on_cpu(const detail::SlicedOperator<double>& A,
       std::vector<To> values = expected, second_values = of_second;
       const Failed failed =
           compute<Plan>(A, first, second, lanes, backwards, values, second_values);
-      for (int kind = 0; kind < device::row_failures; ++kind) EXPECT_EQ(failed.row[kind], A.rows()) << kind;
+      for (int kind = 0; kind < device::row_failures; ++kind)
+        EXPECT_EQ(failed.row[kind], A.rows()) << kind;
       EXPECT_FALSE(!(difference(values, expected) <= digits)) << difference(values, expected);
       if (second == nullptr) continue;
       EXPECT_FALSE(!(difference(second_values, of_second) <= digits))
