@@ -65,10 +65,11 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                         "--precision", "--device", "--json",
                         "--threads",   "--quiet",  "-q"};
   std::map<std::string, Names> documented = {
-      {"solve",
-       {"--rhs", "--guess", "--output", "-o", "--solver", "--preconditioner", "--tolerance",
-        "--max-iterations", "--repetitions", "--restart", "--time-limit", "--plan", "--profile",
-        "--history", "--plot", "--monitor", "--seed", "--shift", "--damping"}},
+      {"solve", {"--rhs",         "--guess",          "--output",     "-o",
+                 "--solver",      "--preconditioner", "--tolerance",  "--max-iterations",
+                 "--repetitions", "--restart",        "--time-limit", "--plan",
+                 "--profile",     "--history",        "--plot",       "--monitor",
+                 "--seed",        "--shift",          "--damping",    "--right-hand-sides"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed"}},
@@ -118,6 +119,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--monitor", ""},
       {"--seed", "3"},
       {"--repetitions", "1"},
+      {"--right-hand-sides", "1"},
       {"--restart", "5"},
       {"--shift", "0.5"},
       {"--damping", "0.5"},

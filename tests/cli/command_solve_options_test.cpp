@@ -31,6 +31,39 @@ TEST_F(SolveOptions, OutputServesAsGuess) {
   EXPECT_EQ(files(), (Names{"a.mtx", "x.mtx", "y.mtx"}));
 }
 
+TEST_F(SolveOptions, RightHandSidesLieOneBehindTheOther) {
+  const Result alone = solve({"--rhs", "ones", "-o", "x.mtx", "--json"});
+  ASSERT_EQ(alone.status, 0) << alone.error;
+  const std::vector<std::string> two = {"--right-hand-sides", "2", "--json"};
+  const auto solve_two = [&](std::vector<std::string> options) {
+    options.insert(options.end(), two.begin(), two.end());
+    return solve(std::move(options));
+  };
+  const Result both = solve_two({"--rhs", "ones", "-o", "both.mtx"});
+  ASSERT_EQ(both.status, 0) << both.error;
+  const auto systems = both.json()["systems"];
+  ASSERT_EQ(systems.size(), 2U);
+  EXPECT_EQ(alone.json()["systems"].size(), 1U);
+  for (const auto& system : systems) {
+    EXPECT_EQ(system["status"], "converged");
+    EXPECT_EQ(system["iterations"], alone.json()["iterations"]);
+  }
+  std::vector<double> twice = components_of(text_of("x.mtx"));
+  twice.insert(twice.end(), twice.begin(), twice.begin() + std::ptrdiff_t(twice.size()));
+  EXPECT_EQ(components_of(text_of("both.mtx")), twice);
+  const Result again = solve_two({"--rhs", "ones", "--guess", "both.mtx"});
+  EXPECT_EQ(again.json()["iterations"], 0);
+  // x as a right-hand side is one, not two.
+  const Result refused = solve_two({"--rhs", "x.mtx"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.error.find("fields are 2"), std::string::npos) << refused.error;
+  const Result random = solve_two({});
+  ASSERT_EQ(random.status, 0) << random.error;
+  EXPECT_LE(random.json()["systems"][1]["error"].get<double>(), 1e-6);
+  EXPECT_NE(solve({"--right-hand-sides", "3"}).out.find("3 right-hand sides, 3 converged"),
+            std::string::npos);
+}
+
 TEST_F(SolveOptions, HistoryHasALineAnIteration) {
   const Result result = solve({"--history", "h.csv", "--json"});
   ASSERT_EQ(result.status, 0) << result.error;
