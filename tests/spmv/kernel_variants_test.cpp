@@ -22,7 +22,9 @@
 namespace heddle::test {
 namespace {
 
-constexpr std::size_t most_variants = 700;
+/// Each entry meets each program once, and few pairs need more: 700 for 24 programs, 795 for 28.
+constexpr std::size_t most_variants = 800;
+constexpr std::size_t most_in_ci = 350;
 constexpr unsigned long long seed = 2601;
 
 bool checks_deeply() { return std::getenv("HEDDLE_DEEP_CHECK") != nullptr; }
@@ -72,7 +74,7 @@ TEST(KernelVariants, CoverEveryPairOfChoicesThatGoTogether) {
               << pairs.size() << " pairs\n";
   }
   EXPECT_LE(array.size(), most_variants);
-  EXPECT_LE(fewer.size(), most_variants / 2);
+  EXPECT_LE(fewer.size(), most_in_ci);
 }
 
 /// What the rules leave out, counted by hand: the search for pairs has not lost any.
@@ -84,7 +86,7 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
       all += static_cast<std::size_t>(space.sizes[i] * space.sizes[j]);
     }
   }
-  constexpr std::size_t dual_quaternions = 3, solving_programs = 13, loops = 8, loops_in_shared = 4;
+  constexpr std::size_t dual_quaternions = 3, solving_programs = 15, loops = 8, loops_in_shared = 4;
   constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
   constexpr std::size_t blocks_of_no_loop = 5;                // too small, or no power of two
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
