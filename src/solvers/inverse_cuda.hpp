@@ -41,7 +41,7 @@ class LocalInverse {
  private:
   struct Launch;
 
-  void sort_rows(const InverseProgram& program, const SlicedPattern& first);
+  void sort_rows(const InverseProgram& program, const SlicedPattern& G);
   void make_launch(const InverseProgram& program, const InverseTeam& team,
                    const std::vector<Index>& rows, Index longest);
 

@@ -66,7 +66,7 @@ class InverseParts {
   long long bytes_of_entry() const;
   void check_room(Offset entries, Index longest) const;
   void make_entry();
-  void make_pattern(int number);
+  void make_pattern(int power);
   void make_groups(int size);
   void make_operators();
   void compute();

@@ -115,6 +115,7 @@ template <class S>
 std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOperator<S>& matrix,
                                                                   std::size_t systems) {
   std::vector<detail::LoopVectors<S>> vectors;
+  vectors.reserve(systems);
   for (std::size_t k = 0; k < systems; ++k) vectors.push_back(places_[k].vectors);
   if constexpr (may_be_on_gpu<S>) {
     if (device_.on_gpu()) {

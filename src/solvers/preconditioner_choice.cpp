@@ -86,9 +86,8 @@ void check_needs_no_entries(const PreconditionerChoice& choice) {
 }
 
 std::string in_words(const PreconditionerInfo& info) {
-  const std::string name(info.name);
-  if (info.number.empty()) return name;
-  return name + "[:" + std::string(info.number) +
+  if (info.number.empty()) return std::string(info.name);
+  return std::string(info.name) + "[:" + std::string(info.number) +
          (info.usual > 0 ? "=" + std::to_string(info.usual) : "") + "]";
 }
 
