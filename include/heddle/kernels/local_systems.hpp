@@ -321,7 +321,7 @@ HEDDLE_INLINE void solve_rows(const Team& team, const LocalMemory<false, V, R>& 
     });
   }
   // m A = e with A = P^T L U: w U = e, u L = w, m = u P. Numbers of w wait for their pivots.
-  const int own = m.failed[row_failures] * V;
+  const int own = n > 0 ? m.failed[row_failures] * V : 0;  // a team without a row has found none
   double* const w = m.result;
   team.each([&](int lane) {
     for (int at = lane; at < V * n * r; at += team.lanes) w[at] = 0;
