@@ -194,8 +194,11 @@ int run_solve(const SolveOptions& options) {
   }
 
   Stopwatch writing;
-  if (options.output && !is_refused(outcome.report())) {
-    joined(x, device).write(*options.output, matrix.entry(), progress.get());
+  if (options.output && !outcome.all_refused()) {
+    const auto write = [&](const AnyField& all) {
+      all.write(*options.output, matrix.entry(), progress.get());
+    };
+    x.size() == 1 ? write(x.front()) : write(joined(x, device));
   }
   options.history.write(built_solver->history(outcome.reported), outcome.report(), tolerance,
                         picture_title(outcome), system_in_words(outcome));

@@ -45,6 +45,10 @@ bool is_refused(const Report& report) {
   }
 }
 
+bool SolveOutcome::all_refused() const {
+  return std::all_of(reports.begin(), reports.end(), is_refused);
+}
+
 std::size_t most_telling(const std::vector<Report>& reports) {
   std::size_t told = 0;
   for (std::size_t k = 1; k < reports.size(); ++k) {
@@ -150,8 +154,8 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf("\nbandwidth  %.1f GB/s: %s an iteration, modelled\n", report.bandwidth() / 1e9,
               readable_bytes(static_cast<double>(report.bytes_per_iteration)).c_str());
   if (outcome.output) {
-    std::printf("written    %s\n", is_refused(report) ? "nothing: the system was refused"
-                                                      : io::printable(*outcome.output).c_str());
+    std::printf("written    %s\n", outcome.all_refused() ? "nothing: the system was refused"
+                                                         : io::printable(*outcome.output).c_str());
   }
 }
 

@@ -30,6 +30,8 @@ struct SolveOutcome {
   std::vector<double> errors;   // |x - x*| / |x*| of each whose solution x* is known
   std::size_t reported = 0;     // the system that the report tells most of
   const Report& report() const { return reports.at(reported); }
+  /// There is no x to be written, see `is_refused`.
+  bool all_refused() const;
   double read_seconds = 0;
   double build_seconds = 0;
   double write_seconds = 0;

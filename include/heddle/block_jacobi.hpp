@@ -11,7 +11,8 @@ namespace heddle {
 /// M^-1 is the inverse of A's block diagonal, over the ring of its entries. A block is that of a
 /// group of consecutive rows of the user's order, of any symmetry, stored densely in the plan of A.
 /// M^-1 is Hermitian, or complex symmetric, where the blocks are to half of their digits, and
-/// positive definite where A is.
+/// positive definite where A is. The host computes the blocks, also for a matrix on a GPU:
+/// `enqueue` does so before it queues the solve.
 template <class S>
 class HEDDLE_EXPORT BlockJacobi final : public detail::ApproximateInverse<S> {
  public:

@@ -57,11 +57,11 @@ class HEDDLE_EXPORT KrylovSolver {
 
   /// Several systems with this matrix side by side, from a guess each: products read the matrix
   /// once for up to 8 of them, and more are solved 8 at a time. Each ends for itself, with the x
-  /// and the report that it has alone, but for times and, under `loop=persistent`, the loop's form;
-  /// the bytes of an iteration count its share of the matrix. Methods that keep a basis solve one
-  /// system after the other. No x shares memory with another field. Room for the systems beyond the
-  /// first, as much as each of them has alone, comes with the first solve that needs it, or `Error`
-  /// (memory) before that begins.
+  /// and the report that it has alone, or that it has under `loop=graph` in place of `persistent`,
+  /// but for times; the bytes of an iteration count its share of the matrix. Methods that keep a
+  /// basis solve one system after the other. No x shares memory with another field. Room for the
+  /// systems beyond the first, as much as each of them has alone, comes with the first solve that
+  /// needs it, or `Error` (memory) before that begins.
   std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,

@@ -37,22 +37,10 @@ void check_system(const detail::BlockSystem<S>& system) {
   if (!system.preconditioner->is_hermitian()) refuse("is not Hermitian");
 }
 
-void check_options(const SolverOptions& options) {
-  const bool is_tolerance = options.tolerance == SolverOptions::by_precision ||
-                            (options.tolerance >= 0 && options.tolerance < 1);
-  if (is_tolerance && options.absolute_tolerance >= 0 && options.max_iterations >= 0 &&
-      options.time_limit >= 0) {
-    return;
-  }
-  throw Error(ErrorKind::usage,
-              "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
-              "iteration and time limit are not negative");
-}
-
 template <class S>
 std::unique_ptr<detail::BlockSolve<S>> make_loop(detail::BlockSystem<S> system) {
   check_system(system);
-  check_options(system.options);
+  detail::check_options(system.options);
   switch (system.matrix->coefficient_ring()) {
     case Ring::complex:
       return std::make_unique<detail::BlockConjugateGradientLoop<Ring::complex, S>>(
@@ -167,7 +155,7 @@ const SolverOptions& BlockConjugateGradient<S>::options() const {
 
 template <class S>
 void BlockConjugateGradient<S>::set_options(SolverOptions options) {
-  block_conjugate_gradient::check_options(options);
+  detail::check_options(options);
   loop_->set_options(std::move(options));
 }
 

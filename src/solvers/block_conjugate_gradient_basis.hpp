@@ -80,7 +80,7 @@ class BlockRecurrence {
   device::LoopEnd step(const FieldBlock<S>& x) {
     const FieldBlock<S> last = first(p, directions_), images = first(image, directions_);
     const FieldBlock<S> residuals = first(q, rank());
-    multiply_block(matrix_, last, images, directions_, stream_);
+    multiply_block(matrix_, last, images, directions_, reduction_, stream_);
     Matrix energy = operations_.gram(last, images, true);
     const Matrix along = operations_.gram(last, residuals);
     if (!energy.is_finite() || !along.is_finite()) return device::loop_not_finite;

@@ -18,6 +18,7 @@
 #include "block_solve.hpp"
 #include "operator_checks.hpp"
 #include "solve_decisions.hpp"
+#include "told_report.hpp"
 
 namespace heddle::detail {
 
@@ -248,7 +249,8 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       permute<S>(x_[j], x, static_cast<S>(state.unscale), stream_);
       if (state.scaled != 0) look_at_unscaled(j, x);
     }
-    tell(columns_[j], report);
+    detail::tell(state, matrix_.rows(), report);
+    report.detail = detail_of(columns_[j]);
   }
   /// What was lost on the way to the caller's scale.
   void look_at_unscaled(std::size_t j, const FieldView<S>& x) {
@@ -261,19 +263,6 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     permute<S>(x_[j], x, S(1), stream_);
   }
 
-  void tell(const Column& column, Report& report) const {
-    DeviceReport found;
-    decisions::report(column.state, matrix_.rows(), found);
-    report.status = found.status;
-    report.iterations = found.iterations;
-    report.residual = found.residual;
-    report.residual_norm = found.residual_norm;
-    report.baseline_norm = found.baseline_norm;
-    report.target_norm = found.target_norm;
-    report.backward_error = found.backward_error;
-    report.restarts = found.restarts;
-    report.detail = detail_of(column);
-  }
   static std::string_view detail_of(const Column& column) {
     const bool has_run = column.end_of_run != device::loop_runs;
     switch (column.state.status) {

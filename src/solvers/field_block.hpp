@@ -60,10 +60,14 @@ class FieldStore {
 /// The images of the first `count` fields, one product each.
 template <class S>
 void multiply_block(const LinearOperator<S>& by, const FieldBlock<S>& from, const FieldBlock<S>& to,
-                    int count, const Stream& stream) {
-  for (int k = 0; k < count; ++k) {
-    const auto place = static_cast<std::size_t>(k);
-    by.apply(S(1), from[place], S(0), to[place], stream);
+                    int count, Reduction<S>& reduction, const Stream& stream) {
+  const std::vector<FieldView<const S>> x(from.begin(), from.begin() + count);
+  constexpr int most = Reduction<S>::width;
+  for (int first = 0; first < count; first += most) {
+    const auto place = static_cast<std::size_t>(first);
+    const auto taken = static_cast<std::size_t>(std::min(most, count - first));
+    by.apply_all(std::span(x).subspan(place, taken), std::span(to).subspan(place, taken), {},
+                 reduction, stream);
   }
 }
 

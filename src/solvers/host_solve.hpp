@@ -11,6 +11,7 @@
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "solve_decisions.hpp"
+#include "told_report.hpp"
 
 namespace heddle::detail {
 
@@ -287,18 +288,8 @@ class HostSolve {
   }
 
   void tell() {
-    DeviceReport report;
-    decisions::report(state_, rows(), report);
-    report_.status = report.status;
-    report_.stored = state_.on_copy ? "float" : "own";
-    report_.restarts = report.restarts;
-    report_.iterations = report.iterations;
-    report_.residual = report.residual;
-    report_.residual_norm = report.residual_norm;
-    report_.baseline_norm = report.baseline_norm;
-    report_.target_norm = report.target_norm;
-    report_.backward_error = report.backward_error;
-    report_.detail = detail_of(report.status);
+    detail::tell(state_, rows(), report_);
+    report_.detail = detail_of(report_.status);
     if (left_copy_ && report_.detail.empty()) {
       report_.detail =
           "the copy in float did not suffice, the last iterations read the matrix itself";

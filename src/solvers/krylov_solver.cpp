@@ -165,15 +165,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
 
 template <class S>
 void KrylovSolver<S>::set_options(SolverOptions options) {
-  const bool meaningful = options.tolerance == SolverOptions::by_precision ||
-                          (options.tolerance >= 0 && options.tolerance < 1);
-  if (!meaningful || !(options.absolute_tolerance >= 0) || options.max_iterations < 0 ||
-      !(options.time_limit >= 0) || options.restart < 1) {
-    throw Error(ErrorKind::usage,
-                "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
-                "iteration and time limit are not negative; a restart comes after 1 iteration or "
-                "more");
-  }
+  detail::check_options(options);
   if (most_basis_ != most_of_basis(method_.program, matrix_, options.restart)) {
     throw Error(ErrorKind::usage,
                 "solver options: the restart of a solver is that of its construction");
@@ -196,8 +188,11 @@ void KrylovSolver<S>::make_places(std::size_t count) {
   const auto more = static_cast<long long>(count - places_.size());
   Workspace workspace = workspace_of_loop(*iterated_, count);
   workspace.fields += more * (own_fields + method_.program.vectors - 2);
-  check_memory(workspace, matrix_);
+  if (places_.size() > 1) {
+    memory_ -= bytes_of(workspace_of_loop(*iterated_, places_.size()), matrix_);
+  }
   of_all_ = {};
+  check_memory(workspace, matrix_);
   while (places_.size() < count) places_.push_back(make_place());
   memory_ += bytes_of(workspace, matrix_);
 }

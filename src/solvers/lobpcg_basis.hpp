@@ -103,7 +103,7 @@ class LobpcgBasis {
   FieldBlock<S> make_fields(int count) { return store_.make(matrix_, count); }
   void multiply(const LinearOperator<S>& by, const FieldBlock<S>& from, const FieldBlock<S>& to,
                 int count) {
-    multiply_block(by, from, to, count, stream_);
+    multiply_block(by, from, to, count, reduction_, stream_);
   }
   bool ends(Status status, std::string_view detail) {
     end = {status, detail};

@@ -8,8 +8,23 @@
 #include "fields/fits_in_place.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/report.hpp"
 
 namespace heddle::detail {
+
+/// Throws `Error` (usage) for options that no solver takes.
+inline void check_options(const SolverOptions& options) {
+  const bool is_tolerance = options.tolerance == SolverOptions::by_precision ||
+                            (options.tolerance >= 0 && options.tolerance < 1);
+  if (is_tolerance && options.absolute_tolerance >= 0 && options.max_iterations >= 0 &&
+      options.time_limit >= 0 && options.restart >= 1) {
+    return;
+  }
+  throw Error(ErrorKind::usage,
+              "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
+              "iteration and time limit are not negative; a restart comes after 1 iteration or "
+              "more");
+}
 
 /// Throws `Error` unless the operator maps fields of one shape and basis to such fields. `who`:
 /// "a solver".

@@ -5,6 +5,7 @@
 #include "base/device_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/error.hpp"
+#include "preconditioner_fields.hpp"
 
 namespace heddle {
 
@@ -16,9 +17,7 @@ SolverPreconditioner<S>::SolverPreconditioner(std::shared_ptr<KrylovSolver<S>> s
 
 template <class S>
 std::optional<FieldShape> SolverPreconditioner<S>::shape() const {
-  const LinearOperator<S>& matrix = solver_->matrix();
-  return FieldShape{matrix.rows(), matrix.row_components(), matrix.row_basis(),
-                    matrix.vector_layout(), matrix.device().stream().gpu};
+  return detail::shape_of(solver_->matrix());
 }
 
 template <class S>

@@ -62,14 +62,13 @@ void launch_with(const Product::Call& call, const device::Matrix<char>& matrix,
   arguments.beta = static_cast<T>(call.beta);
   arguments.sums = {call.sums.partials, call.sums.finished};
   arguments.results = call.sums.results;
-  arguments.state = call.state;
   arguments.ticket = kernel.ticket;
   arguments.blocks = blocks_of(A, lanes_of_block(plan, call.most_systems));
   arguments.kept = static_cast<unsigned>(plan.gpu.l2_percent);
   arguments.chunk = plan.schedule.chunk;
   of_all.count = static_cast<int>(call.systems.size());
   std::copy(call.systems.begin(), call.systems.end(), of_all.of);
-  if (call.systems.size() == 1 && call.most_systems == 1) {
+  if (call.in_loop && call.most_systems == 1) {
     const device::ProductOperands& only = call.systems.front();
     arguments.x = static_cast<const char*>(only.x);
     arguments.y = static_cast<char*>(only.y);
@@ -199,7 +198,7 @@ void Product::prepare(const Call& call) const {
     if (kernels_->loaded.contains(key)) return;
   }
   ProductProgram text = program(call.epilogue, call.ring, call.in_loop);
-  if (call.most_systems > 1) text.fields = device::most_operands;
+  text.several_fields = call.most_systems > 1;
   const KernelSource source = product_source(text, architecture(device_.stream()));
   Loaded loaded;
   loaded.product = load_kernel(source, "heddle_product", device_.stream());

@@ -26,7 +26,7 @@ std::string plan_text(const ProductProgram& program) {
                        : plan.schedule.kind == ScheduleKind::fixed ? 1
                                                                    : 2;
   text << "#include \"heddle/kernels/"
-       << (program.fields > 1 ? "product_of_fields.cuh" : "product.cuh") << "\"\n";
+       << (program.several_fields ? "product_of_fields.cuh" : "product.cuh") << "\"\n";
   // C = 1 has no inner order but AoS and SoA.
   const bool pieces = plan.layout.inner == InnerLayout::aosoa_component ||
                       plan.layout.inner == InnerLayout::aosoa_16;
@@ -88,17 +88,17 @@ int most_blocks(int threads, int architecture) {
 KernelSource product_source(const ProductProgram& program, int architecture) {
   const Plan& plan = program.plan;
   const int blocks = std::min(plan.gpu.blocks, most_blocks(plan.gpu.block_size, architecture));
-  const std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
-  const std::string text = plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" +
-                           (program.fields > 1 ? "heddle::device::threads_of_fields, 2" : bounds) +
-                           ")\n"
-                           "heddle_product(const __grid_constant__ heddle::device::" +
-                           (program.fields > 1 ? "FieldsArgumentsOf" : "ArgumentsOf") +
-                           "<Plan> arguments) {\n"
-                           "  heddle::device::" +
-                           (program.fields > 1 ? "product_of_fields" : "product") +
-                           "<Plan>(arguments);\n"
-                           "}\n";
+  std::string bounds = "Plan::block" + (blocks > 0 ? ", " + std::to_string(blocks) : "");
+  std::string arguments = "ArgumentsOf", kernel = "product";
+  if (program.several_fields) {
+    bounds = "heddle::device::threads_of_fields, 2";
+    arguments = "FieldsArgumentsOf";
+    kernel = "product_of_fields";
+  }
+  const std::string text =
+      plan_text(program) + "extern \"C\" __global__ void __launch_bounds__(" + bounds +
+      ")\nheddle_product(const __grid_constant__ heddle::device::" + arguments +
+      "<Plan> arguments) {\n  heddle::device::" + kernel + "<Plan>(arguments);\n}\n";
   return program_over(program.entry, "product of " + program.entry.type, text);
 }
 

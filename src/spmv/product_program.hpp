@@ -15,9 +15,9 @@ struct ProductProgram {
   Plan plan;
   Index lanes;  // C of the pattern, where C = n is a number
   device::Epilogue epilogue = device::store_scaled;
-  int ring = 1;          // components of a sum of `store_and_dots`
-  bool in_loop = false;  // see Product::Call
-  int fields = 1;        // that a kernel multiplies side by side, at most
+  int ring = 1;                 // components of a sum of `store_and_dots`
+  bool in_loop = false;         // see Product::Call
+  bool several_fields = false;  // side by side, in a loop
 };
 
 /// `struct Plan { ... };` for the kernels, behind what they include.

@@ -64,6 +64,24 @@ TEST_F(SolveOptions, RightHandSidesLieOneBehindTheOther) {
             std::string::npos);
 }
 
+TEST_F(SolveOptions, ARefusedRightHandSideTakesNoOtherSolutionAlong) {
+  folder.write("d.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 4\n2 2 -1\n");
+  const auto solve_both = [&](const std::string& right, const std::string& to) {
+    folder.write("b.mtx", "%%MatrixMarket matrix array real general\n4 1\n" + right);
+    return run({"solve", "d.mtx", "--solver", "cg", "--preconditioner", "none", "--rhs", "b.mtx",
+                "--right-hand-sides", "2", "-o", to});
+  };
+  const Result one = solve_both("2\n0\n0\n3\n", "x.mtx");
+  EXPECT_EQ(one.status, 1);
+  EXPECT_NE(one.out.find("2 right-hand sides, 1 converged"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("indefinite after 0 iterations"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find("written    x.mtx"), std::string::npos) << one.out;
+  EXPECT_EQ(components_of(text_of("x.mtx")), (std::vector<double>{0.5, 0, 0, 0}));
+  const Result none = solve_both("0\n1\n0\n3\n", "y.mtx");
+  EXPECT_NE(none.out.find("nothing: the system was refused"), std::string::npos) << none.out;
+  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx", "d.mtx", "x.mtx"}));
+}
+
 TEST_F(SolveOptions, HistoryHasALineAnIteration) {
   const Result result = solve({"--history", "h.csv", "--json"});
   ASSERT_EQ(result.status, 0) << result.error;

@@ -9,6 +9,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "support/dense_map.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
@@ -17,36 +18,15 @@
 namespace heddle::test::approximate_inverse {
 namespace {
 
-using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+using Dense = DenseMap;
 constexpr const char* plans[] = {"CSR", "pJDS", "order=rcm,C=4,sigma=16,vector=soa",
                                  "C=4,sigma=16,use=scatter"};
 
-/// The real expansion of what `apply` does, in the user's order.
-template <class E, class Apply>
-Dense dense_map(const Operator<E>& A, const Apply& apply) {
-  constexpr int K = vector_entry_t<E>::components;
-  Dense dense(A.rows() * K, A.rows() * K);
-  Field<E> x = A.field(), y = A.field();
-  for (Index j = 0; j < A.rows(); ++j) {
-    for (int k = 0; k < K; ++k) {
-      const Index at = A.column_basis()->position(j);
-      x.view().at(at, k) = 1;
-      apply(x.view(), y.view());
-      x.view().at(at, k) = 0;
-      dense.col(j * K + k) = components_of<long double>(y);
-    }
-  }
-  return dense;
-}
+using test::dense_of;
 template <class E>
 Dense dense_of(const Operator<E>& A, const detail::SlicedOperator<vector_scalar_t<E>>& other) {
   return dense_map(
       A, [&](const auto& x, const auto& y) { other.apply(1, x, 0, y, A.device().stream()); });
-}
-template <class E>
-Dense dense_of(const Operator<E>& A, const Preconditioner<vector_scalar_t<E>>& preconditioner) {
-  return dense_map(
-      A, [&](const auto& x, const auto& y) { preconditioner.apply(x, y, A.device().stream()); });
 }
 
 /// Columns of each row of A^power, with the diagonal.

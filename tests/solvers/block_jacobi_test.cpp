@@ -15,6 +15,7 @@
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
 #include "support/complex_symmetric_matrix.hpp"
+#include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -22,27 +23,9 @@
 namespace heddle::test::block_jacobi {
 namespace {
 
-using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+using Dense = DenseMap;
 constexpr const char* plans[] = {"CSR", "pJDS", "order=rcm,C=4,sigma=16,vector=soa",
                                  "C=4,sigma=16,use=scatter"};
-
-/// The real expansion of M^-1, in the user's order.
-template <class E>
-Dense dense_of(const Operator<E>& A, const Preconditioner<vector_scalar_t<E>>& preconditioner) {
-  constexpr int K = vector_entry_t<E>::components;
-  Dense dense(A.rows() * K, A.rows() * K);
-  Field<E> x = A.field(), y = A.field();
-  for (Index j = 0; j < A.rows(); ++j) {
-    for (int k = 0; k < K; ++k) {
-      const Index at = A.column_basis()->position(j);
-      x.view().at(at, k) = 1;
-      preconditioner.apply(x.view(), y.view(), A.device().stream());
-      x.view().at(at, k) = 0;
-      dense.col(j * K + k) = components_of<long double>(y);
-    }
-  }
-  return dense;
-}
 
 std::vector<Index> groups_of(Index rows, Index size) {
   std::vector<Index> starts;

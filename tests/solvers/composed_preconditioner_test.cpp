@@ -14,6 +14,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
+#include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -21,24 +22,7 @@
 namespace heddle::test::composed {
 namespace {
 
-using Dense = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
-
-template <class E>
-Dense dense_of(const Operator<E>& A, const Preconditioner<double>& preconditioner) {
-  constexpr int K = vector_entry_t<E>::components;
-  Dense dense(A.rows() * K, A.rows() * K);
-  Field<E> x = A.field(), y = A.field();
-  for (Index j = 0; j < A.rows(); ++j) {
-    for (int k = 0; k < K; ++k) {
-      const Index at = A.column_basis()->position(j);
-      x.view().at(at, k) = 1;
-      preconditioner.apply(x.view(), y.view(), A.device().stream());
-      x.view().at(at, k) = 0;
-      dense.col(j * K + k) = components_of<long double>(y);
-    }
-  }
-  return dense;
-}
+using Dense = DenseMap;
 
 void expect_near(const Dense& actual, const Dense& expected) {
   const long double defect = (actual - expected).norm() / expected.norm();

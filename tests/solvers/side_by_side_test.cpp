@@ -100,6 +100,24 @@ TYPED_TEST(SideBySide, HasTheBitsThatEachHasAlone) {
   }
 }
 
+TEST(SideBySide, RoomGrowsOnce) {
+  using E = real<double>;
+  Seed seed(4306);
+  const Operator<E> A(random_positive_definite_matrix<E>(50, 5, seed.generator), Plan{});
+  const auto b = random_fields<E>(8, 50, seed.generator);
+  Fields<E> x(8, 50);
+  const auto right = b.constant_views();
+  const auto left = x.views();
+  ConjugateGradient by_steps(A), at_once(A);
+  const long long alone = at_once.memory();
+  for (const std::size_t count : {2U, 5U, 8U, 3U}) {
+    by_steps.solve(std::span(right).first(count), std::span(left).first(count));
+  }
+  at_once.solve(right, left);
+  EXPECT_GT(at_once.memory(), alone);
+  EXPECT_EQ(by_steps.memory(), at_once.memory());
+}
+
 TEST(SideBySide, EachEndsForItself) {
   using E = real<double>;
   constexpr Index rows = 300;

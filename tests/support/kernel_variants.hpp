@@ -276,7 +276,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
   // Quaternions have no bilinear products.
   if (program.epilogue == device::store_and_plain_dot && product.ring == 4) product.ring = 1;
   product.in_loop = program.in_loop;
-  product.fields = program.systems;
+  product.several_fields = program.systems > 1;
   const Ring ring = product.ring == 4   ? Ring::quaternion
                     : product.ring == 2 ? Ring::complex
                                         : Ring::real;

@@ -46,12 +46,10 @@ class HEDDLE_EXPORT Product {
     double alpha = 1;
     double beta = 0;
     DeviceSums sums = {};
-    /// A kernel of a solver's loop, with this state: it does nothing once the loop has ended, and
-    /// leaves partial sums only, see `partial_sums`.
+    /// A kernel of a solver's loop, which has its fields, sums and states in `systems`: it does
+    /// nothing once a loop has ended, and leaves partial sums only, see `partial_sums`.
     bool in_loop = false;
-    device::LoopState* state = nullptr;
-    /// In a loop, in place of x, y, with, partial sums and state: one system, or as many as a
-    /// kernel for `most_systems` takes side by side.
+    /// One system, or as many as a kernel for `most_systems` takes side by side.
     std::span<const device::ProductOperands> systems = {};
     int most_systems = 1;
     /// In a loop: it may begin while the kernel queued before it runs, and waits for that itself.
