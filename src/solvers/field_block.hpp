@@ -1,6 +1,6 @@
 // Operations on many fields at once: Gram matrices and linear combinations over a ring. On a CPU a
-// tile of rows stays in cache while all fields pass by it, so that each is one walk. On a GPU sums
-// are queued one behind the other and fetched together.
+// tile of rows stays in cache while all fields pass by it, so that each is one walk. On a GPU each
+// is one launch.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "field_block_cuda.hpp"
 #include "field_panel.hpp"
-#include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"
 #include "heddle/linear_operator.hpp"
@@ -85,12 +85,19 @@ class BlockOperations {
   BlockOperations(Reduction<S>& reduction, const Stream& stream, int fields)
       : reduction_(reduction), stream_(stream) {
     if (!stream.on_gpu()) return;
-    on_gpu_ = Array<T>(static_cast<std::size_t>(sums_on_gpu(fields)), reduction.device());
-    fetched_.resize(on_gpu_.size());
+    const Offset numbers = numbers_on_gpu(fields);
+    on_gpu_ = Array<double>(static_cast<std::size_t>(numbers + partials_on_gpu(numbers)),
+                            reduction.device());
+    coefficients_ = Array<S>(static_cast<std::size_t>(numbers), reduction.device());
+    fetched_.resize(static_cast<std::size_t>(numbers));
   }
 
   static long long bytes(int fields, bool on_gpu) {
-    if (on_gpu) return sums_on_gpu(fields) * static_cast<long long>(sizeof(T));
+    if (on_gpu) {
+      const Offset numbers = numbers_on_gpu(fields);
+      return (numbers + partials_on_gpu(numbers)) * static_cast<long long>(sizeof(double)) +
+             numbers * static_cast<long long>(sizeof(S));
+    }
     return most_parts * (fields + 4) * (fields + 2) * size * static_cast<long long>(sizeof(T));
   }
 
@@ -114,10 +121,8 @@ class BlockOperations {
     std::vector<T> norms(fields.size());
     if (stream_.on_gpu()) {
       if constexpr (has_kernels) {
-        for (std::size_t k = 0; k < fields.size(); ++k) {
-          queue_dot<Ring::real>(fields[k], fields[k], static_cast<Offset>(k));
-        }
-        fetch(static_cast<Offset>(fields.size()));
+        if (!fields.empty()) cuda::squared_norms<S>(fields, partials(), on_gpu_.data(), stream_);
+        fetch(fields.size());
         std::copy_n(fetched_.begin(), norms.size(), norms.begin());
       }
     } else {
@@ -141,23 +146,20 @@ class BlockOperations {
   void combine(const FieldBlock<S>& from, const Matrix& c, const FieldBlock<S>& to,
                bool adds = false) {
     if (from.empty() || c.columns() == 0) return;
+    std::vector<S> numbers;
+    for (int j = 0; j < c.columns(); ++j) {
+      for (int i = 0; i < c.rows(); ++i) {
+        for (const T component : c(i, j).component) numbers.push_back(static_cast<S>(component));
+      }
+    }
     if (stream_.on_gpu()) {
-      for (int j = 0; j < c.columns(); ++j) {
-        for (int i = 0; i < c.rows(); ++i) {
-          const S kept = i > 0 || adds ? S(1) : S(0);
-          axpby<S, R>(narrow(c(i, j)), at(from, i), Multiple::from_real(kept), at(to, j), stream_);
-        }
+      if constexpr (has_kernels) {
+        copy_bytes(coefficients_.data(), numbers.data(), numbers.size() * sizeof(S), stream_);
+        cuda::combine<R, S>(from, coefficients_.data(), to, adds, stream_);
       }
       return;
     }
     using Panel = Panels<R, S>;
-    std::vector<S> numbers;
-    for (int j = 0; j < c.columns(); ++j) {
-      for (int i = 0; i < c.rows(); ++i) {
-        const Multiple number = narrow(c(i, j));
-        numbers.insert(numbers.end(), number.component, number.component + size);
-      }
-    }
     const auto combination = combination_of_panels<R, S>();
     for_each_part(from.front(), [&](Offset, const auto& for_each_tile) {
       std::vector<S> panels((from.size() + to.size()) * Panel::scalars);
@@ -174,21 +176,16 @@ class BlockOperations {
 
  private:
   static constexpr bool has_kernels = has_cuda && !std::is_same_v<S, long double>;
-  static long long sums_on_gpu(int fields) {
-    return static_cast<long long>(fields) * fields * size;
+  static Offset numbers_on_gpu(int fields) { return Offset(fields) * fields * size; }
+  static Offset partials_on_gpu([[maybe_unused]] Offset numbers) {
+    if constexpr (has_kernels) return cuda::partials_of_block(numbers);
+    return 0;
   }
-
-  using Multiple = Coefficient<R, S>;
+  double* partials() { return on_gpu_.data() + fetched_.size(); }
 
   static const FieldView<S>& at(const FieldBlock<S>& block, int i) {
     return block[static_cast<std::size_t>(i)];
   }
-  static Multiple narrow(const Coefficient<R, T>& wide) {
-    Multiple number;
-    for (int k = 0; k < size; ++k) number.component[k] = static_cast<S>(wide.component[k]);
-    return number;
-  }
-
   /// Calls `act(part, for_each_tile)` for every part of the rows, where `for_each_tile(width,
   /// body)` calls `body(run, first, count)`.
   template <class Act>
@@ -217,33 +214,21 @@ class BlockOperations {
     }
   }
 
-  /// Leaves <u, v> on the GPU, at number `to`.
-  template <Ring Q>
-  void queue_dot(const FieldView<S>& u, const FieldView<S>& v, Offset to) {
-    DeviceSums sums = reduction_.space(cuda::partials_of<Q>(u));
-    sums.results = on_gpu_.data() + to;
-    cuda::dot<Q, S>(u, v, sums, stream_);
-  }
   /// The first numbers; waits for what was queued.
-  void fetch(Offset count) {
-    copy_bytes(fetched_.data(), on_gpu_.data(), static_cast<std::size_t>(count) * sizeof(T),
-               stream_);
+  void fetch(std::size_t count) {
+    copy_bytes(fetched_.data(), on_gpu_.data(), count * sizeof(double), stream_);
   }
   void fetch_products(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian,
                       Matrix& result) {
     if constexpr (has_kernels) {
-      const auto for_each = [&](const auto& body) {
-        Offset place = 0;
-        for (int j = 0; j < result.columns(); ++j) {
-          const int rows = hermitian ? j + 1 : result.rows();
-          for (int i = 0; i < rows; ++i, place += size) body(i, j, place);
+      cuda::gram<R, S>(u, v, hermitian, partials(), on_gpu_.data(), stream_);
+      fetch(u.size() * v.size() * size);
+      const double* from = fetched_.data();
+      for (int j = 0; j < result.columns(); ++j) {
+        for (int i = 0; i < result.rows(); ++i, from += size) {
+          if (!hermitian || i <= j) std::copy_n(from, size, result(i, j).component);
         }
-        return place;
-      };
-      fetch(for_each([&](int i, int j, Offset to) { queue_dot<R>(at(u, i), at(v, j), to); }));
-      for_each([&](int i, int j, Offset from) {
-        std::copy_n(fetched_.data() + from, size, result(i, j).component);
-      });
+      }
     }
   }
 
@@ -283,8 +268,9 @@ class BlockOperations {
   Reduction<S>& reduction_;
   Stream stream_;
   std::vector<T> partials_;
-  Array<T> on_gpu_;  // sums
-  std::vector<T> fetched_;
+  Array<double> on_gpu_;  // numbers of a Gram matrix, and their partial sums
+  Array<S> coefficients_;
+  std::vector<double> fetched_;
 };
 
 }  // namespace heddle::detail

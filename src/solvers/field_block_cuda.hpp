@@ -1,0 +1,38 @@
+// Gram matrices and combinations of many fields as one launch each on a GPU: a launch for every
+// pair of fields would take longer than all its arithmetic. All fields of a call agree in rows,
+// components and strides, AoS or SoA; S is float or double. Defined in builds with CUDA.
+#pragma once
+
+#include <span>
+
+#include "fields/chunks.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::cuda {
+
+/// Of a block.
+inline constexpr int most_fields = 96;
+
+/// Doubles of partial sums that `gram` or `squared_norms` leave for so many numbers. Never less for
+/// more of them.
+Offset partials_of_block(Offset numbers);
+
+/// results = U* V, column by column, at most `most_fields` of each, where the stream has come so
+/// far. `hermitian`: what is below the diagonal may be left out. `partials` has room for
+/// `partials_of_block(u.size() v.size() ring_size(R))`.
+template <Ring R, class S>
+void gram(std::span<const FieldView<S>> u, std::span<const FieldView<S>> v, bool hermitian,
+          double* partials, double* results, const Stream& stream);
+
+/// results = |u|^2 over all components, of each field.
+template <class S>
+void squared_norms(std::span<const FieldView<S>> u, double* partials, double* results,
+                   const Stream& stream);
+
+/// `to` = `from` C, or that is added to it; C lies column by column on the GPU. The two share no
+/// field.
+template <Ring R, class S>
+void combine(std::span<const FieldView<S>> from, const S* c, std::span<const FieldView<S>> to,
+             bool adds, const Stream& stream);
+
+}  // namespace heddle::cuda
