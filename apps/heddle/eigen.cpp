@@ -247,7 +247,7 @@ int run_eigen(const EigenCommand& options) {
   found.precision = matrix.precision();
   found.rows = matrix.rows();
   found.entries = matrix.entries();
-  const Objective objective = Objective::product();
+  const Objective objective = Objective::product(options.count.value_or(options.usual_count));
   found.choice = choice_for(options.plan, matrix, device, objective, profiles);
   found.read_seconds = reading.seconds();
 

@@ -127,7 +127,8 @@ int run_solve(const SolveOptions& options) {
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, preconditioner.info(), device);
-  const Objective objective{outcome.method.method};
+  const Objective objective{outcome.method.method,
+                            outcome.method.method->restarts ? 1 : options.right_hand_sides};
   outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();
 

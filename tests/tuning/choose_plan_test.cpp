@@ -167,6 +167,15 @@ TEST(ChosenPlan, IsForWhatIsTimed) {
   }
 }
 
+TEST(ChosenPlan, KeepsNeighboursTogetherWhereL2DoesNotHoldX) {
+  const Objective one = parse_objective("cg"), eight{one.method, 8};
+  EXPECT_EQ(plan_for_blocks(500000, one).layout.sort_window, Layout::all_rows);
+  EXPECT_EQ(plan_for_blocks(500000, eight).layout.sort_window, 1024);
+  EXPECT_EQ(plan_for_blocks(1000000, one).layout.sort_window, 1024);
+  EXPECT_EQ(plan_for_blocks(66840, {one.method, 1000}).layout.sort_window, Layout::all_rows);
+  EXPECT_EQ(eight, one);
+}
+
 TEST(ChosenPlan, SortsSmallSystemsWithAFewLongRows) {
   for (const Index longest : {26, 45, 200}) {
     const Plan plan = choose_plan_for_gpu(Rows(3000, 10, 30, longest).view(), 72);

@@ -13,10 +13,13 @@ namespace heddle {
 /// The timed work: an iteration of a method of the table, or a product by itself.
 struct Objective {
   const MethodInfo* method = &method_table().front();  // null: a product
+  int systems = 1;  // side by side, of which up to 8 share a pass over the matrix
 
-  static constexpr Objective product() { return {nullptr}; }
+  static constexpr Objective product(int systems = 1) { return {nullptr, systems}; }
   bool is_product() const { return method == nullptr; }
-  auto operator<=>(const Objective&) const = default;
+  /// Of the methods: profiles know one system.
+  bool operator==(const Objective& other) const { return method == other.method; }
+  auto operator<=>(const Objective& other) const { return method <=> other.method; }
 };
 /// "product", or as the method's row says.
 HEDDLE_EXPORT std::string_view name(Objective objective);

@@ -183,8 +183,16 @@ Plan plan_for_entries(const PatternView& pattern, int entry_bytes, const EntrySi
   // Sorted rows share steps without padding; beyond some size the parts of x that neighbours share
   // must stay neighbours.
   constexpr Index rows_that_fit = 1 << 20;
-  const bool fits = pattern.rows <= rows_that_fit;
-  plan.layout.sort_window = matrix.long_rows ? (fits ? 256 : 1024) : fits ? Layout::all_rows : 4096;
+  constexpr double bytes_that_fit = 20e6;  // of x with large entries, which read parts of sectors
+  constexpr int most_systems = 8;
+  const double bytes_of_x =
+      matrix.vector_bytes * matrix.rows * std::clamp(objective.systems, 1, most_systems);
+  const bool fits = pattern.rows <= rows_that_fit &&
+                    (!matrix.large_entry || bytes_of_x <= matrix.l2_scale * bytes_that_fit);
+  const bool narrow = matrix.long_rows || matrix.large_entry;
+  plan.layout.sort_window = fits     ? (matrix.long_rows ? 256 : Layout::all_rows)
+                            : narrow ? 1024
+                                     : 4096;
   constexpr Index few_rows = 4096;
   plan.gpu.unroll = !matrix.large_entry ? 2 : pattern.rows < few_rows ? 4 : 1;
   if (matrix.streams) {
