@@ -21,7 +21,7 @@ void check_objective(const AnyMatrix& matrix, Objective objective);
 
 /// Not where the matrix may be indefinite: then its diagonal is too.
 inline bool is_timed_with_jacobi(const MethodInfo& method) {
-  return method.needs_positive || !method.needs_hermitian;
+  return method.needs_positive || method.takes_interval || !method.needs_hermitian;
 }
 
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
