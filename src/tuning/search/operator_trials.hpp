@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,9 @@ class OperatorTrials final : public Trials {
   AnyField x_;                     // of products, and the right-hand side of solves
   std::vector<double> reference_;  // A x, once it is needed
   std::map<Recurrence, Iterate> iterates_;
-  long long iterations_ = 0;              // of a timed solve, once that is known
-  std::unique_ptr<AheadCompiler> ahead_;  // on a GPU; last, since its threads use the others
+  std::optional<SpectralInterval> interval_;  // that every plan's iterations take
+  long long iterations_ = 0;                  // of a timed solve, once that is known
+  std::unique_ptr<AheadCompiler> ahead_;      // on a GPU; last, since its threads use the others
 };
 
 }  // namespace heddle

@@ -118,8 +118,6 @@ std::vector<KernelSource> kernels_of_plan(const AnyMatrix& matrix, const Plan& p
   }
   in_loop.in_loop = true;
   add_product(in_loop);
-  // Of the estimate.
-  if (method.takes_interval) add_product(program(given, device::store_and_dot));
   const bool contiguous = plan.layout.vector == VectorLayout::aos || steps.ring == Ring::real;
   const int parts = device::parts_of_group(plan.gpu.block_size);
   for (auto& [name, source] :
