@@ -62,7 +62,7 @@ std::string methods_in_words() {
   std::string words;
   for (const MethodInfo& method : method_table()) {
     words += method.name;
-    if (method.needs_positive) {
+    if (method.needs_positive || method.takes_interval) {
       words += " (Hermitian positive definite)";
     } else if (method.needs_hermitian) {
       words += " (Hermitian)";

@@ -42,6 +42,7 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.restart && !restarts(options.method)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
+  options.steps.check(options.method);
   check_least_squares(options);
   if (options.monitor && options.matrix.quiet) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
@@ -96,6 +97,7 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
   if (options.restart) settings.restart = *options.restart;
+  options.steps.apply_to(settings);
   settings.record_history = options.history.wanted();
   watch.listen(settings);
   return settings;
@@ -269,6 +271,7 @@ void add_solve(CLI::App& app, int& status) {
               std::to_string(SolverOptions{}.restart) + "]")
       ->transform(whole_number(1, std::numeric_limits<int>::max()))
       ->type_name("M");
+  options->steps.add_to(*command);
   command
       ->add_option("--repetitions", options->repetitions,
                    "solve so often, each time from the guess; the report has the median time")

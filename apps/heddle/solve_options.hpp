@@ -9,6 +9,7 @@
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
 #include "solve_history.hpp"
+#include "step_options.hpp"
 
 namespace heddle::cli {
 
@@ -26,6 +27,7 @@ struct SolveOptions {
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<int> restart;
+  StepOptions steps;
   std::optional<double> time_limit;
   std::string plan;
   ProfileOption profile;

@@ -16,6 +16,15 @@ nlohmann::ordered_json error_of(const SolveOutcome& outcome, std::size_t system)
   return number_or_null(outcome.errors[system]);
 }
 
+void print_steps(const Report& report) {
+  if (!report.interval && !report.omega) return;
+  std::printf("steps      ");
+  if (report.omega) std::printf("omega = %.6g%s", *report.omega, report.interval ? ", " : "\n");
+  if (!report.interval) return;
+  std::printf("eigenvalues of M^-1 A from %.6g to %.6g\n", report.interval->lower,
+              report.interval->upper);
+}
+
 void print_systems(const SolveOutcome& outcome) {
   if (outcome.reports.size() == 1) return;
   long long least = outcome.report().iterations, most = least;
@@ -73,6 +82,10 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["shift"] = outcome.shift;
   json["solver"] = outcome.method.method->name;
   json["solver_reason"] = outcome.method.reason;
+  json["interval"] = report.interval
+                         ? nlohmann::ordered_json{report.interval->lower, report.interval->upper}
+                         : nlohmann::ordered_json();
+  json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
   json["plan"] = outcome.choice.text();
   json["plan_reason"] = outcome.choice.reason;
@@ -123,6 +136,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
+  print_steps(report);
   print_systems(outcome);
   std::printf("status     %s after %lld iterations%s%s%s\n",
               std::string(name(report.status)).c_str(), report.iterations,

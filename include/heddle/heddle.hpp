@@ -8,6 +8,7 @@
 #include "heddle/bicgstab2.hpp"
 #include "heddle/block_conjugate_gradient.hpp"
 #include "heddle/block_jacobi.hpp"
+#include "heddle/chebyshev_iteration.hpp"
 #include "heddle/choose_plan.hpp"
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/composed_preconditioner.hpp"

@@ -3,6 +3,7 @@
 // methods/.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "heddle/array.hpp"
 #include "heddle/detail/method_over.hpp"
 #include "heddle/detail/workspace.hpp"
 #include "heddle/export.hpp"
@@ -22,7 +24,9 @@ namespace heddle {
 namespace detail {
 template <class S>
 class HostSolve;
-}
+template <class S>
+struct Spectrum;
+}  // namespace detail
 namespace device {
 struct LoopState;
 struct LoopWatch;
@@ -114,6 +118,9 @@ class HEDDLE_EXPORT KrylovSolver {
   /// share the passes over the matrix.
   long long bytes_per_iteration(std::size_t systems = 1) const;
 
+  /// The interval of the last solve, or `prepare_enqueue`, see `Report::interval`.
+  const std::optional<SpectralInterval>& interval() const { return steps_.interval; }
+
   const SolverOptions& options() const { return options_; }
   /// Waits for an enqueued solve, and gives back the graph that was prepared for the next.
   void set_options(SolverOptions options);
@@ -192,6 +199,15 @@ class HEDDLE_EXPORT KrylovSolver {
   /// digits of S, by two products once a solver: Re <y, A x> = Re <x, A y>, which is that of the
   /// real expansion, or y^T A x = x^T A y for real x and y. True where nobody can tell.
   bool suits_method();
+  /// Not where a step is given.
+  bool needs_hermitian() const { return method_.info.needs_hermitian && !options_.omega; }
+  bool needs_estimate() const;
+  /// What runs are given, of the newest values of matrix and preconditioner; only for methods that
+  /// take an interval.
+  void refresh_steps();
+  detail::Spectrum<S> estimate_spectrum();
+  /// To the device, for `enqueue`.
+  void copy_steps();
   /// Waits for what was enqueued, which a change of the solver outdates.
   void forget_enqueued();
 
@@ -216,6 +232,16 @@ class HEDDLE_EXPORT KrylovSolver {
     std::shared_ptr<cuda::Projection<S>> projection;  // for graphs; null without vectors
   };
   NullSpace null_space_;
+  /// Of methods that take an interval.
+  struct Steps {
+    std::optional<SpectralInterval> interval;
+    std::optional<double> omega;
+    std::array<sum_t<S>, device::most_given> given{};  // to runs
+    std::optional<long long> generation;  // of the values that the interval was estimated for
+    Array<double> on_device;              // `given`, for `enqueue`; empty for other methods
+    std::array<double, device::most_given> copied{};  // there
+  };
+  Steps steps_;
   bool is_applied_ = false;  // foreign work, once
   std::optional<bool> suits_method_;
   std::vector<Place> places_;  // the first is always there

@@ -19,13 +19,16 @@ struct MethodInfo {
   bool has_ring_coefficients = false;  // those of the operator's ring, not real ones
   bool restarts = false;               // after `SolverOptions::restart` iterations
   bool takes_varying = false;          // preconditioners, see `Preconditioner::is_constant`
+  bool takes_interval = false;         // `SolverOptions::interval`, for definite matrices
+  bool takes_omega = false;            // `SolverOptions::omega`, then for any matrix
   bool has_one_kernel = false;         // for loop=persistent, where others run a graph
   int direction = -1;  // if it needs positive matrices: the index of its direction vector
   int image = -1;      // a vector that is free between two iterations, if there is one
   std::string_view not_hermitian = "";  // why it refuses matrices without that symmetry
   std::string_view lost = "the recurrence broke down";  // meaning of device::loop_lost
   std::string_view orthogonal = "";                     // meaning of device::loop_orthogonal
-  const MethodInfo* single_reduction = nullptr;         // for cg=single-reduction, if there is one
+  std::string_view grew = "the residual grew until rounding left no digit of x";
+  const MethodInfo* single_reduction = nullptr;  // for cg=single-reduction, if there is one
 };
 
 /// The library's methods. The first one is for Hermitian positive definite matrices, and the first

@@ -12,14 +12,9 @@
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
+#include "heddle/report.hpp"
 
 namespace heddle {
-
-/// Bounds of the eigenvalues that a polynomial is made for, 0 < lower < upper.
-struct HEDDLE_EXPORT SpectralInterval {
-  double lower = 0;
-  double upper = 0;
-};
 
 struct HEDDLE_EXPORT ChebyshevOptions {
   int degree = 4;  // products with the matrix, 1 or more

@@ -4,6 +4,7 @@
 #include <functional>
 #include <iosfwd>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "heddle/export.hpp"
@@ -38,6 +39,12 @@ struct HEDDLE_EXPORT SolveProgress {
   int system = 0;  // of those that are solved side by side
 };
 
+/// Bounds of the eigenvalues that a polynomial or an iteration is made for, 0 < lower < upper.
+struct HEDDLE_EXPORT SpectralInterval {
+  double lower = 0;
+  double upper = 0;
+};
+
 struct HEDDLE_EXPORT SolverOptions {
   static constexpr double by_precision = -1;
 
@@ -59,6 +66,10 @@ struct HEDDLE_EXPORT SolverOptions {
   /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. Use
   /// false to measure iterations.
   bool checks = true;
+  /// Of M^-1 A, for `ChebyshevIteration` and `Richardson` alone; without it an estimate.
+  std::optional<SpectralInterval> interval = std::nullopt;
+  /// The step of `Richardson` alone, finite and not 0; without it that of the interval.
+  std::optional<double> omega = std::nullopt;
 };
 
 /// The result of one solve. Norms are 2-norms over all components, of the system as given.
@@ -81,6 +92,10 @@ struct HEDDLE_EXPORT Report {
   double permute_seconds = 0;
   double iterate_seconds = 0;
   long long bytes_per_iteration = 0;  // modelled; 0 = unknown
+  /// What `ChebyshevIteration` and `Richardson` took, given or estimated; none for other methods,
+  /// where the step was given, and where the estimate found no positive definite matrix.
+  std::optional<SpectralInterval> interval = std::nullopt;
+  std::optional<double> omega = std::nullopt;  // the step of `Richardson`
 
   bool converged() const { return status == Status::converged; }
   /// Converged, or as near to it as x can be in its precision.

@@ -3,6 +3,7 @@
 #include "any_preconditioner.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
+#include "heddle/chebyshev_iteration.hpp"
 #include "heddle/complex_symmetric.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/conjugate_residual.hpp"
@@ -44,6 +45,8 @@ std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matr
   take.template operator()<Cocg>(method_rows::cocg);
   take.template operator()<Cocr>(method_rows::cocr);
   take.template operator()<ConjugateResidual>(method_rows::conjugate_residual);
+  take.template operator()<ChebyshevIteration>(method_rows::chebyshev_iteration);
+  take.template operator()<Richardson>(method_rows::richardson);
   if (!solver) throw Error(ErrorKind::internal, std::string(method.name) + " has no solver");
   return solver;
 }

@@ -40,8 +40,9 @@ __global__ void judge_guess(SolveState* state, SolveGoal goal, Index rows, doubl
   decisions::judge_guess(*state, goal, rows, history, watch->cancel != 0);
 }
 __global__ void begin_run(const SolveState* state, SolveGoal goal, double* history,
-                          device::LoopWatch* watch, device::LoopState* run) {
+                          const double* given, device::LoopWatch* watch, device::LoopState* run) {
   decisions::begin_run(*state, goal, history, watch, *run);
+  if (given != nullptr) run->give(given);
 }
 __global__ void take_run(SolveState* state, SolveGoal goal, const device::LoopState* run) {
   decisions::take_run(*state, goal, run->end, run->iteration);
@@ -272,7 +273,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     device::LoopState* const run = run_.data();
     capture_if(stream, &state->keep_iterate,
                [&](const Stream& body) { cuda::copy<S>(x, parts_.kept, body); });
-    decide(begin_run, stream, state, goal_, history_.data(), parts_.watch.get(), run);
+    decide(begin_run, stream, state, goal_, history_.data(), parts_.given, parts_.watch.get(), run);
     runs.capture(x, run, stream);
     decide(take_run, stream, state, goal_, run);
     if (parts_.needs_positive_matrix) {

@@ -38,6 +38,7 @@ struct SolveParts {
   FieldView<S> scratch;
   bool needs_positive_matrix = false;
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
+  const double* given = nullptr;                    // to runs, on the device; null for none
   std::shared_ptr<device::LoopWatch> watch;         // its flag cancels
   SolveRuns<S> runs;
   /// Where `runs` read a copy of the matrix: over the matrix itself, for solves that the copy

@@ -2,6 +2,8 @@
 // Eigenvalue Problems, 6.6). Ritz values lie inside the spectrum and reach its ends first.
 #pragma once
 
+#include <functional>
+
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
 
@@ -14,6 +16,8 @@ template <class S>
 struct LanczosFields {
   FieldView<S> current, before, image;
   FieldView<S> preconditioned;  // without data where there is no preconditioner
+  /// Of the start, out of a null space; empty without one.
+  std::function<void(const FieldView<S>&)> project = {};
 };
 
 template <class S>

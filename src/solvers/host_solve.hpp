@@ -42,6 +42,8 @@ class HostSolve {
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated(), systems));
     report_.stored = has_copy_ ? "float" : "own";
+    report_.interval = solver_.steps_.interval;
+    report_.omega = solver_.steps_.omega;
     decisions::begin(state_, goal_, rows(), 0);
     {
       const Range phase("permute in");
@@ -207,6 +209,7 @@ class HostSolve {
     limits_.iterations = bounds.iterations;
     limits_.seconds = std::max(0.0, solver_.options_.time_limit - elapsed());
     limits_.unwatched = solver_.unwatched_iterations(report_.bytes_per_iteration);
+    limits_.given = solver_.steps_.given;
     limits_.observe = nullptr;
     drop_squared_ = state_.squared_norm;
     has_drop_ = false;
@@ -243,6 +246,8 @@ class HostSolve {
   /// it drifts from the truth as x grows.
   void take_iterate_at_drop() {
     if (!has_drop_ || state_.squared_residual <= drop_squared_) return;
+    // So many steps were asked for, whose residuals rise and fall within a bound.
+    if (solver_.method_.info.takes_interval && end_of_run_ == device::loop_limit) return;
     if (!(state_.squared_residual <= true_residual(place_.kept))) {
       copy<S>(place_.kept, x_, stream());
     }
@@ -314,9 +319,15 @@ class HostSolve {
         return end_of_run_ == device::loop_not_finite ? "the iteration overflowed"
                                                       : "the residual is not finite";
       case Status::indefinite:
+        if (info.takes_interval) {
+          return "matrix or preconditioner is not positive definite: the Ritz values that estimate "
+                 "the interval have both signs";
+        }
         return end_of_run_ == device::loop_not_definite
                    ? "r* M^-1 r is negative: the preconditioner is not positive definite"
                    : "p* A p is negative: the matrix is not positive definite";
+      case Status::iteration_limit:
+        return info.takes_interval && state_.take_kept != 0 ? info.grew : "";
       case Status::stagnated:
       case Status::breakdown:
         return end_of_recurrence();
@@ -329,7 +340,7 @@ class HostSolve {
       case device::loop_reached:
         return "the true residual does not follow the recurrence";
       case device::loop_grew:
-        return "the residual grew until rounding left no digit of x";
+        return solver_.method_.info.grew;
       case device::loop_lost:
         return solver_.method_.info.lost;
       case device::loop_orthogonal:

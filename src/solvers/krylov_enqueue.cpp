@@ -54,8 +54,12 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       throw Error(ErrorKind::usage, cuda::not_prepared);
     }
     if (!captured) {
-      if (preconditioner_ && !preconditioner_->refreshes_in_graph()) preconditioner_->refresh();
+      if (preconditioner_ && (!preconditioner_->refreshes_in_graph() || needs_estimate())) {
+        preconditioner_->refresh();
+      }
       apply_foreign_work_once();
+      refresh_steps();
+      copy_steps();
     }
     if (!enqueued_) {
       if (compiling_.valid()) compiling_.get();
@@ -75,6 +79,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.scratch = place.kept;
       parts.needs_positive_matrix = method_.info.needs_positive;
       parts.unwatched = unwatched_iterations(bytes_per_iteration());
+      parts.given = steps_.on_device.data();
       parts.watch = watch_;
       const auto runs_over = [&](const LinearOperator<S>& matrix) {
         detail::MethodLoop<S>& loop = loop_over(matrix);

@@ -218,7 +218,7 @@ long long KrylovSolver<S>::bytes_per_iteration(std::size_t systems) const {
 
 template <class S>
 bool KrylovSolver<S>::suits_method() {
-  if (!method_.info.needs_hermitian && !method_.info.needs_symmetric) return true;
+  if (!needs_hermitian() && !method_.info.needs_symmetric) return true;
   if (suits_method_) return *suits_method_;
   const bool is_plain = method_.info.needs_symmetric && ring_ == Ring::complex;
   const Place& place = places_.front();

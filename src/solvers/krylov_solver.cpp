@@ -52,19 +52,25 @@ Offset partials_of_sums(const LinearOperator<S>& matrix) {
   return groups_of(matrix.rows());
 }
 
-/// Throws `Error` unless the preconditioner is of the kind that the method takes.
+/// Throws `Error` unless entries and preconditioner (null for none) are of the kind that the method
+/// takes.
 template <class S>
-void check_suits(const Preconditioner<S>& preconditioner, const MethodInfo& method) {
+void check_suits(const LinearOperator<S>& matrix, const Preconditioner<S>* preconditioner,
+                 const MethodInfo& method, bool needs_hermitian) {
   const auto refuse = [&](const char* why) {
     throw Error(ErrorKind::unsupported, std::string(method.title) + " needs " + why);
   };
-  if (!preconditioner.is_constant() && !method.takes_varying) {
+  if (needs_hermitian && !matrix.has_adjoint()) {
+    refuse("a Hermitian matrix, and these entries have no adjoint; use BiCGStab or GMRES");
+  }
+  if (preconditioner == nullptr) return;
+  if (!preconditioner->is_constant() && !method.takes_varying) {
     refuse("a constant preconditioner, and this one says that it varies; use FGMRES");
   }
-  if (method.needs_hermitian && !preconditioner.is_hermitian()) {
+  if (needs_hermitian && !preconditioner->is_hermitian()) {
     refuse("a Hermitian preconditioner, and this one says that it is not; use BiCGStab");
   }
-  if (method.needs_symmetric && !preconditioner.is_symmetric()) {
+  if (method.needs_symmetric && !preconditioner->is_symmetric()) {
     refuse("a complex symmetric preconditioner, and this one says that it is not; use GMRES");
   }
 }
@@ -128,18 +134,13 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                                               " components are no whole numbers of a ring of " +
                                               std::to_string(ring_size(ring_)));
   }
-  if (method_.info.needs_hermitian && !matrix_.has_adjoint()) {
-    throw Error(ErrorKind::unsupported,
-                std::string(method_.info.title) +
-                    " needs a Hermitian matrix, and these entries have no adjoint; use BiCGStab or "
-                    "GMRES");
-  }
   Workspace later;  // what the first solve, or one that a copy of the matrix fails, allocates
   if (preconditioner_) {
     detail::check_fits(*preconditioner_, matrix_);
-    check_suits(*preconditioner_, method_.info);
     later = preconditioner_->workspace();
   }
+  check_suits(matrix_, preconditioner_.get(), method_.info,
+              method_.info.needs_hermitian && !options.omega);
   if (iterated_ != &matrix_) later = later + workspace_of_loop(matrix_);
   const Offset partials = partials_of_sums<S>(matrix_);
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
@@ -165,7 +166,10 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
 
 template <class S>
 void KrylovSolver<S>::set_options(SolverOptions options) {
-  detail::check_options(options);
+  detail::check_options(options, method_.info.takes_interval, method_.info.takes_omega);
+  if (options_.omega && !options.omega) {
+    check_suits(matrix_, preconditioner_.get(), method_.info, method_.info.needs_hermitian);
+  }
   if (most_basis_ != most_of_basis(method_.program, matrix_, options.restart)) {
     throw Error(ErrorKind::usage,
                 "solver options: the restart of a solver is that of its construction");
@@ -266,6 +270,7 @@ void KrylovSolver<S>::solve_all(std::span<const FieldView<const S>> b,
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
   apply_foreign_work_once();
+  if (method_.info.takes_interval && (!options_.checks || suits_method())) refresh_steps();
   for (std::size_t first = 0; first < b.size(); first += most) {
     const std::size_t count = std::min(most, b.size() - first);
     solve_side_by_side(b.subspan(first, count), x.subspan(first, count), first,

@@ -48,6 +48,7 @@ device::LoopState* LoopRun::begin(LimitsOfRun limits) {
     if (of.seconds < longest_deadline) {
       start.limits.patience = static_cast<unsigned long long>(of.seconds * 1e9) + 1;
     }
+    start.give(of.given.data());
     start.watch = system.watch.get();
     start.history = histories_.data() + k * room;
     *system.staged = start;

@@ -5,6 +5,7 @@
 #include "heddle/error.hpp"
 #include "heddle/methods/bicgstab.hpp"
 #include "heddle/methods/bicgstab2.hpp"
+#include "heddle/methods/chebyshev_iteration.hpp"
 #include "heddle/methods/cocg.hpp"
 #include "heddle/methods/conjugate_gradient.hpp"
 #include "heddle/methods/conjugate_residual.hpp"
@@ -46,7 +47,9 @@ constexpr MethodInfo table[] = {method_rows::conjugate_gradient,
                                 method_rows::cocr,
                                 method_rows::conjugate_residual,
                                 method_rows::bicgstab2,
-                                method_rows::fgmres};
+                                method_rows::fgmres,
+                                method_rows::chebyshev_iteration,
+                                method_rows::richardson};
 
 }  // namespace
 
@@ -74,6 +77,9 @@ detail::MethodProgram program_of_method(const MethodInfo& info, Ring ring, bool 
   }
   if (info.type == method_rows::conjugate_residual.type) {
     return program_in<methods::ConjugateResidual, Ring::real>(info, preconditioned);
+  }
+  if (info.type == method_rows::chebyshev_iteration.type) {
+    return program_in<methods::ChebyshevIteration, Ring::real>(info, preconditioned);
   }
   if (info.type == method_rows::cocg.type)
     return symmetric<methods::Cocg>(info, ring, preconditioned);

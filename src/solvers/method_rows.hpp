@@ -114,4 +114,28 @@ inline constexpr MethodInfo conjugate_residual{
     .not_hermitian = "conjugate residual needs a Hermitian matrix: use BiCGStab",
     .lost = "z* A z of z = M^-1 r vanishes, or is beyond the range of a double: use MINRES"};
 
+inline constexpr MethodInfo chebyshev_iteration{
+    .name = "chebyshev",
+    .title = "Chebyshev iteration",
+    .type = "heddle::methods::ChebyshevIteration",
+    .header = "heddle/methods/chebyshev_iteration.hpp",
+    .needs_hermitian = true,
+    .takes_interval = true,
+    .image = 3,
+    .not_hermitian = "Chebyshev iteration needs a Hermitian matrix: use BiCGStab",
+    .grew = "the residual grew: eigenvalues of M^-1 A may lie outside the interval"};
+
+/// The same listing, with an interval that is one point.
+inline constexpr MethodInfo richardson = [] {
+  MethodInfo row = chebyshev_iteration;
+  row.name = "richardson";
+  row.title = "Richardson iteration";
+  row.takes_omega = true;
+  row.not_hermitian =
+      "Richardson iteration estimates omega of Hermitian matrices alone: give omega, or use "
+      "BiCGStab";
+  row.grew = "the residual grew: omega does not suit the eigenvalues of M^-1 A";
+  return row;
+}();
+
 }  // namespace heddle::method_rows

@@ -68,6 +68,7 @@ void KrylovSolver<S>::set_null_space(const std::vector<FieldView<const S>>& vect
   }
   forget_enqueued();
   null_space_ = std::move(made);
+  steps_.generation = {};  // estimated in another space
   if (!preconditioner_) return;
   // First: not both at once.
   of_one_ = {};

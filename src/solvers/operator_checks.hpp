@@ -12,8 +12,33 @@
 
 namespace heddle::detail {
 
-/// Throws `Error` (usage) for options that no solver takes.
-inline void check_options(const SolverOptions& options) {
+inline bool is_interval(const SpectralInterval& interval) {
+  return interval.lower > 0 && interval.lower < interval.upper && std::isfinite(interval.upper);
+}
+
+/// Throws `Error` (usage) for an interval or a step that is none, or that the method does not take.
+inline void check_steps(const SolverOptions& options, bool takes_interval, bool takes_omega) {
+  const auto refuse = [](const char* why) {
+    throw Error(ErrorKind::usage, std::string("solver options: ") + why);
+  };
+  if (options.interval && !takes_interval) {
+    refuse("an interval is for the Chebyshev iteration and Richardson's");
+  }
+  if (options.omega && !takes_omega) refuse("omega is for the Richardson iteration");
+  if (options.interval && options.omega) refuse("omega or an interval; give one of them");
+  if (options.interval && !is_interval(*options.interval)) {
+    refuse("an interval needs 0 < lower < upper, both finite");
+  }
+  if (options.omega && !(std::isfinite(*options.omega) && *options.omega != 0)) {
+    refuse("omega is finite and not 0");
+  }
+}
+
+/// Throws `Error` (usage) for options that no solver takes, and for an interval or a step that this
+/// one does not take.
+inline void check_options(const SolverOptions& options, bool takes_interval = false,
+                          bool takes_omega = false) {
+  check_steps(options, takes_interval, takes_omega);
   const bool is_tolerance = options.tolerance == SolverOptions::by_precision ||
                             (options.tolerance >= 0 && options.tolerance < 1);
   if (is_tolerance && options.absolute_tolerance >= 0 && options.max_iterations >= 0 &&

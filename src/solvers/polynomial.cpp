@@ -6,11 +6,11 @@
 #include <string>
 
 #include "applies_in_graph.hpp"
-#include "extreme_eigenvalues.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 #include "preconditioner_fields.hpp"
+#include "spectrum.hpp"
 
 namespace heddle {
 
@@ -18,7 +18,6 @@ namespace polynomial {
 namespace {
 
 constexpr int lanczos_steps = 10;
-constexpr double safety = 1.1;
 constexpr double ratio = 30;  // of upper to lower
 
 template <class S>
@@ -38,41 +37,6 @@ long long bytes_moved(const LinearOperator<S>& matrix, const Preconditioner<S>* 
          (inner != nullptr ? (products + 1LL) * (inner->bytes_of_application() + 2 * field) : 0);
 }
 
-/// A number that changes with the values of the matrix; none where it does not tell.
-template <class S>
-std::optional<long long> generation_of(const LinearOperator<S>& matrix) {
-  const auto* const sliced = dynamic_cast<const detail::SlicedOperator<S>*>(&matrix);
-  return sliced != nullptr ? std::optional(sliced->generation()) : std::nullopt;
-}
-
-/// M^-1 as an operator, whose eigenvalues have a sign.
-template <class S>
-class Inverse final : public LinearOperator<S> {
- public:
-  Inverse(const LinearOperator<S>& matrix, const Preconditioner<S>& inner)
-      : matrix_(matrix), inner_(inner) {}
-
-  Index rows() const override { return matrix_.rows(); }
-  int row_components() const override { return matrix_.row_components(); }
-  /// y = M^-1 x, as no other alpha and beta are asked for.
-  void apply(S, const FieldView<const S>& x, S, const FieldView<S>& y,
-             const Stream& stream) const override {
-    inner_.apply(x, y, stream);
-  }
-
- private:
-  const LinearOperator<S>& matrix_;
-  const Preconditioner<S>& inner_;
-};
-
-/// Whether some of the Ritz values are below zero, as those of a positive semidefinite operator are
-/// by rounding at most.
-template <class S>
-bool has_negative(const detail::RitzValues<S>& found) {
-  constexpr auto rounding = 64 * static_cast<sum_t<S>>(std::numeric_limits<S>::epsilon());
-  return !(found.largest > 0) || found.smallest < -rounding * found.largest;
-}
-
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
   throw Error(kind, "Chebyshev: " + why);
 }
@@ -89,7 +53,7 @@ void check(const ChebyshevOptions& options) {
   }
   if (!options.interval) return;
   const SpectralInterval& given = *options.interval;
-  if (!(given.lower > 0 && given.lower < given.upper && std::isfinite(given.upper))) {
+  if (!detail::is_interval(given)) {
     refuse(ErrorKind::usage, "an interval needs 0 < lower < upper, here " + text_of(given.lower) +
                                  " and " + text_of(given.upper));
   }
@@ -166,7 +130,7 @@ template <class S>
 void Chebyshev<S>::refresh() {
   if (inner_) inner_->refresh();
   if (options_.interval) return;
-  const std::optional<long long> generation = polynomial::generation_of(*matrix_);
+  const std::optional<long long> generation = detail::generation_of(*matrix_);
   if (generation && generation == generation_) return;
   check_hermitian();
   set_interval(estimate());
@@ -187,32 +151,27 @@ template <class S>
 SpectralInterval Chebyshev<S>::estimate() {
   if (direction_.scalars() == 0) return {1 / polynomial::ratio, 1};
   const detail::LanczosFields<S> fields{direction_, residual_, spare_, preconditioned_};
-  const auto ritz_values = [&](const LinearOperator<S>& of, const Preconditioner<S>* inner) {
-    const auto found = detail::extreme_ritz_values<S>(of, inner, polynomial::lanczos_steps, fields,
-                                                      reduction_, device_.stream());
-    if (found.is_positive && !std::isfinite(found.smallest + found.largest)) {
+  const auto found = detail::estimate_spectrum<S>(*matrix_, inner_.get(), polynomial::lanczos_steps,
+                                                  fields, reduction_, device_.stream());
+  using enum detail::SpectrumKind;
+  switch (found.kind) {
+    case positive:
+      break;
+    case not_finite:
       polynomial::refuse(ErrorKind::not_finite,
                          "products with the matrix are not finite: a value of it is no number, or "
                          "too large");
-    }
-    return found;
-  };
-  // Where M^-1 is as indefinite as A, their product is not.
-  if (inner_ &&
-      polynomial::has_negative(ritz_values(polynomial::Inverse<S>(*matrix_, *inner_), nullptr))) {
-    polynomial::refuse(ErrorKind::unsupported,
-                       "the inner preconditioner is not positive definite; use Neumann or none");
+    case of_indefinite_preconditioner:
+      polynomial::refuse(ErrorKind::unsupported,
+                         "the inner preconditioner is not positive definite; use Neumann or none");
+    case indefinite:
+      polynomial::refuse(
+          ErrorKind::unsupported,
+          std::string("the matrix is not positive definite, as ") +
+              (inner_ ? "the preconditioned one" : "it") + " has an eigenvalue of at most " +
+              polynomial::text_of(static_cast<double>(found.smallest)) + "; use Neumann or none");
   }
-  const detail::RitzValues<S> found = ritz_values(*matrix_, inner_.get());
-  if (!found.is_positive || polynomial::has_negative(found)) {
-    polynomial::refuse(
-        ErrorKind::unsupported,
-        std::string("the matrix is not positive definite, as ") +
-            (inner_ ? "the preconditioned one" : "it") + " has an eigenvalue of at most " +
-            polynomial::text_of(static_cast<double>(found.smallest)) + "; use Neumann or none");
-  }
-  const auto largest = static_cast<double>(found.largest);
-  const double upper = polynomial::safety * largest;
+  const double upper = detail::safety_of_estimate * static_cast<double>(found.largest);
   return {upper / polynomial::ratio, upper};
 }
 

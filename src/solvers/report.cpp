@@ -27,6 +27,10 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
   if (report.restarts > 0) out << ", " << report.restarts << " restarts";
   out << ", loop " << report.loop;
   if (report.stored != "own") out << ", stored " << report.stored;
+  if (report.interval) {
+    out << ", interval " << report.interval->lower << " to " << report.interval->upper;
+  }
+  if (report.omega) out << ", omega " << *report.omega;
   if (report.bandwidth() > 0) out << ", " << report.bandwidth() / 1e9 << " GB/s modelled";
   out.flags(flags);
   out.precision(precision);

@@ -69,7 +69,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                  "--solver",      "--preconditioner", "--tolerance",  "--max-iterations",
                  "--repetitions", "--restart",        "--time-limit", "--plan",
                  "--profile",     "--history",        "--plot",       "--monitor",
-                 "--seed",        "--shift",          "--damping",    "--right-hand-sides"}},
+                 "--seed",        "--shift",          "--damping",    "--right-hand-sides",
+                 "--interval",    "--omega"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed"}},
@@ -123,6 +124,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--restart", "5"},
       {"--shift", "0.5"},
       {"--damping", "0.5"},
+      {"--interval", "0.1"},
+      {"--omega", "0.1"},
       {"--update-values", ""},
       {"--cold", ""},
       {"--quiet", ""},
@@ -141,6 +144,10 @@ TEST_F(Help, EveryOptionIsAccepted) {
       ASSERT_TRUE(values.contains(option));
       std::vector<std::string> arguments = {command, "a.mtx", option};
       if (!values.at(option).empty()) arguments.push_back(values.at(option));
+      if (option == "--interval") {
+        arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
+      }
+      if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});
       if (option == "--restart") arguments.insert(arguments.end(), {"--solver", "gmres"});
       if (command == "spmv" && option != "--repetitions") {
         arguments.insert(arguments.end(), {"--repetitions", "1"});

@@ -18,7 +18,8 @@ void expect_report(const Json& json, const std::string& entry, double tolerance)
                                         "plan_reason",   "solver",
                                         "solver_reason", "backward_error",
                                         "shift",         "preconditioner",
-                                        "systems"};
+                                        "systems",       "interval",
+                                        "omega"};
   std::set<std::string> found;
   for (const auto& [key, value] : json.items()) {
     if (key != "detail") found.insert(key);

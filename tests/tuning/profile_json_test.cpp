@@ -194,7 +194,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
        "p.json: records[2].structure: 'hisparse' is none of sliced"},
       {"/records/0/objective", "sor",
        "p.json: records[0].objective: 'sor' is none of product cg bicgstab minres gmres cocg cocr "
-       "cr bicgstab2 fgmres"},
+       "cr bicgstab2 fgmres chebyshev richardson"},
       {"/records/0/fingerprint", "abc",
        "p.json: records[0].fingerprint: must be 32 digits of 0123456789abcdef"},
       {"/records/0/features/rows", 1LL << 31, "p.json: records[0].features.rows: is too large"},

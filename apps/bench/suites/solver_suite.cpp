@@ -112,9 +112,10 @@ struct Extent {
 /// The tolerance itself, where Heddle reaches it in the time that a complete solve may take, or
 /// ends for a reason of its own; else what is reached by then, rounded up. Others take as many
 /// times as long as they are slower; what does not converge ends after some times as many
-/// iterations. What `make` returns is used for one kind of solve, and given back.
+/// iterations. What `make` returns is used for one kind of solve, and given back. Methods for a
+/// fixed number of steps go as far as a hundred of them, whatever the time.
 Extent affordable_extent(const Session& session, const std::function<PeerSolver()>& make,
-                         const Problem& problem, double tolerance) {
+                         const Problem& problem, const MethodInfo& method, double tolerance) {
   constexpr long long trial = 20, least = 100, times_as_many = 5;
   constexpr double little = 0.1;  // less than a tenth of b must be left
   Extent extent{tolerance};
@@ -125,7 +126,8 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
     if (few.iterations > 0) extent.seconds = few.seconds / static_cast<double>(few.iterations);
   }
   if (!(extent.seconds > 0)) return extent;
-  const double affordable = session.seconds_of_a_solve() / extent.seconds;
+  const double affordable = method.takes_interval ? static_cast<double>(least)
+                                                  : session.seconds_of_a_solve() / extent.seconds;
   if (affordable >= static_cast<double>(most_iterations)) return extent;
   long long iterations = std::max(least, static_cast<long long>(affordable));
   extent.most_iterations = std::min(most_iterations, times_as_many * iterations);
@@ -324,7 +326,7 @@ void measure(Session& session, const Problem& problem, const OwnSystems& own,
       const auto make = [&] {
         return own.systems.front()->solver(quantity.method, quantity.preconditioner);
       };
-      extent = affordable_extent(session, make, problem, extent.tolerance);
+      extent = affordable_extent(session, make, problem, quantity.method, extent.tolerance);
     });
   }
   const double tolerance = extent.tolerance;

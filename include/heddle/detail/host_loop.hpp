@@ -120,6 +120,9 @@ class HostLoop final : public MethodLoop<S> {
     system.end = device::loop_runs;
     system.pending = 0;
     system.c = {};
+    for (int k = 0; k < std::min<int>(device::most_given, M::scalars); ++k) {
+      system.c[k] = Number::from_real(run.limits->given[static_cast<std::size_t>(k)]);
+    }
     if constexpr (has_basis) system.basis.clear();
     system.runs = true;
   }

@@ -1,6 +1,7 @@
 // A run of a method: it goes from a residual until something ends it.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 
@@ -19,6 +20,7 @@ struct RunLimits {
   long long iterations = 0;                         // at most
   double seconds = 0;                               // infinity for no limit
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
+  std::array<T, device::most_given> given{};        // what the method's first coefficients are
   /// Called with the iteration of this run and |r|^2, of a run on a GPU now and then; says why the
   /// run has to end, if it does. May be empty.
   std::function<device::LoopEnd(long long, T)> observe;

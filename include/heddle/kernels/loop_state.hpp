@@ -45,6 +45,9 @@ struct LoopLimits {
 /// and writes the other, since blocks of it may begin when others are done.
 inline constexpr int bytes_of_side = 512;
 
+/// Numbers that a run is given: its first coefficients, which are real ones where they are used.
+inline constexpr int most_given = 2;
+
 struct LoopState {
   LoopLimits limits;
   LoopWatch* watch;
@@ -52,6 +55,11 @@ struct LoopState {
   long long iteration;  // of this run
   int end;              // a LoopEnd; a method with a basis forms x behind it, and leaves no r
   alignas(16) unsigned char side[2][bytes_of_side];  // of loops that are steps
+
+  /// `most_given` numbers, of a run that has not begun: a side begins with the coefficients.
+  HEDDLE_HD void give(const double* numbers) {
+    for (int k = 0; k < most_given; ++k) reinterpret_cast<double*>(side[0])[k] = numbers[k];
+  }
 };
 
 }  // namespace heddle::device

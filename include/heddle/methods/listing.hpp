@@ -7,7 +7,8 @@
 //   struct Method {
 //     static constexpr Ring ring = Ring::real;                 // of its coefficients
 //     enum Vector { x, r, p, q, vectors };                     // x and r first
-//     enum Scalar { r_z, alpha, beta, scalars };               // coefficients
+//     enum Scalar { r_z, alpha, beta, scalars };               // coefficients; 0 at first, but
+//                                                              // for those that a run is given
 //     using Start = Listing<...>;                              // once a run, from r = b - A x
 //     using Iteration = Listing<Product<p, q, RealDot<p, q>>, Decide<StepLength>,
 //                               Update<Residual, Reads<r, q>, Writes<r>, Norm<r>>, ...>;

@@ -83,9 +83,12 @@ std::unique_ptr<PreparedPlan> timed_iterations(const AnyOperator& A,
   });
 }
 
+/// `interval`: for methods that take one, the same for every plan; none for an estimate.
 std::unique_ptr<IterationWork> iterations_of(const AnyOperator& A, Objective objective,
-                                             const AnyField& b) {
+                                             const AnyField& b,
+                                             const std::optional<SpectralInterval>& interval) {
   SolverOptions options;
+  options.interval = interval;
   options.tolerance = 0;
   options.checks = false;
   const MethodInfo& method = *objective.method;
@@ -257,13 +260,15 @@ const OperatorTrials::Iterate& OperatorTrials::reference_iterate(Recurrence recu
   if (found != iterates_.end()) return found->second;
   const AnyOperator A(matrix_, Plan{.loop = {.recurrence = recurrence}},
                       Device::cpu(device_.threads()));
-  const auto solver = iterations_of(A, objective_, x_);
+  const auto solver = iterations_of(A, objective_, x_, interval_);
   Iterate reference;
   // A solve that ends at its limit returns its best iterate: the last one, where that is better
   // than all before it.
   constexpr long long few = 2, many = 10;
   constexpr double clearly = 0.9;
-  double before = solver->run(few - 1).residual;
+  const Report first = solver->run(few - 1);
+  interval_ = first.interval;
+  double before = first.residual;
   for (long long iterations = few; iterations <= many; ++iterations) {
     const Report report = solver->run(iterations);
     if (report.iterations == iterations && report.residual <= clearly * before) {
@@ -313,7 +318,7 @@ std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator&
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare_iterations(const AnyOperator& A) {
   const Iterate& reference = reference_iterate(A.plan().loop.recurrence);
   if (reference.iterations == 0) check_product(A);
-  auto solver = iterations_of(A, objective_, x_);
+  auto solver = iterations_of(A, objective_, x_, interval_);
   const Report first = solver->run(std::max(1LL, reference.iterations));
   if (first.iterations == 0) {
     throw Error(ErrorKind::unsupported,

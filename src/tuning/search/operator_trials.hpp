@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ void check_objective(const AnyMatrix& matrix, Objective objective);
 
 /// Not where the matrix may be indefinite: then its diagonal is too.
 inline bool is_timed_with_jacobi(const MethodInfo& method) {
-  return method.needs_positive || !method.needs_hermitian;
+  return method.needs_positive || method.takes_interval || !method.needs_hermitian;
 }
 
 /// The product's objective times y = A x with warm caches; that of a solver the iterations, with
@@ -72,8 +73,9 @@ class OperatorTrials final : public Trials {
   AnyField x_;                     // of products, and the right-hand side of solves
   std::vector<double> reference_;  // A x, once it is needed
   std::map<Recurrence, Iterate> iterates_;
-  long long iterations_ = 0;              // of a timed solve, once that is known
-  std::unique_ptr<AheadCompiler> ahead_;  // on a GPU; last, since its threads use the others
+  std::optional<SpectralInterval> interval_;  // that every plan's iterations take
+  long long iterations_ = 0;                  // of a timed solve, once that is known
+  std::unique_ptr<AheadCompiler> ahead_;      // on a GPU; last, since its threads use the others
 };
 
 }  // namespace heddle
