@@ -12,6 +12,14 @@ namespace heddle::cli {
 namespace {
 
 constexpr const char* automatic = "auto";
+constexpr const UnlistedMethod* unlisted[] = {&block_conjugate_gradient, &least_squares};
+
+/// Null where it is listed, or nothing.
+const UnlistedMethod* find_unlisted(const std::string& text) {
+  const auto* const found = std::find_if(std::begin(unlisted), std::end(unlisted),
+                                         [&](const auto* m) { return m->info.name == text; });
+  return found == std::end(unlisted) ? nullptr : *found;
+}
 
 /// As strict as conjugate gradient itself.
 double rounding_of(Precision precision) {
@@ -71,18 +79,27 @@ std::string methods_in_words() {
     }
     words += ", ";
   }
-  return words + std::string(least_squares_name) +
-         " (least squares, of any shape), or auto: one that the matrix allows";
+  for (const UnlistedMethod* const method : unlisted) {
+    words += std::string(method->info.name) + " (" + std::string(method->words) + "), ";
+  }
+  return words + "or auto: one that the matrix allows";
 }
 
 void check_method(const std::string& text) {
-  if (text == automatic || text == least_squares_name) return;
+  if (text == automatic || find_unlisted(text) != nullptr) return;
   try {
     find_method(text);
   } catch (const Error& error) {
-    throw Error(error.kind(), std::string(error.what()) + " " + std::string(least_squares_name) +
-                                  " " + automatic);
+    std::string names = error.what();
+    for (const UnlistedMethod* const method : unlisted) {
+      names += " " + std::string(method->info.name);
+    }
+    throw Error(error.kind(), names + " " + automatic);
   }
+}
+
+Objective objective_of(const MethodInfo& method) {
+  return is_listed(method) ? Objective{&method} : Objective::product();
 }
 
 bool restarts(const std::string& text) {
@@ -94,6 +111,9 @@ bool restarts(const std::string& text) {
 
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
                            const PreconditionerInfo& preconditioner, const Device& device) {
+  if (const UnlistedMethod* const method = find_unlisted(text)) {
+    return {&method->info, "by --solver", false};
+  }
   if (text != automatic) return {&find_method(text), "by --solver", false};
   if (preconditioner.varies) {
     return {&find_method("fgmres"),

@@ -17,6 +17,7 @@
 #include "solve_options.hpp"
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
+#include "system_solver.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -43,6 +44,14 @@ void check(const SolveOptions& options, const Device& device) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
   check_least_squares(options);
+  if (options.method == block_conjugate_gradient.info.name &&
+      options.right_hand_sides > AnyBlockConjugateGradient::most_columns) {
+    throw Error(ErrorKind::usage, "--solver " + options.method + " solves up to " +
+                                      std::to_string(AnyBlockConjugateGradient::most_columns) +
+                                      " systems at once, not --right-hand-sides " +
+                                      std::to_string(options.right_hand_sides) +
+                                      "; the other solvers take any number");
+  }
   if (options.monitor && options.matrix.quiet) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
   }
@@ -101,6 +110,30 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   return settings;
 }
 
+/// The exit status.
+int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
+  if (options.json) {
+    std::cout << text_of(to_json(outcome));
+  } else if (!options.matrix.quiet) {
+    print(outcome, device);
+  }
+  return outcome.report().converged() ? 0 : 1;
+}
+
+/// The middle one becomes that of the outcome.
+void take_median(std::vector<double> seconds, SolveOutcome& outcome) {
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  outcome.reports[outcome.reported].iterate_seconds = *middle;
+}
+
+/// One behind the other.
+void write_fields(const std::string& path, const std::vector<AnyField>& fields,
+                  const AnyEntry& entry, const Device& device, Progress* progress) {
+  const auto write = [&](const AnyField& all) { all.write(path, entry, progress); };
+  fields.size() == 1 ? write(fields.front()) : write(joined(fields, device));
+}
+
 int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
@@ -127,7 +160,7 @@ int run_solve(const SolveOptions& options) {
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, preconditioner.info(), device);
-  const Objective objective{outcome.method.method};
+  const Objective objective = objective_of(*outcome.method.method);
   outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();
 
@@ -138,7 +171,7 @@ int run_solve(const SolveOptions& options) {
   const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
   std::optional<AnyOperator> built;
-  std::optional<AnySolver> built_solver;
+  std::optional<SystemSolver> built_solver;
   const auto make_solver = [&] {
     built_solver.reset();
     built_solver.emplace(*built, *outcome.method.method, preconditioner, settings, options.shift);
@@ -186,31 +219,20 @@ int run_solve(const SolveOptions& options) {
     }
     seconds.push_back(outcome.report().iterate_seconds);
   }
-  std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
-  outcome.reports[outcome.reported].iterate_seconds =
-      seconds[static_cast<std::size_t>(options.repetitions) / 2];
+  take_median(std::move(seconds), outcome);
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
   }
 
   Stopwatch writing;
   if (options.output && !outcome.all_refused()) {
-    const auto write = [&](const AnyField& all) {
-      all.write(*options.output, matrix.entry(), progress.get());
-    };
-    x.size() == 1 ? write(x.front()) : write(joined(x, device));
+    write_fields(*options.output, x, matrix.entry(), device, progress.get());
   }
   options.history.write(built_solver->history(outcome.reported), outcome.report(), tolerance,
                         picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
-
-  if (options.json) {
-    std::cout << text_of(to_json(outcome));
-  } else if (!options.matrix.quiet) {
-    print(outcome, device);
-  }
-  return outcome.report().converged() ? 0 : 1;
+  return tell(options, outcome, device);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["condition"] = number_or_null(report.condition);
   json["error"] = solved.error ? number_or_null(*solved.error) : nlohmann::ordered_json();
   json["damping"] = options.damping.value_or(0);
-  json["solver"] = least_squares_name;
+  json["solver"] = least_squares.info.name;
   json["solver_reason"] = solved.reason;
   json["preconditioner"] = "none";
   json["plan"] = solved.choice.text();
@@ -154,12 +154,12 @@ LeastSquaresOptions settings_of(const SolveOptions& options, Progress* progress)
 }  // namespace
 
 void check_least_squares(const SolveOptions& options) {
-  if (options.method == least_squares_name) refuse_other_options(options, "by --solver");
+  if (options.method == least_squares.info.name) refuse_other_options(options, "by --solver");
   if (!options.damping) return;
   if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
     throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
   }
-  if (options.method != "auto" && options.method != least_squares_name) {
+  if (options.method != "auto" && options.method != least_squares.info.name) {
     throw Error(ErrorKind::usage,
                 "--damping is of least squares: give --solver lsmr, not " + options.method);
   }
@@ -167,7 +167,7 @@ void check_least_squares(const SolveOptions& options) {
 
 std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix) {
-  if (options.method == least_squares_name) return "by --solver";
+  if (options.method == least_squares.info.name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
   if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },

@@ -22,7 +22,7 @@ void SolveWatch::listen(SolverOptions& settings) {
   };
 }
 
-void SolveWatch::begin(const AnySolver& solver, const MethodChoice& method) {
+void SolveWatch::begin(const SystemSolver& solver, const MethodChoice& method) {
   solver_ = &solver;
   if (!table_) return;
   std::string words;
@@ -41,7 +41,7 @@ void SolveWatch::end(const Report& report, std::size_t system) {
 
 void SolveWatch::see(const SolveProgress& now) {
   if (now.system != 0) return;
-  if (table_ && table_->see(now, solver_->history())) return;
+  if (table_ && table_->see(now, solver_->history_of_progress())) return;
   if (progress_ == nullptr) return;
   char text[64];
   std::snprintf(text, sizeof text, "iteration %lld, residual %.1e", now.iteration,

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "convergence_table.hpp"
-#include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/progress.hpp"
 #include "method_choice.hpp"
+#include "system_solver.hpp"
 
 namespace heddle::cli {
 
@@ -22,9 +22,9 @@ class SolveWatch {
   /// Sets the observer, if anything is to be shown. This must outlive the solver.
   void listen(SolverOptions& settings);
 
-  /// Around each solve, first of all and last of all. While it runs its first system is shown, in
-  /// the end the one of the report.
-  void begin(const AnySolver& solver, const MethodChoice& method);
+  /// Around each solve, first of all and last of all. While it runs its first system is shown, or
+  /// the largest residual of a block, in the end the one of the report.
+  void begin(const SystemSolver& solver, const MethodChoice& method);
   void end(const Report& report, std::size_t system);
 
  private:
@@ -32,7 +32,7 @@ class SolveWatch {
 
   TerminalProgress* progress_;
   std::optional<report::ConvergenceTable> table_;
-  const AnySolver* solver_ = nullptr;
+  const SystemSolver* solver_ = nullptr;
   const MethodInfo* method_ = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "any_preconditioner.hpp"
+#include "any_views.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 
 namespace heddle {
@@ -60,9 +61,7 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {
   return std::visit(
       [&]<class S>(const std::unique_ptr<Lobpcg<S>>& solver) {
-        std::vector<FieldView<S>> views;
-        for (AnyField& field : x) views.push_back(field.view<S>());
-        return solver->solve(views);
+        return solver->solve(views_of<S>(x));
       },
       solver_);
 }

@@ -8,6 +8,7 @@
 #include "heddle/conjugate_residual.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
+#include "heddle/operator_algebra.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/solver_preconditioner.hpp"
@@ -69,5 +70,20 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
       return nullptr;
   }
 }
+
+/// A, or A + shift I, which is not stored, and its preconditioner.
+template <class S>
+struct PreconditionedSystem {
+  PreconditionedSystem(const detail::SlicedOperator<S>& A, const PreconditionerChoice& choice,
+                       double shift)
+      : matrix(A) {
+    if (shift != 0) matrix = shifted(A, static_cast<S>(shift));
+    preconditioner = shift != 0 ? make_preconditioner_of_products<S>(matrix, choice)
+                                : make_preconditioner(A, choice);
+  }
+
+  OperatorReference<S> matrix;
+  std::shared_ptr<Preconditioner<S>> preconditioner;
+};
 
 }  // namespace heddle
