@@ -110,29 +110,29 @@ bool restarts(const std::string& text) {
 }
 
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
-                           const PreconditionerInfo& preconditioner, const Device& device) {
+                           const ComposedChoice& preconditioner, const Device& device) {
   if (const UnlistedMethod* const method = find_unlisted(text)) {
     return {&method->info, "by --solver", false};
   }
   if (text != automatic) return {&find_method(text), "by --solver", false};
-  if (preconditioner.varies) {
-    return {&find_method("fgmres"),
-            "the preconditioner " + std::string(preconditioner.name) + " varies", false};
+  if (preconditioner.varies()) {
+    return {&find_method("fgmres"), "the preconditioner " + preconditioner.text() + " varies",
+            false};
   }
   const Features found = features(matrix, Device::cpu(device.threads()));
   if (!found.has_adjoint) return {method_for_all(), "these entries have no adjoint", true};
   const double rounding = rounding_of(matrix.precision());
   const auto unless = [&](bool is_suited, const char* kind, MethodChoice choice) -> MethodChoice {
     if (is_suited) return choice;
-    return {method_for_all(),
-            "the preconditioner " + std::string(preconditioner.name) + " is not " + kind, true};
+    return {method_for_all(), "the preconditioner " + preconditioner.text() + " is not " + kind,
+            true};
   };
   if (found.symmetric_pattern && found.hermitian_defect <= rounding) {
-    return unless(preconditioner.is_hermitian, "Hermitian",
+    return unless(preconditioner.is_hermitian(), "Hermitian",
                   {&method_table().front(), "the matrix is Hermitian", true});
   }
   if (found.symmetric_pattern && found.has_transpose && found.symmetric_defect <= rounding) {
-    return unless(preconditioner.is_symmetric, "complex symmetric",
+    return unless(preconditioner.is_symmetric(), "complex symmetric",
                   {&find_method("cocr"), "the matrix is complex symmetric", true});
   }
   return {method_for_all(), "the matrix is not Hermitian", true};

@@ -50,6 +50,6 @@ bool restarts(const std::string& text);
 /// matrices, COCR for complex symmetric ones, else, or where the preconditioner is not of that
 /// kind, the first one for all; looks at all entries.
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
-                           const PreconditionerInfo& preconditioner, const Device& device);
+                           const ComposedChoice& preconditioner, const Device& device);
 
 }  // namespace heddle::cli

@@ -137,7 +137,7 @@ void write_fields(const std::string& path, const std::vector<AnyField>& fields,
 int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
-  const PreconditionerChoice preconditioner = parse_preconditioner(preconditioner_of(options));
+  const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
@@ -159,7 +159,7 @@ int run_solve(const SolveOptions& options) {
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
-  outcome.method = choose_method(options.method, matrix, preconditioner.info(), device);
+  outcome.method = choose_method(options.method, matrix, preconditioner, device);
   const Objective objective = objective_of(*outcome.method.method);
   outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
   outcome.read_seconds = reading.seconds();
@@ -264,9 +264,10 @@ void add_solve(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("NAME");
   command
-      ->add_option("--preconditioner", options->preconditioner,
-                   preconditioners_in_words() + " [jacobi, or none with --shift]")
-      ->type_name("NAME[:N]");
+      ->add_option(
+          "--preconditioner", options->preconditioner,
+          preconditioners_in_words() + compositions_in_words() + " [jacobi, or none with --shift]")
+      ->type_name("NAME[:N]...");
   command
       ->add_option("--shift", options->shift,
                    "solve (A + SIGMA I) x = b with this real number, without storing that matrix")

@@ -3,7 +3,7 @@
 namespace heddle::cli {
 
 SystemSolver::Solver SystemSolver::make(const AnyOperator& matrix, const MethodInfo& method,
-                                        const PreconditionerChoice& preconditioner,
+                                        const ComposedChoice& preconditioner,
                                         const SolverOptions& options, double shift) {
   if (is_listed(method)) return AnySolver(matrix, method, preconditioner, options, shift);
   return AnyBlockConjugateGradient(matrix, preconditioner, options, shift);

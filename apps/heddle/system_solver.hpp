@@ -13,8 +13,7 @@ namespace heddle::cli {
 class SystemSolver {
  public:
   SystemSolver(const AnyOperator& matrix, const MethodInfo& method,
-               const PreconditionerChoice& preconditioner, const SolverOptions& options,
-               double shift)
+               const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
       : solver_(make(matrix, method, preconditioner, options, shift)) {}
 
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x) {
@@ -33,7 +32,7 @@ class SystemSolver {
   using Solver = std::variant<AnySolver, AnyBlockConjugateGradient>;
 
   static Solver make(const AnyOperator& matrix, const MethodInfo& method,
-                     const PreconditionerChoice& preconditioner, const SolverOptions& options,
+                     const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift);
 
   Solver solver_;

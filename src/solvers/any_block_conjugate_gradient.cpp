@@ -6,7 +6,7 @@
 namespace heddle {
 
 AnyBlockConjugateGradient::AnyBlockConjugateGradient(const AnyOperator& matrix,
-                                                     const PreconditionerChoice& preconditioner,
+                                                     const ComposedChoice& preconditioner,
                                                      const SolverOptions& options, double shift)
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
         PreconditionedSystem<S> system(A, preconditioner, shift);

@@ -44,8 +44,7 @@ detail::SlicedOperator<S> mass_operator(const detail::SlicedOperator<S>& matrix,
 }  // namespace
 
 AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
-                               const PreconditionerChoice& preconditioner,
-                               const EigenOptions& options)
+                               const ComposedChoice& preconditioner, const EigenOptions& options)
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
         std::optional<OperatorReference<S>> of_mass;
         if (mass != nullptr) {

@@ -22,8 +22,7 @@ namespace {
 /// The method of the table.
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matrix,
-                                           const MethodInfo& method,
-                                           const PreconditionerChoice& choice,
+                                           const MethodInfo& method, const ComposedChoice& choice,
                                            const SolverOptions& options, double shift) {
   PreconditionedSystem<S> system(matrix, choice, shift);
   std::unique_ptr<KrylovSolver<S>> solver;
@@ -94,7 +93,7 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-                     const PreconditionerChoice& preconditioner, const SolverOptions& options,
+                     const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
     : solver_(matrix.visit([&](const auto& A) -> decltype(solver_) {
         return solver_of(A, method, preconditioner, options, shift);

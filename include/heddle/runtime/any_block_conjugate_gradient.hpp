@@ -17,7 +17,7 @@ class HEDDLE_EXPORT AnyBlockConjugateGradient {
   static constexpr int most_columns = BlockConjugateGradient<double>::most_columns;
 
   /// Throws `Error` as `BlockConjugateGradient` and `AnySolver` do; `shift` is as there.
-  AnyBlockConjugateGradient(const AnyOperator& matrix, const PreconditionerChoice& preconditioner,
+  AnyBlockConjugateGradient(const AnyOperator& matrix, const ComposedChoice& preconditioner,
                             const SolverOptions& options, double shift = 0);
 
   /// As `BlockConjugateGradient::solve`, on fields of the operator's precision.
