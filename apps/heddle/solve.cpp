@@ -228,8 +228,9 @@ int run_solve(const SolveOptions& options) {
   if (options.output && !outcome.all_refused()) {
     write_fields(*options.output, x, matrix.entry(), device, progress.get());
   }
-  options.history.write(built_solver->history(outcome.reported), outcome.report(), tolerance,
-                        picture_title(outcome), system_in_words(outcome));
+  options.history.write(
+      history_of(built_solver->history(outcome.reported), outcome.report(), tolerance),
+      picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
   return tell(options, outcome, device);
