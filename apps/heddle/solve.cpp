@@ -110,6 +110,15 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   return settings;
 }
 
+/// The plan of the text. Iterations of a shifted matrix, and of methods without a listing, read the
+/// matrix itself: a copy in floats would serve nobody.
+PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
+                  const Device& device, const Profiles& profiles) {
+  PlanChoice choice = choice_for(options.plan, matrix, device, objective_of(method), profiles);
+  if (options.shift != 0 || !is_listed(method)) choice.plan.layout.stored = StoredScalar::own;
+  return choice;
+}
+
 /// The exit status.
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
@@ -160,8 +169,8 @@ int run_solve(const SolveOptions& options) {
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
-  const Objective objective = objective_of(*outcome.method.method);
-  outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
+  const MethodInfo& method = *outcome.method.method;
+  outcome.choice = choose(options, matrix, method, device, profiles);
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
@@ -184,7 +193,7 @@ int run_solve(const SolveOptions& options) {
           built.emplace(matrix, plan, device);
           make_solver();
         },
-        [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+        [&] { return choose(options, matrix, method, device, Profiles()); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::singular) throw;
     throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
