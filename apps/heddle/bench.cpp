@@ -88,7 +88,9 @@ std::vector<Step> generated_steps(const Options& options, const Device& device) 
       if (asked_for ? bench::fits(suite, problem)
                     : bench::takes(suite, problem, device, options.quick)) {
         step.suites.push_back(suite);
-        step.weight += suite == "product" || suite == "solver" ? 10 : suite == "layouts" ? 0.1 : 4;
+        step.weight += suite == "product" || suite == "solver" || suite == "right-hand-sides" ? 10
+                       : suite == "layouts"                                                   ? 0.1
+                                                                                              : 4;
       }
     }
     if (!step.suites.empty()) steps.push_back(std::move(step));
@@ -233,6 +235,7 @@ void run_suite(Session& session, const std::string& suite, const bench::Problem&
                const Step& step) {
   if (suite == "product") bench::product_suite(session, problem);
   if (suite == "solver") bench::solver_suite(session, problem);
+  if (suite == "right-hand-sides") bench::right_hand_sides_suite(session, problem);
   if (suite == "layouts") bench::layouts_suite(session, problem);
   if (suite == "setup") bench::setup_suite(session, problem);
   if (suite == "scaling") bench::scaling_suite(session, problem, step.name.starts_with("length-"));

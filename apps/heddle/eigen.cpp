@@ -62,13 +62,11 @@ std::string numbered(const std::string& path, int k) {
   return path + "-" + std::to_string(k) + ".mtx";
 }
 
-bool is_suitable(const PreconditionerInfo& info) { return info.is_hermitian && !info.varies; }
-
 /// As `preconditioners_in_words`, without those that LOBPCG refuses.
 std::string suitable_preconditioners() {
   std::string words;
   for (const PreconditionerInfo& info : preconditioner_table()) {
-    if (!is_suitable(info)) continue;
+    if (!info.is_hermitian || info.varies) continue;
     words += (words.empty() ? "" : ", ") + in_words(info);
   }
   return words;
@@ -171,10 +169,12 @@ void check(const EigenCommand& options, const Device& device) {
   if (options.time_limit && !(*options.time_limit >= 0)) {
     throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
   }
-  if (!is_suitable(parse_preconditioner(options.preconditioner).info())) {
+  if (const auto choice = ComposedChoice::parse(options.preconditioner);
+      !choice.is_hermitian() || choice.varies()) {
     throw Error(ErrorKind::usage, "LOBPCG needs a Hermitian preconditioner, not " +
                                       options.preconditioner + "; there are " +
-                                      suitable_preconditioners());
+                                      suitable_preconditioners() +
+                                      ", and compositions that read the same from both ends");
   }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
@@ -230,7 +230,7 @@ int dimensions_of(const AnyOperator& matrix) {
 
 int run_eigen(const EigenCommand& options) {
   const Device device = options.matrix.on();
-  const PreconditionerChoice preconditioner = parse_preconditioner(options.preconditioner);
+  const ComposedChoice preconditioner = ComposedChoice::parse(options.preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -329,9 +329,11 @@ void add_eigen(CLI::App& app, int& status) {
                    "where to write the vectors, arrays of one entry a row: v.mtx writes v-1.mtx, "
                    "v-2.mtx, ... (or .mtx.gz)")
       ->type_name("FILE");
-  command->add_option("--preconditioner", options->preconditioner, suitable_preconditioners())
+  command
+      ->add_option("--preconditioner", options->preconditioner,
+                   suitable_preconditioners() + compositions_in_words())
       ->capture_default_str()
-      ->type_name("NAME");
+      ->type_name("NAME[:N]...");
   command
       ->add_option("--tolerance", options->tolerance,
                    "on |A x - M x lambda| / ((|A| + |lambda| |M|) |x|); default 1e-8 in double, "

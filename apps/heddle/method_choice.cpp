@@ -12,6 +12,14 @@ namespace heddle::cli {
 namespace {
 
 constexpr const char* automatic = "auto";
+constexpr const UnlistedMethod* unlisted[] = {&block_conjugate_gradient, &least_squares};
+
+/// Null where it is listed, or nothing.
+const UnlistedMethod* find_unlisted(const std::string& text) {
+  const auto* const found = std::find_if(std::begin(unlisted), std::end(unlisted),
+                                         [&](const auto* m) { return m->info.name == text; });
+  return found == std::end(unlisted) ? nullptr : *found;
+}
 
 /// As strict as conjugate gradient itself.
 double rounding_of(Precision precision) {
@@ -71,18 +79,28 @@ std::string methods_in_words() {
     }
     words += ", ";
   }
-  return words + std::string(least_squares_name) +
-         " (least squares, of any shape), or auto: one that the matrix allows";
+  for (const UnlistedMethod* const method : unlisted) {
+    words += std::string(method->info.name) + " (" + std::string(method->words) + "), ";
+  }
+  return words + "or auto: one that the matrix allows";
 }
 
 void check_method(const std::string& text) {
-  if (text == automatic || text == least_squares_name) return;
+  if (text == automatic || find_unlisted(text) != nullptr) return;
   try {
     find_method(text);
   } catch (const Error& error) {
-    throw Error(error.kind(), std::string(error.what()) + " " + std::string(least_squares_name) +
-                                  " " + automatic);
+    std::string names = error.what();
+    for (const UnlistedMethod* const method : unlisted) {
+      names += " " + std::string(method->info.name);
+    }
+    throw Error(error.kind(), names + " " + automatic);
   }
+}
+
+Objective objective_of(const MethodInfo& method, int systems) {
+  if (!is_listed(method)) return Objective::product(systems);
+  return {&method, method.restarts ? 1 : systems};
 }
 
 bool restarts(const std::string& text) {
@@ -93,26 +111,29 @@ bool restarts(const std::string& text) {
 }
 
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
-                           const PreconditionerInfo& preconditioner, const Device& device) {
+                           const ComposedChoice& preconditioner, const Device& device) {
+  if (const UnlistedMethod* const method = find_unlisted(text)) {
+    return {&method->info, "by --solver", false};
+  }
   if (text != automatic) return {&find_method(text), "by --solver", false};
-  if (preconditioner.varies) {
-    return {&find_method("fgmres"),
-            "the preconditioner " + std::string(preconditioner.name) + " varies", false};
+  if (preconditioner.varies()) {
+    return {&find_method("fgmres"), "the preconditioner " + preconditioner.text() + " varies",
+            false};
   }
   const Features found = features(matrix, Device::cpu(device.threads()));
   if (!found.has_adjoint) return {method_for_all(), "these entries have no adjoint", true};
   const double rounding = rounding_of(matrix.precision());
   const auto unless = [&](bool is_suited, const char* kind, MethodChoice choice) -> MethodChoice {
     if (is_suited) return choice;
-    return {method_for_all(),
-            "the preconditioner " + std::string(preconditioner.name) + " is not " + kind, true};
+    return {method_for_all(), "the preconditioner " + preconditioner.text() + " is not " + kind,
+            true};
   };
   if (found.symmetric_pattern && found.hermitian_defect <= rounding) {
-    return unless(preconditioner.is_hermitian, "Hermitian",
+    return unless(preconditioner.is_hermitian(), "Hermitian",
                   {&method_table().front(), "the matrix is Hermitian", true});
   }
   if (found.symmetric_pattern && found.has_transpose && found.symmetric_defect <= rounding) {
-    return unless(preconditioner.is_symmetric, "complex symmetric",
+    return unless(preconditioner.is_symmetric(), "complex symmetric",
                   {&find_method("cocr"), "the matrix is complex symmetric", true});
   }
   return {method_for_all(), "the matrix is not Hermitian", true};

@@ -6,11 +6,23 @@
 
 #include "heddle/method_info.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "heddle/tuning/objective.hpp"
 
 namespace heddle::cli {
 
-/// The --solver that is none of the table: `Lsmr`.
-inline constexpr std::string_view least_squares_name = "lsmr";
+/// A --solver that has no listing, and so no row of `method_table()`: a class of its own.
+struct UnlistedMethod {
+  MethodInfo info;         // but for the listing
+  std::string_view words;  // what help says of it
+};
+inline constexpr UnlistedMethod block_conjugate_gradient{
+    {.name = "block-cg", .title = "block conjugate gradient", .type = "", .header = ""},
+    "Hermitian positive definite, 1 to 16 right-hand sides in one Krylov space"};
+inline constexpr UnlistedMethod least_squares{
+    {.name = "lsmr", .title = "LSMR", .type = "", .header = ""}, "least squares, of any shape"};
+
+/// Whether it has a row of `method_table()`.
+inline bool is_listed(const MethodInfo& method) { return !method.type.empty(); }
 
 struct MethodChoice {
   const MethodInfo* method = &method_table().front();
@@ -28,6 +40,9 @@ std::string methods_in_words();
 /// Throws `Error` (usage) unless `text` is auto or names a method.
 void check_method(const std::string& text);
 
+/// What its plan is to make fast, with so many right-hand sides.
+Objective objective_of(const MethodInfo& method, int systems);
+
 /// Whether that method restarts after so many iterations.
 bool restarts(const std::string& text);
 
@@ -35,6 +50,6 @@ bool restarts(const std::string& text);
 /// matrices, COCR for complex symmetric ones, else, or where the preconditioner is not of that
 /// kind, the first one for all; looks at all entries.
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
-                           const PreconditionerInfo& preconditioner, const Device& device);
+                           const ComposedChoice& preconditioner, const Device& device);
 
 }  // namespace heddle::cli

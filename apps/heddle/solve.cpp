@@ -17,6 +17,7 @@
 #include "solve_options.hpp"
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
+#include "system_solver.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -44,6 +45,14 @@ void check(const SolveOptions& options, const Device& device) {
   }
   options.steps.check(options.method);
   check_least_squares(options);
+  if (options.method == block_conjugate_gradient.info.name &&
+      options.right_hand_sides > AnyBlockConjugateGradient::most_columns) {
+    throw Error(ErrorKind::usage, "--solver " + options.method + " solves up to " +
+                                      std::to_string(AnyBlockConjugateGradient::most_columns) +
+                                      " systems at once, not --right-hand-sides " +
+                                      std::to_string(options.right_hand_sides) +
+                                      "; the other solvers take any number");
+  }
   if (options.monitor && options.matrix.quiet) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
   }
@@ -103,10 +112,44 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   return settings;
 }
 
+/// The plan of the text. Iterations of a shifted matrix, and of methods without a listing, read the
+/// matrix itself: a copy in floats would serve nobody.
+PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
+                  const Device& device, const Profiles& profiles) {
+  const Objective objective = objective_of(method, options.right_hand_sides);
+  PlanChoice choice = choice_for(options.plan, matrix, device, objective, profiles);
+  if (options.shift != 0 || !is_listed(method)) choice.plan.layout.stored = StoredScalar::own;
+  return choice;
+}
+
+/// The exit status.
+int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
+  if (options.json) {
+    std::cout << text_of(to_json(outcome));
+  } else if (!options.matrix.quiet) {
+    print(outcome, device);
+  }
+  return outcome.report().converged() ? 0 : 1;
+}
+
+/// The middle one becomes that of the outcome.
+void take_median(std::vector<double> seconds, SolveOutcome& outcome) {
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  outcome.reports[outcome.reported].iterate_seconds = *middle;
+}
+
+/// One behind the other.
+void write_fields(const std::string& path, const std::vector<AnyField>& fields,
+                  const AnyEntry& entry, const Device& device, Progress* progress) {
+  const auto write = [&](const AnyField& all) { all.write(path, entry, progress); };
+  fields.size() == 1 ? write(fields.front()) : write(joined(fields, device));
+}
+
 int run_solve(const SolveOptions& options) {
   const Device device = options.matrix.on();
   check_method(options.method);
-  const PreconditionerChoice preconditioner = parse_preconditioner(preconditioner_of(options));
+  const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
@@ -128,10 +171,9 @@ int run_solve(const SolveOptions& options) {
   outcome.precision = matrix.precision();
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
-  outcome.method = choose_method(options.method, matrix, preconditioner.info(), device);
-  const Objective objective{outcome.method.method,
-                            outcome.method.method->restarts ? 1 : options.right_hand_sides};
-  outcome.choice = choice_for(options.plan, matrix, device, objective, profiles);
+  outcome.method = choose_method(options.method, matrix, preconditioner, device);
+  const MethodInfo& method = *outcome.method.method;
+  outcome.choice = choose(options, matrix, method, device, profiles);
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
@@ -141,7 +183,7 @@ int run_solve(const SolveOptions& options) {
   const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
   std::optional<AnyOperator> built;
-  std::optional<AnySolver> built_solver;
+  std::optional<SystemSolver> built_solver;
   const auto make_solver = [&] {
     built_solver.reset();
     built_solver.emplace(*built, *outcome.method.method, preconditioner, settings, options.shift);
@@ -154,7 +196,7 @@ int run_solve(const SolveOptions& options) {
           built.emplace(matrix, plan, device);
           make_solver();
         },
-        [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+        [&] { return choose(options, matrix, method, device, Profiles()); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::singular) throw;
     throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
@@ -189,31 +231,21 @@ int run_solve(const SolveOptions& options) {
     }
     seconds.push_back(outcome.report().iterate_seconds);
   }
-  std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
-  outcome.reports[outcome.reported].iterate_seconds =
-      seconds[static_cast<std::size_t>(options.repetitions) / 2];
+  take_median(std::move(seconds), outcome);
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
   }
 
   Stopwatch writing;
   if (options.output && !outcome.all_refused()) {
-    const auto write = [&](const AnyField& all) {
-      all.write(*options.output, matrix.entry(), progress.get());
-    };
-    x.size() == 1 ? write(x.front()) : write(joined(x, device));
+    write_fields(*options.output, x, matrix.entry(), device, progress.get());
   }
-  options.history.write(built_solver->history(outcome.reported), outcome.report(), tolerance,
-                        picture_title(outcome), system_in_words(outcome));
+  options.history.write(
+      history_of(built_solver->history(outcome.reported), outcome.report(), tolerance),
+      picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
-
-  if (options.json) {
-    std::cout << text_of(to_json(outcome));
-  } else if (!options.matrix.quiet) {
-    print(outcome, device);
-  }
-  return outcome.report().converged() ? 0 : 1;
+  return tell(options, outcome, device);
 }
 
 }  // namespace
@@ -245,9 +277,10 @@ void add_solve(CLI::App& app, int& status) {
       ->capture_default_str()
       ->type_name("NAME");
   command
-      ->add_option("--preconditioner", options->preconditioner,
-                   preconditioners_in_words() + " [jacobi, or none with --shift]")
-      ->type_name("NAME[:N]");
+      ->add_option(
+          "--preconditioner", options->preconditioner,
+          preconditioners_in_words() + compositions_in_words() + " [jacobi, or none with --shift]")
+      ->type_name("NAME[:N]...");
   command
       ->add_option("--shift", options->shift,
                    "solve (A + SIGMA I) x = b with this real number, without storing that matrix")

@@ -15,13 +15,19 @@ namespace heddle::cli {
 
 namespace {
 
-void write_table(const std::string& path, const std::vector<double>& history) {
+void write_table(const std::string& path, const std::vector<HistoryCurve>& curves) {
   OutputFile file(path);
-  file.write("iteration,relative_residual\n");
-  char line[64];
-  for (std::size_t i = 0; i < history.size(); ++i) {
-    const int length = std::snprintf(line, sizeof line, "%zu,%.17g\n", i, history[i]);
-    file.write(std::string_view(line, static_cast<std::size_t>(length)));
+  file.write("iteration");
+  for (const HistoryCurve& curve : curves) file.write("," + curve.column);
+  file.write("\n");
+  char number[64];
+  for (std::size_t i = 0; i < curves.front().values->size(); ++i) {
+    std::string line = std::to_string(i);
+    for (const HistoryCurve& curve : curves) {
+      std::snprintf(number, sizeof number, ",%.17g", curve.values->at(i));
+      line += number;
+    }
+    file.write(line + "\n");
   }
   file.commit();
 }
@@ -66,38 +72,54 @@ std::string shown(double residual) {
   return text;
 }
 
-report::Chart chart_of(const std::vector<double>& history, const Report& report, double tolerance) {
+report::Chart chart_of(const SolveHistory& history) {
+  constexpr int line_colours[] = {0, 2}, end_colours[] = {3, 4};
   report::Chart chart;
   chart.width = 960;
   chart.height = 500;
   chart.x = {"iterations", false, iteration_tick};
-  chart.y = {"relative residual |r| / |b|", true, report::power_tick};
-  chart.series.push_back(
-      {"residual of the recurrence", 0, 0, true, report::Mark::none, points_of(history)});
-  const auto last = static_cast<double>(report.iterations);
-  const auto mark = [&](const std::string& name, int colour, report::Mark kind, double residual) {
+  chart.y = {history.axis, true, report::power_tick};
+  const auto last = static_cast<double>(history.iterations);
+  const auto mark = [&](const std::string& name, int colour, report::Mark kind, double value) {
     report::Point point;
     point.x = last;
-    point.y = residual;
+    point.y = value;
     point.hint = name;
     chart.series.push_back({name, colour, 0, false, kind, {point}});
   };
-  const std::string end = std::string(name(report.status)) + " after " +
-                          readable_count(report.iterations) +
-                          (report.iterations == 1 ? " iteration" : " iterations");
-  if (std::isfinite(report.residual) && report.residual > 0) {
-    mark("|b - A x| / |b| computed from x: " + shown(report.residual), 3, report::Mark::diamond,
-         report.residual);
+  for (std::size_t k = 0; k < history.curves.size(); ++k) {
+    const HistoryCurve& curve = history.curves[k];
+    chart.series.push_back(
+        {curve.name, line_colours[k], 0, true, report::Mark::none, points_of(*curve.values)});
+    if (std::isfinite(curve.end) && curve.end > 0) {
+      mark(curve.computed + " computed from x: " + shown(curve.end), end_colours[k],
+           report::Mark::diamond, curve.end);
+    }
   }
   // Last, so that nothing hides it.
-  if (!history.empty()) mark(end, 1, report::Mark::disc, history.back());
-  if (tolerance > 0) {
-    chart.limit = {tolerance, "tolerance " + report::power_tick(tolerance), true};
+  const std::vector<double>& first = *history.curves.front().values;
+  if (!first.empty()) {
+    mark(std::string(name(history.status)) + " after " + readable_count(history.iterations) +
+             (history.iterations == 1 ? " iteration" : " iterations"),
+         1, report::Mark::disc, first.back());
+  }
+  if (history.tolerance > 0) {
+    chart.limit = {history.tolerance, "tolerance " + report::power_tick(history.tolerance), true};
   }
   return chart;
 }
 
 }  // namespace
+
+SolveHistory history_of(const std::vector<double>& residuals, const Report& report,
+                        double tolerance) {
+  return {{{"relative_residual", "residual of the recurrence", &residuals, "|b - A x| / |b|",
+            report.residual}},
+          "relative residual |r| / |b|",
+          tolerance,
+          report.status,
+          report.iterations};
+}
 
 void HistoryOptions::add_to(CLI::App& command) {
   command.add_option("--history", table_, "where to write the residuals as CSV")->type_name("FILE");
@@ -116,12 +138,11 @@ void HistoryOptions::add_outputs(RunFiles& files) const {
   }
 }
 
-void HistoryOptions::write(const std::vector<double>& history, const Report& report,
-                           double tolerance, const std::string& title,
+void HistoryOptions::write(const SolveHistory& history, const std::string& title,
                            const std::string& words) const {
-  if (table_) write_table(*table_, history);
+  if (table_) write_table(*table_, history.curves);
   if (!picture_) return;
-  report::Chart chart = chart_of(history, report, tolerance);
+  report::Chart chart = chart_of(history);
   chart.title = title;
   write_file(*picture_, report::picture_of(chart, words));
 }

@@ -11,6 +11,26 @@
 
 namespace heddle::cli {
 
+/// A number by iteration, from 0: what the recurrence says.
+struct HistoryCurve {
+  std::string column;  // of the table
+  std::string name;    // in the picture
+  const std::vector<double>* values;
+  std::string computed;  // what was computed from x in the end, and it
+  double end = 0;
+};
+
+struct SolveHistory {
+  std::vector<HistoryCurve> curves;  // as long as one another; the tolerance is on the first
+  std::string axis;
+  double tolerance = 0;  // 0: none
+  Status status = Status::converged;
+  long long iterations = 0;
+};
+/// The residuals of a system.
+SolveHistory history_of(const std::vector<double>& residuals, const Report& report,
+                        double tolerance);
+
 class HistoryOptions {
  public:
   void add_to(CLI::App& command);
@@ -19,9 +39,8 @@ class HistoryOptions {
   /// Throws `Error` (usage) for a picture of another kind.
   void add_outputs(RunFiles& files) const;
 
-  /// `title` and `words` go above the picture, `tolerance` (unless 0) is a line in it.
-  void write(const std::vector<double>& history, const Report& report, double tolerance,
-             const std::string& title, const std::string& words) const;
+  /// `title` and `words` go above the picture.
+  void write(const SolveHistory& history, const std::string& title, const std::string& words) const;
 
  private:
   std::optional<std::string> table_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 #include "method_choice.hpp"
 #include "readable.hpp"
 #include "right_hand_side.hpp"
+#include "solve_history.hpp"
+#include "solve_watch.hpp"
 #include "stopwatch.hpp"
 
 namespace heddle::cli {
@@ -43,8 +46,6 @@ void refuse_other_options(const SolveOptions& options, const std::string& reason
     refuse("--preconditioner " + *options.preconditioner, "it takes none");
   }
   if (options.shift != 0) refuse("--shift", "see --damping");
-  if (options.history.wanted()) refuse("--history or --plot", "it records none");
-  if (options.monitor) refuse("--monitor", "it has no table");
   if (options.right_hand_sides != 1) refuse("--right-hand-sides", "it solves one at a time");
 }
 
@@ -64,7 +65,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["condition"] = number_or_null(report.condition);
   json["error"] = solved.error ? number_or_null(*solved.error) : nlohmann::ordered_json();
   json["damping"] = options.damping.value_or(0);
-  json["solver"] = least_squares_name;
+  json["solver"] = least_squares.info.name;
   json["solver_reason"] = solved.reason;
   json["preconditioner"] = "none";
   json["plan"] = solved.choice.text();
@@ -84,6 +85,11 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
                    {"write", solved.write_seconds}};
   json["bytes_per_iteration"] = report.bytes_per_iteration;
   return json;
+}
+
+/// What the tolerance is on.
+std::string gradient_in_words(bool is_damped) {
+  return std::string("|A* r") + (is_damped ? " - D^2 x" : "") + "| / (|A| |r|)";
 }
 
 void print(const SolveOptions& options, const LeastSquaresProblem& problem, const Solved& solved) {
@@ -109,8 +115,8 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
               report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
               report.detail.empty() ? "" : ")");
   std::printf("residual   |r| / |b| = %.3e for r = b - A x, computed from x\n", report.residual);
-  std::printf("gradient   |A* r%s| / (|A| |r|) = %.3e, computed from x; |A| is about %.2e%s\n",
-              damping != 0 ? " - D^2 x" : "", report.gradient, report.matrix_norm,
+  std::printf("gradient   %s = %.3e, computed from x; |A| is about %.2e%s\n",
+              gradient_in_words(damping != 0).c_str(), report.gradient, report.matrix_norm,
               report.restarts > 0
                   ? (", after " + std::to_string(report.restarts) + " restarts").c_str()
                   : "");
@@ -133,33 +139,50 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
   }
 }
 
-LeastSquaresOptions settings_of(const SolveOptions& options, Progress* progress) {
+LeastSquaresOptions least_squares_settings(const SolveOptions& options, SolveWatch& watch) {
   LeastSquaresOptions settings;
   settings.damping = options.damping.value_or(0);
   if (options.tolerance) settings.tolerance = *options.tolerance;
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
-  if (progress != nullptr) {
-    settings.observer = [progress](const SolveProgress& now) {
-      char text[64];
-      std::snprintf(text, sizeof text, "iteration %lld, gradient %.1e", now.iteration,
-                    now.relative_residual);
-      progress->report(-1, text);
-      return true;
-    };
-  }
+  settings.record_history = options.history.wanted();
+  watch.listen(settings);
   return settings;
+}
+
+report::ConvergenceNames table_names(bool is_damped) {
+  return {"gradient", "|r| / |b|", gradient_in_words(is_damped)};
+}
+
+void write_history(const SolveOptions& options, const AnyMatrix& matrix, const Solved& solved,
+                   const LeastSquaresHistory& history, double tolerance) {
+  const LeastSquaresReport& report = solved.report;
+  const std::string gradient = gradient_in_words(options.damping.value_or(0) != 0);
+  const std::string size =
+      readable_count(matrix.rows()) + " x " + readable_count(matrix.columns()) + " ";
+  options.history.write({{{"relative_gradient", "gradient " + gradient + " of the recurrence",
+                           &history.gradients, gradient, report.gradient},
+                          {"relative_residual", "residual |r| / |b| of the recurrence",
+                           &history.residuals, "|b - A x| / |b|", report.residual}},
+                         "relative gradient and residual",
+                         tolerance,
+                         report.status,
+                         report.iterations},
+                        std::filesystem::path(options.matrix.path).filename().string() + ": lsmr",
+                        size + std::string(matrix.entry().name()) + " entries (" +
+                            std::string(name(matrix.precision())) +
+                            "), b = " + solved.right_hand_side);
 }
 
 }  // namespace
 
 void check_least_squares(const SolveOptions& options) {
-  if (options.method == least_squares_name) refuse_other_options(options, "by --solver");
+  if (options.method == least_squares.info.name) refuse_other_options(options, "by --solver");
   if (!options.damping) return;
   if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
     throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
   }
-  if (options.method != "auto" && options.method != least_squares_name) {
+  if (options.method != "auto" && options.method != least_squares.info.name) {
     throw Error(ErrorKind::usage,
                 "--damping is of least squares: give --solver lsmr, not " + options.method);
   }
@@ -167,7 +190,7 @@ void check_least_squares(const SolveOptions& options) {
 
 std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix) {
-  if (options.method == least_squares_name) return "by --solver";
+  if (options.method == least_squares.info.name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
   if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
@@ -188,7 +211,11 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   solved.read_seconds = read_seconds + choosing.seconds();
 
   Stopwatch building;
-  const LeastSquaresOptions settings = settings_of(options, progress);
+  const double tolerance =
+      options.tolerance.value_or(matrix.precision() == Precision::single_precision ? 1e-5 : 1e-8);
+  SolveWatch watch(progress);
+  if (options.monitor) watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
+  const LeastSquaresOptions settings = least_squares_settings(options, watch);
   if (progress != nullptr) progress->erase();
   std::optional<AnyOperator> A;
   std::optional<AnyLeastSquares> solver;
@@ -216,7 +243,9 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   std::vector<double> seconds;
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     x = guess;
+    watch.begin(*solver);
     solved.report = solver->solve(given.b.front(), x);
+    watch.end(solved.report);
     seconds.push_back(solved.report.iterate_seconds);
   }
   std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
@@ -230,6 +259,7 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   if (options.output && solved.report.status != Status::not_finite) {
     x.write(*options.output, matrix.entry(), progress);
   }
+  write_history(options, matrix, solved, solver->history(), tolerance);
   solved.write_seconds = writing.seconds();
   if (progress != nullptr) progress->erase();
   if (options.json) {

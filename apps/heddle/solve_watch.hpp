@@ -5,9 +5,10 @@
 #include <optional>
 
 #include "convergence_table.hpp"
-#include "heddle/runtime/any_solver.hpp"
+#include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/tools/progress.hpp"
 #include "method_choice.hpp"
+#include "system_solver.hpp"
 
 namespace heddle::cli {
 
@@ -17,22 +18,28 @@ class SolveWatch {
   explicit SolveWatch(TerminalProgress* progress) : progress_(progress) {}
 
   /// With the table too; solvers then record their history.
-  void show_table(double tolerance);
+  void show_table(double tolerance, report::ConvergenceNames names = {});
 
   /// Sets the observer, if anything is to be shown. This must outlive the solver.
   void listen(SolverOptions& settings);
+  void listen(LeastSquaresOptions& settings);
 
-  /// Around each solve, first of all and last of all. While it runs its first system is shown, in
-  /// the end the one of the report.
-  void begin(const AnySolver& solver, const MethodChoice& method);
+  /// Around each solve, first of all and last of all. While it runs its first system is shown, or
+  /// the largest residual of a block, in the end the one of the report.
+  void begin(const SystemSolver& solver, const MethodChoice& method);
   void end(const Report& report, std::size_t system);
+  void begin(const AnyLeastSquares& solver);
+  void end(const LeastSquaresReport& report);
 
  private:
   void see(const SolveProgress& now);
+  void see(const LeastSquaresProgress& now);
+  void show_in_place(const SolveProgress& now, const char* what);
 
   TerminalProgress* progress_;
   std::optional<report::ConvergenceTable> table_;
-  const AnySolver* solver_ = nullptr;
+  const SystemSolver* solver_ = nullptr;
+  const AnyLeastSquares* least_squares_ = nullptr;
   const MethodInfo* method_ = nullptr;
 };
 

@@ -20,15 +20,18 @@ std::string printed(const char* format, double value) {
   return text;
 }
 
-/// One line of aligned columns.
-std::string aligned(const std::string& iteration, const std::string& residual,
-                    const std::string& ratio, const std::string& seconds,
+/// One line of aligned columns; that of `beside` only where it is not empty.
+std::string aligned(const std::string& iteration, const std::string& value,
+                    const std::string& beside, const std::string& ratio, const std::string& seconds,
                     const std::string& iterations_left, const std::string& seconds_left,
                     const std::string& note) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%9s  %10s  %8s  %8s  %15s  %12s", iteration.c_str(),
-                residual.c_str(), ratio.c_str(), seconds.c_str(), iterations_left.c_str(),
-                seconds_left.c_str());
+  constexpr std::size_t width = 10;
+  const std::string padding(beside.size() < width ? width - beside.size() : 0, ' ');
+  const std::string second = beside.empty() ? "" : "  " + padding + beside;
+  char text[200];
+  std::snprintf(text, sizeof text, "%9s  %10s%s  %8s  %8s  %15s  %12s", iteration.c_str(),
+                value.c_str(), second.c_str(), ratio.c_str(), seconds.c_str(),
+                iterations_left.c_str(), seconds_left.c_str());
   return note.empty() ? std::string(text) + "\n" : text + ("  " + note) + "\n";
 }
 
@@ -59,16 +62,16 @@ double factor_between(const SolveProgress& before, const SolveProgress& after) {
 
 }  // namespace
 
-ConvergenceTable::ConvergenceTable(double tolerance, Write write)
-    : tolerance_(tolerance), write_(std::move(write)) {}
+ConvergenceTable::ConvergenceTable(double tolerance, Write write, ConvergenceNames names)
+    : tolerance_(tolerance), write_(std::move(write)), names_(std::move(names)) {}
 
-std::string ConvergenceTable::headings() {
-  return aligned("iteration", "|r| / |b|", "over 10", "seconds", "iterations left", "seconds left",
-                 "");
+std::string ConvergenceTable::headings(const ConvergenceNames& names) {
+  return aligned("iteration", names.value, names.beside, "over 10", "seconds", "iterations left",
+                 "seconds left", "");
 }
 
 void ConvergenceTable::begin(const std::string& words) {
-  if (!is_headed_) write_(headings());
+  if (!is_headed_) write_(headings(names_));
   is_headed_ = true;
   if (!words.empty()) write_(words + "\n");
   rows_.clear();
@@ -78,14 +81,15 @@ void ConvergenceTable::begin(const std::string& words) {
   fresh_from_ = 0;
 }
 
-void ConvergenceTable::begin_rows(const std::vector<double>& history) {
+void ConvergenceTable::begin_rows(const std::vector<double>& history, double beside) {
   if (!rows_.empty() || history.empty()) return;
-  add_row({0, history.front(), 0}, "");
+  add_row({0, history.front(), 0}, beside, "");
   known_ = 1;
 }
 
-bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& history) {
-  begin_rows(history);
+bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& history,
+                           double beside) {
+  begin_rows(history, beside);
   if (history.size() > known_) {
     known_ = history.size();
     fresh_from_ = static_cast<long long>(known_) - 1;
@@ -95,19 +99,32 @@ bool ConvergenceTable::see(const SolveProgress& now, const std::vector<double>& 
   if (!rows_.empty() && now.iteration <= last.iteration) return false;
   const double wait = std::max(longest_wait, share_to_wait * now.seconds);
   if (now.iteration < next_ && now.seconds - last.seconds < wait) return false;
-  add_row(now, take_note());
+  add_row(now, beside, take_note());
   return true;
 }
 
 void ConvergenceTable::end(const Report& report, const std::vector<double>& history) {
-  begin_rows(history);
-  if (!history.empty() && !rows_.empty() && report.iterations > rows_.back().iteration) {
-    add_row({report.iterations, history.back(), report.iterate_seconds}, take_note());
+  end({.status = report.status,
+       .detail = report.detail,
+       .iterations = report.iterations,
+       .seconds = report.iterate_seconds,
+       .value = report.residual},
+      history);
+}
+
+void ConvergenceTable::end(const ConvergenceEnd& end, const std::vector<double>& history) {
+  begin_rows(history, end.last_beside);
+  if (!history.empty() && !rows_.empty() && end.iterations > rows_.back().iteration) {
+    add_row({end.iterations, history.back(), end.seconds}, end.last_beside, take_note());
   }
-  std::string note = std::string(name(report.status)) + "; |b - A x| / |b| computed from x";
-  if (!report.detail.empty()) note += "; " + std::string(report.detail);
-  write_(aligned("end", printed("%.3e", report.residual), "-",
-                 seconds_in_words(report.iterate_seconds), "-", "-", note));
+  std::string note = std::string(name(end.status)) + "; " + names_.computed + " computed from x";
+  if (!end.detail.empty()) note += "; " + std::string(end.detail);
+  write_(aligned("end", printed("%.3e", end.value), beside_in_words(end.beside), "-",
+                 seconds_in_words(end.seconds), "-", "-", note));
+}
+
+std::string ConvergenceTable::beside_in_words(double beside) const {
+  return names_.beside.empty() ? "" : printed("%.3e", beside);
 }
 
 std::string ConvergenceTable::take_note() {
@@ -125,7 +142,7 @@ const SolveProgress* ConvergenceTable::row_at_most(long long iteration) const {
   return found == rows_.rend() ? nullptr : &*found;
 }
 
-void ConvergenceTable::add_row(const SolveProgress& now, const std::string& note) {
+void ConvergenceTable::add_row(const SolveProgress& now, double beside, const std::string& note) {
   std::string ratio = "-", iterations_left = "-", seconds_left = "-";
   // Residuals of most methods jump: the ratio is over ten iterations at least, and what is left
   // follows from the last half of them.
@@ -145,8 +162,9 @@ void ConvergenceTable::add_row(const SolveProgress& now, const std::string& note
       seconds_left = seconds_in_words(left * seconds_each);
     }
   }
-  write_(aligned(std::to_string(now.iteration), printed("%.3e", now.relative_residual), ratio,
-                 seconds_in_words(now.seconds), iterations_left, seconds_left, note));
+  write_(aligned(std::to_string(now.iteration), printed("%.3e", now.relative_residual),
+                 beside_in_words(beside), ratio, seconds_in_words(now.seconds), iterations_left,
+                 seconds_left, note));
   rows_.push_back(now);
   next_ = due_after(now.iteration);
 }

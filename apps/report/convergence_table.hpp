@@ -3,11 +3,29 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/report.hpp"
 
 namespace heddle::report {
+
+/// What is in a table: by default the residual of a system.
+struct ConvergenceNames {
+  std::string value = "|r| / |b|";
+  std::string beside;                        // a second number, empty where there is none
+  std::string computed = "|b - A x| / |b|";  // the value of the end, computed from x
+};
+
+/// How a solve has ended.
+struct ConvergenceEnd {
+  Status status = Status::converged;
+  std::string_view detail = {};
+  long long iterations = 0;
+  double seconds = 0;
+  double value = 0;                    // computed from x
+  double beside = 0, last_beside = 0;  // computed from x, and by the last iteration
+};
 
 /// Rows at iterations 0, 1, 2, 5 and 10, then nine for each factor of ten up to 10 000 and three
 /// beyond, and one where the last one is 2 s old, or a fifth of all seconds if that is more. So an
@@ -17,8 +35,8 @@ class ConvergenceTable {
   /// Gets whole lines, each with its line break.
   using Write = std::function<void(const std::string&)>;
 
-  /// `tolerance` is on the relative residual, 0 where there is none.
-  ConvergenceTable(double tolerance, Write write);
+  /// `tolerance` is on the value, 0 where there is none.
+  ConvergenceTable(double tolerance, Write write, ConvergenceNames names = {});
 
   /// A solve begins. The first one writes the headings. `words`, unless empty, become a line.
   void begin(const std::string& words);
@@ -26,23 +44,27 @@ class ConvergenceTable {
   /// After an iteration. `history`: the relative residuals so far, from that of the guess on, of
   /// all runs that have ended (`KrylovSolver::history` during a solve). It grows where a true
   /// residual was computed, which the next row then tells. Returns whether a row was written.
-  bool see(const SolveProgress& now, const std::vector<double>& history);
+  bool see(const SolveProgress& now, const std::vector<double>& history, double beside = 0);
 
   /// The solve has ended: the last iteration, unless it is there, and a row of the true residual
   /// and the status. `history` is whole now.
   void end(const Report& report, const std::vector<double>& history);
+  void end(const ConvergenceEnd& end, const std::vector<double>& history);
 
-  static std::string headings();
+  static std::string headings(const ConvergenceNames& names = {});
 
  private:
-  void begin_rows(const std::vector<double>& history);
-  void add_row(const SolveProgress& now, const std::string& note);
+  void begin_rows(const std::vector<double>& history, double beside);
+  void add_row(const SolveProgress& now, double beside, const std::string& note);
+  /// Empty where there is no second number.
+  std::string beside_in_words(double beside) const;
   std::string take_note();
   /// The last row of that iteration or one before, or null.
   const SolveProgress* row_at_most(long long iteration) const;
 
   double tolerance_;
   Write write_;
+  ConvergenceNames names_;
   bool is_headed_ = false;
   // Of this solve:
   std::vector<SolveProgress> rows_;

@@ -61,7 +61,8 @@ class HEDDLE_EXPORT BlockConjugateGradient {
   /// A column that is not finite ends as `not_finite` by itself and keeps its guess. A matrix or
   /// preconditioner that is not definite, a limit and the observer end all columns that have not
   /// converged by then. Iterations are those of the block up to the last run that the column took
-  /// part in; the observer sees the largest relative residual of those columns. The same bits for
+  /// part in, bytes a column's share of what one moves; the observer sees the largest relative
+  /// residual of those columns. The same bits for
   /// any number of threads. Throws `Error` for fields that do not fit, and memory, before anything
   /// is allocated, where the block's do not: the first solve allocates for its number of columns, a
   /// later one of more columns again.
@@ -72,7 +73,7 @@ class HEDDLE_EXPORT BlockConjugateGradient {
   }
 
   /// Relative residuals of a column by the recurrence, from iteration 0, if the options ask for
-  /// them; of columns of the last solve, from 0.
+  /// them; of columns of the last solve, from 0. During a solve those of runs that have ended.
   const std::vector<double>& history(int column) const;
 
   /// Bytes that it has allocated, but for what the preconditioner has.

@@ -8,7 +8,7 @@ namespace heddle {
 
 /// GMRES, see heddle/gmres.hpp, that keeps a second vector for each iteration between restarts: any
 /// preconditioner will do, such as a solver (heddle/solver_preconditioner.hpp). Without one it is
-/// GMRES.
+/// GMRES. On a GPU a cycle of m iterations applies the preconditioner m + 1 times.
 template <class S>
 class HEDDLE_EXPORT Fgmres final : public KrylovSolver<S> {
  public:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
@@ -19,6 +20,17 @@ template <class S>
 class LsmrLoop;
 }
 
+/// Its `relative_residual` is the recurrence's |A* r - d^2 x| / (|A| |r|), which the tolerance is
+/// about.
+struct HEDDLE_EXPORT LeastSquaresProgress : SolveProgress {
+  double residual = 0;  // |r| / |b|; with damping |r| counts d x
+};
+
+/// Both by the recurrence, from iteration 0.
+struct HEDDLE_EXPORT LeastSquaresHistory {
+  std::vector<double> residuals, gradients;
+};
+
 struct HEDDLE_EXPORT LeastSquaresOptions {
   static constexpr double by_precision = -1;
 
@@ -30,8 +42,10 @@ struct HEDDLE_EXPORT LeastSquaresOptions {
   double tolerance = by_precision;
   long long max_iterations = 10000;
   double time_limit = std::numeric_limits<double>::infinity();  // seconds
-  /// Called before each iteration with the recurrence's |A* r| / (|A| |r|); false cancels.
-  std::function<bool(const SolveProgress&)> observer = {};
+  /// Called before each iteration; false cancels.
+  std::function<bool(const LeastSquaresProgress&)> observer = {};
+  /// Keep what `LeastSquaresProgress` tells of every iteration, see `Lsmr::history`.
+  bool record_history = false;
 };
 
 /// The result of one solve. Norms are 2-norms over all components; r = b - A x.
@@ -82,6 +96,9 @@ class HEDDLE_EXPORT Lsmr {
   /// the operator's bases, in the GPU's memory or the host's. Throws `Error` for fields that do not
   /// fit; what happens while iterating is the status. Repeats its bits, for any number of threads.
   LeastSquaresReport solve(const FieldView<const S>& b, const FieldView<S>& x);
+
+  /// Of the last solve, if the options ask for it; during a solve of runs that have ended.
+  const LeastSquaresHistory& history() const;
 
   /// Bytes that it has allocated, but for what A* has.
   long long memory() const;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "any_preconditioner.hpp"
+#include "any_views.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 
 namespace heddle {
@@ -43,8 +44,7 @@ detail::SlicedOperator<S> mass_operator(const detail::SlicedOperator<S>& matrix,
 }  // namespace
 
 AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
-                               const PreconditionerChoice& preconditioner,
-                               const EigenOptions& options)
+                               const ComposedChoice& preconditioner, const EigenOptions& options)
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
         std::optional<OperatorReference<S>> of_mass;
         if (mass != nullptr) {
@@ -60,9 +60,7 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {
   return std::visit(
       [&]<class S>(const std::unique_ptr<Lobpcg<S>>& solver) {
-        std::vector<FieldView<S>> views;
-        for (AnyField& field : x) views.push_back(field.view<S>());
-        return solver->solve(views);
+        return solver->solve(views_of<S>(x));
       },
       solver_);
 }

@@ -20,6 +20,10 @@ LeastSquaresReport AnyLeastSquares::solve(const AnyField& b, AnyField& x) {
       solver_);
 }
 
+const LeastSquaresHistory& AnyLeastSquares::history() const {
+  return std::visit([](const auto& solver) -> const auto& { return solver->history(); }, solver_);
+}
+
 long long AnyLeastSquares::memory() const {
   return adjoint_memory_ + std::visit([](const auto& solver) { return solver->memory(); }, solver_);
 }

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/block_jacobi.hpp"
+#include "heddle/composed_preconditioner.hpp"
 #include "heddle/conjugate_residual.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
+#include "heddle/operator_algebra.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
 #include "heddle/solver_preconditioner.hpp"
@@ -27,8 +31,8 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const detail::SlicedOperato
 
 /// Null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOperator<S>& matrix,
-                                                       const PreconditionerChoice& choice) {
+std::shared_ptr<Preconditioner<S>> make_part(const detail::SlicedOperator<S>& matrix,
+                                             const PreconditionerChoice& choice) {
   const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(matrix); };
   switch (choice.kind) {
     case PreconditionerKind::none:
@@ -54,12 +58,11 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOpera
   return nullptr;
 }
 
-/// The same over an operator that stores nothing: of products alone, without Jacobi. Throws `Error`
-/// (usage) for a kind that needs entries.
+/// The same over an operator that stores nothing: of products alone, without Jacobi. Null for a
+/// kind that needs entries.
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
-    const OperatorReference<S>& matrix, const PreconditionerChoice& choice) {
-  check_needs_no_entries(choice);
+std::shared_ptr<Preconditioner<S>> make_part_of_products(const OperatorReference<S>& matrix,
+                                                         const PreconditionerChoice& choice) {
   switch (choice.kind) {
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, ChebyshevOptions{.degree = choice.number});
@@ -69,5 +72,62 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
       return nullptr;
   }
 }
+
+/// `make` makes a part. Parts and products that are written alike are one object, so that what
+/// reads the same from both ends is Hermitian. Null for none.
+template <class S, class Make>
+std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
+                                           const ComposedChoice& choice, const Make& make) {
+  using Shared = std::shared_ptr<Preconditioner<S>>;
+  std::vector<std::pair<PreconditionerChoice, Shared>> parts;
+  std::vector<std::pair<ComposedChoice::Product, Shared>> products;
+  const auto once = [](auto& known, const auto& key, const auto& make_it) {
+    for (const auto& [other, made] : known) {
+      if (other == key) return made;
+    }
+    return known.emplace_back(key, make_it(key)).second;
+  };
+  const auto product_of = [&](const ComposedChoice::Product& product) -> Shared {
+    std::vector<Shared> factors;
+    for (const auto& part : product) factors.push_back(once(parts, part, make));
+    if (factors.size() == 1) return factors.front();
+    return std::make_shared<ProductPreconditioner<S>>(matrix, std::move(factors));
+  };
+  std::vector<Shared> terms;
+  for (const auto& product : choice.terms()) terms.push_back(once(products, product, product_of));
+  if (terms.size() == 1) return terms.front();
+  return std::make_shared<MultiplicativePreconditioner<S>>(matrix, std::move(terms));
+}
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOperator<S>& matrix,
+                                                       const ComposedChoice& choice) {
+  return compose<S>(matrix, choice,
+                    [&](const PreconditionerChoice& part) { return make_part(matrix, part); });
+}
+/// Throws `Error` (usage) for a part that needs entries.
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
+    const OperatorReference<S>& matrix, const ComposedChoice& choice) {
+  check_needs_no_entries(choice);
+  return compose<S>(matrix, choice, [&](const PreconditionerChoice& part) {
+    return make_part_of_products<S>(matrix, part);
+  });
+}
+
+/// A, or A + shift I, which is not stored, and its preconditioner.
+template <class S>
+struct PreconditionedSystem {
+  PreconditionedSystem(const detail::SlicedOperator<S>& A, const ComposedChoice& choice,
+                       double shift)
+      : matrix(A) {
+    if (shift != 0) matrix = shifted(A, static_cast<S>(shift));
+    preconditioner = shift != 0 ? make_preconditioner_of_products<S>(matrix, choice)
+                                : make_preconditioner(A, choice);
+  }
+
+  OperatorReference<S> matrix;
+  std::shared_ptr<Preconditioner<S>> preconditioner;
+};
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 #include "heddle/runtime/any_solver.hpp"
 
 #include "any_preconditioner.hpp"
+#include "any_views.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
 #include "heddle/chebyshev_iteration.hpp"
@@ -11,7 +12,6 @@
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/operator.hpp"
-#include "heddle/operator_algebra.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"
@@ -23,18 +23,13 @@ namespace {
 /// The method of the table.
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matrix,
-                                           const MethodInfo& method,
-                                           const PreconditionerChoice& choice,
+                                           const MethodInfo& method, const ComposedChoice& choice,
                                            const SolverOptions& options, double shift) {
-  OperatorReference<S> system(matrix);
-  if (shift != 0) system = shifted(matrix, static_cast<S>(shift));
-  std::shared_ptr<Preconditioner<S>> preconditioner =
-      shift != 0 ? make_preconditioner_of_products<S>(system, choice)
-                 : make_preconditioner(matrix, choice);
+  PreconditionedSystem<S> system(matrix, choice, shift);
   std::unique_ptr<KrylovSolver<S>> solver;
   const auto take = [&]<template <class> class Solver>(const MethodInfo& row) {
     if (row.name != method.name) return;
-    solver = std::make_unique<Solver<S>>(system, std::move(preconditioner), options);
+    solver = std::make_unique<Solver<S>>(system.matrix, std::move(system.preconditioner), options);
   };
   take.template operator()<ConjugateGradient>(method_rows::conjugate_gradient);
   take.template operator()<BiCGStab>(method_rows::bicgstab);
@@ -101,7 +96,7 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 }
 
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-                     const PreconditionerChoice& preconditioner, const SolverOptions& options,
+                     const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
     : solver_(matrix.visit([&](const auto& A) -> decltype(solver_) {
         return solver_of(A, method, preconditioner, options, shift);
@@ -118,11 +113,7 @@ Report AnySolver::solve(const AnyField& b, AnyField& x) {
 std::vector<Report> AnySolver::solve(std::span<const AnyField> b, std::span<AnyField> x) {
   return std::visit(
       [&]<class S>(const std::unique_ptr<KrylovSolver<S>>& solver) {
-        std::vector<FieldView<const S>> from;
-        std::vector<FieldView<S>> to;
-        for (const AnyField& field : b) from.push_back(field.view<S>());
-        for (AnyField& field : x) to.push_back(field.view<S>());
-        return solver->solve(from, to);
+        return solver->solve(views_of<S>(b), views_of<S>(x));
       },
       solver_);
 }

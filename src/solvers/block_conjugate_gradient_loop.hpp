@@ -62,7 +62,9 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     std::vector<Report> reports(b.size());
     for (std::size_t j = 0; j < columns_.size(); ++j) bring_out(j, x[j], reports[j]);
     device_.synchronize();
+    const long long bytes = bytes_of_column(static_cast<int>(b.size()));
     for (Report& report : reports) {
+      report.bytes_per_iteration = bytes;
       report.iterate_seconds = iterated - permuted;
       report.permute_seconds = elapsed() - report.iterate_seconds;
     }
@@ -77,6 +79,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     SolveState<T> state{};
     int end_of_run = device::loop_runs;  // of its last one
     T least = 0;                         // |r|^2, when it was halved last
+    std::vector<double> residuals;       // of the run that goes on, for the history
   };
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -93,7 +96,27 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   }
   void record(std::size_t j, T squared) {
     if (!this->system().options.record_history) return;
-    this->history[j].push_back(relative(columns_[j].state, squared));
+    columns_[j].residuals.push_back(relative(columns_[j].state, squared));
+  }
+  void add_to_history(std::size_t j) {
+    std::vector<double>& from = columns_[j].residuals;
+    this->history[j].insert(this->history[j].end(), from.begin(), from.end());
+    from.clear();
+  }
+
+  /// What one column of so many moves in an iteration without dependent directions, as modelled:
+  /// columns share passes over the matrix, and on a CPU those over the fields (field_block.hpp).
+  long long bytes_of_column(int columns) const {
+    const long long alone = matrix_.bytes_of_product();
+    if (alone == 0) return 0;
+    const long long field = x_.front().scalars() * static_cast<long long>(sizeof(S));
+    const long long of_matrix = std::max(0LL, alone - 2 * field);
+    constexpr long long most = Reduction<S>::width;
+    const long long walks = (columns + most - 1) / most;
+    const auto* const preconditioner = this->system().preconditioner.get();
+    return 2 * field + of_matrix * walks / columns +
+           BlockRecurrence<R, S>::passes_of_column(columns, device_.on_gpu()) * field +
+           (preconditioner != nullptr ? preconditioner->bytes_of_application() : 0);
   }
 
   /// In the operator's basis, scaled where b leaves the range of squares.
@@ -130,6 +153,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
       decisions::judge_guess(state, goal_, matrix_.rows(), &first_squared, false);
       if (has_no_number(state)) continue;
       record(j, first_squared);
+      add_to_history(j);
       if (!is_suitable && (state.end == 0 || state.status == Status::iteration_limit)) {
         decisions::end_solve(state, Status::not_hermitian);
       }
@@ -164,6 +188,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   void judge(std::size_t j, std::size_t place, long long iterations) {
     SolveState<T>& state = columns_[j].state;
     columns_[j].end_of_run = end_of_run_;
+    add_to_history(j);
     const bool is_indefinite = end_of_run_ == device::loop_not_positive;
     decisions::take_run(state, goal_, is_indefinite ? device::loop_not_definite : end_of_run_,
                         iterations);

@@ -27,15 +27,6 @@ struct PanelVector<long double> {
 inline constexpr int sign_of_product[4][4] = {
     {1, 1, 1, 1}, {1, -1, 1, -1}, {1, -1, -1, 1}, {1, 1, -1, -1}};
 
-/// Calls `body` with each constant below N: loops that have to vanish, so that what they index
-/// stays in registers.
-template <int N, class Body>
-HEDDLE_INLINE void for_each_below(const Body& body) {
-  [&]<int... k>(std::integer_sequence<int, k...>) {
-    (body(std::integral_constant<int, k>()), ...);
-  }(std::make_integer_sequence<int, N>());
-}
-
 /// Tiles of `width` elements; panel k has its components at `size * width` scalars from k to k + 1.
 template <Ring R, class T>
 struct Panels {

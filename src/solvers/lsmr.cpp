@@ -115,6 +115,11 @@ LeastSquaresReport Lsmr<S>::solve(const FieldView<const S>& b, const FieldView<S
 }
 
 template <class S>
+const LeastSquaresHistory& Lsmr<S>::history() const {
+  return loop_->history();
+}
+
+template <class S>
 long long Lsmr<S>::memory() const {
   return loop_->memory;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/range.hpp"
 #include "fields/fits_in_place.hpp"
@@ -47,6 +48,7 @@ class LsmrLoop {
     const Range range("least squares");
     const auto entered = Clock::now();
     report_ = {};
+    history_ = run_history_ = {};
     if (!bring_in(b, x)) return report_;
     start_ = Clock::now();
     report_.permute_seconds = seconds(entered, start_);
@@ -61,6 +63,7 @@ class LsmrLoop {
   }
 
   const LinearOperator<S>& matrix() const { return *matrix_; }
+  const LeastSquaresHistory& history() const { return history_; }
   long long memory = 0;
 
  private:
@@ -131,10 +134,13 @@ class LsmrLoop {
     int fruitless = 0;
     if (norm_of_b_ == 0) fill<S>(S(0), x_, stream_);
     begin();
+    record(gradient_, residual_);
+    add_to_history();
     T least_gradient = gradient_, least_residual = residual_;
     judge(0);
     while (!is_over_) {
       run(*by, *by_adjoint);
+      add_to_history();
       begin();
       const bool helped = gradient_ <= least_gradient / 2 || residual_ <= least_residual / 2;
       if (!helped) {
@@ -236,10 +242,10 @@ class LsmrLoop {
       }
       ++report_.iterations;
       count_bytes(by, by_adjoint);
-      if (!recurrence_.step(beta_, alpha_)) return;
+      if (!recurrence_.step(beta_, alpha_)) return record(gradient, residual);
       axpby<S>(S(1), h_.view, static_cast<S>(recurrence_.of_h_bar), h_bar_.view, stream_);
       axpby<S>(static_cast<S>(recurrence_.of_x), h_bar_.view, S(1), x_, stream_);
-      if (!(alpha_ > 0)) return;
+      if (!(alpha_ > 0)) return record(recurrence_.gradient(), recurrence_.residual);
       axpby<S>(static_cast<S>(1 / alpha_), v_.view, static_cast<S>(recurrence_.of_h), h_.view,
                stream_);
       norm_of_x_ = std::sqrt(squared_norm(x_));
@@ -247,7 +253,30 @@ class LsmrLoop {
       report_.condition = std::max(report_.condition, static_cast<double>(recurrence_.condition));
       gradient = recurrence_.gradient();
       residual = recurrence_.residual;
+      record(gradient, residual);
     }
+  }
+
+  /// Relative to |A| |r| and |b|, as far as they are known.
+  double relative_gradient(T gradient, T residual) const {
+    const T size = matrix_norm_ * residual;
+    return static_cast<double>(size > 0 ? gradient / size : gradient);
+  }
+  double relative_residual(T residual) const {
+    return static_cast<double>(norm_of_b_ > 0 ? residual / norm_of_b_ : residual);
+  }
+  void record(T gradient, T residual) {
+    if (!options_.record_history) return;
+    run_history_.gradients.push_back(relative_gradient(gradient, residual));
+    run_history_.residuals.push_back(relative_residual(residual));
+  }
+  void add_to_history() {
+    const auto move = [](std::vector<double>& from, std::vector<double>& to) {
+      to.insert(to.end(), from.begin(), from.end());
+      from.clear();
+    };
+    move(run_history_.gradients, history_.gradients);
+    move(run_history_.residuals, history_.residuals);
   }
 
   bool goes_on(T gradient, T residual) {
@@ -257,9 +286,10 @@ class LsmrLoop {
          is_rounding(gradient, residual, tenth) || !std::isfinite(gradient + residual))) {
       return false;
     }
-    const double now = elapsed(), size = static_cast<double>(matrix_norm_ * residual);
+    const double now = elapsed();
     if (options_.observer &&
-        !options_.observer({report_.iterations, static_cast<double>(gradient) / size, now})) {
+        !options_.observer({{report_.iterations, relative_gradient(gradient, residual), now},
+                            relative_residual(residual)})) {
       end(Status::cancelled);
     } else if (report_.iterations >= options_.max_iterations) {
       end(Status::iteration_limit);
@@ -279,8 +309,8 @@ class LsmrLoop {
   }
 
   void tell() {
-    const T size = matrix_norm_ * residual_, back = T(1) / static_cast<T>(scale_);
-    report_.gradient = static_cast<double>(size > 0 ? gradient_ / size : gradient_);
+    const T back = T(1) / static_cast<T>(scale_);
+    report_.gradient = relative_gradient(gradient_, residual_);
     report_.residual = norm_of_b_ > 0 ? report_.residual_norm / static_cast<double>(norm_of_b_) : 0;
     report_.residual_norm = static_cast<double>(static_cast<T>(report_.residual_norm) * back);
     report_.gradient_norm = static_cast<double>(gradient_ * back);
@@ -313,6 +343,7 @@ class LsmrLoop {
   long long bytes_ = 0;
   Clock::time_point start_;
   LeastSquaresReport report_;
+  LeastSquaresHistory history_, run_history_;  // the latter of the run that goes on
 };
 
 }  // namespace heddle::detail

@@ -61,6 +61,44 @@ constexpr PreconditionerInfo table[] = {
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
 
+void check_needs_no_entries(const PreconditionerChoice& choice) {
+  if (!choice.info().needs_entries) return;
+  std::string others;
+  for (const PreconditionerInfo& row : table) {
+    if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
+  }
+  refuse("the preconditioner " + std::string(choice.info().name) +
+         " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
+         others);
+}
+
+/// What lies between separators, at least one piece.
+std::vector<std::string_view> pieces_of(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    pieces.push_back(text.substr(0, end));
+    if (end == text.npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// Terms, and factors of each.
+bool is_palindrome(const std::vector<ComposedChoice::Product>& terms) {
+  const auto reads_the_same = [](const auto& list) {
+    return std::equal(list.begin(), list.end(), list.rbegin());
+  };
+  return reads_the_same(terms) && std::all_of(terms.begin(), terms.end(), reads_the_same);
+}
+
+template <class Test>
+bool all_parts(const std::vector<ComposedChoice::Product>& terms, const Test& test) {
+  return std::all_of(terms.begin(), terms.end(), [&](const ComposedChoice::Product& product) {
+    return std::all_of(product.begin(), product.end(),
+                       [&](const PreconditionerChoice& part) { return test(part.info()); });
+  });
+}
+
 }  // namespace
 
 std::span<const PreconditionerInfo> preconditioner_table() { return table; }
@@ -74,15 +112,15 @@ const PreconditionerInfo& PreconditionerChoice::info() const {
                        [&](const PreconditionerInfo& row) { return row.kind == kind; });
 }
 
-void check_needs_no_entries(const PreconditionerChoice& choice) {
-  if (!choice.info().needs_entries) return;
-  std::string others;
-  for (const PreconditionerInfo& row : table) {
-    if (!row.needs_entries) others += (others.empty() ? "" : ", ") + std::string(row.name);
+std::string PreconditionerChoice::text() const {
+  const bool is_usual = info().number.empty() || number == info().usual;
+  return std::string(info().name) + (is_usual ? "" : ":" + std::to_string(number));
+}
+
+void check_needs_no_entries(const ComposedChoice& choice) {
+  for (const ComposedChoice::Product& product : choice.terms()) {
+    for (const PreconditionerChoice& part : product) check_needs_no_entries(part);
   }
-  refuse("the preconditioner " + std::string(choice.info().name) +
-         " is made of the matrix's entries, and would not be that of A + sigma I; there are " +
-         others);
 }
 
 std::string in_words(const PreconditionerInfo& info) {
@@ -95,6 +133,10 @@ std::string preconditioners_in_words() {
   std::string words;
   for (const PreconditionerInfo& row : table) words += (words.empty() ? "" : ", ") + in_words(row);
   return words;
+}
+
+std::string compositions_in_words() {
+  return "; a*b applies b, then a; a,b applies a, then b to what a leaves";
 }
 
 PreconditionerChoice parse_preconditioner(std::string_view text) {
@@ -119,6 +161,52 @@ PreconditionerChoice parse_preconditioner(std::string_view text) {
            ", 1 to " + std::to_string(row->most) + ", not '" + std::string(digits) + "'");
   }
   return {row->kind, number};
+}
+
+ComposedChoice ComposedChoice::parse(std::string_view text) {
+  ComposedChoice choice;
+  const bool is_composed = text.find_first_of("*,") != text.npos;
+  int number = 0;
+  for (const std::string_view product : pieces_of(text, ',')) {
+    Product& factors = choice.terms_.emplace_back();
+    for (const std::string_view part : pieces_of(product, '*')) {
+      ++number;
+      try {
+        factors.push_back(parse_preconditioner(part));
+        if (is_composed && factors.back().kind == PreconditionerKind::none) {
+          refuse("none is no part of a composition: leave it out");
+        }
+      } catch (const Error& error) {
+        if (!is_composed) throw;
+        refuse("part " + std::to_string(number) + " of the preconditioner '" + std::string(text) +
+               "': " + (part.empty() ? "it is empty" : error.what()));
+      }
+    }
+  }
+  return choice;
+}
+
+std::string ComposedChoice::text() const {
+  std::string text;
+  for (const Product& product : terms_) {
+    if (&product != &terms_.front()) text += ',';
+    for (const PreconditionerChoice& part : product) {
+      text += (&part != &product.front() ? "*" : "") + part.text();
+    }
+  }
+  return text;
+}
+
+bool ComposedChoice::is_hermitian() const {
+  return is_palindrome(terms_) &&
+         all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_hermitian; });
+}
+bool ComposedChoice::is_symmetric() const {
+  return is_palindrome(terms_) &&
+         all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_symmetric; });
+}
+bool ComposedChoice::varies() const {
+  return !all_parts(terms_, [](const PreconditionerInfo& info) { return !info.varies; });
 }
 
 }  // namespace heddle

@@ -127,9 +127,10 @@ void multiply(const SlicedOperator<S>& matrix, std::span<const FieldView<const S
                         matrix.plan().cpu.prefetch_matrix / static_cast<Offset>(sizeof(Stored))};
   const auto rows = has_avx2() ? product_rows_avx2<T, Stored, S, Finish>
                                : product_rows_baseline<T, Stored, S, Finish>;
-  for_each_product_group(
-      matrix, x.size(), reduction, stream,
-      [&](Index begin, Index end, std::size_t k) { return rows(of, x[k], begin, end, finish[k]); });
+  for_each_product_group(matrix, x.size(), reduction, stream,
+                         [&](Index begin, Index end, std::size_t k, const auto& take) {
+                           take(rows(of, x[k], begin, end, finish[k]));
+                         });
 }
 
 template <class Stored, class S>

@@ -63,7 +63,8 @@ TEST(ResultsPage, TakesRunsWithLittleInThem) {
   EXPECT_NE(results_page({run}).find("## 2026-11-21-synthetic"), std::string::npos);
   Record record;
   record.problem = "lone";
-  for (const char* suite : {"product", "solver", "layouts", "scaling", "another"}) {
+  for (const char* suite :
+       {"product", "solver", "right-hand-sides", "layouts", "scaling", "another"}) {
     record.suite = suite;
     run.records = {record};
     EXPECT_NE(results_page({run}).find("| lone"), std::string::npos) << suite;

@@ -258,5 +258,39 @@ TEST_F(Suites, CountLayoutsAndTimeSteps) {
                                              "permute out"}));
 }
 
+TEST_F(SuitesOfASolid, SolveSeveralRightHandSides) {
+  right_hand_sides_suite(*session, *problem);
+  const auto run = session->run();
+  ASSERT_EQ(run.records.size(), 5U);
+  long long bytes_before = std::numeric_limits<long long>::max();
+  for (const Record& record : run.records) {
+    SCOPED_TRACE(record.quantity);
+    EXPECT_EQ(record.suite, "right-hand-sides");
+    ASSERT_EQ(record.candidates.size(), 3U);
+    for (const Candidate& candidate : record.candidates) {
+      SCOPED_TRACE(candidate.method);
+      EXPECT_EQ(candidate.library, "Heddle");
+      EXPECT_EQ(candidate.status, "converged");
+      EXPECT_LE(*candidate.residual, 1.001e-8);
+      EXPECT_GT(*candidate.iterations, 10);
+      EXPECT_GT(*candidate.solve_seconds, 0);
+      EXPECT_TRUE(candidate.seconds || candidate.failure);  // where the machine was too busy
+    }
+    const Candidate &one = record.candidates[0], &all = record.candidates[1],
+                    &block = record.candidates[2];
+    EXPECT_EQ(one.role, Role::natural);
+    EXPECT_EQ(all.role, Role::chosen);
+    EXPECT_EQ(block.role, Role::tried);
+    EXPECT_EQ(*one.iterations, *all.iterations);
+    EXPECT_LE(*block.iterations, *all.iterations + 2);
+    EXPECT_LE(*record.compulsory_bytes, bytes_before);
+    bytes_before = *record.compulsory_bytes;
+  }
+  EXPECT_EQ(run.records.front().quantity, "cg, 1 right-hand side");
+  EXPECT_EQ(run.records.back().quantity, "cg, 16 right-hand sides");
+  EXPECT_LT(*run.records.back().candidates[2].iterations,
+            *run.records.front().candidates[2].iterations);
+}
+
 }  // namespace
 }  // namespace heddle::bench

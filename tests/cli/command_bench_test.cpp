@@ -55,6 +55,7 @@ TEST_F(Bench, QuickRunOfEverything) {
   EXPECT_EQ(problems_of(json, "layouts"), all);
   EXPECT_EQ(problems_of(json, "setup"), all);
   EXPECT_EQ(problems_of(json, "solver"), (Names{"surface-2562", "solid-1016", "filter-1280"}));
+  EXPECT_EQ(problems_of(json, "right-hand-sides"), (Names{"surface-2562", "solid-1016"}));
   EXPECT_EQ(problems_of(json, "scaling"), (Names{"rows-surface-4096", "rows-surface-16384",
                                                  "length-complex-4", "length-complex-16"}));
   expect_figures(json);
@@ -149,7 +150,8 @@ TEST_F(Bench, Lists) {
 
 TEST_F(Bench, NamesWhatThereIs) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> mistakes = {
-      {{"--suite", "speed"}, "there are: product, solver, layouts, setup, scaling"},
+      {{"--suite", "speed"},
+       "there are: product, solver, right-hand-sides, layouts, setup, scaling"},
       {{"--problem", "cube"}, "surface-34834"},
       {{"--device", "tpu"}, "there are: cpu, cuda, cuda:N, auto"},
       {{"--plan", "C=99"}, "C=99"},

@@ -123,6 +123,10 @@ TEST_F(EigenPairs, FindsAllPairsOfASmallMatrixWithoutACount) {
       run({"eigen", "a.mtx", "--mass", "a.mtx", "--preconditioner", "fsai:2", "--json"});
   ASSERT_EQ(result.status, 0) << result.error;
   const auto json = result.json();
+  const Result composed =
+      run({"eigen", "a.mtx", "--preconditioner", "jacobi,fsai,jacobi", "--json"});
+  EXPECT_EQ(composed.status, 0) << composed.error;
+  EXPECT_EQ(composed.json()["preconditioner"], "jacobi,fsai,jacobi");
   EXPECT_EQ(json["eigenvalues"].size(), 2u);
   EXPECT_EQ(json["error_estimates"].size(), 2u);
   EXPECT_EQ(json["preconditioner"], "fsai:2");
@@ -147,6 +151,7 @@ TEST_F(EigenPairs, RefusesInOneLine) {
       {{"a.mtx", "--preconditioner", "ilu"}, ".*'ilu'.*"},
       {{"a.mtx", "--preconditioner", "isai:2"}, ".*Hermitian .*, not isai:2; there are none, .*"},
       {{"a.mtx", "--preconditioner", "gmres"}, ".*Hermitian .*, not gmres; there are none, .*"},
+      {{"a.mtx", "--preconditioner", "jacobi*fsai"}, ".*, not jacobi.fsai; .*same from both ends"},
       {{"a.mtx", "-o", "v.npz"}, ".*not as \\.npz"},
       {{"a.mtx", "-o", "none/v.mtx"}, ".*none/v-1\\.mtx.*"},
   };

@@ -118,10 +118,52 @@ TEST_F(SolveLeastSquares, SolvesWideAndSquareSystems) {
   }
 }
 
+TEST_F(SolveLeastSquares, IsWatchedByGradientAndResidual) {
+  const Result result = run({"solve", "tall.mtx", "--rhs", "b.mtx", "--monitor", "--history",
+                             "h.csv", "--plot", "h.svg", "--json", "--repetitions", "2"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json report = result.json();
+  const auto iterations = report["iterations"].get<long long>();
+  std::istringstream rows_of_table(result.error);
+  std::string line;
+  std::getline(rows_of_table, line);
+  EXPECT_NE(line.find("iteration    gradient   |r| / |b|   over 10"), std::string::npos) << line;
+  std::getline(rows_of_table, line);
+  EXPECT_NE(line.find("0   1.000e+00   1.000e+00"), std::string::npos) << line;
+  EXPECT_NE(result.error.find("converged; |A* r| / (|A| |r|) computed from x\nagain\n"),
+            std::string::npos)
+      << result.error;
+  EXPECT_EQ(result.error.find("from b - A x"), std::string::npos) << result.error;
+
+  std::istringstream history(text_of("h.csv"));
+  std::getline(history, line);
+  EXPECT_EQ(line, "iteration,relative_gradient,relative_residual");
+  long long count = 0;
+  double gradient = 0, residual = 0;
+  while (std::getline(history, line)) {
+    const std::size_t first = line.find(','), second = line.find(',', first + 1);
+    EXPECT_EQ(std::stoll(line), count++);
+    gradient = std::stod(line.substr(first + 1));
+    residual = std::stod(line.substr(second + 1));
+  }
+  EXPECT_EQ(count, iterations + 1);
+  EXPECT_LE(gradient, 1e-8);
+  EXPECT_NEAR(residual, report["residual"].get<double>(), 1e-9);
+  const std::string svg = text_of("h.svg");
+  for (const char* part : {"tall.mtx: lsmr", "13 x 5 real entries (double), b = b.mtx",
+                           "tolerance 1e-8", "residual |r| / |b| of the recurrence",
+                           "gradient |A* r| / (|A| |r|) of the recurrence", "converged after "}) {
+    EXPECT_NE(svg.find(part), std::string::npos) << part;
+  }
+}
+
 TEST_F(SolveLeastSquares, StopsAtLimits) {
   const Result result = run({"solve", "tall.mtx", "--max-iterations", "1", "--json"});
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.json()["status"], "iteration limit");
+  const Result late = run({"solve", "tall.mtx", "--time-limit", "0", "--json", "--plot", "h.svg"});
+  EXPECT_EQ(late.status, 1);
+  EXPECT_EQ(late.json()["status"], "time limit");
 }
 
 }  // namespace

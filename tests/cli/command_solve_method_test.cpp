@@ -174,7 +174,8 @@ TEST_F(SolveMethod, ApproximateInversesSolveWhatTheyAreFor) {
       EXPECT_EQ(report["solver"], is_factorized ? "cg" : "bicgstab");
       EXPECT_LE(report["residual"], 1e-10);
       if (is_factorized || system.solver != "cg") continue;
-      EXPECT_EQ(report["solver_reason"], "the preconditioner isai is not Hermitian");
+      EXPECT_EQ(report["solver_reason"],
+                std::string("the preconditioner ") + preconditioner + " is not Hermitian");
     }
   }
   folder.write("a.mtx",
@@ -209,6 +210,57 @@ TEST_F(SolveMethod, BlockJacobiSolvesAndSaysWhatItRefuses) {
             "--preconditioner none\n");
   EXPECT_EQ(solve({"--preconditioner", "block-jacobi:33"}).error,
             "heddle: the preconditioner block-jacobi takes the entries, 1 to 32, not '33'\n");
+}
+
+TEST_F(SolveMethod, ComposedPreconditionersSolve) {
+  for (const SmallSystem& system : small_systems()) {
+    for (const std::string preconditioner :
+         {"jacobi*isai", "block-jacobi:2,isai:2", "jacobi*neumann*jacobi",
+          "neumann,block-jacobi:2,neumann", "jacobi,gmres:3"}) {
+      SCOPED_TRACE(system.name + " " + preconditioner);
+      folder.write("a.mtx", system.text);
+      const Result result =
+          solve({"--entry", system.entry, "--preconditioner", preconditioner, "--json"});
+      EXPECT_EQ(result.status, 0) << result.error;
+      const json report = result.json();
+      const bool varies = preconditioner.back() == '3',
+                 is_general = preconditioner.find("isai") != preconditioner.npos;
+      EXPECT_EQ(report["solver"], varies ? "fgmres" : is_general ? "bicgstab" : system.solver);
+      EXPECT_EQ(report["preconditioner"], preconditioner);
+      EXPECT_LE(report["residual"], 1e-10);
+      EXPECT_LE(report["error"], 1e-8);
+    }
+  }
+  write(real_matrix(31));
+  const json product = solve({"--preconditioner", "jacobi*fsai", "--json"}).json();
+  EXPECT_EQ(product["solver"], "bicgstab");
+  EXPECT_EQ(product["solver_reason"], "the preconditioner jacobi*fsai is not Hermitian");
+  const json shifted =
+      solve({"--shift", "0.5", "--preconditioner", "chebyshev:2,neumann,chebyshev:2", "--json"})
+          .json();
+  EXPECT_EQ(shifted["solver"], "cg");
+  EXPECT_EQ(shifted["status"], "converged");
+  EXPECT_LE(shifted["error"], 1e-8);
+}
+
+TEST_F(SolveMethod, ComposedPreconditionersSayWhatIsWrong) {
+  write(real_matrix(31));
+  const auto expect_refused = [&](const std::vector<std::string>& options, const std::string& why) {
+    const Result result = solve(options);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error, "heddle: " + why + "\n");
+  };
+  expect_refused({"--solver", "cg", "--preconditioner", "jacobi,fsai"},
+                 "conjugate gradient needs a Hermitian preconditioner, and this one says that it "
+                 "is not; use BiCGStab");
+  expect_refused({"--preconditioner", "jacobi*fsai:5"},
+                 "part 2 of the preconditioner 'jacobi*fsai:5': the preconditioner fsai takes the "
+                 "power, 1 to 4, not '5'");
+  expect_refused({"--preconditioner", "jacobi,,fsai"},
+                 "part 2 of the preconditioner 'jacobi,,fsai': it is empty");
+  expect_refused({"--shift", "1", "--preconditioner", "neumann*jacobi*neumann"},
+                 "the preconditioner jacobi is made of the matrix's entries, and would not be that "
+                 "of A + sigma I; there are none, chebyshev, neumann");
 }
 
 TEST_F(SolveMethod, ApproximateInversesSayWhatTheyRefuse) {

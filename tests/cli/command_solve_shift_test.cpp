@@ -75,6 +75,26 @@ TEST_F(SolveShift, IsToldInWords) {
   EXPECT_NE(solve({"--shift", "0"}).out.find(", preconditioner jacobi, "), std::string::npos);
 }
 
+/// Nothing would read it.
+TEST_F(SolveShift, MakesNoCopyInFloats) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  const std::vector<std::string> plan = {"--plan", "C=4,iteration-precision=single", "--json"};
+  const auto report_of = [&](std::vector<std::string> options) {
+    options.insert(options.end(), plan.begin(), plan.end());
+    return solve(options).json();
+  };
+  const auto copied = report_of({});
+  EXPECT_EQ(copied["stored"], "float");
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--shift", "1"}, {"--solver", "block-cg", "--right-hand-sides", "2"}}) {
+    const auto report = report_of(options);
+    EXPECT_EQ(report["status"], "converged");
+    EXPECT_EQ(report["stored"], "own");
+    EXPECT_EQ(report["plan"].get<std::string>().find("iteration-precision"), std::string::npos);
+    EXPECT_LT(report["memory"], copied["memory"]);
+  }
+}
+
 TEST_F(SolveShift, RefusesInOneLine) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   const auto expect_refused = [&](const std::vector<std::string>& options, const std::string& why) {

@@ -152,5 +152,29 @@ TEST(ConvergenceTable, ASolveWithoutIterationsHasItsEnd) {
   EXPECT_NE(written.lines.back().find("; why\n"), std::string::npos);
 }
 
+TEST(ConvergenceTable, HasASecondNumberWhereItIsNamed) {
+  std::vector<std::string> lines;
+  const ConvergenceNames names{"gradient", "|r| / |b|", "|A* r|"};
+  ConvergenceTable table(1e-8, [&](const std::string& line) { lines.push_back(line); }, names);
+  table.begin("");
+  const std::vector<double> history = {1};
+  EXPECT_TRUE(table.see({0, 1, 0}, history, 0.5) || lines.size() == 2);
+  EXPECT_TRUE(table.see({1, 0.25, 0}, history, 0.125));
+  table.end({.status = Status::converged,
+             .iterations = 2,
+             .value = 1e-9,
+             .beside = 0.0625,
+             .last_beside = 0.03125},
+            {1, 0.25, 2e-9});
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines.front(), ConvergenceTable::headings(names));
+  EXPECT_NE(lines[0].find("iteration    gradient   |r| / |b|   over 10"), std::string::npos);
+  EXPECT_NE(lines[1].find("0   1.000e+00   5.000e-01"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("1   2.500e-01   1.250e-01"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find("2   2.000e-09   3.125e-02"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find("end   1.000e-09   6.250e-02"), std::string::npos) << lines[4];
+  EXPECT_NE(lines[4].find("converged; |A* r| computed from x"), std::string::npos) << lines[4];
+}
+
 }  // namespace
 }  // namespace heddle::report

@@ -4,8 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 
+#include "heddle/approximate_inverse.hpp"
+#include "heddle/bicgstab.hpp"
+#include "heddle/block_jacobi.hpp"
+#include "heddle/composed_preconditioner.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/polynomial.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
@@ -116,6 +124,43 @@ TEST(AnySolver, HandsOutTheSolverBehindIt) {
   DeviceReport report;
   EXPECT_THROW(solver.solver<double>().enqueue(b.view<double>(), own_x, &report), Error);
   EXPECT_THROW(solver.solver<float>(), Error);
+}
+
+/// A text and the classes that it stands for solve in the same bits.
+TEST(AnySolver, ComposesPreconditionersAsTheirTextSays) {
+  Seed seed(5804);
+  const auto matrix = random_positive_definite_matrix<E>(n, 6, seed.generator);
+  const Plan plan = parse_plan("order=rcm,C=4,sigma=16");
+  const AnyOperator any(AnyMatrix(matrix), plan, Device::cpu(2));
+  const Operator<E> A(matrix, plan, Device::cpu(2));
+  const AnyField b = some_field(any);
+  const auto expect = [&](const char* method, const char* text, auto&& solver) {
+    SCOPED_TRACE(text);
+    AnySolver composed(any, find_method(method), ComposedChoice::parse(text), {});
+    AnyField x = any.column_field(), expected = any.column_field();
+    const Report report = composed.solve(b, x),
+                 other = solver.solve(b.view<double>(), expected.view<double>());
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_EQ(report.iterations, other.iterations);
+    EXPECT_EQ(numbers(x), numbers(expected));
+  };
+  const auto jacobi = std::make_shared<Jacobi<E>>(A);
+  const auto blocks = std::make_shared<BlockJacobi<double>>(A, 2);
+  const auto fsai = std::make_shared<Fsai<double>>(A);
+  expect("bicgstab", "jacobi*fsai", BiCGStab(A, product(A, jacobi, fsai)));
+  expect("bicgstab", "block-jacobi:2,fsai", BiCGStab(A, multiplicative(A, blocks, fsai)));
+  expect("bicgstab", "block-jacobi:2*fsai,jacobi",
+         BiCGStab(A, multiplicative(A, product(A, blocks, fsai), jacobi)));
+  expect("cg", "jacobi*fsai*jacobi", ConjugateGradient(A, symmetric_product(A, jacobi, fsai)));
+  const auto chebyshev =
+      std::make_shared<Chebyshev<double>>(A, jacobi, ChebyshevOptions{.degree = 2});
+  expect("cg", "chebyshev:2,fsai,chebyshev:2",
+         ConjugateGradient(A, symmetric_multiplicative(A, chebyshev, fsai)));
+  expect_error(
+      ErrorKind::unsupported,
+      "conjugate gradient needs a Hermitian preconditioner, and this one says that it is "
+      "not; use BiCGStab",
+      [&] { AnySolver(any, find_method("cg"), ComposedChoice::parse("jacobi*fsai"), {}); });
 }
 
 }  // namespace

@@ -84,6 +84,52 @@ TEST(LeastSquaresReports, TellHowSolvesEnd) {
   EXPECT_EQ(solve({}).status, Status::not_finite);
 }
 
+/// What the recurrence says of an iteration is what is computed from the x of a solve that ends
+/// there.
+TEST(LeastSquaresReports, HaveAHistory) {
+  using E = complex<double>;
+  Seed seed(7211);
+  const auto matrix = random_matrix<E>({.rows = 90, .columns = 30, .per_row = 4}, seed.generator);
+  const Operator<E> A(matrix, parse_plan("CSR"));
+  SystemFields<E> fields(matrix, seed.generator);
+  const auto start = [&] { std::fill(fields.x.begin(), fields.x.end(), 0.0); };
+  for (const double damping : {0.0, 0.5}) {
+    SCOPED_TRACE(damping);
+    std::vector<double> seen;
+    LeastSquaresOptions options{.damping = damping, .record_history = true};
+    options.observer = [&](const LeastSquaresProgress& now) {
+      seen.push_back(now.residual);
+      return true;
+    };
+    Lsmr solver(A, options);
+    start();
+    const auto report = solver.solve(fields.right(), fields.solution());
+    ASSERT_TRUE(report.converged());
+    const auto [residuals, gradients] = solver.history();
+    ASSERT_EQ(residuals.size(), static_cast<std::size_t>(report.iterations) + 1);
+    ASSERT_EQ(gradients.size(), residuals.size());
+    EXPECT_NEAR(residuals.front(), 1, 1e-14);
+    EXPECT_NEAR(gradients.front(), 1, 1e-14);
+    EXPECT_LE(gradients.back(), 1e-8);
+    ASSERT_GE(residuals.size(), seen.size());
+    EXPECT_TRUE(std::equal(seen.begin(), seen.end(), residuals.begin()));
+    for (std::size_t k = 1; k < 8; ++k) {
+      start();
+      const auto limited =
+          Lsmr(A, {.damping = damping, .max_iterations = static_cast<long long>(k)})
+              .solve(fields.right(), fields.solution());
+      const double whole = std::hypot(limited.residual_norm, damping * limited.solution_norm) /
+                           limited.right_hand_side_norm;
+      EXPECT_NEAR(residuals[k], whole, 1e-9);
+      EXPECT_NEAR(gradients[k] / limited.gradient, 1, 1e-6);
+    }
+  }
+  start();
+  Lsmr without(A);
+  without.solve(fields.right(), fields.solution());
+  EXPECT_TRUE(without.history().residuals.empty());
+}
+
 TEST(LeastSquaresReports, KnowMatricesOfNothing) {
   using E = complex<double>;
   Seed seed(7210);

@@ -35,5 +35,61 @@ TEST(PreconditionerChoice, RefusesOtherNames) {
                      [] { parse_preconditioner("jacobi:3"); });
 }
 
+TEST(ComposedChoice, HasTermsAndFactors) {
+  const ComposedChoice choice = ComposedChoice::parse("jacobi*chebyshev:2,fsai");
+  ASSERT_EQ(choice.terms().size(), 2U);
+  const ComposedChoice::Product product = {PreconditionerKind::jacobi,
+                                           {PreconditionerKind::chebyshev, 2}};
+  EXPECT_EQ(choice.terms()[0], product);
+  EXPECT_EQ(choice.terms()[1], ComposedChoice::Product{PreconditionerKind::fsai});
+  for (const char* text : {"none", "jacobi", "isai:2", "jacobi*chebyshev:2,fsai",
+                           "cr:3,jacobi*block-jacobi:2*jacobi,gmres:4"}) {
+    EXPECT_EQ(ComposedChoice::parse(text).text(), text);
+  }
+  EXPECT_EQ(ComposedChoice(PreconditionerKind::fsai).text(), "fsai");
+  EXPECT_EQ(ComposedChoice::parse("chebyshev:4*fsai:1").text(), "chebyshev*fsai");
+}
+
+TEST(ComposedChoice, IsHermitianWhereItReadsTheSameFromBothEnds) {
+  for (const char* text :
+       {"none", "jacobi", "jacobi*jacobi", "jacobi*fsai*jacobi", "chebyshev:2,jacobi,chebyshev:2",
+        "jacobi*fsai*jacobi,neumann:2,"
+        "jacobi*fsai:1*jacobi"}) {
+    EXPECT_TRUE(ComposedChoice::parse(text).is_hermitian()) << text;
+    EXPECT_FALSE(ComposedChoice::parse(text).varies()) << text;
+  }
+  for (const char* text :
+       {"isai", "jacobi*fsai", "jacobi,fsai", "jacobi*isai*jacobi", "jacobi*fsai,fsai*jacobi",
+        "fsai:2,jacobi,fsai", "jacobi,gmres,jacobi"}) {
+    EXPECT_FALSE(ComposedChoice::parse(text).is_hermitian()) << text;
+  }
+  EXPECT_TRUE(ComposedChoice::parse("jacobi*neumann*jacobi").is_symmetric());
+  EXPECT_FALSE(ComposedChoice::parse("jacobi*fsai*jacobi").is_symmetric());
+  EXPECT_TRUE(ComposedChoice::parse("jacobi,gmres:3").varies());
+}
+
+TEST(ComposedChoice, NamesThePartThatIsWrong) {
+  const auto expect = [](const std::string& text, const std::string& why) {
+    test::expect_error(ErrorKind::usage, why, [&] { ComposedChoice::parse(text); });
+  };
+  expect("jacobi*fsai,ilu",
+         "part 3 of the preconditioner 'jacobi*fsai,ilu': no preconditioner is "
+         "named 'ilu'; there are " +
+             preconditioners_in_words());
+  expect("fsai:9,jacobi",
+         "part 1 of the preconditioner 'fsai:9,jacobi': the preconditioner fsai takes the power, 1 "
+         "to 4, not '9'");
+  expect("jacobi*", "part 2 of the preconditioner 'jacobi*': it is empty");
+  expect(",jacobi", "part 1 of the preconditioner ',jacobi': it is empty");
+  expect("jacobi*none",
+         "part 2 of the preconditioner 'jacobi*none': none is no part of a composition: leave it "
+         "out");
+  expect("ilu", "no preconditioner is named 'ilu'; there are " + preconditioners_in_words());
+  test::expect_error(ErrorKind::usage,
+                     "the preconditioner fsai is made of the matrix's entries, and would not be "
+                     "that of A + sigma I; there are none, chebyshev, neumann",
+                     [] { check_needs_no_entries(ComposedChoice::parse("neumann,fsai")); });
+}
+
 }  // namespace
 }  // namespace heddle

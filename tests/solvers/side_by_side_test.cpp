@@ -67,7 +67,8 @@ TYPED_TEST(SideBySide, HasTheBitsThatEachHasAlone) {
         random_positive_definite_matrix<E>(rows, std::min<Index>(rows, 7), seed.generator);
     for (const MethodInfo& method : method_table()) {
       if (method.needs_symmetric && E::ring != Ring::real) continue;
-      for (const char* plan : {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "CSR,stored=float"}) {
+      for (const char* plan : {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "CSR,stored=float",
+                               "order=rcm,C=8,sigma=16,inner=aosoa16"}) {
         if (std::string(plan).ends_with("float") && std::is_same_v<S, float>) continue;
         for (const bool jacobi : {false, true}) {
           SCOPED_TRACE(std::string(method.name) + " under " + plan + (jacobi ? ", Jacobi" : ""));

@@ -247,6 +247,9 @@ std::string figures_of(const Run& run, const Suite& suite) {
     return matrix_table("Memory over that of CSR", memory_matrix(suite.records)) +
            matrix_table("Median time", time_matrix(suite.records));
   }
+  if (suite.name == "right-hand-sides") {
+    return matrix_table("Median of an iteration and system", step_matrix(suite.records));
+  }
   if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
   if (suite.name == "scaling") return scaling_charts(suite);
   return roofline(run, suite) + speedups(suite);

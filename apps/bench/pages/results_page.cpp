@@ -92,6 +92,31 @@ std::string solvers(const Suite& suite, const Run& run) {
          table.text();
 }
 
+std::string right_hand_sides(const Suite& suite, const Run& run) {
+  MarkdownTable table({"problem", "rows", "systems", "one by one", "side by side", "times as fast",
+                       "of " + run.bandwidth_name, "as a block",
+                       "all to " + readable_error(run.tolerance) + ": one by one", "side by side",
+                       "as a block", "or to", "residual"});
+  for (const Record* record : suite.records) {
+    const auto of_role = [&](Role role) {
+      const Candidate* const found = record->find(role);
+      return found != nullptr && found->seconds && is_right(*record, *found) ? found : nullptr;
+    };
+    const Candidate *const one = of_role(Role::natural), *const all = own(*record),
+                           *const block = of_role(Role::tried);
+    table.add({problem_of(*record), readable_count(record->rows), record->quantity, time_of(one),
+               time_of(all),
+               one && all ? readable_ratio(one->seconds->median / all->seconds->median) : "",
+               all ? share(all->of_bandwidth) : "", time_of(block), iterations_and_time(one),
+               iterations_and_time(all), iterations_and_time(block), own_tolerance(*record),
+               all ? text_or_nothing(all->residual, readable_error) : ""});
+  }
+  return "Medians of an iteration of one system under the chosen plan: one system after the other, "
+         "side by side, and by block conjugate gradient; then the iterations of the slowest system "
+         "and the time of all.\n\n" +
+         table.text();
+}
+
 std::string scaling(const Suite& suite, const Run& run) {
   MarkdownTable table({"problem", "rows", "entries a row", "warm", "of " + run.bandwidth_name,
                        "best other library", "times as fast", "cold"});
@@ -161,6 +186,8 @@ std::string section(const Run& run) {
     text += "\n### " + escaped_markdown(title(suite)) + "\n\n";
     if (suite.name == "solver") {
       text += solvers(suite, run);
+    } else if (suite.name == "right-hand-sides") {
+      text += right_hand_sides(suite, run);
     } else if (suite.name == "layouts") {
       text += layouts_section(suite);
     } else if (suite.name == "setup") {

@@ -67,6 +67,15 @@ std::string cold(const Candidate& candidate) {
   return text_or_nothing(candidate.cold_of_bandwidth, readable_percent);
 }
 
+/// One with a time that counts, or null.
+const Candidate* of_role(const Record& record, Role role) {
+  const Candidate* const found = record.find(role);
+  return found != nullptr && found->seconds && is_right(record, *found) ? found : nullptr;
+}
+std::string seconds_of(const Candidate* candidate) {
+  return candidate ? readable_seconds(candidate->seconds->median) : "";
+}
+
 /// Problem and size; who is the best peer, and all times; what the suite has beside them.
 void print_columns(const Suite& suite, std::size_t width_of_problem, const Columns& sizes,
                    const Columns& rest, std::ostream& out) {
@@ -128,6 +137,36 @@ void print_scaling(const Suite& suite, std::ostream& out) {
       suite, 20,
       {{{"a row"}, [](const Record& record) { return readable_ratio(row_length(record)); }}},
       {ratio("x ch.", Role::chosen), of_own("warm", warm), of_own("cold", cold)}, out);
+}
+
+/// Heddle alone: a line for each problem and number of systems.
+void print_right_hand_sides(const Suite& suite, std::ostream& out) {
+  TextTable table({{"  problem", true, 20},
+                   {"one by one"},
+                   {"side by side"},
+                   {"x"},
+                   {"of limit"},
+                   {"block"},
+                   {"iter."},
+                   {"solves"},
+                   {"block's"},
+                   {"solves"},
+                   {"one by one"}});
+  for (const RecordGroup& group : groups(suite.records)) {
+    table.add_heading(group.name);
+    for (const Record* record : group.records) {
+      const Candidate *const one = of_role(*record, Role::natural),
+                             *const all = of_role(*record, Role::chosen),
+                             *const block = of_role(*record, Role::tried);
+      table.add(
+          {"  " + record->problem, seconds_of(one), seconds_of(all),
+           one && all ? readable_ratio(one->seconds->median / all->seconds->median) + "x" : "",
+           all ? warm(*all) : "", seconds_of(block), all ? iterations(*all) : "",
+           all ? solve(*all) : "", block ? iterations(*block) : "", block ? solve(*block) : "",
+           one ? solve(*one) : ""});
+    }
+  }
+  table.print(out);
 }
 
 /// As many columns side by side as fit; long titles become numbers that are told below.
@@ -204,6 +243,12 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
            "; where that takes long a larger one), the chosen plan's and the peer's; resid.: "
            "|b - A x| / |b|";
   }
+  if (suite.name == "right-hand-sides") {
+    return "time of one iteration and system: one by one, side by side and as a block, under the "
+           "chosen plan; x: times as fast side by side as one by one; of limit: what side by side "
+           "has to move, in % of " +
+           limit + "; iter., solves: iterations and time of all systems to the tolerance";
+  }
   if (suite.name == "scaling")
     return plans + "; a row: entries; x: times as fast as the best peer" + shares;
   return plans + "; x: times as fast as the best peer" + shares +
@@ -240,6 +285,8 @@ void print_table(const Run& run, std::ostream& out) {
       print_matrix("  step", step_matrix(suite.records), out);
     } else if (suite.name == "solver") {
       print_solvers(suite, out);
+    } else if (suite.name == "right-hand-sides") {
+      print_right_hand_sides(suite, out);
     } else if (suite.name == "scaling") {
       print_scaling(suite, out);
     } else {

@@ -46,7 +46,7 @@ struct Candidate {
 
 /// One line of a suite: everybody's way of doing the same work.
 struct Record {
-  std::string suite;      // product, solver, layouts, setup, scaling
+  std::string suite;      // product, solver, right-hand-sides, layouts, setup, scaling
   std::string problem;    // as `--problem` names it, e.g. surface-34834
   std::string entry;      // as --entry
   std::string precision;  // single, double

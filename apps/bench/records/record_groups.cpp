@@ -17,8 +17,9 @@ namespace {
 struct SuiteTitle {
   std::string_view name, title;
 };
-constexpr std::array<SuiteTitle, 5> suite_titles = {{{"product", "Products"},
+constexpr std::array<SuiteTitle, 6> suite_titles = {{{"product", "Products"},
                                                      {"solver", "Solvers"},
+                                                     {"right-hand-sides", "Right-hand sides"},
                                                      {"layouts", "Layouts"},
                                                      {"setup", "Setting up"},
                                                      {"scaling", "Scaling"}}};

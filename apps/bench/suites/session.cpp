@@ -126,13 +126,14 @@ double expected_bytes(const ProblemName& problem) {
 }  // namespace
 
 bool fits(std::string_view suite, const ProblemName& problem) {
+  if (suite == "right-hand-sides" && problem.entry == EntryKind::complex) return false;
   return problem.scaling == (suite == "scaling");
 }
 
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {
   if (!fits(suite, problem)) return false;
   if (quick && (!problem.quick || problem.many_times_cache)) return false;
-  if (suite == "solver") {
+  if (suite == "solver" || suite == "right-hand-sides") {
     // A thousand iterations by five libraries in minutes, not in hours.
     constexpr double on_cpu = 120e6, on_gpu = 400e6, in_a_hurry = 2e6;
     const double bytes = expected_bytes(problem);

@@ -19,8 +19,8 @@
 
 namespace heddle::bench {
 
-inline constexpr std::array<std::string_view, 5> suite_names = {"product", "solver", "layouts",
-                                                                "setup", "scaling"};
+inline constexpr std::array<std::string_view, 6> suite_names = {
+    "product", "solver", "right-hand-sides", "layouts", "setup", "scaling"};
 
 struct Settings {
   Device device = Device::cpu();
@@ -105,6 +105,9 @@ bool or_failure(Candidate& candidate, F&& act) {
 // the problem itself is thrown.
 void product_suite(Session& session, const Problem& problem);
 void solver_suite(Session& session, const Problem& problem);
+/// Of Hermitian positive definite matrices: by conjugate gradient one after the other and side by
+/// side, and by block conjugate gradient; no other library has the like.
+void right_hand_sides_suite(Session& session, const Problem& problem);
 void layouts_suite(Session& session, const Problem& problem);
 void setup_suite(Session& session, const Problem& problem);
 /// `against_length`: of problems whose rows are as many and differ in length; otherwise the other

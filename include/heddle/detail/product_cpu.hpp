@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <utility>
 
 #include "heddle/detail/reduction.hpp"
 #include "heddle/detail/sliced.hpp"
@@ -23,6 +25,15 @@ struct Prefetch {
   Index x;
   Offset matrix;
 };
+
+/// Calls `body` with each constant below N: loops that have to vanish, so that what they index
+/// stays in registers.
+template <int N, class Body>
+HEDDLE_INLINE void for_each_below(const Body& body) {
+  [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, k>()), ...);
+  }(std::make_integer_sequence<int, N>());
+}
 
 /// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
 /// the lines of the entry that lies as far behind this one. Small entries ask for a line several
@@ -101,6 +112,50 @@ HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, c
   return finish;
 }
 
+/// Fields whose sums of a row fit into the 16 registers of a CPU together: a product with so many
+/// reads an entry once for all, and the sums of one do not wait for those of another. Large entries
+/// have work enough between waits.
+template <class E>
+inline constexpr int fields_at_once = E::components > 16           ? 1
+                                      : sizeof(row_sum_t<E>) <= 32 ? 4
+                                      : E::components <= 4         ? 2
+                                                                   : 1;
+
+/// `product_rows` with N fields, for matrices of one thread a row; each field's bits are those of
+/// `product_rows`.
+template <class E, int N, class Values, class Vector, class Finish>
+HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
+    const SlicedPattern& A, const Values values, const std::array<Vector, N> x,
+    const Prefetch distance, Index begin, Index end, std::array<Finish, N> finish) {
+  const Index* column = A.column.data();
+  const PrefetchAhead<E, Vector> ahead{column, x[0], reinterpret_cast<const char*>(values.data),
+                                       distance};
+  const Offset* offset = A.offset.data();
+  const Index* target = A.target.empty() ? nullptr : A.target.data();
+  Index slice = A.slice_of(begin);
+  for (Index row = begin; row < end; ++row) {
+    const bool is_sliced = A.C != 1;
+    if (is_sliced && row >= A.first_row_of(slice + 1)) ++slice;
+    const int lane = is_sliced ? row - A.first_row_of(slice) : 0;
+    const int length = is_sliced ? A.row_length[static_cast<std::size_t>(row)]
+                                 : static_cast<int>(offset[row + 1] - offset[row]);
+    std::array<row_sum_t<E>, N> sums{};
+    Offset step = offset[is_sliced ? slice : row];
+    for (int j = 0; j < length; ++j, step += A.C) {
+      const Offset slot = step + lane;
+      ahead(slot);
+      for_each_below<N - 1>(
+          [&](auto k) { __builtin_prefetch(x[k + 1].address(column[slot + distance.x])); });
+      const auto entry = load(values(step, lane));
+      const Index at = column[slot];
+      for_each_below<N>([&](auto k) { multiply_add(sums[k], entry, x[k](at)); });
+    }
+    const Index to = target != nullptr ? target[row] : row;
+    for_each_below<N>([&](auto k) { finish[k](to, result_of(sums[k])); });
+  }
+  return finish;
+}
+
 // One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
 template <class E, class Values, class Vector, class Finish>
 __attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Values& values,
@@ -113,6 +168,19 @@ __attribute__((target("avx2,fma"), flatten)) Finish
 product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
                   const Prefetch& distance, Index begin, Index end, Finish finish) {
   return product_rows<E>(A, values, x, distance, begin, end, finish);
+}
+
+template <class E, int N, class Values, class Vector, class Finish>
+__attribute__((flatten)) std::array<Finish, N> product_rows_of_fields_baseline(
+    const SlicedPattern& A, const Values& values, const std::array<Vector, N>& x,
+    const Prefetch& distance, Index begin, Index end, const std::array<Finish, N>& finish) {
+  return product_rows_of_fields<E, N>(A, values, x, distance, begin, end, finish);
+}
+template <class E, int N, class Values, class Vector, class Finish>
+__attribute__((target("avx2,fma"), flatten)) std::array<Finish, N> product_rows_of_fields_avx2(
+    const SlicedPattern& A, const Values& values, const std::array<Vector, N>& x,
+    const Prefetch& distance, Index begin, Index end, const std::array<Finish, N>& finish) {
+  return product_rows_of_fields<E, N>(A, values, x, distance, begin, end, finish);
 }
 
 inline bool has_avx2() {
@@ -192,9 +260,9 @@ struct StoreResidual {  // r = b - A x, and |r|^2
   sum_t<S> partial() const { return squared_norm; }
 };
 
-/// Calls `finish_rows(begin, end, k)` for each group of A's stored rows and each of `fields`, so
-/// that those of a group find its rows in the cache; the partial sum of the finisher that it
-/// returns goes to `reduction` where there is one.
+/// Calls `finish_rows(begin, end, k, take)` for each group of A's stored rows and for fields from k
+/// on, until all are done, so that those of a group find its rows in the cache: it hands the
+/// finisher of each field to `take`, whose partial sum goes to `reduction` where there is one.
 template <class S, class FinishRows>
 void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Reduction<S>* reduction,
                             const Stream& stream, const FinishRows& finish_rows) {
@@ -203,10 +271,12 @@ void for_each_product_group(const SlicedOperator<S>& A, std::size_t fields, Redu
   for_each_product_group(groups_of(rows), work, A.plan(), stream, [&](Index group) {
     const Index begin = group * rows_of_group;
     const auto end = static_cast<Index>(std::min<Offset>(rows, Offset(begin) + rows_of_group));
-    for (std::size_t k = 0; k < fields; ++k) {
-      const auto of_group = finish_rows(begin, end, k);
-      if (reduction != nullptr) reduction->partials(group)[k] = of_group.partial();
-    }
+    std::size_t k = 0;
+    const auto take = [&](const auto& finished) {
+      if (reduction != nullptr) reduction->partials(group)[k] = finished.partial();
+      ++k;
+    };
+    while (k < fields) finish_rows(begin, end, k, take);
   });
 }
 
@@ -229,9 +299,29 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
                                                    Vector (*vector_of)(const FieldView<const S>&)) {
     const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
                                  : product_rows_baseline<E, Values, Vector, Finish>;
+    constexpr int N = fields_at_once<E>;
+    const std::size_t together = A.T == 1 && A.threads.empty() ? x.size() / N * N : 0;
     for_each_product_group(
-        matrix, x.size(), reduction, stream, [&](Index begin, Index end, std::size_t k) {
-          return rows(A, values_of, vector_of(x[k]), distance, begin, end, finish[k]);
+        matrix, x.size(), reduction, stream,
+        [&](Index begin, Index end, std::size_t k, const auto& take) {
+          if constexpr (N > 1) {
+            if (k < together) {
+              const auto all = has_avx2()
+                                   ? product_rows_of_fields_avx2<E, N, Values, Vector, Finish>
+                                   : product_rows_of_fields_baseline<E, N, Values, Vector, Finish>;
+              std::array<Vector, N> fields;
+              std::array<Finish, N> finishes;
+              for (std::size_t n = 0; n < N; ++n) {
+                fields[n] = vector_of(x[k + n]);
+                finishes[n] = finish[k + n];
+              }
+              for (const Finish& done : all(A, values_of, fields, distance, begin, end, finishes)) {
+                take(done);
+              }
+              return;
+            }
+          }
+          take(rows(A, values_of, vector_of(x[k]), distance, begin, end, finish[k]));
         });
   };
   using V = vector_entry_t<E>;

@@ -17,7 +17,7 @@ class HEDDLE_EXPORT AnyEigenSolver {
   /// in the basis and layout of `matrix`. Throws `Error` as `Lobpcg` does, size_mismatch for a mass
   /// of others.
   AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
-                 const PreconditionerChoice& preconditioner, const EigenOptions& options);
+                 const ComposedChoice& preconditioner, const EigenOptions& options);
 
   /// As `Lobpcg::solve`, on fields of the operator's precision.
   EigenReport solve(std::span<AnyField> x);

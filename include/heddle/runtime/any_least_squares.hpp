@@ -17,6 +17,7 @@ class HEDDLE_EXPORT AnyLeastSquares {
 
   /// As `Lsmr::solve`, on fields of the operator's precision: b of its rows, x of its columns.
   LeastSquaresReport solve(const AnyField& b, AnyField& x);
+  const LeastSquaresHistory& history() const;
   /// Bytes of the solver and of the adjoint's storage.
   long long memory() const;
 

@@ -148,8 +148,7 @@ class HEDDLE_EXPORT AnySolver {
   /// `method`: a row of `method_table()`. With a `shift` other than 0 the system is that of
   /// `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that needs a stored matrix.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method,
-            const PreconditionerChoice& preconditioner, const SolverOptions& options,
-            double shift = 0);
+            const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.
   Report solve(const AnyField& b, AnyField& x);

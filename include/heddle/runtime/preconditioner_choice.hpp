@@ -1,9 +1,10 @@
-// Which preconditioner an option names.
+// Which preconditioner, or which composition of several, an option names.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heddle/export.hpp"
 
@@ -49,15 +50,50 @@ struct HEDDLE_EXPORT PreconditionerChoice {
 
   /// Its row of the table.
   const PreconditionerInfo& info() const;
+  /// As options have it, without the kind's usual number.
+  std::string text() const;
+  bool operator==(const PreconditionerChoice&) const = default;
 };
 
 /// Throws `Error` (usage) with the names that there are.
 HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
 
-/// Throws `Error` (usage) for one that is made of stored entries, which A + sigma I has not.
-HEDDLE_EXPORT void check_needs_no_entries(const PreconditionerChoice& choice);
+/// One preconditioner or several, as composed_preconditioner.hpp combines them: `a*b` is their
+/// product, of which b comes first, and `a,b` the multiplicative combination, where b takes what a
+/// has left. Products bind tighter, and parts that are written alike are one object.
+class HEDDLE_EXPORT ComposedChoice {
+ public:
+  using Product = std::vector<PreconditionerChoice>;
+
+  ComposedChoice(PreconditionerKind kind) : ComposedChoice(PreconditionerChoice(kind)) {}
+  ComposedChoice(const PreconditionerChoice& choice) : terms_{{choice}} {}
+
+  /// Throws `Error` (usage) that names the part which is none.
+  static ComposedChoice parse(std::string_view text);
+
+  /// Terms of the combination, at least one, each with at least one factor.
+  const std::vector<Product>& terms() const { return terms_; }
+  std::string text() const;
+
+  /// Where the matrix is: of Hermitian, or complex symmetric, parts that read the same from both
+  /// ends, such as `a*b*a`.
+  bool is_hermitian() const;
+  bool is_symmetric() const;
+  /// So that only flexible methods take it.
+  bool varies() const;
+
+ private:
+  ComposedChoice() = default;
+
+  std::vector<Product> terms_;
+};
+
+/// Throws `Error` (usage) for a part that is made of stored entries, which A + sigma I has not.
+HEDDLE_EXPORT void check_needs_no_entries(const ComposedChoice& choice);
 
 /// The table as help tells of it: "none, jacobi".
 HEDDLE_EXPORT std::string preconditioners_in_words();
+/// What may follow that in help: how they are combined.
+HEDDLE_EXPORT std::string compositions_in_words();
 
 }  // namespace heddle

@@ -1,0 +1,304 @@
+// Several right-hand sides: side by side and in a block, against one after the other.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+
+#include "heddle/runtime/any_block_conjugate_gradient.hpp"
+#include "interleave.hpp"
+#include "suite.hpp"
+
+namespace heddle::bench {
+
+namespace side_by_side {
+namespace {
+
+constexpr long long most_iterations = 10000;
+
+/// What so many systems came to.
+struct SystemsSolve {
+  std::vector<Report> reports;
+  double seconds = 0;  // of all
+  std::vector<AnyField> x;
+
+  long long iterations() const {
+    return std::max_element(
+               reports.begin(), reports.end(),
+               [](const Report& a, const Report& b) { return a.iterations < b.iterations; })
+        ->iterations;
+  }
+  /// Of the first that has not converged, or "converged".
+  std::string status() const {
+    const auto failed = std::find_if(reports.begin(), reports.end(),
+                                     [](const Report& report) { return !report.converged(); });
+    return std::string(name(failed == reports.end() ? Status::converged : failed->status));
+  }
+};
+
+/// The systems of a problem: right-hand sides of one field after the other.
+struct Systems {
+  const Problem& problem;
+  AnyOperator A;
+  std::vector<std::vector<double>> numbers;  // of b
+  std::vector<AnyField> b;
+
+  Systems(const Problem& of, const Plan& plan, const Device& device, std::size_t most)
+      : problem(of), A(of.matrix, plan, device) {
+    // The problem's numbers, in turns that are as long as it has rows.
+    for (std::size_t k = 0; k < most; ++k) {
+      std::vector<double>& turned = numbers.emplace_back(of.x);
+      const std::size_t by = k * (of.x.size() / most) + (k * k) % std::max<std::size_t>(1, most);
+      std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(by % of.x.size()),
+                  turned.end());
+      AnyField& field = b.emplace_back(A.row_field());
+      for (std::size_t i = 0; i < turned.size(); ++i) {
+        field.set(static_cast<Offset>(i), turned[i]);
+      }
+    }
+  }
+
+  double residual(std::size_t system, const AnyField& x) const {
+    std::vector<double> solution(problem.x.size());
+    for (std::size_t i = 0; i < solution.size(); ++i) solution[i] = x.get(static_cast<Offset>(i));
+    return true_residual(problem, numbers[system], solution);
+  }
+};
+
+/// A way of solving the first systems.
+struct Way {
+  Candidate candidate;
+  std::function<SystemsSolve(double tolerance, long long most)> solve;
+  long long bytes = 0;  // of an iteration and system
+  double seconds = 0;   // of an iteration of all, about
+};
+
+SolverOptions options_for(double tolerance, long long most) {
+  SolverOptions options;
+  options.tolerance = tolerance;
+  options.max_iterations = most;
+  options.checks = tolerance > 0;  // else iterations are counted, not what they reach
+  return options;
+}
+
+void set_options(auto& solver, Precision precision, SolverOptions options) {
+  if (precision == Precision::single_precision) {
+    solver.template solver<float>().set_options(std::move(options));
+  } else {
+    solver.template solver<double>().set_options(std::move(options));
+  }
+}
+
+/// `act(solver, b, solve)` solves all.
+template <class Solver, class Act>
+Way way_of(Role role, const std::string& method, const Systems& systems, std::size_t count,
+           std::shared_ptr<Solver> solver, const Act& act) {
+  Way way;
+  way.candidate.role = role;
+  way.candidate.library = "Heddle";
+  way.candidate.method = method;
+  way.solve = [=, &systems](double tolerance, long long most) {
+    set_options(*solver, systems.A.precision(), options_for(tolerance, most));
+    SystemsSolve solve;
+    solve.x.assign(count, systems.A.column_field());
+    act(*solver, std::span(systems.b).first(count), solve);
+    return solve;
+  };
+  return way;
+}
+
+/// `at_once`: systems that share a loop, of whose times the longest counts.
+void solve_together(auto& solver, std::size_t at_once, std::span<const AnyField> b,
+                    SystemsSolve& solve) {
+  solve.reports = solver.solve(b, solve.x);
+  for (std::size_t first = 0; first < b.size(); first += at_once) {
+    double longest = 0;
+    for (std::size_t k = first; k < std::min(first + at_once, b.size()); ++k) {
+      longest = std::max(longest, solve.reports[k].iterate_seconds);
+    }
+    solve.seconds += longest;
+  }
+}
+
+std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
+  const auto one_by_one = [](AnySolver& solver, std::span<const AnyField> b, SystemsSolve& solve) {
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      solve.reports.push_back(solver.solve(b[k], solve.x[k]));
+      solve.seconds += solve.reports.back().iterate_seconds;
+    }
+  };
+  const auto side_by_side = [](AnySolver& solver, std::span<const AnyField> b,
+                               SystemsSolve& solve) {
+    solve_together(solver, Reduction<double>::width, b, solve);
+  };
+  const auto as_block = [](AnyBlockConjugateGradient& solver, std::span<const AnyField> b,
+                           SystemsSolve& solve) { solve_together(solver, b.size(), b, solve); };
+  const auto single = std::make_shared<AnySolver>(systems.A, find_method("cg"),
+                                                  PreconditionerKind::none, SolverOptions());
+  const auto block = std::make_shared<AnyBlockConjugateGradient>(
+      systems.A, PreconditionerKind::none, SolverOptions());
+  return {way_of(Role::natural, "cg, one after the other", systems, count, single, one_by_one),
+          way_of(Role::chosen, "cg, side by side", systems, count, single, side_by_side),
+          way_of(Role::tried, "block-cg", systems, count, block, as_block)};
+}
+
+/// The tolerance, or where a single solve takes longer than it may what that reaches, rounded up.
+double affordable_tolerance(const Session& session, const Systems& systems) {
+  constexpr double in_single = 1e-3;
+  double tolerance = session.settings().tolerance;
+  if (systems.problem.matrix.precision() == Precision::single_precision) {
+    tolerance = std::max(tolerance, in_single);
+  }
+  SolverOptions options = options_for(tolerance, most_iterations);
+  constexpr double share = 1 / 4.0;  // up to 16 of them follow, in three ways
+  options.time_limit = share * session.seconds_of_a_solve();
+  AnySolver solver(systems.A, find_method("cg"), PreconditionerKind::none, options);
+  AnyField x = systems.A.column_field();
+  const Report report = solver.solve(systems.b.front(), x);
+  if (report.status != Status::time_limit || !(report.residual > tolerance)) return tolerance;
+  const double digit = std::pow(10, std::floor(std::log10(report.residual)));
+  return std::ceil(report.residual / digit) * digit;
+}
+
+/// One complete solve, judged by the residuals of what it returns.
+void check(Way& way, const Systems& systems, double tolerance) {
+  or_failure(way.candidate, [&] {
+    const SystemsSolve solve = way.solve(tolerance, most_iterations);
+    Candidate& candidate = way.candidate;
+    candidate.iterations = solve.iterations();
+    candidate.status = solve.status();
+    candidate.memory_bytes = systems.A.memory().product();
+    double worst = 0;
+    for (std::size_t k = 0; k < solve.x.size(); ++k) {
+      const double residual = systems.residual(k, solve.x[k]);
+      worst = residual <= worst ? worst : residual;  // NaN is the worst
+    }
+    if (std::isfinite(worst)) candidate.residual = worst;
+    constexpr double times_as_large = 100;
+    const bool converged = candidate.status == "converged";
+    if (converged && !(worst <= times_as_large * tolerance)) {
+      candidate.failure = "wrong result: it says converged, a residual is far above the tolerance";
+    }
+    if (converged) candidate.solve_seconds = solve.seconds;
+    way.bytes = solve.reports.front().bytes_per_iteration;
+    way.seconds = solve.seconds / static_cast<double>(std::max(1LL, solve.iterations()));
+  });
+}
+
+/// Times of solves of each way, to a tolerance or a number of iterations, in turns; ways that throw
+/// become failures.
+std::vector<std::vector<Interleaved>> in_turns(
+    Session& session, const std::vector<Way*>& ways,
+    const std::vector<std::pair<double, long long>>& solves) {
+  std::vector<TimedRun> runs;
+  for (Way* const way : ways) {
+    for (const auto& [tolerance, most] : solves) {
+      runs.emplace_back([way, tolerance = tolerance, most = most] {
+        return way->solve(tolerance, most).seconds;
+      });
+    }
+  }
+  InterleaveOptions options;
+  options.repetitions = session.settings().repetitions;
+  options.seconds_in_all = session.seconds_for_timing();
+  options.follows_itself = false;
+  const std::vector<Interleaved> outcomes = interleave(runs, options);
+  std::vector<std::vector<Interleaved>> found(ways.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const std::size_t way = i / solves.size();
+    found[way].push_back(outcomes[i]);
+    if (!outcomes[i].failure.empty()) ways[way]->candidate.failure = one_line(outcomes[i].failure);
+  }
+  return found;
+}
+
+/// Medians of complete solves, where there is time for more than the one that was checked.
+void time_solves(Session& session, const std::vector<Way*>& ways, double tolerance) {
+  double seconds = 0;
+  std::vector<Way*> timed;
+  for (Way* const way : ways) {
+    if (!way->candidate.solve_seconds) continue;
+    seconds += *way->candidate.solve_seconds;
+    timed.push_back(way);
+  }
+  constexpr double rounds = 4;  // one of them warms up
+  if (rounds * seconds > session.seconds_for_timing()) return;
+  const auto outcomes = in_turns(session, timed, {{tolerance, most_iterations}});
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    Candidate& candidate = timed[i]->candidate;
+    if (!candidate.failure) candidate.solve_seconds = outcomes[i].front().timing.median;
+  }
+}
+
+/// Of one system: the difference of solves of few and of many iterations over what lies between
+/// them.
+void time_iterations(Session& session, const std::vector<Way*>& ways, std::size_t count) {
+  const bool on_gpu = session.device().on_gpu();
+  constexpr double rounds = 5;
+  double seconds = 0;
+  for (const Way* const way : ways) seconds += way->seconds;
+  const long long most = on_gpu ? 90 : 40, least = on_gpu ? 90 : 8;
+  const double affordable = session.seconds_for_timing() / (rounds * seconds);
+  const long long many = affordable < static_cast<double>(most)
+                             ? std::max(least, static_cast<long long>(affordable))
+                             : most;
+  const long long few = on_gpu ? 40 : many / 4;
+  const auto outcomes = in_turns(session, ways, {{0, few}, {0, many}});
+  const double between = static_cast<double>(many - few) * static_cast<double>(count);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Candidate& candidate = ways[i]->candidate;
+    if (candidate.failure) continue;
+    const Interleaved &of_few = outcomes[i][0], &of_many = outcomes[i][1];
+    std::vector<std::vector<double>> pairs(1);
+    for (std::size_t r = 0; r < of_many.seconds.size(); ++r) {
+      pairs[0].push_back((of_many.seconds[r] - of_few.seconds[r]) / between);
+    }
+    Timing timing = detail::timings_of(pairs)[0];
+    timing.median = (of_many.timing.median - of_few.timing.median) / between;
+    if (!(timing.median > 0)) {
+      candidate.failure = "the machine was too busy to tell the time of an iteration";
+      continue;
+    }
+    timing.lower_quartile = std::clamp(timing.lower_quartile, 0.0, timing.median);
+    timing.upper_quartile = std::max(timing.upper_quartile, timing.median);
+    candidate.seconds = timing;
+  }
+}
+
+}  // namespace
+}  // namespace side_by_side
+
+void right_hand_sides_suite(Session& session, const Problem& problem) {
+  using namespace side_by_side;
+  if (!problem.hermitian_positive_definite) return;
+  session.doing("building");
+  constexpr std::size_t counts[] = {1, 2, 4, 8, 16};
+  const PlanChoice choice =
+      session.settings().profiles.choose(problem.matrix, session.device(), {&find_method("cg")});
+  const Systems systems(problem, choice.plan, session.device(), std::end(counts)[-1]);
+  session.doing("solving one");
+  const double tolerance = affordable_tolerance(session, systems);
+  for (const std::size_t count : counts) {
+    const std::string quantity =
+        "cg, " + std::to_string(count) + (count == 1 ? " right-hand side" : " right-hand sides");
+    Record record = record_of("right-hand-sides", problem, quantity);
+    if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
+    std::vector<Way> ways = ways_of(systems, count);
+    for (Way& way : ways) {
+      session.doing(quantity + ", solving by " + way.candidate.method);
+      check(way, systems, tolerance);
+      if (way.candidate.role == Role::chosen && way.bytes > 0) record.compulsory_bytes = way.bytes;
+    }
+    session.doing(quantity + ", timing");
+    std::vector<Way*> timed;
+    for (Way& way : ways) {
+      if (!way.candidate.failure) timed.push_back(&way);
+    }
+    time_solves(session, timed, tolerance);
+    std::erase_if(timed, [](const Way* way) { return way->candidate.failure.has_value(); });
+    time_iterations(session, timed, count);
+    for (Way& way : ways) record.candidates.push_back(std::move(way.candidate));
+    session.add(std::move(record));
+  }
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,42 @@
+// Solves A x = b by the method that was chosen: one of the table, or block conjugate gradient.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "heddle/runtime/any_block_conjugate_gradient.hpp"
+#include "heddle/runtime/any_solver.hpp"
+#include "method_choice.hpp"
+
+namespace heddle::cli {
+
+class SystemSolver {
+ public:
+  SystemSolver(const AnyOperator& matrix, const MethodInfo& method,
+               const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
+      : solver_(make(matrix, method, preconditioner, options, shift)) {}
+
+  std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x) {
+    systems_ = b.size();
+    return std::visit([&](auto& solver) { return solver.solve(b, x); }, solver_);
+  }
+  const std::vector<double>& history(std::size_t system) const {
+    return std::visit([&](const auto& solver) -> const auto& { return solver.history(system); },
+                      solver_);
+  }
+  /// During a solve, of what the observer is told: of the first system, or in a block of the one
+  /// that has most of it, and the largest residual.
+  const std::vector<double>& history_of_progress() const;
+
+ private:
+  using Solver = std::variant<AnySolver, AnyBlockConjugateGradient>;
+
+  static Solver make(const AnyOperator& matrix, const MethodInfo& method,
+                     const ComposedChoice& preconditioner, const SolverOptions& options,
+                     double shift);
+
+  Solver solver_;
+  std::size_t systems_ = 0;
+};
+
+}  // namespace heddle::cli

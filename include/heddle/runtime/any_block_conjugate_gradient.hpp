@@ -1,0 +1,41 @@
+// Block conjugate gradients with matrices whose entries are chosen at run time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "heddle/block_conjugate_gradient.hpp"
+#include "heddle/export.hpp"
+#include "heddle/runtime/any_solver.hpp"
+
+namespace heddle {
+
+class HEDDLE_EXPORT AnyBlockConjugateGradient {
+ public:
+  static constexpr int most_columns = BlockConjugateGradient<double>::most_columns;
+
+  /// Throws `Error` as `BlockConjugateGradient` and `AnySolver` do; `shift` is as there.
+  AnyBlockConjugateGradient(const AnyOperator& matrix, const ComposedChoice& preconditioner,
+                            const SolverOptions& options, double shift = 0);
+
+  /// As `BlockConjugateGradient::solve`, on fields of the operator's precision.
+  std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
+  const std::vector<double>& history(std::size_t system = 0) const;
+  long long memory() const;
+
+  /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S
+  /// is the operator's scalar.
+  template <class S>
+  BlockConjugateGradient<S>& solver() {
+    return *detail::of_precision<std::unique_ptr<BlockConjugateGradient<S>>>(solver_);
+  }
+
+ private:
+  std::variant<std::unique_ptr<BlockConjugateGradient<float>>,
+               std::unique_ptr<BlockConjugateGradient<double>>>
+      solver_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,36 @@
+#include "heddle/runtime/any_block_conjugate_gradient.hpp"
+
+#include "any_preconditioner.hpp"
+#include "any_views.hpp"
+
+namespace heddle {
+
+AnyBlockConjugateGradient::AnyBlockConjugateGradient(const AnyOperator& matrix,
+                                                     const ComposedChoice& preconditioner,
+                                                     const SolverOptions& options, double shift)
+    : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
+        PreconditionedSystem<S> system(A, preconditioner, shift);
+        return std::make_unique<BlockConjugateGradient<S>>(
+            system.matrix, std::move(system.preconditioner), options);
+      })) {}
+
+std::vector<Report> AnyBlockConjugateGradient::solve(std::span<const AnyField> b,
+                                                     std::span<AnyField> x) {
+  return std::visit(
+      [&]<class S>(const std::unique_ptr<BlockConjugateGradient<S>>& solver) {
+        return solver->solve(views_of<S>(b), views_of<S>(x));
+      },
+      solver_);
+}
+
+const std::vector<double>& AnyBlockConjugateGradient::history(std::size_t system) const {
+  return std::visit(
+      [&](const auto& solver) -> const auto& { return solver->history(static_cast<int>(system)); },
+      solver_);
+}
+
+long long AnyBlockConjugateGradient::memory() const {
+  return std::visit([](const auto& solver) { return solver->memory(); }, solver_);
+}
+
+}  // namespace heddle
