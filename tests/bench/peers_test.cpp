@@ -160,16 +160,23 @@ TEST_P(PeersOfCpus, SolveByConjugateGradient) {
   EXPECT_GE(solvers_, 2);
 }
 
-TEST_P(PeersOfCpus, SolveByMinresOrNotAtAll) {
-  expect_solves(problem_of(AnyMatrix(dirac(600))), find_method("minres"));
+TEST_P(PeersOfCpus, SolveByOtherMethodsForHermitianMatricesOrNotAtAll) {
+  for (const char* method : {"minres", "cr"}) {
+    SCOPED_TRACE(method);
+    expect_solves(problem_of(AnyMatrix(dirac(600))), find_method(method));
+  }
 }
 
-TEST_P(PeersOfCpus, SolveByBicgstab) {
+TEST_P(PeersOfCpus, SolveByMethodsForGeneralMatrices) {
   heddle::test::Seed seed(13);
-  expect_solves(problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
-                    {.rows = 500, .columns = 500, .diagonal = true}, seed.generator))),
-                find_method("bicgstab"));
-  EXPECT_GE(solvers_, 2);
+  const Problem problem =
+      problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
+          {.rows = 500, .columns = 500, .diagonal = true}, seed.generator)));
+  for (const char* method : {"bicgstab", "bicgstab2", "gmres", "fgmres"}) {
+    SCOPED_TRACE(method);
+    expect_solves(problem, find_method(method));
+  }
+  EXPECT_GE(solvers_, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PeersOfCpus,
