@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "heddle/problems.hpp"
 #include "peers/shared_library.hpp"
@@ -167,14 +168,20 @@ TEST_P(PeersOfCpus, SolveByOtherMethodsForHermitianMatricesOrNotAtAll) {
   }
 }
 
-TEST_P(PeersOfCpus, SolveByMethodsForGeneralMatrices) {
+template <class E>
+Problem general_problem() {
   heddle::test::Seed seed(13);
-  const Problem problem =
-      problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
-          {.rows = 500, .columns = 500, .diagonal = true}, seed.generator)));
-  for (const char* method : {"bicgstab", "bicgstab2", "gmres", "fgmres"}) {
+  return problem_of(AnyMatrix(heddle::test::random_dominant_matrix<E>(
+      {.rows = 500, .columns = 500, .diagonal = true}, seed.generator)));
+}
+TEST_P(PeersOfCpus, SolveByMethodsForGeneralMatrices) {
+  const Problem numbers = general_problem<real<double>>(),
+                complex_numbers = general_problem<complex<double>>();
+  for (const std::string method : {"bicgstab", "bicgstab2", "gmres", "fgmres"}) {
     SCOPED_TRACE(method);
-    expect_solves(problem, find_method(method));
+    // AMGCL's BiCGStab takes the conjugates of its complex coefficients.
+    const bool is_right = method != "bicgstab" || peer_->presence().name != "AMGCL";
+    expect_solves(is_right ? complex_numbers : numbers, find_method(method));
   }
   EXPECT_GE(solvers_, 4);
 }
