@@ -109,6 +109,13 @@ foreach(label ${test_labels})
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
 endforeach()
 
+# Iterations beside those of SciPy's and PETSc's methods: skips where SciPy is not there.
+if(TARGET heddle_cli AND NOT HEDDLE_SANITIZE)
+  add_test(NAME methods.as_elsewhere
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/compare-methods --quick --heddle $<TARGET_FILE:heddle_cli>)
+  set_tests_properties(methods.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
+
 # Entries that GPUs get as text.
 heddle_embed_entry(spmv_test tests/entries/dual_complex.hpp)
 if(TARGET gpu_test)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "heddle/problems.hpp"
 #include "peers/shared_library.hpp"
@@ -160,16 +161,29 @@ TEST_P(PeersOfCpus, SolveByConjugateGradient) {
   EXPECT_GE(solvers_, 2);
 }
 
-TEST_P(PeersOfCpus, SolveByMinresOrNotAtAll) {
-  expect_solves(problem_of(AnyMatrix(dirac(600))), find_method("minres"));
+TEST_P(PeersOfCpus, SolveByOtherMethodsForHermitianMatricesOrNotAtAll) {
+  for (const char* method : {"minres", "cr"}) {
+    SCOPED_TRACE(method);
+    expect_solves(problem_of(AnyMatrix(dirac(600))), find_method(method));
+  }
 }
 
-TEST_P(PeersOfCpus, SolveByBicgstab) {
+template <class E>
+Problem general_problem() {
   heddle::test::Seed seed(13);
-  expect_solves(problem_of(AnyMatrix(heddle::test::random_dominant_matrix<complex<double>>(
-                    {.rows = 500, .columns = 500, .diagonal = true}, seed.generator))),
-                find_method("bicgstab"));
-  EXPECT_GE(solvers_, 2);
+  return problem_of(AnyMatrix(heddle::test::random_dominant_matrix<E>(
+      {.rows = 500, .columns = 500, .diagonal = true}, seed.generator)));
+}
+TEST_P(PeersOfCpus, SolveByMethodsForGeneralMatrices) {
+  const Problem numbers = general_problem<real<double>>(),
+                complex_numbers = general_problem<complex<double>>();
+  for (const std::string method : {"bicgstab", "bicgstab2", "gmres", "fgmres"}) {
+    SCOPED_TRACE(method);
+    // AMGCL's BiCGStab takes the conjugates of its complex coefficients.
+    const bool is_right = method != "bicgstab" || peer_->presence().name != "AMGCL";
+    expect_solves(is_right ? complex_numbers : numbers, find_method(method));
+  }
+  EXPECT_GE(solvers_, 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PeersOfCpus,

@@ -194,5 +194,18 @@ TEST(BiCGStab2, SaysWhereItBreaksDown) {
   EXPECT_EQ(report.status, Status::breakdown) << report;
 }
 
+/// <r, A r> = 0 for every r.
+TEST(BiCGStab2, BreaksDownOnSkewSymmetricMatrices) {
+  Eigen::MatrixXd turn(2, 2);
+  turn << 0, 1, -1, 0;
+  const Operator<real<double>> A(from_dense(turn), Plan{});
+  Field<real<double>> b(2), x(2);
+  b.set(0, {{1}});
+  b.set(1, {{2}});
+  const Report report = BiCGStab2(A).solve(b, x);
+  EXPECT_EQ(report.status, Status::breakdown) << report;
+  EXPECT_EQ(bits_of(x), std::vector<double>(2)) << "nothing is better than the guess";
+}
+
 }  // namespace
 }  // namespace heddle::test::bicgstab2

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
@@ -83,6 +85,23 @@ TEST(ConjugateResidual, BreaksDownWhereMinresDoesNot) {
   const Report report = ConjugateResidual(A).solve(b, x);
   EXPECT_EQ(report.status, Status::breakdown) << report;
   EXPECT_NE(report.detail.find("use MINRES"), std::string::npos) << report.detail;
+}
+
+TEST(ConjugateResidual, SaysThatThePreconditionerIsIndefinite) {
+  using E = quaternion<double>;
+  Generator generator(4205);
+  const System<E> system = random_system<E>(60, 3, 0.02, 0, generator);
+  const Operator<E> A(system.matrix, Plan{});
+  const Field<E> b = random_vector<E>(60, generator);
+  for (const std::size_t step : {1, 3}) {
+    std::vector<double> weights(60, 1);
+    for (std::size_t i = 0; i < weights.size(); i += step) weights[i] = -1;
+    Field<E> x(60);
+    const Report report = ConjugateResidual(A, RowWeights<double>(weights)).solve(b, x);
+    EXPECT_EQ(report.status, Status::indefinite) << report;
+    EXPECT_NE(report.detail.find("preconditioner"), std::string::npos) << report.detail;
+    EXPECT_LE(true_residual(system.matrix, b, x), components_of<double>(b).norm() * (1 + 1e-12));
+  }
 }
 
 TEST(ConjugateResidual, RefusesWhatIsNotHermitian) {

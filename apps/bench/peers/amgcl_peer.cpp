@@ -9,7 +9,10 @@
 #include <amgcl/relaxation/as_preconditioner.hpp>
 #include <amgcl/relaxation/damped_jacobi.hpp>
 #include <amgcl/solver/bicgstab.hpp>
+#include <amgcl/solver/bicgstabl.hpp>
 #include <amgcl/solver/cg.hpp>
+#include <amgcl/solver/fgmres.hpp>
+#include <amgcl/solver/gmres.hpp>
 #include <amgcl/value_type/complex.hpp>
 #include <amgcl/value_type/static_matrix.hpp>
 #include <complex>
@@ -138,9 +141,10 @@ PeerProduct product_of(const CsrMatrix<E>& matrix, const std::vector<double>& x,
   return product;
 }
 
+/// `counted`: iterations that AMGCL counts for each of Heddle's.
 template <class E, template <class> class Solver, class Preconditioner>
 PeerSolver solver_of(std::string method, const CsrMatrix<E>& matrix, const std::vector<double>& b,
-                     int threads) {
+                     int threads, std::size_t counted) {
   using Rhs = typename Amgcl<E>::Rhs;
   using S = typename Amgcl<E>::S;
   using Krylov = Solver<typename Amgcl<E>::Backend>;
@@ -159,17 +163,18 @@ PeerSolver solver_of(std::string method, const CsrMatrix<E>& matrix, const std::
   state->x.resize(state->b.size());
   PeerSolver peer;
   peer.method = std::move(method);
-  peer.solve = [state, threads](double tolerance, long long max_iterations) {
+  peer.solve = [state, threads, counted](double tolerance, long long max_iterations) {
     const Threads in_use(threads);
     state->solver->prm.tol = static_cast<S>(tolerance);
-    state->solver->prm.maxiter = static_cast<std::size_t>(max_iterations);
+    const std::size_t most = counted * static_cast<std::size_t>(max_iterations);
+    state->solver->prm.maxiter = static_cast<decltype(state->solver->prm.maxiter)>(most);
     PeerSolve solve;
     const cli::Stopwatch watch;
     amgcl::backend::clear(state->x);
     const auto [iterations, residual] =
         (*state->solver)(*state->A, *state->preconditioner, state->b, state->x);
     solve.seconds = watch.seconds();
-    solve.iterations = static_cast<long long>(iterations);
+    solve.iterations = static_cast<long long>((iterations + counted - 1) / counted);
     solve.x = users_scalars<E>(state->x);
     solve.status = name(static_cast<double>(residual) <= tolerance ? Status::converged
                                                                    : Status::iteration_limit);
@@ -188,20 +193,29 @@ template <class Backend>
 using ConjugateGradientOf = amgcl::solver::cg<Backend>;
 template <class Backend>
 using BicgstabOf = amgcl::solver::bicgstab<Backend>;
+template <class Backend>
+using BicgstabLOf = amgcl::solver::bicgstabl<Backend>;  // L is 2 by default
+template <class Backend>
+using GmresOf = amgcl::solver::gmres<Backend>;
+template <class Backend>
+using FgmresOf = amgcl::solver::fgmres<Backend>;
 
 template <class E>
-PeerSolver solver_of(const CsrMatrix<E>& matrix, const std::vector<double>& b,
-                     const MethodInfo& method, bool jacobi, int threads) {
+std::vector<PeerSolver> solvers_of(const CsrMatrix<E>& matrix, const std::vector<double>& b,
+                                   const MethodInfo& method, bool jacobi, int threads) {
   using Backend = typename Amgcl<E>::Backend;
-  const std::string name = format_of<E>() + (jacobi ? ", damped_jacobi" : "");
-  if (method.name == "cg") {
-    if (jacobi) {
-      return solver_of<E, ConjugateGradientOf, JacobiOf<Backend>>(name, matrix, b, threads);
-    }
-    return solver_of<E, ConjugateGradientOf, NoneOf<Backend>>(name, matrix, b, threads);
-  }
-  if (jacobi) return solver_of<E, BicgstabOf, JacobiOf<Backend>>(name, matrix, b, threads);
-  return solver_of<E, BicgstabOf, NoneOf<Backend>>(name, matrix, b, threads);
+  const auto made = [&]<template <class> class Solver>(std::size_t counted = 1) {
+    const std::string name = format_of<E>() + (jacobi ? ", damped_jacobi" : "");
+    return std::vector<PeerSolver>{
+        jacobi ? solver_of<E, Solver, JacobiOf<Backend>>(name, matrix, b, threads, counted)
+               : solver_of<E, Solver, NoneOf<Backend>>(name, matrix, b, threads, counted)};
+  };
+  if (method.name == "cg") return made.template operator()<ConjugateGradientOf>();
+  if (method.name == "bicgstab") return made.template operator()<BicgstabOf>();
+  if (method.name == "bicgstab2") return made.template operator()<BicgstabLOf>(2);
+  if (method.name == "gmres") return made.template operator()<GmresOf>();
+  if (method.name == "fgmres") return made.template operator()<FgmresOf>();
+  return {};
 }
 
 class AmgclPeer final : public Peer {
@@ -221,12 +235,9 @@ class AmgclPeer final : public Peer {
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
     if (device.on_gpu() || problem.matrix.is_defined()) return {};
-    if (method.name != "cg" && method.name != "bicgstab") return {};
     return problem.matrix.visit([&](const auto& matrix) {
-      std::vector<PeerSolver> solvers;
-      solvers.push_back(solver_of(matrix, problem.x, method,
-                                  preconditioner == PreconditionerKind::jacobi, device.threads()));
-      return solvers;
+      return solvers_of(matrix, problem.x, method, preconditioner == PreconditionerKind::jacobi,
+                        device.threads());
     });
   }
 };

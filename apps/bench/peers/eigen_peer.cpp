@@ -140,6 +140,9 @@ std::vector<PeerSolver> solvers_of(const std::string& name,
   if (method.name == "bicgstab") {
     return {solver_of<Eigen::BiCGSTAB<EigenMatrix<T>, Preconditioner>>(name, A, b)};
   }
+  if (method.name == "gmres") {  // of 30 iterations a cycle, preconditioned on the left
+    return {solver_of<Eigen::GMRES<EigenMatrix<T>, Preconditioner>>(name, A, b)};
+  }
   if constexpr (!Eigen::NumTraits<T>::IsComplex) {
     if (method.name == "minres") {
       return {solver_of<Eigen::MINRES<EigenMatrix<T>, both, Preconditioner>>(name, A, b)};

@@ -141,17 +141,19 @@ std::string status_of(const std::string& reason) {
   return reason;
 }
 
-PeerSolve solve(Served& served, const std::string& method, double tolerance,
+PeerSolve solve(Served& served, const KspMethod& method, bool jacobi, double tolerance,
                 long long max_iterations) {
   std::ostringstream line;
   line.precision(17);
-  line << "solve " << method << " " << tolerance << " " << max_iterations;
+  line << "solve " << method.type << (jacobi ? " jacobi " : " none ") << tolerance << " "
+       << max_iterations * method.counted;
   std::istringstream words(served.ask(line.str()));
   PeerSolve solve;
   std::string reason;
   words >> solve.seconds >> solve.iterations >> reason;
   if (!words)
     throw Error(ErrorKind::io, "PETSc's program answers a solve by '" + words.str() + "'");
+  solve.iterations = (solve.iterations + method.counted - 1) / method.counted;
   solve.status = status_of(reason);
   solve.x = served.numbers("result");
   solve.history = served.numbers("history");
@@ -188,17 +190,17 @@ class PetscPeer final : public Peer {
                                   PreconditionerKind preconditioner,
                                   const Device& device) override {
     const bool jacobi = preconditioner == PreconditionerKind::jacobi;
-    const std::string type = ksp_type(method.name);
-    if (type.empty()) return {};
-    const std::string words = type + (jacobi ? " jacobi" : " none");
+    const KspMethod ksp = ksp_method(method.name);
+    if (ksp.type.empty()) return {};
     std::vector<PeerSolver> solvers;
     for (auto& [name, served, block_size] : started(problem, device)) {
-      solvers.push_back({name + (!jacobi          ? ""
-                                 : block_size > 1 ? ", PBJACOBI"
-                                                  : ", JACOBI"),
-                         [served = served, words](double tolerance, long long max_iterations) {
-                           return solve(*served, words, tolerance, max_iterations);
-                         }});
+      solvers.push_back(
+          {name + (!jacobi          ? ""
+                   : block_size > 1 ? ", PBJACOBI"
+                                    : ", JACOBI"),
+           [served = served, ksp, jacobi](double tolerance, long long max_iterations) {
+             return solve(*served, ksp, jacobi, tolerance, max_iterations);
+           }});
     }
     return solvers;
   }

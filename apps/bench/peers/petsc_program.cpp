@@ -11,6 +11,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "petsc_protocol.hpp"
@@ -169,6 +170,7 @@ class Served {
     A_ = in_blocks ? block_matrix(blocks) : number_matrix(blocks);
     count_bytes(blocks, in_blocks);
     check(MatCreateVecs(A_, &x_, &y_));
+    check(VecDuplicate(y_, &built_));
     PetscScalar* x = nullptr;
     check(VecGetArray(x_, &x));
     std::copy(blocks.x.begin(), blocks.x.end(), x);
@@ -181,6 +183,7 @@ class Served {
   ~Served() {
     VecScatterDestroy(&gather_);
     VecDestroy(&gathered_);
+    VecDestroy(&built_);
     VecDestroy(&y_);
     VecDestroy(&x_);
     MatDestroy(&A_);
@@ -208,11 +211,13 @@ class Served {
     check(KSPSetOperators(solver, A_, A_));
     const std::string type = command.type;
     check(KSPSetType(solver, type.c_str()));
-    // Of the residual itself, relative to |b|; BiCGStab and GMRES know it when preconditioned on
-    // the right, MINRES never.
-    if (type == KSPBCGS || type == KSPGMRES) check(KSPSetPCSide(solver, PC_RIGHT));
-    check(KSPSetNormType(solver,
-                         type == KSPMINRES ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
+    // Of the residual itself, relative to |b|. Methods for general matrices know it when
+    // preconditioned on the right; MINRES never does, and CR updates it with the wrong sign.
+    const bool is_general =
+        type == KSPBCGS || type == KSPBCGSL || type == KSPGMRES || type == KSPFGMRES;
+    if (is_general) check(KSPSetPCSide(solver, PC_RIGHT));
+    check(KSPSetNormType(solver, type == KSPMINRES || type == KSPCR ? KSP_NORM_PRECONDITIONED
+                                                                    : KSP_NORM_UNPRECONDITIONED));
     check(KSPSetInitialGuessNonzero(solver, PETSC_FALSE));
     check(KSPSetTolerances(solver, command.tolerance, 0, PETSC_MAX_REAL,
                            static_cast<PetscInt>(command.max_iterations)));
@@ -227,6 +232,11 @@ class Served {
     MPI_Barrier(PETSC_COMM_WORLD);
     const double start = MPI_Wtime();
     check(KSPSolve(solver, x_, y_));
+    // BiCGStab(L) returns the solution before the preconditioner.
+    if (type == KSPBCGSL) {
+      check(KSPBuildSolution(solver, built_, nullptr));
+      std::swap(y_, built_);
+    }
     MPI_Barrier(PETSC_COMM_WORLD);
     Solve solve;
     solve.seconds = MPI_Wtime() - start;
@@ -275,6 +285,7 @@ class Served {
   Mat A_ = nullptr;
   Vec x_ = nullptr;
   Vec y_ = nullptr;
+  Vec built_ = nullptr;
   VecScatter gather_ = nullptr;
   Vec gathered_ = nullptr;
   std::vector<double> history_;

@@ -19,12 +19,17 @@
 
 namespace heddle::bench {
 
-/// PETSc's type of a solver of that name; empty where it has none.
-inline std::string ksp_type(std::string_view method) {
-  if (method == "bicgstab") return "bcgs";
-  const bool has_the_name =
-      method == "cg" || method == "minres" || method == "gmres" || method == "cr";
-  return has_the_name ? std::string(method) : std::string();
+/// PETSc's solver of that name; none where `type` is empty.
+struct KspMethod {
+  std::string type;
+  int counted = 1;  // iterations that PETSc counts for each of Heddle's
+};
+inline KspMethod ksp_method(std::string_view method) {
+  if (method == "bicgstab") return {"bcgs"};
+  if (method == "bicgstab2") return {"bcgsl", 2};  // ell is 2 by default
+  const bool has_the_name = method == "cg" || method == "minres" || method == "cr" ||
+                            method == "gmres" || method == "fgmres";
+  return {has_the_name ? std::string(method) : std::string()};
 }
 
 /// Followed by block_rows + 1 offsets (int64), a column a block (int32), the numbers of all blocks

@@ -46,7 +46,8 @@ class Commands {
  public:
   Commands() {
     Shared* mine = nullptr;
-    MPI_Win_allocate_shared(sizeof(Shared), 1, MPI_INFO_NULL, PETSC_COMM_WORLD, &mine, &window_);
+    MPI_Win_allocate_shared(sizeof(Shared), 1, MPI_INFO_NULL, PETSC_COMM_WORLD,
+                            static_cast<void*>(&mine), &window_);
     if (sem_init(&mine->announced, 1, 0) != 0) fail("no semaphore for a rank");
     MPI_Barrier(PETSC_COMM_WORLD);
   }
@@ -80,7 +81,7 @@ class Commands {
     MPI_Aint size = 0;
     int unit = 1;
     Shared* of_rank = nullptr;
-    MPI_Win_shared_query(window_, rank, &size, &unit, &of_rank);
+    MPI_Win_shared_query(window_, rank, &size, &unit, static_cast<void*>(&of_rank));
     return *of_rank;
   }
 

@@ -9,6 +9,7 @@
 
 #include "heddle/detail/basis_room.hpp"
 #include "heddle/detail/groups.hpp"
+#include "heddle/detail/product_cpu.hpp"
 #include "heddle/methods/listing.hpp"
 
 namespace heddle::detail {
@@ -72,12 +73,24 @@ class HostBasis {
         for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
         subtract(run, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
       };
-      for_each_run<R>(to, group, over_run);
+      widely([&] { for_each_run<R>(to, group, over_run); });
     });
   }
 
  private:
   using Multiple = Coefficient<R, S>;
+  /// Vectors of the basis that pass by a vector together.
+  static constexpr int abreast = size == 4 ? 2 : 4;
+
+  /// `act()`, compiled for the instructions that there are.
+  template <class F>
+  static void widely(const F& act) {
+    has_avx2() ? act_by_avx2(act) : act();
+  }
+  template <class F>
+  __attribute__((target("avx2,fma"), flatten)) static void act_by_avx2(const F& act) {
+    act();
+  }
 
   static Multiple narrow(const Number& wide) {
     Multiple number;
@@ -110,14 +123,48 @@ class HostBasis {
   /// w -= `count` vectors from `first` on, times the multiples.
   template <class Run>
   void subtract(const Run& run, S* w, int count, int first = 0) const {
-    for (int k = 0; k < count; ++k) {
-      const S* const v = room_.vector(first + k);
-      const Multiple c = -multiples_[static_cast<std::size_t>(k)];
-      for (Offset i = 0; i < run.count; ++i) {
-        Multiple e = element<R>(w, run, i);
-        add_multiple(e, element<R>(v, run, i), c);
-        set_element<R>(w, run, i, e);
-      }
+    int k = 0;
+    for (; k + abreast <= count; k += abreast) subtract_some<abreast>(run, w, k, first);
+    for (; k < count; ++k) subtract_some<1>(run, w, k, first);
+  }
+  /// The k-th and those behind it: w passes once.
+  template <int vectors, class Run>
+  void subtract_some(const Run& run, S* w, int k, int first) const {
+    const S* v[vectors];
+    Multiple c[vectors];
+    for (int j = 0; j < vectors; ++j) {
+      v[j] = room_.vector(first + k + j);
+      c[j] = -multiples_[static_cast<std::size_t>(k + j)];
+    }
+    for (Offset i = 0; i < run.count; ++i) {
+      Multiple e = element<R>(w, run, i);
+      for (int j = 0; j < vectors; ++j) add_multiple(e, element<R>(v[j], run, i), c[j]);
+      set_element<R>(w, run, i, e);
+    }
+  }
+
+  /// sums += V* w.
+  template <class Run>
+  void add_products(const Run& run, const S* w, int count, T* sums) const {
+    int k = 0;
+    for (; k + abreast <= count; k += abreast) add_some<abreast>(run, w, k, sums);
+    for (; k < count; ++k) add_some<1>(run, w, k, sums);
+  }
+  template <int vectors, class Run>
+  void add_some(const Run& run, const S* w, int k, T* sums) const {
+    const S* v[vectors];
+    for (int j = 0; j < vectors; ++j) v[j] = room_.vector(k + j);
+    const auto of_run = sum_over<T, vectors * size>(
+        run.count,
+        [&](Offset i, T* into) {
+          const Multiple e = element<R>(w, run, i);
+          for (int j = 0; j < vectors; ++j) {
+            add_inner_product(element<R>(v[j], run, i), e, into + j * size);
+          }
+        },
+        [](Offset) {});
+    for (int c = 0; c < vectors * size; ++c) {
+      sums[k * size + c] += of_run[static_cast<std::size_t>(c)];
     }
   }
 
@@ -129,16 +176,7 @@ class HostBasis {
       std::fill_n(sums, count * size + 1, T(0));
       const auto over_run = [&](const auto& run) {
         if constexpr (subtracts) subtract(run, from.data, count);
-        for (int k = 0; k < count; ++k) {
-          const S* const v = room_.vector(k);
-          const auto of_run = sum_over<T, size>(
-              run.count,
-              [&](Offset i, T* into) {
-                add_inner_product(element<R>(v, run, i), element<R>(from.data, run, i), into);
-              },
-              [](Offset) {});
-          for (int c = 0; c < size; ++c) sums[k * size + c] += of_run[static_cast<std::size_t>(c)];
-        }
+        add_products(run, from.data, count, sums);
         sums[Offset(count) * size] += sum_over<T, 1>(
             run.count,
             [&](Offset i, T* into) {
@@ -146,7 +184,7 @@ class HostBasis {
             },
             [](Offset) {})[0];
       };
-      for_each_run<R>(from, group, over_run);
+      widely([&] { for_each_run<R>(from, group, over_run); });
     });
     reduction_.finish(count * size + 1, sums_.data());
   }
@@ -166,7 +204,7 @@ class HostBasis {
           set_element<R>(newest, run, i, e);
         }
       };
-      for_each_run<R>(from, group, over_run);
+      widely([&] { for_each_run<R>(from, group, over_run); });
     });
     ++basis_.count;
   }
