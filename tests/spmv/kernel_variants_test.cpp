@@ -86,7 +86,7 @@ TEST(KernelVariants, LeaveOutNoPairButThoseThatAreRefused) {
       all += static_cast<std::size_t>(space.sizes[i] * space.sizes[j]);
     }
   }
-  constexpr std::size_t dual_quaternions = 3, solving_programs = 16, loops = 8, loops_in_shared = 4;
+  constexpr std::size_t dual_quaternions = 3, solving_programs = 15, loops = 8, loops_in_shared = 4;
   constexpr std::size_t T_that_divides_no_C = 3 + 3 + 1 + 4;  // of C = 1, 3, 16 and n
   constexpr std::size_t blocks_of_no_loop = 5;                // too small, or no power of two
   EXPECT_EQ(all - variants().pairs.size(), dual_quaternions * solving_programs +
