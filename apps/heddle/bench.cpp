@@ -9,6 +9,7 @@
 
 #include "bench_options.hpp"
 #include "bench_results.hpp"
+#include "bench_steps.hpp"
 #include "commands.hpp"
 #include "companion.hpp"
 #include "heddle/tools/text.hpp"
@@ -27,127 +28,10 @@ namespace heddle::cli {
 
 namespace {
 
-using bench::ProblemName;
 using bench::Run;
 using bench::Session;
 
 using Options = BenchOptions;
-
-/// One problem and the suites that take it.
-struct Step {
-  std::string name;
-  std::optional<ProblemName> generated;
-  std::string path;  // of one that is read
-  std::vector<std::string> suites;
-  double weight = 1;  // of the time that all take, about
-};
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-[[noreturn]] void refuse_name(const std::string& what, const std::string& given,
-                              const std::vector<std::string>& known) {
-  throw Error(ErrorKind::usage,
-              "no " + what + " is named '" + given + "'; there are: " + joined(known));
-}
-
-/// In the order in which they run.
-std::vector<std::string> chosen_suites(const Options& options) {
-  const std::vector<std::string> known(bench::suite_names.begin(), bench::suite_names.end());
-  for (const std::string& suite : options.suites) {
-    if (!contains(known, suite)) refuse_name("suite", suite, known);
-  }
-  std::vector<std::string> chosen;
-  for (const std::string& suite : known) {
-    if (options.suites.empty() || contains(options.suites, suite)) chosen.push_back(suite);
-  }
-  return chosen;
-}
-
-std::vector<Step> generated_steps(const Options& options, const Device& device) {
-  const std::vector<ProblemName> all = bench::problems();
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const ProblemName& problem : all) names.push_back(problem.name);
-  for (const std::string& name : options.problems) {
-    if (!contains(names, name)) refuse_name("problem", name, names);
-  }
-  std::vector<Step> steps;
-  for (const ProblemName& problem : all) {
-    const bool asked_for = contains(options.problems, problem.name);
-    if (!options.problems.empty() && !asked_for) continue;
-    Step step{problem.name, problem, "", {}, 1};
-    for (const std::string& suite : chosen_suites(options)) {
-      if (asked_for ? bench::fits(suite, problem)
-                    : bench::takes(suite, problem, device, options.quick)) {
-        step.suites.push_back(suite);
-        step.weight += suite == "product" || suite == "solver" || suite == "right-hand-sides" ? 10
-                       : suite == "layouts"                                                   ? 0.1
-                                                                                              : 4;
-      }
-    }
-    if (!step.suites.empty()) steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
-std::vector<Step> steps_of_folder(const Options& options) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  std::vector<Step> steps;
-  for (const auto& file : fs::directory_iterator(options.matrices, error)) {
-    const std::string path = file.path().string();
-    if (!ends_with(path, ".mtx") && !ends_with(path, ".mtx.gz") && !ends_with(path, ".npz")) {
-      continue;
-    }
-    std::error_code gone;
-    if (!file.is_regular_file(gone)) continue;  // a pipe would be waited for
-    Step step{file.path().filename().string(), {}, path, {}, 20};
-    for (const std::string& suite : chosen_suites(options)) {
-      if (suite != "scaling") step.suites.push_back(suite);
-    }
-    if (!step.suites.empty()) steps.push_back(std::move(step));
-  }
-  if (error) {
-    throw Error(ErrorKind::io, "--matrices " + options.matrices + ": " + error.message());
-  }
-  if (steps.empty()) {
-    throw Error(ErrorKind::usage, "--matrices " + options.matrices +
-                                      " holds no .mtx, .mtx.gz or .npz file for these suites");
-  }
-  std::sort(steps.begin(), steps.end(),
-            [](const Step& a, const Step& b) { return a.name < b.name; });
-  return steps;
-}
-
-std::vector<Step> steps_of(const Options& options, const Device& device) {
-  std::vector<Step> steps;
-  if (!options.matrices.empty()) steps = steps_of_folder(options);
-  if (options.matrices.empty() || !options.problems.empty()) {
-    for (Step& step : generated_steps(options, device)) steps.push_back(std::move(step));
-  }
-  if (steps.empty()) {
-    throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
-  }
-  return steps;
-}
-
-void list(const Options& options, const Device& device) {
-  std::printf("%-22s %10s  %-11s %-7s suites\n", "problem", "rows", "entry", "");
-  for (const Step& step : generated_steps(options, device)) {
-    const ProblemName& problem = *step.generated;
-    std::printf("%-22s %10s  %-11s %-7s %s\n", step.name.c_str(),
-                readable_count(problem.rows).c_str(), std::string(name(problem.entry)).c_str(),
-                std::string(name(problem.precision)).c_str(), joined(step.suites).c_str());
-  }
-}
 
 Run new_run(const Options& options, const Device& device, int repetitions) {
   Run run;
@@ -185,8 +69,8 @@ void put_out(const Options& options, const Run& run) {
 /// Share of the work that is done, and how long the rest will take.
 class TimeLeft {
  public:
-  TimeLeft(const std::vector<Step>& steps, Progress* progress) : progress_(progress) {
-    for (const Step& step : steps) all_ += step.weight;
+  TimeLeft(const std::vector<BenchStep>& steps, Progress* progress) : progress_(progress) {
+    for (const BenchStep& step : steps) all_ += step.weight;
   }
 
   void begin(const std::string& step, const std::string& suite) { what_ = step + ": " + suite; }
@@ -211,7 +95,8 @@ class TimeLeft {
 };
 
 /// A record in the place of those that could not be made.
-bench::Record failed_record(const Step& step, const std::string& suite, const std::string& why) {
+bench::Record failed_record(const BenchStep& step, const std::string& suite,
+                            const std::string& why) {
   bench::Record record;
   record.suite = suite;
   record.problem = step.name;
@@ -232,7 +117,7 @@ bench::Record failed_record(const Step& step, const std::string& suite, const st
 }
 
 void run_suite(Session& session, const std::string& suite, const bench::Problem& problem,
-               const Step& step) {
+               const BenchStep& step) {
   if (suite == "product") bench::product_suite(session, problem);
   if (suite == "solver") bench::solver_suite(session, problem);
   if (suite == "right-hand-sides") bench::right_hand_sides_suite(session, problem);
@@ -241,7 +126,7 @@ void run_suite(Session& session, const std::string& suite, const bench::Problem&
   if (suite == "scaling") bench::scaling_suite(session, problem, step.name.starts_with("length-"));
 }
 
-void run_step(Session& session, const Options& options, const Step& step, TimeLeft& time) {
+void run_step(Session& session, const Options& options, const BenchStep& step, TimeLeft& time) {
   std::string why = step.generated ? bench::why_too_large(*step.generated, session.device()) : "";
   std::optional<bench::Problem> problem;
   if (why.empty()) {
@@ -288,15 +173,15 @@ int write_problems(const Options& options, const Device& device, TerminalProgres
   if (!fs::is_directory(options.write_problems, error)) {
     throw Error(ErrorKind::io, "--write-problems " + options.write_problems + " is no folder");
   }
-  const std::vector<Step> steps = generated_steps(options, device);
+  const std::vector<BenchStep> steps = generated_steps(options, device);
   if (steps.empty()) {
     throw Error(ErrorKind::usage, "none of these suites takes any of these problems; see --list");
   }
-  const auto path_of = [&](const Step& step) {
+  const auto path_of = [&](const BenchStep& step) {
     return (fs::path(options.write_problems) / (step.name + ".npz")).string();
   };
   RunFiles files;
-  for (const Step& step : steps) files.writes("--write-problems", path_of(step));
+  for (const BenchStep& step : steps) files.writes("--write-problems", path_of(step));
   files.check();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::string path = path_of(steps[i]);
@@ -323,7 +208,7 @@ int measure_all(const Options& options) {
   where.quiet = options.quiet;
   const Device device = where.on();
   if (options.list) {
-    list(options, device);
+    list_steps(options, device);
     return 0;
   }
   if (!options.write_problems.empty()) {
@@ -334,10 +219,10 @@ int measure_all(const Options& options) {
     throw Error(ErrorKind::usage, "--tolerance is more than 0 and below 1");
   }
   if (!options.entry.empty()) parse_entry_kind(options.entry);
-  const std::vector<Step> steps = steps_of(options, device);
+  const std::vector<BenchStep> steps = steps_of(options, device);
   RunFiles files;
   files.reads("--profile", options.profile);
-  for (const Step& step : steps) files.reads("--matrices", step.path);
+  for (const BenchStep& step : steps) files.reads("--matrices", step.path);
   files.writes("--output", if_given(options.output));
   files.writes("--html", if_given(options.html));
   files.check();
@@ -365,7 +250,7 @@ int measure_all(const Options& options) {
       if (progress) progress->erase();
       put_out(options, so_far());
     });
-    for (const Step& step : steps) {
+    for (const BenchStep& step : steps) {
       run_step(session, options, step, time);
       time.done(step.weight);
       // What is killed, for want of memory say, is not lost.

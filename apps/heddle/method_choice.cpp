@@ -103,10 +103,10 @@ Objective objective_of(const MethodInfo& method, int systems) {
   return {&method, method.restarts ? 1 : systems};
 }
 
-bool restarts(const std::string& text) {
+bool has_method(const std::string& text, bool MethodInfo::* property) {
   const auto table = method_table();
   return std::any_of(table.begin(), table.end(), [&](const MethodInfo& method) {
-    return method.name == text && method.restarts;
+    return method.name == text && method.*property;
   });
 }
 

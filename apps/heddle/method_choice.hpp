@@ -43,8 +43,8 @@ void check_method(const std::string& text);
 /// What its plan is to make fast, with so many right-hand sides.
 Objective objective_of(const MethodInfo& method, int systems);
 
-/// Whether that method restarts after so many iterations.
-bool restarts(const std::string& text);
+/// Whether the table has a method of that name that has the property.
+bool has_method(const std::string& text, bool MethodInfo::* property);
 
 /// With auto, FGMRES for a preconditioner that varies, the first method of the table for Hermitian
 /// matrices, COCR for complex symmetric ones, else, or where the preconditioner is not of that

@@ -40,7 +40,7 @@ void check(const SolveOptions& options, const Device& device) {
   if (!std::isfinite(options.shift)) {
     throw Error(ErrorKind::usage, "--shift is a finite number");
   }
-  if (options.restart && !restarts(options.method)) {
+  if (options.restart && !has_method(options.method, &MethodInfo::restarts)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
   options.steps.check(options.method);
@@ -130,13 +130,6 @@ int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device&
     print(outcome, device);
   }
   return outcome.report().converged() ? 0 : 1;
-}
-
-/// The middle one becomes that of the outcome.
-void take_median(std::vector<double> seconds, SolveOutcome& outcome) {
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  outcome.reports[outcome.reported].iterate_seconds = *middle;
 }
 
 /// One behind the other.
@@ -231,7 +224,7 @@ int run_solve(const SolveOptions& options) {
     }
     seconds.push_back(outcome.report().iterate_seconds);
   }
-  take_median(std::move(seconds), outcome);
+  outcome.reports[outcome.reported].iterate_seconds = median(std::move(seconds));
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
   }

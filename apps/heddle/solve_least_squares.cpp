@@ -248,8 +248,7 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
     watch.end(solved.report);
     seconds.push_back(solved.report.iterate_seconds);
   }
-  std::nth_element(seconds.begin(), seconds.begin() + options.repetitions / 2, seconds.end());
-  solved.report.iterate_seconds = seconds[static_cast<std::size_t>(options.repetitions) / 2];
+  solved.report.iterate_seconds = median(std::move(seconds));
   const bool has_one_solution = matrix.rows() >= matrix.columns() && settings.damping == 0;
   if (!given.exact.empty() && has_one_solution) {
     solved.error = relative_error(x, given.exact.front());

@@ -4,6 +4,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/method_info.hpp"
+#include "method_choice.hpp"
 
 namespace heddle::cli {
 
@@ -18,13 +19,6 @@ std::string names_of(bool MethodInfo::* takes) {
     if (method.*takes) names += (names.empty() ? "" : " or ") + std::string(method.name);
   }
   return names;
-}
-
-bool has(const std::string& name, bool MethodInfo::* takes) {
-  for (const MethodInfo& method : method_table()) {
-    if (method.name == name) return method.*takes;
-  }
-  return false;
 }
 
 }  // namespace
@@ -43,10 +37,10 @@ void StepOptions::add_to(CLI::App& command) {
 }
 
 void StepOptions::check(const std::string& method) const {
-  if (!interval_.empty() && !has(method, &MethodInfo::takes_interval)) {
+  if (!interval_.empty() && !has_method(method, &MethodInfo::takes_interval)) {
     refuse("--interval is for --solver " + names_of(&MethodInfo::takes_interval));
   }
-  if (omega_ && !has(method, &MethodInfo::takes_omega)) {
+  if (omega_ && !has_method(method, &MethodInfo::takes_omega)) {
     refuse("--omega is for --solver " + names_of(&MethodInfo::takes_omega));
   }
   if (!interval_.empty() && omega_) refuse("--omega and --interval: give one of them");

@@ -62,10 +62,9 @@ class HEDDLE_EXPORT BlockConjugateGradient {
   /// preconditioner that is not definite, a limit and the observer end all columns that have not
   /// converged by then. Iterations are those of the block up to the last run that the column took
   /// part in, bytes a column's share of what one moves; the observer sees the largest relative
-  /// residual of those columns. The same bits for
-  /// any number of threads. Throws `Error` for fields that do not fit, and memory, before anything
-  /// is allocated, where the block's do not: the first solve allocates for its number of columns, a
-  /// later one of more columns again.
+  /// residual of those columns. The same bits for any number of threads. Throws `Error` for fields
+  /// that do not fit, and memory, before anything is allocated, where the block's do not: the first
+  /// solve allocates for its number of columns, a later one of more columns again.
   std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
   /// Of one column.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x) {

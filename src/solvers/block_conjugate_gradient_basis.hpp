@@ -37,14 +37,10 @@ class BlockRecurrence {
     }
   }
   static constexpr int fields_of_column = 4;
-  /// Passes over a field that an iteration makes for each of so many columns, beside products and
-  /// preconditioner's own: four Gram matrices, two of them Hermitian, three additions of
-  /// combinations and one change of basis. On a CPU fields that meet are read together; on a GPU
-  /// pair by pair.
-  static constexpr int passes_of_column(int columns, bool on_gpu) {
-    constexpr int of_preconditioning = 2;
-    return of_preconditioning + (on_gpu ? 18 * columns + 1 : 18);
-  }
+  /// Passes over a field that an iteration makes for each column, beside products and
+  /// preconditioner's own: two of preconditioning, and 18 of four Gram matrices, two of them
+  /// Hermitian, three additions of combinations and one change of basis.
+  static constexpr int passes_of_column = 20;
 
   FieldBlock<S> q;      // orthonormal; before `begin` the residuals
   FieldBlock<S> p;      // directions

@@ -105,7 +105,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
   }
 
   /// What one column of so many moves in an iteration without dependent directions, as modelled:
-  /// columns share passes over the matrix, and on a CPU those over the fields (field_block.hpp).
+  /// columns share passes over the matrix, and those over the fields (field_block.hpp).
   long long bytes_of_column(int columns) const {
     const long long alone = matrix_.bytes_of_product();
     if (alone == 0) return 0;
@@ -115,7 +115,7 @@ class BlockConjugateGradientLoop final : public BlockSolve<S> {
     const long long walks = (columns + most - 1) / most;
     const auto* const preconditioner = this->system().preconditioner.get();
     return 2 * field + of_matrix * walks / columns +
-           BlockRecurrence<R, S>::passes_of_column(columns, device_.on_gpu()) * field +
+           BlockRecurrence<R, S>::passes_of_column * field +
            (preconditioner != nullptr ? preconditioner->bytes_of_application() : 0);
   }
 

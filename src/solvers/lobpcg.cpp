@@ -98,6 +98,7 @@ long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
   const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
                           static_cast<long long>(sizeof(S));
+  static_assert(6 * EigenOptions::most_pairs <= cuda::most_fields, "X, W and P, with guards");
   const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
       3 * system.vectors(), matrix.device().on_gpu());
   long long needed = system.fields() * field + sums;

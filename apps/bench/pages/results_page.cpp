@@ -98,12 +98,8 @@ std::string right_hand_sides(const Suite& suite, const Run& run) {
                        "all to " + readable_error(run.tolerance) + ": one by one", "side by side",
                        "as a block", "or to", "residual"});
   for (const Record* record : suite.records) {
-    const auto of_role = [&](Role role) {
-      const Candidate* const found = record->find(role);
-      return found != nullptr && found->seconds && is_right(*record, *found) ? found : nullptr;
-    };
-    const Candidate *const one = of_role(Role::natural), *const all = own(*record),
-                           *const block = of_role(Role::tried);
+    const Candidate *const one = timed(*record, Role::natural), *const all = own(*record),
+                           *const block = timed(*record, Role::tried);
     table.add({problem_of(*record), readable_count(record->rows), record->quantity, time_of(one),
                time_of(all),
                one && all ? readable_ratio(one->seconds->median / all->seconds->median) : "",

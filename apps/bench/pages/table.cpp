@@ -67,11 +67,6 @@ std::string cold(const Candidate& candidate) {
   return text_or_nothing(candidate.cold_of_bandwidth, readable_percent);
 }
 
-/// One with a time that counts, or null.
-const Candidate* of_role(const Record& record, Role role) {
-  const Candidate* const found = record.find(role);
-  return found != nullptr && found->seconds && is_right(record, *found) ? found : nullptr;
-}
 std::string seconds_of(const Candidate* candidate) {
   return candidate ? readable_seconds(candidate->seconds->median) : "";
 }
@@ -155,9 +150,8 @@ void print_right_hand_sides(const Suite& suite, std::ostream& out) {
   for (const RecordGroup& group : groups(suite.records)) {
     table.add_heading(group.name);
     for (const Record* record : group.records) {
-      const Candidate *const one = of_role(*record, Role::natural),
-                             *const all = of_role(*record, Role::chosen),
-                             *const block = of_role(*record, Role::tried);
+      const Candidate *const one = timed(*record, Role::natural), *const all = own(*record),
+                             *const block = timed(*record, Role::tried);
       table.add(
           {"  " + record->problem, seconds_of(one), seconds_of(all),
            one && all ? readable_ratio(one->seconds->median / all->seconds->median) + "x" : "",

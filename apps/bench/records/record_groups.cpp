@@ -96,15 +96,16 @@ std::string problem_of(const Record& record) {
   return record.problem + ", " + record.entry + precision_suffix(record);
 }
 
-const Candidate* own(const Record& record) {
-  const Candidate* chosen = record.find(Role::chosen);
-  return chosen && chosen->seconds && is_right(record, *chosen) ? chosen : nullptr;
+const Candidate* timed(const Record& record, Role role) {
+  const Candidate* found = record.find(role);
+  return found && found->seconds && is_right(record, *found) ? found : nullptr;
 }
 
+const Candidate* own(const Record& record) { return timed(record, Role::chosen); }
+
 std::optional<double> median_of(const Record& record, Role role) {
-  const Candidate* candidate = record.find(role);
-  if (!candidate || !candidate->seconds || !is_right(record, *candidate)) return {};
-  return candidate->seconds->median;
+  const Candidate* candidate = timed(record, role);
+  return candidate ? std::optional(candidate->seconds->median) : std::nullopt;
 }
 
 double row_length(const Record& record) {

@@ -35,10 +35,12 @@ std::string precision_suffix(const Record& record);
 /// The problem and its entry, with that suffix.
 std::string problem_of(const Record& record);
 
-/// What Heddle is judged by: its chosen plan; null where that has no time or is not right.
+/// The first candidate of that role; null where it has no time or is not right.
+const Candidate* timed(const Record& record, Role role);
+/// What Heddle is judged by: its chosen plan.
 const Candidate* own(const Record& record);
 
-/// The median of the first candidate of that role whose result is right.
+/// The median of `timed`.
 std::optional<double> median_of(const Record& record, Role role);
 
 /// Entries a row, 0 without rows.

@@ -5,8 +5,7 @@
 #include <span>
 
 #include "heddle/runtime/any_block_conjugate_gradient.hpp"
-#include "interleave.hpp"
-#include "suite.hpp"
+#include "solve_times.hpp"
 
 namespace heddle::bench {
 
@@ -143,11 +142,7 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
 
 /// The tolerance, or where a single solve takes longer than it may what that reaches, rounded up.
 double affordable_tolerance(const Session& session, const Systems& systems) {
-  constexpr double in_single = 1e-3;
-  double tolerance = session.settings().tolerance;
-  if (systems.problem.matrix.precision() == Precision::single_precision) {
-    tolerance = std::max(tolerance, in_single);
-  }
+  const double tolerance = tolerance_for(systems.problem, session.settings());
   SolverOptions options = options_for(tolerance, most_iterations);
   constexpr double share = 1 / 4.0;  // up to 16 of them follow, in three ways
   options.time_limit = share * session.seconds_of_a_solve();
@@ -155,8 +150,7 @@ double affordable_tolerance(const Session& session, const Systems& systems) {
   AnyField x = systems.A.column_field();
   const Report report = solver.solve(systems.b.front(), x);
   if (report.status != Status::time_limit || !(report.residual > tolerance)) return tolerance;
-  const double digit = std::pow(10, std::floor(std::log10(report.residual)));
-  return std::ceil(report.residual / digit) * digit;
+  return rounded_up(report.residual);
 }
 
 /// One complete solve, judged by the residuals of what it returns.
@@ -247,20 +241,7 @@ void time_iterations(Session& session, const std::vector<Way*>& ways, std::size_
   for (std::size_t i = 0; i < ways.size(); ++i) {
     Candidate& candidate = ways[i]->candidate;
     if (candidate.failure) continue;
-    const Interleaved &of_few = outcomes[i][0], &of_many = outcomes[i][1];
-    std::vector<std::vector<double>> pairs(1);
-    for (std::size_t r = 0; r < of_many.seconds.size(); ++r) {
-      pairs[0].push_back((of_many.seconds[r] - of_few.seconds[r]) / between);
-    }
-    Timing timing = detail::timings_of(pairs)[0];
-    timing.median = (of_many.timing.median - of_few.timing.median) / between;
-    if (!(timing.median > 0)) {
-      candidate.failure = "the machine was too busy to tell the time of an iteration";
-      continue;
-    }
-    timing.lower_quartile = std::clamp(timing.lower_quartile, 0.0, timing.median);
-    timing.upper_quartile = std::max(timing.upper_quartile, timing.median);
-    candidate.seconds = timing;
+    take_difference(outcomes[i][0], outcomes[i][1], between, candidate);
   }
 }
 

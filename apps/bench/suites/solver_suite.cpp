@@ -4,10 +4,9 @@
 #include <cstdio>
 #include <functional>
 
-#include "interleave.hpp"
 #include "own_plans.hpp"
 #include "peers/own_solver.hpp"
-#include "suite.hpp"
+#include "solve_times.hpp"
 
 namespace heddle::bench {
 
@@ -27,14 +26,6 @@ struct SolverContender {
 
   bool is_running() const { return !candidate.failure; }
 };
-
-/// Recurrences in floats drift away from |b - A x| by some 1e-4 for the problems here.
-double tolerance_for(const Problem& problem, const Settings& settings) {
-  constexpr double in_single = 1e-3;
-  return problem.matrix.precision() == Precision::single_precision
-             ? std::max(in_single, settings.tolerance)
-             : settings.tolerance;
-}
 
 /// At most some hundred points, the first and the last among them.
 void keep_history(Candidate& candidate, const std::vector<double>& history) {
@@ -113,7 +104,7 @@ struct Extent {
 /// ends for a reason of its own; else what is reached by then, rounded up. Others take as many
 /// times as long as they are slower; what does not converge ends after some times as many
 /// iterations. What `make` returns is used for one kind of solve, and given back. Methods for a
-/// fixed number of steps go as far as a hundred of them, whatever the time.
+/// fixed number of steps go as far as a hundred of them, or as leaves a tenth, whatever the time.
 Extent affordable_extent(const Session& session, const std::function<PeerSolver()>& make,
                          const Problem& problem, const MethodInfo& method, double tolerance) {
   constexpr long long trial = 20, least = 100, times_as_many = 5;
@@ -130,14 +121,15 @@ Extent affordable_extent(const Session& session, const std::function<PeerSolver(
                                                   : session.seconds_of_a_solve() / extent.seconds;
   if (affordable >= static_cast<double>(most_iterations)) return extent;
   long long iterations = std::max(least, static_cast<long long>(affordable));
-  extent.most_iterations = std::min(most_iterations, times_as_many * iterations);
+  extent.most_iterations = method.takes_interval
+                               ? most_iterations
+                               : std::min(most_iterations, times_as_many * iterations);
   for (; iterations <= extent.most_iterations; iterations *= 2) {
     const PeerSolve solve = make().solve(tolerance, iterations);
     if (solve.status == "converged" || solve.iterations < iterations) return extent;
     const double residual = true_residual(problem, problem.x, solve.x);
     if (residual > tolerance && residual < little) {
-      const double digit = std::pow(10, std::floor(std::log10(residual)));
-      extent.tolerance = std::ceil(residual / digit) * digit;
+      extent.tolerance = rounded_up(residual);
       return extent;
     }
   }
@@ -227,19 +219,7 @@ void time_iterations(Session& session, const SolverContenders& contenders, doubl
                           " iterations without being told to: none could be timed";
       continue;
     }
-    std::vector<std::vector<double>> pairs(1);
-    for (std::size_t r = 0; r < long_ones.seconds.size(); ++r) {
-      pairs[0].push_back((long_ones.seconds[r] - short_ones.seconds[r]) / difference);
-    }
-    Timing timing = detail::timings_of(pairs)[0];
-    timing.median = (long_ones.timing.median - short_ones.timing.median) / difference;
-    if (!(timing.median > 0)) {
-      candidate.failure = "the machine was too busy to tell the time of an iteration";
-      continue;
-    }
-    timing.lower_quartile = std::clamp(timing.lower_quartile, 0.0, timing.median);
-    timing.upper_quartile = std::max(timing.upper_quartile, timing.median);
-    candidate.seconds = timing;
+    take_difference(short_ones, long_ones, difference, candidate);
   }
 }
 
