@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "heddle/error.hpp"
-#include "heddle/tools/text.hpp"
+#include "output_path.hpp"
 #include "readable.hpp"
 
 namespace heddle::cli {
