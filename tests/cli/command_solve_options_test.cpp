@@ -48,8 +48,9 @@ TEST_F(SolveOptions, RightHandSidesLieOneBehindTheOther) {
     EXPECT_EQ(system["status"], "converged");
     EXPECT_EQ(system["iterations"], alone.json()["iterations"]);
   }
-  std::vector<double> twice = components_of(text_of("x.mtx"));
-  twice.insert(twice.end(), twice.begin(), twice.begin() + std::ptrdiff_t(twice.size()));
+  const std::vector<double> once = components_of(text_of("x.mtx"));
+  std::vector<double> twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
   EXPECT_EQ(components_of(text_of("both.mtx")), twice);
   const Result again = solve_two({"--rhs", "ones", "--guess", "both.mtx"});
   EXPECT_EQ(again.json()["iterations"], 0);

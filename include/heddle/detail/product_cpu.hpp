@@ -27,7 +27,8 @@ struct Prefetch {
 };
 
 /// Calls `body` with each constant below N: loops that have to vanish, so that what they index
-/// stays in registers.
+/// stays in registers. A body that computes is `always_inline`: what clang leaves as a function of
+/// its own has the instructions of every machine, and so other bits.
 template <int N, class Body>
 HEDDLE_INLINE void for_each_below(const Body& body) {
   [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
@@ -144,14 +145,17 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
     for (int j = 0; j < length; ++j, step += A.C) {
       const Offset slot = step + lane;
       ahead(slot);
-      for_each_below<N - 1>(
-          [&](auto k) { __builtin_prefetch(x[k + 1].address(column[slot + distance.x])); });
+      for_each_below<N - 1>([&](auto k) __attribute__((always_inline)) {
+        __builtin_prefetch(x[k + 1].address(column[slot + distance.x]));
+      });
       const auto entry = load(values(step, lane));
       const Index at = column[slot];
-      for_each_below<N>([&](auto k) { multiply_add(sums[k], entry, x[k](at)); });
+      for_each_below<N>(
+          [&](auto k) __attribute__((always_inline)) { multiply_add(sums[k], entry, x[k](at)); });
     }
     const Index to = target != nullptr ? target[row] : row;
-    for_each_below<N>([&](auto k) { finish[k](to, result_of(sums[k])); });
+    for_each_below<N>([&](auto k)
+                          __attribute__((always_inline)) { finish[k](to, result_of(sums[k])); });
   }
   return finish;
 }
