@@ -164,6 +164,20 @@ TEST(Gmres, EndsWhereTheKrylovSpaceIsWhole) {
   EXPECT_LE(report.iterations, 2);
 }
 
+/// One round of Gram-Schmidt throughout would take more steps than the space has dimensions.
+TEST(Gmres, StaysOrthogonalOverALongCycle) {
+  using E = real<double>;
+  constexpr Index n = 80;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);
+  for (Index i = 0; i < n; ++i) dense(i, i) = std::pow(1e8, double(i) / (n - 1));
+  const Operator<E> A(from_dense(dense), Plan{});
+  Field<E> b(n), x(n);
+  for (double& value : b.scalars()) value = 1;
+  const Report report = Gmres(A, {.tolerance = 1e-12, .restart = n + 20}).solve(b, x);
+  EXPECT_TRUE(report.converged()) << report;
+  EXPECT_LE(report.iterations, n);
+}
+
 TEST(Gmres, SaysWhatDoesNotConverge) {
   using E = real<double>;
   // A cyclic shift: no residual of a cycle but the last falls, and a shorter cycle never does.
