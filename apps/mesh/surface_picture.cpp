@@ -1,4 +1,4 @@
-#include "picture.hpp"
+#include "surface_picture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,27 +6,27 @@
 
 #include "heddle/tools/output_file.hpp"
 #include "heddle/tools/points.hpp"
-#include "image_files.hpp"
+#include "png_bytes.hpp"
 
-namespace heddle::spin {
+namespace heddle::mesh {
 
 using namespace points;
 
 namespace {
 
-constexpr int side = 640;   // pixels of each picture
 constexpr int samples = 2;  // along a pixel's edge, averaged
-constexpr int size = side * samples;
 constexpr double margin = 0.04;
 
 /// A view along -z onto a square, nearest points first.
 class View {
  public:
-  View()
-      : depth_(std::size_t(size) * size, -std::numeric_limits<double>::infinity()),
+  explicit View(int side)
+      : size_(side * samples),
+        depth_(std::size_t(size_) * std::size_t(size_), -std::numeric_limits<double>::infinity()),
         colour_(depth_.size(), Colour{1, 1, 1}) {}
 
-  void draw(const TriangleMesh& mesh, const std::vector<Colour>& colour) {
+  void draw(const DrawnSurface& surface) {
+    const TriangleMesh& mesh = surface.mesh;
     Point low = mesh.position[0], high = low;
     for (const Point& p : mesh.position) {
       for (int k = 0; k < 3; ++k) {
@@ -35,11 +35,11 @@ class View {
       }
     }
     const double extent = std::max(high[0] - low[0], high[1] - low[1]);
-    const double scale = size * (1 - 2 * margin) / extent;
+    const double scale = size_ * (1 - 2 * margin) / extent;
     const Point middle = 0.5 * (low + high);
     const auto on_screen = [&](const Point& p) {
       const Point q = scale * (p - middle);
-      return Point{0.5 * size + q[0], 0.5 * size - q[1], q[2]};
+      return Point{0.5 * size_ + q[0], 0.5 * size_ - q[1], q[2]};
     };
     // Shaded by normals of vertices, so that triangles do not show as facets.
     std::vector<Point> normal(mesh.position.size());
@@ -57,7 +57,7 @@ class View {
         p[k] = on_screen(mesh.position[v]);
         n[k] = (1 / length(normal[v])) * normal[v];
       }
-      draw_triangle(p, n, colour[t]);
+      draw_triangle(p, n, surface.colour[t]);
     }
   }
 
@@ -72,7 +72,9 @@ class View {
   }
 
  private:
-  static std::size_t at(int x, int y) { return std::size_t(y) * size + std::size_t(x); }
+  std::size_t at(int x, int y) const {
+    return std::size_t(y) * std::size_t(size_) + std::size_t(x);
+  }
 
   void draw_triangle(const std::array<Point, 3>& p, const std::array<Point, 3>& normal,
                      const Colour& colour) {
@@ -81,8 +83,8 @@ class View {
     };
     const double whole = area(p[0], p[1], p[2][0], p[2][1]);
     if (whole == 0) return;
-    const auto first = [](double a) {
-      return std::clamp(static_cast<int>(std::floor(a)), 0, size);
+    const auto first = [this](double a) {
+      return std::clamp(static_cast<int>(std::floor(a)), 0, size_);
     };
     const int left = first(std::min({p[0][0], p[1][0], p[2][0]}));
     const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1);
@@ -113,6 +115,7 @@ class View {
     return ambient + lamp * std::max(0.0, dot(normal, towards_lamp));
   }
 
+  int size_;  // samples along an edge
   std::vector<double> depth_;
   std::vector<Colour> colour_;
 };
@@ -128,28 +131,31 @@ Colour colour_of(double value, double largest) {
   return colour;
 }
 
-void write_picture(const std::string& path, const TriangleMesh& before, const TriangleMesh& after,
-                   const std::vector<Colour>& colour_of_triangle) {
-  constexpr int channels = 3;
-  std::vector<unsigned char> pixels(std::size_t(2) * side * side * channels);
-  const TriangleMesh* const meshes[] = {&before, &after};
-  for (int half = 0; half < 2; ++half) {
-    View view;
-    view.draw(*meshes[half], colour_of_triangle);
+void write_picture(const std::string& path, std::span<const DrawnSurface> surfaces, int side) {
+  constexpr int channels = 3, most_in_a_row = 4;
+  const auto count = static_cast<int>(surfaces.size());
+  const int columns = std::min(count, most_in_a_row), rows = (count + columns - 1) / columns;
+  std::vector<unsigned char> pixels(
+      std::size_t(columns) * std::size_t(side) * std::size_t(rows) * std::size_t(side) * channels,
+      255);
+  for (int i = 0; i < count; ++i) {
+    View view(side);
+    view.draw(surfaces[static_cast<std::size_t>(i)]);
+    const int left = i % columns * side, top = i / columns * side;
     for (int y = 0; y < side; ++y) {
       for (int x = 0; x < side; ++x) {
         const Colour colour = view.pixel(x, y);
-        for (int k = 0; k < channels; ++k) {
-          const auto at = (std::size_t(y) * 2 * side + std::size_t(half * side + x)) * channels +
-                          std::size_t(k);
-          pixels[at] = static_cast<unsigned char>(std::lround(255 * colour[k]));
+        const std::size_t at =
+            (std::size_t(top + y) * std::size_t(columns * side) + std::size_t(left + x)) * channels;
+        for (std::size_t k = 0; k < channels; ++k) {
+          pixels[at + k] = static_cast<unsigned char>(std::lround(255 * colour[k]));
         }
       }
     }
   }
   OutputFile file(path);
-  file.write(png_of(2 * side, side, pixels));
+  file.write(png_of(columns * side, rows * side, pixels));
   file.commit();
 }
 
-}  // namespace heddle::spin
+}  // namespace heddle::mesh
