@@ -52,10 +52,9 @@ std::vector<Block> modal_mass(const Model& model) {
   }
   std::vector<Block> diagonal(mass.size());
   for (std::size_t v = 0; v < mass.size(); ++v) {
-    for (int k = 0; k < 3; ++k) {
-      diagonal[v].component[4 * k] =
-          is_fixed(model.fixed[v], k) ? stiffness[v][static_cast<std::size_t>(k)] / (12 * largest)
-                                      : mass[v];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const bool is_held = is_fixed(model.fixed[v], static_cast<int>(k));
+      diagonal[v].component[4 * k] = is_held ? stiffness[v][k] / (12 * largest) : mass[v];
     }
   }
   return diagonal;

@@ -6,6 +6,7 @@
 
 #include "heddle/tools/output_file.hpp"
 #include "heddle/tools/points.hpp"
+#include "mesh_summary.hpp"
 #include "png_bytes.hpp"
 
 namespace heddle::mesh {
@@ -20,26 +21,22 @@ constexpr double margin = 0.04;
 /// A view along -z onto a square, nearest points first.
 class View {
  public:
-  explicit View(int side)
-      : size_(side * samples),
-        depth_(std::size_t(size_) * std::size_t(size_), -std::numeric_limits<double>::infinity()),
+  View(int width, int height)
+      : width_(width * samples),
+        height_(height * samples),
+        depth_(std::size_t(width_) * std::size_t(height_),
+               -std::numeric_limits<double>::infinity()),
         colour_(depth_.size(), Colour{1, 1, 1}) {}
 
   void draw(const DrawnSurface& surface) {
     const TriangleMesh& mesh = surface.mesh;
-    Point low = mesh.position[0], high = low;
-    for (const Point& p : mesh.position) {
-      for (int k = 0; k < 3; ++k) {
-        low[k] = std::min(low[k], p[k]);
-        high[k] = std::max(high[k], p[k]);
-      }
-    }
+    const auto [low, high] = box_of(mesh.position);
     const double extent = std::max(high[0] - low[0], high[1] - low[1]);
-    const double scale = size_ * (1 - 2 * margin) / extent;
+    const double scale = width_ * (1 - 2 * margin) / extent;
     const Point middle = 0.5 * (low + high);
     const auto on_screen = [&](const Point& p) {
       const Point q = scale * (p - middle);
-      return Point{0.5 * size_ + q[0], 0.5 * size_ - q[1], q[2]};
+      return Point{0.5 * width_ + q[0], 0.5 * height_ - q[1], q[2]};
     };
     // Shaded by normals of vertices, so that triangles do not show as facets.
     std::vector<Point> normal(mesh.position.size());
@@ -73,7 +70,7 @@ class View {
 
  private:
   std::size_t at(int x, int y) const {
-    return std::size_t(y) * std::size_t(size_) + std::size_t(x);
+    return std::size_t(y) * std::size_t(width_) + std::size_t(x);
   }
 
   void draw_triangle(const std::array<Point, 3>& p, const std::array<Point, 3>& normal,
@@ -83,13 +80,13 @@ class View {
     };
     const double whole = area(p[0], p[1], p[2][0], p[2][1]);
     if (whole == 0) return;
-    const auto first = [this](double a) {
-      return std::clamp(static_cast<int>(std::floor(a)), 0, size_);
+    const auto first = [](double a, int most) {
+      return std::clamp(static_cast<int>(std::floor(a)), 0, most);
     };
-    const int left = first(std::min({p[0][0], p[1][0], p[2][0]}));
-    const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1);
-    const int top = first(std::min({p[0][1], p[1][1], p[2][1]}));
-    const int bottom = first(std::max({p[0][1], p[1][1], p[2][1]}) + 1);
+    const int left = first(std::min({p[0][0], p[1][0], p[2][0]}), width_);
+    const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1, width_);
+    const int top = first(std::min({p[0][1], p[1][1], p[2][1]}), height_);
+    const int bottom = first(std::max({p[0][1], p[1][1], p[2][1]}) + 1, height_);
     for (int y = top; y < bottom; ++y) {
       for (int x = left; x < right; ++x) {
         const double u = area(p[1], p[2], x + 0.5, y + 0.5) / whole;
@@ -115,10 +112,20 @@ class View {
     return ambient + lamp * std::max(0.0, dot(normal, towards_lamp));
   }
 
-  int size_;  // samples along an edge
+  int width_, height_;  // in samples
   std::vector<double> depth_;
   std::vector<Colour> colour_;
 };
+
+/// For surfaces that are wider than high, all of them.
+int height_for(std::span<const DrawnSurface> surfaces, int side) {
+  double most = 0;
+  for (const DrawnSurface& surface : surfaces) {
+    const auto [low, high] = box_of(surface.mesh.position);
+    most = std::max(most, (high[1] - low[1]) / std::max(high[0] - low[0], high[1] - low[1]));
+  }
+  return static_cast<int>(std::ceil(side * (2 * margin + (1 - 2 * margin) * most)));
+}
 
 }  // namespace
 
@@ -134,15 +141,16 @@ Colour colour_of(double value, double largest) {
 void write_picture(const std::string& path, std::span<const DrawnSurface> surfaces, int side) {
   constexpr int channels = 3, most_in_a_row = 4;
   const auto count = static_cast<int>(surfaces.size());
-  const int columns = std::min(count, most_in_a_row), rows = (count + columns - 1) / columns;
+  const int rows = (count + most_in_a_row - 1) / most_in_a_row;
+  const int columns = (count + rows - 1) / rows, height = height_for(surfaces, side);
   std::vector<unsigned char> pixels(
-      std::size_t(columns) * std::size_t(side) * std::size_t(rows) * std::size_t(side) * channels,
+      std::size_t(columns) * std::size_t(side) * std::size_t(rows) * std::size_t(height) * channels,
       255);
   for (int i = 0; i < count; ++i) {
-    View view(side);
+    View view(side, height);
     view.draw(surfaces[static_cast<std::size_t>(i)]);
-    const int left = i % columns * side, top = i / columns * side;
-    for (int y = 0; y < side; ++y) {
+    const int left = i % columns * side, top = i / columns * height;
+    for (int y = 0; y < height; ++y) {
       for (int x = 0; x < side; ++x) {
         const Colour colour = view.pixel(x, y);
         const std::size_t at =
@@ -154,7 +162,7 @@ void write_picture(const std::string& path, std::span<const DrawnSurface> surfac
     }
   }
   OutputFile file(path);
-  file.write(png_of(columns * side, rows * side, pixels));
+  file.write(png_of(columns * side, rows * height, pixels));
   file.commit();
 }
 

@@ -21,8 +21,8 @@ struct DrawnSurface {
   std::vector<Colour> colour;  // of each triangle
 };
 
-/// Surfaces side by side, at most four in a row, each scaled to its square of `side` pixels. Writes
-/// a PNG; throws `Error` (io).
+/// Surfaces side by side, at most four in a row, each scaled to a square of `side` pixels, or to
+/// its middle where none is as high as wide. Writes a PNG; throws `Error` (io).
 void write_picture(const std::string& path, std::span<const DrawnSurface> surfaces, int side);
 
 }  // namespace heddle::mesh
