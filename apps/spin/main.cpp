@@ -301,7 +301,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("TEXT");
   options->profile.add_to(app, options->quiet);
   app.add_option("--eigensolver", options->eigensolver,
-                 "inverse-iteration, lobpcg, or auto: the one that makes fewer products")
+                 "inverse-iteration, lobpcg, or auto, which goes by products with the matrix")
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--shift", options->shift,

@@ -93,8 +93,8 @@ void fit(const TriangleMesh& before, const std::vector<double>& mass, SpinTransf
   }
 }
 
-/// Automatic is the method of fewer products: those of inverse iteration grow faster with the
-/// vertices. docs/spin.md has what each took.
+/// Automatic goes by products, of which those of inverse iteration grow faster with the vertices:
+/// docs/spin.md has what each took.
 void choose_method(Eigensolver wish, const TriangleMesh& mesh, SpinTransformation& result) {
   constexpr std::size_t enough = 10000;
   const bool is_large = mesh.position.size() >= enough;
