@@ -1,51 +1,10 @@
 // `heddle-elastic` as its users meet it.
 #include <cmath>
 
-#include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "elastic/command_elastic.hpp"
 
 namespace {
-
-using nlohmann::json;
-
-const std::string data = HEDDLE_SOURCE_DIR "/data/elastic/";
-
-class CommandElastic : public CommandLine {
- protected:
-  Result elastic(const std::vector<std::string>& arguments) const {
-    return Process(HEDDLE_ELASTIC_PROGRAM, arguments, folder / "").wait();
-  }
-  /// The cantilever under a case.
-  Result beam(const json& of, std::vector<std::string> more = {}) const {
-    folder.write("case.json", of.dump());
-    more.insert(more.begin(), {data + "cantilever.msh", "--case", "case.json"});
-    return elastic(more);
-  }
-  Result solid(const std::string& mesh, const json& of) const {
-    folder.write("solid.mesh", mesh);
-    folder.write("case.json", of.dump());
-    return elastic({"solid.mesh", "--case", "case.json", "--output", "out.vtu", "--history",
-                    "history.csv", "--dump", "system"});
-  }
-  static json case_of(const std::string& name) {
-    return json::parse(contents(data + name + ".json"));
-  }
-  /// One line on standard error, status 2, and nothing but what the test wrote.
-  void expect_refusal(const Result& result, const std::string& line) const {
-    EXPECT_EQ(result.error, "heddle-elastic: " + line + "\n");
-    EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.out, "");
-    Names left = files();
-    left.erase("case.json");
-    left.erase("solid.mesh");
-    EXPECT_EQ(left, Names{});
-  }
-};
-
-json with(json value, const char* pointer, const json& part) {
-  value[json::json_pointer(pointer)] = part;
-  return value;
-}
 
 double largest_of(const std::vector<double>& values) {
   double most = 0;
@@ -118,46 +77,6 @@ TEST_F(CommandElastic, TellsPeople) {
     EXPECT_NE(result.out.find(line), std::string::npos) << line << "\n" << result.out;
   }
   EXPECT_EQ(beam(case_of("static"), {"-q"}).out, "");
-}
-
-TEST_F(CommandElastic, FindsModes) {
-  const Result result =
-      beam(case_of("modes"), {"--output", "modes.vtu", "--picture", "modes.png", "--json"});
-  ASSERT_EQ(result.status, 0) << result.error;
-  EXPECT_EQ(files(), (Names{"case.json", "modes.png", "modes.vtu"}));
-  const json report = result.json();
-  EXPECT_EQ(report["status"], "converged");
-  EXPECT_EQ(report["analysis"], "modes");
-  EXPECT_EQ(report["rigid_motions"], 0);
-  ASSERT_EQ(report["modes"].size(), 6U);
-  double before = 0;
-  for (const json& mode : report["modes"]) {
-    EXPECT_GT(mode["frequency"], before);
-    before = mode["frequency"];
-    EXPECT_LE(mode["backward_error"], 1e-10);
-    EXPECT_LT(mode["frequency_error"], 1e-6 * before);
-  }
-  // The first bends: Euler and Bernoulli's beam has 81.5, so few linear tetrahedra are stiffer.
-  EXPECT_GT(report["modes"][0]["frequency"], 81.5);
-  EXPECT_LT(report["modes"][0]["frequency"], 1.4 * 81.5);
-  const std::string vtu = text_of("modes.vtu");
-  EXPECT_NE(vtu.find("\"mode_1\""), std::string::npos);
-  EXPECT_NE(vtu.find("\"mode_6\""), std::string::npos);
-  EXPECT_EQ(text_of("modes.png").substr(1, 3), "PNG");
-
-  json free = case_of("modes");
-  free.erase("supports");
-  free["analysis"]["count"] = 2;
-  const std::string out = beam(free).out;
-  for (const char* line : {"analysis   modes\n", "rigid      6 motions of frequency 0",
-                           "status     converged after ", "\n   2  "}) {
-    EXPECT_NE(out.find(line), std::string::npos) << line << "\n" << out;
-  }
-}
-
-TEST_F(CommandElastic, DrawsTheBentCantilever) {
-  ASSERT_EQ(beam(case_of("static"), {"--picture", "beam.png", "-q"}).status, 0);
-  EXPECT_EQ(files(), (Names{"beam.png", "case.json"}));
 }
 
 TEST_F(CommandElastic, WritesASeries) {
@@ -274,23 +193,6 @@ TEST_F(CommandElastic, RefusesOptions) {
                  "--output beam.vtk: one state is written as .vtu, a series as .pvd");
   expect_refusal(beam(case_of("dynamic"), {"--output", "beam.vtu"}),
                  "--output beam.vtu: a series of states is written as .pvd");
-  expect_refusal(beam(case_of("modes"), {"--output", "beam.pvd"}),
-                 "--output beam.pvd: modes are written together, as .vtu");
-  expect_refusal(beam(case_of("modes"), {"--history", "h.csv"}),
-                 "--history is of steps, and modes have none");
-  expect_refusal(beam(case_of("modes"), {"--dump", "system"}),
-                 "--dump is of linear systems, and modes have none");
-  expect_refusal(beam(case_of("dynamic"), {"--picture", "beam.png"}),
-                 "--picture is of static analyses and of modes, not of a series");
-  expect_refusal(beam(case_of("static"), {"--picture", "beam.jpg"}),
-                 "--picture beam.jpg: pictures are written as .png");
-  expect_refusal(beam(with(case_of("modes"), "/analysis/count", 17)),
-                 "case.json: analysis.count must be from 1 to 16, not 17");
-  json free = with(case_of("modes"), "/analysis/count", 11);
-  free.erase("supports");
-  expect_refusal(beam(free),
-                 "analysis.count is 11; at most 10 modes are found beside the 6 rigid motions that "
-                 "nothing holds");
   expect_refusal(beam(case_of("static"), {"--output", "nowhere/beam.vtu"}),
                  "cannot write nowhere/beam.vtu: there is no folder nowhere");
   expect_refusal(beam(case_of("static"), {"--dump", "nowhere/system"}),
