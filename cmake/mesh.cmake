@@ -1,6 +1,7 @@
-# Meshes of solids and surfaces as files: their readers, and writers of what is computed on them.
+# Meshes of solids and surfaces as files: their readers, and writers and pictures of what is computed
+# on them.
 file(GLOB mesh_sources CONFIGURE_DEPENDS apps/mesh/*.cpp)
 add_library(heddle_mesh STATIC ${mesh_sources})
 target_include_directories(heddle_mesh PUBLIC apps/mesh)
-target_link_libraries(heddle_mesh PUBLIC heddle PRIVATE pugixml::pugixml ZLIB::ZLIB)
+target_link_libraries(heddle_mesh PUBLIC heddle PRIVATE pugixml::pugixml PNG::PNG ZLIB::ZLIB)
 heddle_compiler_options(heddle_mesh)

@@ -5,6 +5,7 @@
 
 #include "case_object.hpp"
 #include "heddle/error.hpp"
+#include "heddle/lobpcg.hpp"
 #include "matrix/strict_json.hpp"
 #include "message_text.hpp"
 
@@ -127,9 +128,20 @@ AnalysisCase read_statics(const CaseObject& object) {
   return analysis;
 }
 
+AnalysisCase read_modes(const CaseObject& object) {
+  object.check_keys({"type", "count"});
+  AnalysisCase analysis;
+  analysis.type = AnalysisType::modes;
+  if (object.has("count")) {
+    analysis.count = static_cast<int>(object.count("count", 1, EigenOptions::most_pairs));
+  }
+  return analysis;
+}
+
 AnalysisCase read_analysis(const CaseObject& object) {
-  const std::string type = object.text_of("type", {"static", "dynamic", "corotational"});
+  const std::string type = object.text_of("type", {"static", "dynamic", "corotational", "modes"});
   if (type == "static") return read_statics(object);
+  if (type == "modes") return read_modes(object);
   object.check_keys({"type", "method", "beta", "gamma", "time_step", "steps", "output_every",
                      "initial_velocity"});
   AnalysisCase analysis;
@@ -246,7 +258,7 @@ Case parse_case(const std::string& text, const std::string& path) {
   if (object.has("gravity")) read.gravity = object.point("gravity");
   read.analysis = read_analysis(object.object("analysis"));
   if (object.has("solver")) read.solver = read_solver(object.object("solver"));
-  const bool needs_density = read.analysis.is_stepped() || read.gravity != Point{};
+  const bool needs_density = read.analysis.needs_density() || read.gravity != Point{};
   for (const MaterialCase& material : read.materials) {
     if (needs_density && !material.density) {
       object.refuse(material.where.path + ".density",

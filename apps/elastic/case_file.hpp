@@ -45,13 +45,14 @@ struct SurfaceLoadCase {
   Point traction{};     // force an area
 };
 
-enum class AnalysisType { statics, dynamics, corotational };
+enum class AnalysisType { statics, dynamics, corotational, modes };
 enum class Method { newmark, backward_euler };
 enum class NullSpace { automatic, rigid, none };
 
 struct AnalysisCase {
   AnalysisType type = AnalysisType::statics;
   NullSpace null_space = NullSpace::automatic;  // of statics
+  int count = 6;                                // of modes, beside rigid motions
   // Of the others.
   Method method = Method::newmark;
   double beta = 0.25;
@@ -61,7 +62,10 @@ struct AnalysisCase {
   long long output_every = 1;
   Point initial_velocity{};
 
-  bool is_stepped() const { return type != AnalysisType::statics; }
+  bool is_stepped() const {
+    return type == AnalysisType::dynamics || type == AnalysisType::corotational;
+  }
+  bool needs_density() const { return type != AnalysisType::statics; }
 };
 
 struct SolverCase {

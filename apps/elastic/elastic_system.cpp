@@ -56,6 +56,13 @@ Vector3 vector(const Point& p) { return {{p[0], p[1], p[2]}}; }
 
 }  // namespace
 
+std::vector<Point> points_of(const VertexField& field) {
+  std::vector<Point> values(static_cast<std::size_t>(field.size()));
+  permute<double>(field.view(), VertexView(values.front().data(), field.size(), 3), 1,
+                  field.stream());
+  return values;
+}
+
 ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
                              const Device& device, const SystemOptions& options)
     : device_(device),

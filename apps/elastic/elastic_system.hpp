@@ -22,6 +22,9 @@ using VertexField = Field<Block>;
 using VertexView = FieldView<double>;
 using ConstVertexView = FieldView<const double>;
 
+/// In the order of the mesh.
+std::vector<Point> points_of(const VertexField& field);
+
 struct SystemOptions {
   bool corotational = false;
   bool with_mass = false;

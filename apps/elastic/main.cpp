@@ -10,8 +10,8 @@
 int main(int argc, char** argv) {
   using namespace heddle;
   CLI::App app(
-      "Elastic solids in tetrahedra: displacements and stresses under loads, and motion, on a CPU "
-      "or a GPU.");
+      "Elastic solids in tetrahedra: displacements and stresses under loads, motion, and modes, on "
+      "a CPU or a GPU.");
   elastic::RunOptions options;
   bool json = false;
   int status = 0;
@@ -25,10 +25,14 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("-o,--output", options.output,
                  "where to write displacements and stresses for ParaView: one state (.vtu) or a "
-                 "series (.pvd)")
+                 "series (.pvd); of modes their shapes (.vtu)")
       ->type_name("FILE");
   app.add_option("--history", options.history,
                  "where to write iterations and energies of each step as CSV")
+      ->type_name("FILE");
+  app.add_option("--picture", options.picture,
+                 "where to draw the deformed body, or the modes side by side, coloured by "
+                 "displacement (.png)")
       ->type_name("FILE");
   app.add_option("--dump", options.dump,
                  "writes the system of the first step as PREFIX.npz and PREFIX-rhs.mtx, for "

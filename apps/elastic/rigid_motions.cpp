@@ -107,11 +107,17 @@ void check_balance(const Model& model) {
       " about the middle; add supports or balance the loads");
 }
 
-void check_supports(const Model& model, const Parts& parts) {
+/// Of each part.
+std::vector<std::vector<Index>> vertices_of(const Parts& parts) {
   std::vector<std::vector<Index>> vertices(static_cast<std::size_t>(parts.count()));
-  for (Index v = 0; v < model.vertices(); ++v) {
-    vertices[static_cast<std::size_t>(parts.of_vertex[static_cast<std::size_t>(v)])].push_back(v);
+  for (std::size_t v = 0; v < parts.of_vertex.size(); ++v) {
+    vertices[static_cast<std::size_t>(parts.of_vertex[v])].push_back(static_cast<Index>(v));
   }
+  return vertices;
+}
+
+void check_supports(const Model& model, const Parts& parts) {
+  const std::vector<std::vector<Index>> vertices = vertices_of(parts);
   for (int part = 0; part < parts.count(); ++part) {
     const int free = free_motions(model, vertices[static_cast<std::size_t>(part)]);
     if (free == 0) continue;
@@ -164,6 +170,14 @@ int free_motions(const Model& model, const std::vector<Index>& vertices_of_part)
     }
   }
   return 6 - rank_of(G);
+}
+
+int free_motions(const Model& model) {
+  int free = 0;
+  for (const auto& part : vertices_of(find_parts(model.vertices(), model.tetrahedron))) {
+    free += free_motions(model, part);
+  }
+  return free;
 }
 
 bool needs_projection(const Model& model, NullSpace wish) {

@@ -8,12 +8,14 @@
 #include "../command/message.hpp"
 #include "../command/output_path.hpp"
 #include "../command/run_files.hpp"
+#include "body_picture.hpp"
 #include "dump.hpp"
 #include "elastic_system.hpp"
 #include "frame_writer.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/vector_operations.hpp"
 #include "history_file.hpp"
+#include "modes_file.hpp"
 #include "rigid_motions.hpp"
 #include "static_analysis.hpp"
 #include "time_stepping.hpp"
@@ -41,6 +43,13 @@ void check_outputs(const RunOptions& options) {
     }
   }
   files.writes("--history", options.history);
+  if (options.picture) {
+    files.writes("--picture", *options.picture);
+    if (!cli::ends_with(*options.picture, ".png")) {
+      throw Error(ErrorKind::usage,
+                  "--picture " + *options.picture + ": pictures are written as .png");
+    }
+  }
   if (options.dump) {
     if (options.dump->empty()) {
       throw Error(ErrorKind::usage, "--dump is empty; give what the names begin with");
@@ -55,6 +64,18 @@ void check_output_fits(const RunOptions& options, const Case& given) {
   if (given.analysis.is_stepped() && options.output && cli::ends_with(*options.output, ".vtu")) {
     throw Error(ErrorKind::usage,
                 "--output " + *options.output + ": a series of states is written as .pvd");
+  }
+  if (given.analysis.is_stepped() && options.picture) {
+    throw Error(ErrorKind::usage, "--picture is of static analyses and of modes, not of a series");
+  }
+  if (given.analysis.type != AnalysisType::modes) return;
+  if (options.output && !cli::ends_with(*options.output, ".vtu")) {
+    throw Error(ErrorKind::usage,
+                "--output " + *options.output + ": modes are written together, as .vtu");
+  }
+  if (options.history) throw Error(ErrorKind::usage, "--history is of steps, and modes have none");
+  if (options.dump) {
+    throw Error(ErrorKind::usage, "--dump is of linear systems, and modes have none");
   }
 }
 
@@ -77,15 +98,18 @@ class Run {
                               .precision = "double",
                               .entry_bytes = sizeof(Block),
                               .result_bytes = 3 * static_cast<int>(sizeof(double))};
-    const auto choose = [&](const Profiles& from) {
-      return cli::choice_for(options_.plan, subject, device_, Objective(), from);
-    };
     const AnalysisCase& analysis = outcome_.given.analysis;
+    const Objective objective =
+        analysis.type == AnalysisType::modes ? Objective::product(analysis.count) : Objective();
+    const auto choose = [&](const Profiles& from) {
+      return cli::choice_for(options_.plan, subject, device_, objective, from);
+    };
     SystemOptions settings{.corotational = analysis.type == AnalysisType::corotational,
                            .with_mass = analysis.is_stepped(),
                            .tolerance = outcome_.given.solver.tolerance,
                            .max_iterations = outcome_.given.solver.max_iterations};
-    if (progress_ != nullptr && !analysis.is_stepped()) settings.observer = iterations_shown();
+    if (progress_ != nullptr && analysis.type == AnalysisType::statics)
+      settings.observer = iterations_shown();
     outcome_.choice = choose(profiles);
     options_.profile.build(
         outcome_.choice,
@@ -112,8 +136,29 @@ class Run {
     if (record.report.solved()) {
       open_output(false);
       write(0, 0, analysis.displacement(), nullptr);
+      const std::vector<Point> displacement = points_of(analysis.displacement());
+      draw({&displacement});
     }
     finish(analysis.displacement());
+  }
+
+  void find_modes() {
+    const Case& given = outcome_.given;
+    ModalOptions settings{.count = given.analysis.count,
+                          .tolerance = given.solver.tolerance,
+                          .max_iterations = given.solver.max_iterations};
+    if (progress_ != nullptr) settings.observer = iterations_shown();
+    Modes& found = outcome_.found = elastic::find_modes(model_, *system_, settings);
+    if (outcome_.solved()) {
+      timed(outcome_.times.output, device_, [&] {
+        if (options_.output) write_modes(*options_.output, model_, found.modes);
+      });
+      std::vector<const std::vector<Point>*> shapes;
+      for (const Mode& mode : found.modes) shapes.push_back(&mode.shape);
+      draw(shapes);
+    }
+    for (Mode& mode : found.modes) mode.shape.clear();
+    take_times();
   }
 
   /// The history of the steps before is kept, whatever error ends them.
@@ -173,6 +218,12 @@ class Run {
     outcome_.is_dumped = true;
   }
 
+  void draw(const std::vector<const std::vector<Point>*>& displacements) {
+    if (!options_.picture) return;
+    timed(outcome_.times.output, device_,
+          [&] { write_body_picture(*options_.picture, model_, displacements); });
+  }
+
   void open_output(bool with_velocity) {
     if (options_.output) writer_.emplace(*options_.output, model_, *system_, with_velocity);
   }
@@ -196,8 +247,12 @@ class Run {
       outcome_.frames = writer_->frames();
     }
     keep_history();
+    outcome_.times.output += watch.seconds();
+    take_times();
+  }
+
+  void take_times() {
     PhaseTimes& times = outcome_.times;
-    times.output += watch.seconds();
     const PhaseTimes& worked = system_->times;
     times.elements = worked.elements;
     times.values = worked.values;
@@ -240,6 +295,7 @@ class Run {
 }  // namespace
 
 bool Outcome::solved() const {
+  if (given.analysis.type == AnalysisType::modes) return found.solve.solved();
   // The first that is not ends the run.
   return steps.empty() || steps.back().report.solved();
 }
@@ -257,7 +313,7 @@ double Outcome::worst_residual() const {
 }
 
 long long Outcome::iterations() const {
-  long long sum = 0;
+  long long sum = found.solve.iterations;
   for (const StepRecord& step : steps) sum += step.report.iterations;
   return sum;
 }
@@ -290,7 +346,8 @@ Outcome run_case(const RunOptions& options) {
   outcome.vertices = model.vertices();
   outcome.tetrahedra = model.elements();
   outcome.unknowns = model.unknowns();
-  const bool is_static = !outcome.given.analysis.is_stepped();
+  const AnalysisType type = outcome.given.analysis.type;
+  const bool is_static = type == AnalysisType::statics;
   if (is_static) outcome.is_projected = needs_projection(model, outcome.given.analysis.null_space);
   outcome.times.read = wall.seconds();
 
@@ -300,6 +357,8 @@ Outcome run_case(const RunOptions& options) {
   outcome.times.setup = setup.seconds();
   if (is_static) {
     run.solve_static();
+  } else if (type == AnalysisType::modes) {
+    run.find_modes();
   } else {
     run.step();
   }

@@ -12,6 +12,7 @@
 #include "energies.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/report.hpp"
+#include "modal_analysis.hpp"
 #include "phase_times.hpp"
 
 namespace heddle::elastic {
@@ -22,6 +23,7 @@ struct RunOptions {
   std::optional<std::string> output;   // .vtu or .pvd
   std::optional<std::string> history;  // .csv
   std::optional<std::string> dump;     // prefix of two files
+  std::optional<std::string> picture;  // .png
   cli::DeviceOption device;
   std::string plan;
   cli::ProfileOption profile;
@@ -50,7 +52,8 @@ struct Outcome {
   bool is_projected = false;  // rigid motions were
   PlanChoice choice;
   MemoryUse memory;
-  std::vector<StepRecord> steps;
+  std::vector<StepRecord> steps;  // none of modes
+  Modes found;                    // of those alone; their shapes are not kept
   long long frames = 0;
   bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end

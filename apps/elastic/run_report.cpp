@@ -7,6 +7,7 @@
 #include "dump.hpp"
 #include "heddle/tools/text.hpp"
 #include "message_text.hpp"
+#include "modal_report.hpp"
 
 namespace heddle::elastic {
 
@@ -24,8 +25,10 @@ const char* name(AnalysisType type) {
       return "static";
     case AnalysisType::dynamics:
       return "dynamic";
-    default:
+    case AnalysisType::corotational:
       return "corotational";
+    default:
+      return "modes";
   }
 }
 
@@ -101,6 +104,50 @@ std::string status_text(const Outcome& outcome) {
   return text + mean;
 }
 
+bool is_of_modes(const Outcome& outcome) {
+  return outcome.given.analysis.type == AnalysisType::modes;
+}
+
+void add_solves(const Outcome& outcome, ordered_json& json) {
+  const AnalysisCase& analysis = outcome.given.analysis;
+  json["loop"] = outcome.last_report().loop;
+  if (analysis.is_stepped()) json["method"] = name(analysis.method);
+  json["projected"] = outcome.is_projected;
+  json["largest_displacement"] = number_or_null(outcome.largest_displacement);
+  json["steps"] = ordered_json::array();
+  for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
+  json["frames"] = outcome.frames;
+}
+
+void print_solves(const Outcome& outcome) {
+  const Energies& energies = outcome.steps.back().energies;
+  std::printf("status     %s\n", status_text(outcome).c_str());
+  std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
+              outcome.worst_residual(), outcome.given.solver.tolerance);
+  std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
+  std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,
+              energies.elastic, energies.work);
+}
+
+void print_written(const RunOptions& options, const Outcome& outcome) {
+  if (options.output && outcome.frames > 0) {
+    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
+                readable_count(outcome.frames).c_str());
+  }
+  if (options.output && is_of_modes(outcome) && outcome.solved()) {
+    std::printf("written    %s, %zu modes\n", printable(*options.output).c_str(),
+                outcome.found.modes.size());
+  }
+  if (options.picture && outcome.solved()) {
+    std::printf("written    %s\n", printable(*options.picture).c_str());
+  }
+  if (options.history) std::printf("written    %s\n", printable(*options.history).c_str());
+  if (outcome.is_dumped) {
+    std::printf("written    %s, %s\n", printable(dumped_matrix(*options.dump)).c_str(),
+                printable(dumped_right_hand_side(*options.dump)).c_str());
+  }
+}
+
 }  // namespace
 
 std::string accuracy_text(const Outcome& outcome) {
@@ -121,10 +168,10 @@ std::string accuracy_text(const Outcome& outcome) {
 }
 
 ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
-  const AnalysisCase& analysis = outcome.given.analysis;
   const PhaseTimes& times = outcome.times;
   ordered_json json = cli::begin_report();
-  json["status"] = name(outcome.last_report().status);
+  json["status"] =
+      name(is_of_modes(outcome) ? outcome.found.solve.status : outcome.last_report().status);
   json["mesh"] = options.mesh;
   json["vertices"] = outcome.vertices;
   json["tetrahedra"] = outcome.tetrahedra;
@@ -137,17 +184,15 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["device"] = outcome.device;
   json["plan"] = outcome.choice.text();
   json["plan_reason"] = outcome.choice.reason;
-  json["loop"] = outcome.last_report().loop;
   json["memory"] = outcome.memory.total();
-  json["analysis"] = name(analysis.type);
-  if (analysis.is_stepped()) json["method"] = name(analysis.method);
-  json["projected"] = outcome.is_projected;
+  json["analysis"] = name(outcome.given.analysis.type);
   json["iterations"] = outcome.iterations();
   json["tolerance"] = outcome.given.solver.tolerance;
-  json["largest_displacement"] = number_or_null(outcome.largest_displacement);
-  json["steps"] = ordered_json::array();
-  for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
-  json["frames"] = outcome.frames;
+  if (is_of_modes(outcome)) {
+    add_modes(outcome.found, json);
+  } else {
+    add_solves(outcome, json);
+  }
   json["times"] = {{"read", times.read},         {"setup", times.setup},
                    {"elements", times.elements}, {"values", times.values},
                    {"iterate", times.iterate},   {"fields", times.fields},
@@ -158,7 +203,6 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
 
 void print(const RunOptions& options, const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
-  const Energies& energies = outcome.steps.back().energies;
   std::printf("mesh       %s: %s vertices, %s tetrahedra\n", printable(options.mesh).c_str(),
               readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
   if (outcome.left_out > 0) {
@@ -179,12 +223,11 @@ void print(const RunOptions& options, const Outcome& outcome) {
   std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   std::printf("analysis   %s\n", analysis_text(outcome).c_str());
-  std::printf("status     %s\n", status_text(outcome).c_str());
-  std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
-              outcome.worst_residual(), outcome.given.solver.tolerance);
-  std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
-  std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,
-              energies.elastic, energies.work);
+  if (is_of_modes(outcome)) {
+    print_modes(outcome.found, outcome.given.solver.tolerance);
+  } else {
+    print_solves(outcome);
+  }
   std::printf(
       "time       read %s, setup %s, elements %s, matrix values %s, iterations %s, "
       "vectors %s, output %s\n",
@@ -195,15 +238,7 @@ void print(const RunOptions& options, const Outcome& outcome) {
   std::printf("share      %.1f %% of %s after the setup in solver and element kernels\n",
               100 * outcome.share_of_kernels(),
               readable_seconds(outcome.seconds_after_setup()).c_str());
-  if (options.output && outcome.frames > 0) {
-    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
-                readable_count(outcome.frames).c_str());
-  }
-  if (options.history) std::printf("written    %s\n", printable(*options.history).c_str());
-  if (outcome.is_dumped) {
-    std::printf("written    %s, %s\n", printable(dumped_matrix(*options.dump)).c_str(),
-                printable(dumped_right_hand_side(*options.dump)).c_str());
-  }
+  print_written(options, outcome);
 }
 
 }  // namespace heddle::elastic

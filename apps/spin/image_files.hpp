@@ -1,4 +1,4 @@
-// Images as files: what is read of them is grey, what is written has colours.
+// Images as files: what is read of them is grey.
 #pragma once
 
 #include <string>
@@ -25,9 +25,6 @@ bool is_png(std::string_view bytes);
 /// Truevision's TGA 2.0: 8 bits of grey, 24 of colour or 32 with alpha, plain or run-length
 /// encoded.
 GreyPixels read_tga(const mesh::NamedBytes& file);
-
-/// Red, green and blue of each pixel, rows from the top, as the bytes of a PNG file.
-std::string png_of(int width, int height, const std::vector<unsigned char>& pixels);
 
 /// Of a colour, by the weights of ITU-R BT.601 in 256ths.
 inline unsigned char luma(unsigned red, unsigned green, unsigned blue) {

@@ -50,16 +50,17 @@ Report relative_to(double size_of_b, Report report) {
 
 }  // namespace
 
-InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift,
-                                      const std::vector<double>& mass, double first_eigenvalue,
-                                      const InverseIterationOptions& options) {
+Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, double shift,
+                                             const std::vector<double>& mass,
+                                             double first_eigenvalue,
+                                             const InverseIterationOptions& options) {
   const auto rows = static_cast<Index>(mass.size());
   QuaternionField x(rows), b(rows), next(rows);
   for (Index i = 0; i < rows; ++i) x.set(i, {{1, 0, 0, 0}});
   scale(x, 1 / std::sqrt(inner(x, mass, x).w()));
 
   const SolverOptions given = solver.options();
-  InverseIteration result;
+  Eigenvector result;
   double eigenvalue = first_eigenvalue;
   for (int step = 0; step < options.max_steps && !result.converged; ++step) {
     for (Index i = 0; i < rows; ++i) b.set(i, times(mass[static_cast<std::size_t>(i)], x[i]));
@@ -79,8 +80,9 @@ InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift
     } else {
       solver.set_options(given);
     }
-    InverseStep done;
+    EigenvectorStep done;
     done.solve = relative_to(size_of_b, solver.solve(b, next));
+    done.products = done.solve.iterations + 1;  // and the residual of the guess
     if (!done.solve.converged()) {
       result.steps.push_back(done);
       break;

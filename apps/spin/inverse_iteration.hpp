@@ -2,11 +2,10 @@
 // the least eigenvalue, by inverse iteration (Crane, Pinkall, Schroeder 2011, section 5).
 #pragma once
 
-#include <limits>
 #include <vector>
 
+#include "eigenvector.hpp"
 #include "heddle/krylov_solver.hpp"
-#include "quaternions.hpp"
 
 namespace heddle::spin {
 
@@ -20,26 +19,14 @@ struct InverseIterationOptions {
   bool warm_start = true;
 };
 
-struct InverseStep {
-  Report solve;  // relative to b
-  // Of a solve that converged, else no numbers:
-  double angle = std::numeric_limits<double>::quiet_NaN();       // sine of, to the one before
-  double eigenvalue = std::numeric_limits<double>::quiet_NaN();  // without the shift
-};
-
-struct InverseIteration {
-  std::vector<Quaternion> vector;  // of mass-weighted norm 1
-  std::vector<InverseStep> steps;
-  bool converged = false;  // to `angle`, every solve to its tolerance
-};
-
 /// Of A x = eigenvalue M x, where `solver` is one of A + shift M, M the diagonal `mass`, from the
 /// vector that is 1 everywhere, whose Rayleigh quotient is `first_eigenvalue`. Quaternion multiples
 /// from the right of an eigenvector are eigenvectors too. A solve that does not converge ends the
 /// iteration there. The solver's tolerance has to be at most `options.angle`, or a step may take a
 /// vector for the solution that no iteration has turned.
-InverseIteration smallest_eigenvector(KrylovSolver<double>& solver, double shift,
-                                      const std::vector<double>& mass, double first_eigenvalue,
-                                      const InverseIterationOptions& options);
+Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, double shift,
+                                             const std::vector<double>& mass,
+                                             double first_eigenvalue,
+                                             const InverseIterationOptions& options);
 
 }  // namespace heddle::spin

@@ -12,12 +12,12 @@
 #include "heddle/npz.hpp"
 #include "json_report.hpp"
 #include "output_path.hpp"
-#include "picture.hpp"
 #include "profile_option.hpp"
 #include "run_files.hpp"
 #include "run_program.hpp"
 #include "spin_report.hpp"
 #include "stopwatch.hpp"
+#include "surface_picture.hpp"
 #include "surface_size.hpp"
 #include "whole_number.hpp"
 
@@ -33,6 +33,7 @@ struct Options {
   cli::DeviceOption processor;
   std::string plan;
   cli::ProfileOption profile;
+  std::string eigensolver = name(SpinOptions{}.eigensolver);
   double shift = SpinOptions{}.shift;
   double tolerance = SpinOptions{}.solver.tolerance;
   double angle = InverseIterationOptions{}.angle;
@@ -48,6 +49,14 @@ constexpr double usual_scale = 5, largest_scale = 1e6;
 constexpr std::array<const char*, 6> dumped = {"-dirac.npz",         "-dirac-rhs.mtx",
                                                "-poisson.npz",       "-poisson-rhs-x.mtx",
                                                "-poisson-rhs-y.mtx", "-poisson-rhs-z.mtx"};
+
+Eigensolver eigensolver_of(const Options& options) {
+  for (const Eigensolver method :
+       {Eigensolver::automatic, Eigensolver::lobpcg, Eigensolver::inverse_iteration}) {
+    if (options.eigensolver == name(method)) return method;
+  }
+  throw Error(ErrorKind::usage, "--eigensolver is auto, lobpcg or inverse-iteration");
+}
 
 void check(const Options& options, const Device& device) {
   const int sources = !options.rho.empty() + !options.function.empty() + !options.image.empty();
@@ -74,6 +83,7 @@ void check(const Options& options, const Device& device) {
   if (!(options.shift >= 0 && options.shift <= 1e6)) {
     throw Error(ErrorKind::usage, "--shift is from 0 to 1e6");
   }
+  eigensolver_of(options);
   cli::RunFiles files;
   if (!options.output.empty()) {
     files.writes("--output", options.output);
@@ -141,6 +151,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
                         Progress* progress) {
   SpinOptions settings;
   settings.device = device;
+  settings.eigensolver = eigensolver_of(options);
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
   settings.iteration.max_steps = options.max_steps;
@@ -220,10 +231,12 @@ int run(const Options& options) {
     if (!options.output.empty()) mesh::write_obj(options.output, after);
     if (!options.picture.empty()) {
       const double most = std::max(std::abs(least), std::abs(largest));
-      std::vector<Colour> colour;
+      std::vector<mesh::Colour> colour;
       colour.reserve(rho.size());
-      for (const double r : rho) colour.push_back(colour_of(r, most));
-      write_picture(options.picture, mesh, after.triangles, colour);
+      for (const double r : rho) colour.push_back(mesh::colour_of(r, most));
+      const mesh::DrawnSurface drawn[] = {{mesh, colour}, {after.triangles, colour}};
+      constexpr int side = 640;
+      mesh::write_picture(options.picture, drawn, side);
     }
     report.write_seconds = writing.seconds();
   }
@@ -287,13 +300,17 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "it")
       ->type_name("TEXT");
   options->profile.add_to(app, options->quiet);
+  app.add_option("--eigensolver", options->eigensolver,
+                 "inverse-iteration, lobpcg, or auto, which goes by products with the matrix")
+      ->capture_default_str()
+      ->type_name("NAME");
   app.add_option("--shift", options->shift,
                  "what is added to (D - rho)*(D - rho), in units of mass over radius squared; it "
                  "changes no eigenvector")
       ->capture_default_str()
       ->type_name("SIGMA");
   app.add_option("--tolerance", options->tolerance,
-                 "of each solve, on |b - A x| / |b|; at most --angle")
+                 "of each linear system, on |b - A x| / |b|; at most --angle")
       ->capture_default_str()
       ->type_name("T");
   app.add_option("--max-iterations", options->max_iterations, "of each solve")
@@ -302,10 +319,12 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->type_name("N");
   app.add_option("--angle", options->angle,
                  "inverse iteration ends when the sine of the angle by which a step turns the "
-                 "vector is at most this")
+                 "vector is at most this, LOBPCG when the sine of the angle to the eigenvector is, "
+                 "if eigenvalues are as far apart as on a sphere (docs/spin.md)")
       ->capture_default_str()
       ->type_name("SINE");
-  app.add_option("--max-steps", options->max_steps, "of inverse iteration")
+  app.add_option("--max-steps", options->max_steps,
+                 "of inverse iteration; LOBPCG is one, of at most --max-iterations")
       ->capture_default_str()
       ->transform(cli::whole_number(1, 100000))
       ->type_name("N");

@@ -101,20 +101,4 @@ GreyPixels read_png(const mesh::NamedBytes& file) {
   return result;
 }
 
-std::string png_of(int width, int height, const std::vector<unsigned char>& pixels) {
-  Image handle;
-  png_image& image = handle.get();
-  image.width = static_cast<png_uint_32>(width);
-  image.height = static_cast<png_uint_32>(height);
-  image.format = PNG_FORMAT_RGB;
-  std::string bytes;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  bytes.resize(size);
-  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels.data(), 0, nullptr) == 0) {
-    throw Error(ErrorKind::internal, std::string("libpng: ") + image.message);
-  }
-  bytes.resize(size);
-  return bytes;
-}
-
 }  // namespace heddle::spin

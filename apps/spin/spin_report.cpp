@@ -25,12 +25,6 @@ Json to_json(const PlanChoice& choice) {
   return {{"plan", choice.text()}, {"reason", choice.reason}};
 }
 
-long long iterations_of(const InverseIteration& iteration) {
-  long long sum = 0;
-  for (const InverseStep& step : iteration.steps) sum += step.solve.iterations;
-  return sum;
-}
-
 const char* text(const std::string& t) { return t.c_str(); }
 
 }  // namespace
@@ -72,7 +66,7 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
       {"from", report.rho}, {"least", report.least_rho}, {"largest", report.largest_rho}};
   json["converged"] = spin.converged();
   Json steps = Json::array();
-  for (const InverseStep& step : spin.iteration.steps) {
+  for (const EigenvectorStep& step : spin.iteration.steps) {
     Json one = to_json(step.solve);
     one["angle"] = cli::number_or_null(step.angle);
     one["eigenvalue"] = cli::number_or_null(step.eigenvalue);
@@ -82,8 +76,11 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
                          {"entries", spin.dirac_entries},
                          {"shift", spin.shift},
                          {"plan", to_json(spin.dirac_plan)},
+                         {"method", name(spin.method)},
+                         {"method_reason", spin.method_reason},
                          {"converged", spin.iteration.converged},
-                         {"iterations", iterations_of(spin.iteration)},
+                         {"iterations", spin.iteration.iterations()},
+                         {"products", spin.iteration.products()},
                          {"steps", steps}};
   if (spin.iteration.converged) {
     Json positions = to_json(spin.integration);
@@ -129,13 +126,17 @@ void print(const SpinReport& report) {
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
               text(readable_count(spin.dirac_entries)), spin.shift, text(spin.dirac_plan.text()),
               text(io::printable(spin.dirac_plan.reason)));
+  std::printf("method     %s (%s), %s products\n", name(spin.method), text(spin.method_reason),
+              text(readable_count(spin.iteration.products())));
   int number = 0;
-  for (const InverseStep& step : spin.iteration.steps) {
+  for (const EigenvectorStep& step : spin.iteration.steps) {
     std::printf("step %-5d %s after %lld iterations in %s, residual %.1e", ++number,
                 std::string(name(step.solve.status)).c_str(), step.solve.iterations,
                 text(readable_seconds(step.solve.iterate_seconds)), step.solve.residual);
     if (step.solve.converged()) {
-      std::printf("; turned by %.1e, eigenvalue %.6g", step.angle, step.eigenvalue);
+      std::printf("; %s %.1e, eigenvalue %.6g",
+                  spin.method == Eigensolver::lobpcg ? "off by about" : "turned by", step.angle,
+                  step.eigenvalue);
     }
     std::printf("\n");
   }

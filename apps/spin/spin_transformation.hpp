@@ -1,9 +1,9 @@
 // A spin transformation: the conformal deformation of a closed surface under which the mean
 // curvature half-density changes by rho (Crane, Pinkall, Schroeder 2011).
 //
-//   lambda with (D - rho) lambda = 0, as nearly as there is one    inverse_iteration.hpp
-//   edges conj(lambda) e lambda                                    edge_integration.hpp
-//   positions that have such edges, as nearly as there are any     edge_integration.hpp
+//   lambda with (D - rho) lambda = 0, as nearly as there is one    inverse_iteration.hpp,
+//   lobpcg_eigenvector.hpp edges conj(lambda) e lambda edge_integration.hpp positions that have
+//   such edges, as nearly as there are any     edge_integration.hpp
 #pragma once
 
 #include <functional>
@@ -18,14 +18,19 @@
 
 namespace heddle::spin {
 
+enum class Eigensolver { automatic, lobpcg, inverse_iteration };
+const char* name(Eigensolver method);
+
 struct SpinOptions {
   Device device = Device::cpu();
   /// What is added to (D - rho)*(D - rho), in units of M / R^2, 4 pi R^2 the area: without it the
   /// matrix is singular for rho = 0. It changes no eigenvector.
   double shift = 0.01;
+  Eigensolver eigensolver = Eigensolver::inverse_iteration;
+  /// Of LOBPCG the angle alone.
   InverseIterationOptions iteration = {};
   /// Of the solves; a tolerance of at most `iteration.angle`. Those of inverse iteration that begin
-  /// warm go no further than it can use.
+  /// warm go no further than it can use; of LOBPCG the iterations alone.
   SolverOptions solver = {.tolerance = 1e-6};
 
   /// The plan of each of the two matrices; a prediction by default.
@@ -49,7 +54,9 @@ struct SpinTransformation {
   std::vector<Quaternion> lambda;
   double scale = 1;  // lengths are those of conj(lambda) e lambda times this
   double shift = 0;  // what was added to the matrix, in units of M
-  InverseIteration iteration;
+  Eigensolver method = Eigensolver::inverse_iteration;  // the one that was taken
+  std::string method_reason;                            // why
+  Eigenvector iteration;
   Report integration;
   PlanChoice dirac_plan, poisson_plan;
   Offset dirac_entries = 0, poisson_entries = 0;

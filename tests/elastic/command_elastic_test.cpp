@@ -1,51 +1,10 @@
 // `heddle-elastic` as its users meet it.
 #include <cmath>
 
-#include "cli/run.hpp"
 #include "cli/small_systems.hpp"
+#include "elastic/command_elastic.hpp"
 
 namespace {
-
-using nlohmann::json;
-
-const std::string data = HEDDLE_SOURCE_DIR "/data/elastic/";
-
-class CommandElastic : public CommandLine {
- protected:
-  Result elastic(const std::vector<std::string>& arguments) const {
-    return Process(HEDDLE_ELASTIC_PROGRAM, arguments, folder / "").wait();
-  }
-  /// The cantilever under a case.
-  Result beam(const json& of, std::vector<std::string> more = {}) const {
-    folder.write("case.json", of.dump());
-    more.insert(more.begin(), {data + "cantilever.msh", "--case", "case.json"});
-    return elastic(more);
-  }
-  Result solid(const std::string& mesh, const json& of) const {
-    folder.write("solid.mesh", mesh);
-    folder.write("case.json", of.dump());
-    return elastic({"solid.mesh", "--case", "case.json", "--output", "out.vtu", "--history",
-                    "history.csv", "--dump", "system"});
-  }
-  static json case_of(const std::string& name) {
-    return json::parse(contents(data + name + ".json"));
-  }
-  /// One line on standard error, status 2, and nothing but what the test wrote.
-  void expect_refusal(const Result& result, const std::string& line) const {
-    EXPECT_EQ(result.error, "heddle-elastic: " + line + "\n");
-    EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.out, "");
-    Names left = files();
-    left.erase("case.json");
-    left.erase("solid.mesh");
-    EXPECT_EQ(left, Names{});
-  }
-};
-
-json with(json value, const char* pointer, const json& part) {
-  value[json::json_pointer(pointer)] = part;
-  return value;
-}
 
 double largest_of(const std::vector<double>& values) {
   double most = 0;

@@ -99,14 +99,6 @@ struct Simulation {
         system(model, pattern, parse_plan(plan), device, options) {}
 };
 
-/// In the order of the mesh.
-inline std::vector<Point> points_of(const VertexField& field) {
-  std::vector<Point> values(static_cast<std::size_t>(field.size()));
-  permute<double>(field.view(), FieldView<double>(values.front().data(), field.size(), 3), 1,
-                  field.stream());
-  return values;
-}
-
 /// The stored matrix, entry by entry in the order of the pattern.
 inline CsrMatrix<Block> matrix_of(const Simulation& simulation) {
   Operator<Block> A = simulation.system.matrix();

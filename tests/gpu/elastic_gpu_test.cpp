@@ -4,6 +4,7 @@
 
 #include "elastic/solids.hpp"
 #include "frame_buffer.hpp"
+#include "modal_analysis.hpp"
 #include "support/gpu.hpp"
 #include "time_stepping.hpp"
 
@@ -119,6 +120,20 @@ TEST_P(ElasticOnGpu, FramesAreInTheOrderOfTheMesh) {
   }
   for (std::size_t i = 0; i < frame[0]->equivalent_stress().size(); ++i) {
     ASSERT_NEAR(frame[1]->equivalent_stress()[i], frame[0]->equivalent_stress()[i], 1e-10);
+  }
+}
+
+TEST_P(ElasticOnGpu, ModesAreThoseOfACpu) {
+  const Model model = hanging_block();
+  Simulation here(model, {}, "CSR"), there(model, {}, GetParam(), device);
+  const Modes expected = find_modes(model, here.system, {.count = 4});
+  const Modes found = find_modes(model, there.system, {.count = 4});
+  ASSERT_TRUE(expected.solve.converged() && found.solve.converged());
+  for (std::size_t k = 0; k < 4; ++k) {
+    const double frequency = expected.modes[k].frequency;
+    EXPECT_NEAR(found.modes[k].frequency, frequency, 1e-8 * frequency);
+    const std::vector<Point>& shape = expected.modes[k].shape;
+    EXPECT_LE(difference(found.modes[k].shape, shape), 1e-5 * largest(shape));
   }
 }
 

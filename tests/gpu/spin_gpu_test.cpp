@@ -1,4 +1,5 @@
 // A spin transformation on a GPU, beside that on a CPU.
+#include <initializer_list>
 #include <vector>
 
 #include "curvature_change.hpp"
@@ -14,11 +15,12 @@ using namespace points;
 
 using SpinOnGpu = test::OnGpu;
 
-TEST_F(SpinOnGpu, TheSurfaceIsThatOfACpu) {
-  for (const Index size : {642, 5000}) {
+void compare(const Device& device, Eigensolver method, std::initializer_list<Index> sizes) {
+  for (const Index size : sizes) {
     const TriangleMesh mesh = random_surface(size);
     const std::vector<double> rho = named_curvature_change("waves", 2, mesh);
     SpinOptions options;
+    options.eigensolver = method;
     options.iteration.angle = 1e-7;
     options.iteration.max_steps = 200;
     options.solver.tolerance = 1e-11;
@@ -32,6 +34,12 @@ TEST_F(SpinOnGpu, TheSurfaceIsThatOfACpu) {
     }
   }
 }
+
+TEST_F(SpinOnGpu, TheSurfaceIsThatOfACpu) {
+  compare(device, Eigensolver::inverse_iteration, {642, 5000});
+}
+
+TEST_F(SpinOnGpu, TheSurfaceOfLobpcgIsThatOfACpu) { compare(device, Eigensolver::lobpcg, {642}); }
 
 }  // namespace
 }  // namespace heddle::spin::spin_gpu

@@ -192,6 +192,8 @@ TEST_F(CommandSpin, RefusesBadInput) {
   write("far.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n");
   expect_refused({"far.obj", "--function", "x", "--output", "o.obj"},
                  "far.obj:4: face 1 refers to vertex 9, which is not there");
+  expect_refused({"blob.obj", "--function", "x", "--json", "--eigensolver", "lanczos"},
+                 "--eigensolver is auto, lobpcg or inverse-iteration");
   expect_refused({"blob.obj", "--function", "x", "--json", "--tolerance", "2"},
                  "--tolerance is more than 0 and at most --angle");
   expect_refused({"blob.obj", "--rho", "rho.txt", "--json", "--scale", "2"},

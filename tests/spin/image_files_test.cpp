@@ -7,10 +7,13 @@
 #include "grey_image.hpp"
 #include "heddle/error.hpp"
 #include "io/temporary_folder.hpp"
+#include "png_bytes.hpp"
 #include "support/message_of.hpp"
 
 namespace heddle::spin {
 namespace {
+
+using mesh::png_of;
 
 using Grey = std::vector<unsigned char>;
 

@@ -126,6 +126,39 @@ TEST(SpinTransformation, ShiftChangesNoSurface) {
   }
 }
 
+TEST(SpinTransformation, LobpcgFindsTheSameSurface) {
+  for (const char* function : {"waves", "bump"}) {
+    const TriangleMesh mesh = random_surface(642);
+    const auto rho = named_curvature_change(function, 3, mesh);
+    SpinOptions options = careful();
+    const SpinTransformation expected = spin_transform(mesh, rho, options);
+    options.eigensolver = Eigensolver::lobpcg;
+    const SpinTransformation spin = spin_transform(mesh, rho, options);
+    ASSERT_TRUE(expected.converged() && spin.converged());
+    EXPECT_EQ(spin.method, Eigensolver::lobpcg);
+    ASSERT_EQ(spin.iteration.steps.size(), 1U);
+    const EigenvectorStep& step = spin.iteration.steps[0];
+    EXPECT_LE(step.angle, options.iteration.angle);
+    EXPECT_GT(step.products, step.solve.iterations);
+    EXPECT_NEAR(step.eigenvalue, expected.iteration.steps.back().eigenvalue, 1e-8);
+    for (std::size_t v = 0; v < spin.position.size(); ++v) {
+      ASSERT_LT(length(spin.position[v] - expected.position[v]), 1e-5) << function << " " << v;
+    }
+  }
+}
+
+TEST(SpinTransformation, ChoosesTheMethodByTheVertices) {
+  const auto method_for = [](Index vertices) {
+    const TriangleMesh mesh = random_surface(vertices);
+    SpinOptions options;
+    options.eigensolver = Eigensolver::automatic;
+    options.solver.max_iterations = 1;
+    return spin_transform(mesh, named_curvature_change("x", 1, mesh), options).method;
+  };
+  EXPECT_EQ(method_for(642), Eigensolver::inverse_iteration);
+  EXPECT_EQ(method_for(10242), Eigensolver::lobpcg);
+}
+
 TEST(SpinTransformation, WarmStartsSaveIterations) {
   const TriangleMesh mesh = random_surface(642);
   const auto rho = named_curvature_change("waves", 3, mesh);
@@ -153,7 +186,7 @@ TEST(SpinTransformation, SolvesGoNoFurtherThanInverseIterationCanUse) {
   EXPECT_LE(spin.iteration.steps.size(), exact.iteration.steps.size() + 1);
   const auto all = [](const SpinTransformation& of) {
     long long sum = 0;
-    for (const InverseStep& step : of.iteration.steps) sum += step.solve.iterations;
+    for (const EigenvectorStep& step : of.iteration.steps) sum += step.solve.iterations;
     return sum;
   };
   EXPECT_LT(static_cast<double>(all(spin)), 0.7 * static_cast<double>(all(exact)));
@@ -263,7 +296,7 @@ TEST(SpinTransformation, AnglesKeepTheirDigits) {
       spin_transform(mesh, named_curvature_change("x", 1, mesh), options);
   ASSERT_TRUE(spin.iteration.converged);
   bool is_seen = false;
-  for (const InverseStep& step : spin.iteration.steps) {
+  for (const EigenvectorStep& step : spin.iteration.steps) {
     is_seen = is_seen || (step.angle > 1e-10 && step.angle < 1e-8);
   }
   EXPECT_TRUE(is_seen);

@@ -1,4 +1,4 @@
-#include "picture.hpp"
+#include "surface_picture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,40 +6,37 @@
 
 #include "heddle/tools/output_file.hpp"
 #include "heddle/tools/points.hpp"
-#include "image_files.hpp"
+#include "mesh_summary.hpp"
+#include "png_bytes.hpp"
 
-namespace heddle::spin {
+namespace heddle::mesh {
 
 using namespace points;
 
 namespace {
 
-constexpr int side = 640;   // pixels of each picture
 constexpr int samples = 2;  // along a pixel's edge, averaged
-constexpr int size = side * samples;
 constexpr double margin = 0.04;
 
 /// A view along -z onto a square, nearest points first.
 class View {
  public:
-  View()
-      : depth_(std::size_t(size) * size, -std::numeric_limits<double>::infinity()),
+  View(int width, int height)
+      : width_(width * samples),
+        height_(height * samples),
+        depth_(std::size_t(width_) * std::size_t(height_),
+               -std::numeric_limits<double>::infinity()),
         colour_(depth_.size(), Colour{1, 1, 1}) {}
 
-  void draw(const TriangleMesh& mesh, const std::vector<Colour>& colour) {
-    Point low = mesh.position[0], high = low;
-    for (const Point& p : mesh.position) {
-      for (int k = 0; k < 3; ++k) {
-        low[k] = std::min(low[k], p[k]);
-        high[k] = std::max(high[k], p[k]);
-      }
-    }
+  void draw(const DrawnSurface& surface) {
+    const TriangleMesh& mesh = surface.mesh;
+    const auto [low, high] = box_of(mesh.position);
     const double extent = std::max(high[0] - low[0], high[1] - low[1]);
-    const double scale = size * (1 - 2 * margin) / extent;
+    const double scale = width_ * (1 - 2 * margin) / extent;
     const Point middle = 0.5 * (low + high);
     const auto on_screen = [&](const Point& p) {
       const Point q = scale * (p - middle);
-      return Point{0.5 * size + q[0], 0.5 * size - q[1], q[2]};
+      return Point{0.5 * width_ + q[0], 0.5 * height_ - q[1], q[2]};
     };
     // Shaded by normals of vertices, so that triangles do not show as facets.
     std::vector<Point> normal(mesh.position.size());
@@ -57,7 +54,7 @@ class View {
         p[k] = on_screen(mesh.position[v]);
         n[k] = (1 / length(normal[v])) * normal[v];
       }
-      draw_triangle(p, n, colour[t]);
+      draw_triangle(p, n, surface.colour[t]);
     }
   }
 
@@ -72,7 +69,9 @@ class View {
   }
 
  private:
-  static std::size_t at(int x, int y) { return std::size_t(y) * size + std::size_t(x); }
+  std::size_t at(int x, int y) const {
+    return std::size_t(y) * std::size_t(width_) + std::size_t(x);
+  }
 
   void draw_triangle(const std::array<Point, 3>& p, const std::array<Point, 3>& normal,
                      const Colour& colour) {
@@ -81,13 +80,13 @@ class View {
     };
     const double whole = area(p[0], p[1], p[2][0], p[2][1]);
     if (whole == 0) return;
-    const auto first = [](double a) {
-      return std::clamp(static_cast<int>(std::floor(a)), 0, size);
+    const auto first = [](double a, int most) {
+      return std::clamp(static_cast<int>(std::floor(a)), 0, most);
     };
-    const int left = first(std::min({p[0][0], p[1][0], p[2][0]}));
-    const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1);
-    const int top = first(std::min({p[0][1], p[1][1], p[2][1]}));
-    const int bottom = first(std::max({p[0][1], p[1][1], p[2][1]}) + 1);
+    const int left = first(std::min({p[0][0], p[1][0], p[2][0]}), width_);
+    const int right = first(std::max({p[0][0], p[1][0], p[2][0]}) + 1, width_);
+    const int top = first(std::min({p[0][1], p[1][1], p[2][1]}), height_);
+    const int bottom = first(std::max({p[0][1], p[1][1], p[2][1]}) + 1, height_);
     for (int y = top; y < bottom; ++y) {
       for (int x = left; x < right; ++x) {
         const double u = area(p[1], p[2], x + 0.5, y + 0.5) / whole;
@@ -113,9 +112,20 @@ class View {
     return ambient + lamp * std::max(0.0, dot(normal, towards_lamp));
   }
 
+  int width_, height_;  // in samples
   std::vector<double> depth_;
   std::vector<Colour> colour_;
 };
+
+/// For surfaces that are wider than high, all of them.
+int height_for(std::span<const DrawnSurface> surfaces, int side) {
+  double most = 0;
+  for (const DrawnSurface& surface : surfaces) {
+    const auto [low, high] = box_of(surface.mesh.position);
+    most = std::max(most, (high[1] - low[1]) / std::max(high[0] - low[0], high[1] - low[1]));
+  }
+  return static_cast<int>(std::ceil(side * (2 * margin + (1 - 2 * margin) * most)));
+}
 
 }  // namespace
 
@@ -128,28 +138,32 @@ Colour colour_of(double value, double largest) {
   return colour;
 }
 
-void write_picture(const std::string& path, const TriangleMesh& before, const TriangleMesh& after,
-                   const std::vector<Colour>& colour_of_triangle) {
-  constexpr int channels = 3;
-  std::vector<unsigned char> pixels(std::size_t(2) * side * side * channels);
-  const TriangleMesh* const meshes[] = {&before, &after};
-  for (int half = 0; half < 2; ++half) {
-    View view;
-    view.draw(*meshes[half], colour_of_triangle);
-    for (int y = 0; y < side; ++y) {
+void write_picture(const std::string& path, std::span<const DrawnSurface> surfaces, int side) {
+  constexpr int channels = 3, most_in_a_row = 4;
+  const auto count = static_cast<int>(surfaces.size());
+  const int rows = (count + most_in_a_row - 1) / most_in_a_row;
+  const int columns = (count + rows - 1) / rows, height = height_for(surfaces, side);
+  std::vector<unsigned char> pixels(
+      std::size_t(columns) * std::size_t(side) * std::size_t(rows) * std::size_t(height) * channels,
+      255);
+  for (int i = 0; i < count; ++i) {
+    View view(side, height);
+    view.draw(surfaces[static_cast<std::size_t>(i)]);
+    const int left = i % columns * side, top = i / columns * height;
+    for (int y = 0; y < height; ++y) {
       for (int x = 0; x < side; ++x) {
         const Colour colour = view.pixel(x, y);
-        for (int k = 0; k < channels; ++k) {
-          const auto at = (std::size_t(y) * 2 * side + std::size_t(half * side + x)) * channels +
-                          std::size_t(k);
-          pixels[at] = static_cast<unsigned char>(std::lround(255 * colour[k]));
+        const std::size_t at =
+            (std::size_t(top + y) * std::size_t(columns * side) + std::size_t(left + x)) * channels;
+        for (std::size_t k = 0; k < channels; ++k) {
+          pixels[at + k] = static_cast<unsigned char>(std::lround(255 * colour[k]));
         }
       }
     }
   }
   OutputFile file(path);
-  file.write(png_of(2 * side, side, pixels));
+  file.write(png_of(columns * side, rows * height, pixels));
   file.commit();
 }
 
-}  // namespace heddle::spin
+}  // namespace heddle::mesh

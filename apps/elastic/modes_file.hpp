@@ -1,0 +1,16 @@
+// Modes as a file for ParaView.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "modal_analysis.hpp"
+#include "model.hpp"
+
+namespace heddle::elastic {
+
+/// The body with a vector a vertex for each mode, `mode_1` of the lowest frequency (.vtu). Throws
+/// `Error` (io).
+void write_modes(const std::string& path, const Model& model, const std::vector<Mode>& modes);
+
+}  // namespace heddle::elastic

@@ -1,0 +1,123 @@
+#include "lobpcg_eigenvector.hpp"
+
+#include <cmath>
+#include <memory>
+#include <span>
+
+#include "heddle/jacobi.hpp"
+#include "heddle/lobpcg.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::spin {
+
+namespace {
+
+using QuaternionField = Field<Quaternion>;
+using View = FieldView<double>;
+using ConstView = FieldView<const double>;
+
+/// A matrix that counts its products.
+class Counted final : public LinearOperator<double> {
+ public:
+  explicit Counted(const Operator<Quaternion>& matrix) : matrix_(matrix) {}
+
+  long long products() const { return products_; }
+
+  Index rows() const override { return matrix_.rows(); }
+  int row_components() const override { return matrix_.row_components(); }
+  VectorLayout vector_layout() const override { return matrix_.vector_layout(); }
+  std::shared_ptr<const Basis> row_basis() const override { return matrix_.row_basis(); }
+  Device device() const override { return matrix_.device(); }
+  Ring ring() const override { return matrix_.ring(); }
+  Recurrence recurrence() const override { return matrix_.recurrence(); }
+  void apply(double alpha, const ConstView& x, double beta, const View& y,
+             const Stream& stream) const override {
+    ++products_;
+    matrix_.apply(alpha, x, beta, y, stream);
+  }
+  void apply_all(std::span<const ConstView> x, std::span<const View> y, std::span<double> dots,
+                 Reduction<double>& reduction, const Stream& stream) const override {
+    products_ += static_cast<long long>(x.size());
+    matrix_.apply_all(x, y, dots, reduction, stream);
+  }
+
+ private:
+  const Operator<Quaternion>& matrix_;
+  mutable long long products_ = 0;
+};
+
+/// In the basis and layout of the matrix.
+Operator<Quaternion> make_mass(const std::vector<double>& mass,
+                               const Operator<Quaternion>& matrix) {
+  const auto rows = static_cast<Index>(mass.size());
+  std::vector<Offset> offsets(mass.size() + 1);
+  std::vector<Index> column(mass.size());
+  std::vector<double> values(4 * mass.size());
+  for (Index i = 0; i < rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    offsets[row + 1] = i + 1;
+    column[row] = i;
+    values[4 * row] = mass[row];
+  }
+  CsrView<Quaternion> view;
+  view.rows = view.columns = rows;
+  view.offsets = OffsetsView(offsets.data());
+  view.column = column.data();
+  view.values = values.data();
+  view.device = matrix.device();
+  Plan plan = matrix.plan();
+  plan.layout.stored = StoredScalar::own;
+  return Operator<Quaternion>(view, plan, matrix.row_basis());
+}
+
+/// |A v| / |v| for a random v, as LOBPCG measures an operator.
+double norm_of(const Operator<Quaternion>& A) {
+  QuaternionField v = A.field(), image = A.field();
+  const Stream& stream = v.stream();
+  fill<double>(1, v.view(), stream);
+  randomize<double>(v.view(), EigenOptions{}.seed, stream);
+  A.apply(1, v.view(), 0, image.view(), stream);
+  return norm(image) / norm(v);
+}
+
+}  // namespace
+
+Eigenvector eigenvector_by_lobpcg(const Operator<Quaternion>& matrix, double shift,
+                                  const std::vector<double>& mass, double radius, double angle,
+                                  const SolverOptions& limits) {
+  const Operator<Quaternion> M = make_mass(mass, matrix);
+  const double gap = 1 / (radius * radius);
+  // LOBPCG measures the norms anew, by other random vectors.
+  constexpr double within = 0.9;
+  const Counted A(matrix);
+  Lobpcg<double> solver(A, M, Jacobi<Quaternion>(matrix),
+                        {.count = 1,
+                         .tolerance = within * angle * gap * norm_of(M) / norm_of(matrix),
+                         .max_iterations = limits.max_iterations,
+                         .time_limit = limits.time_limit,
+                         .observer = limits.observer});
+  QuaternionField x(matrix.rows());
+  for (Index i = 0; i < x.size(); ++i) x.set(i, {{1, 0, 0, 0}});
+  const EigenReport report = solver.solve(x.view());
+
+  Eigenvector result;
+  EigenvectorStep step;
+  step.solve.status = report.status;
+  step.solve.loop = "";
+  step.solve.iterations = report.iterations;
+  step.solve.iterate_seconds = report.seconds;
+  step.products = A.products() + 1;  // and that of its norm
+  if (!report.residuals.empty()) step.solve.residual = report.residuals[0];
+  result.converged = report.converged();
+  if (result.converged) {
+    const double eigenvalue = report.eigenvalues[0];
+    step.angle =
+        report.residuals[0] * (report.matrix_norm / report.mass_norm + std::abs(eigenvalue)) / gap;
+    step.eigenvalue = eigenvalue - shift;
+  }
+  result.steps.push_back(step);
+  for (Index i = 0; i < x.size(); ++i) result.vector.push_back(x[i]);
+  return result;
+}
+
+}  // namespace heddle::spin
