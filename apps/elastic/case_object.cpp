@@ -98,8 +98,7 @@ double CaseObject::number(const char* key, const Range& range) const {
   return number;
 }
 
-long long CaseObject::count(const char* key, long long least) const {
-  constexpr long long most = 1'000'000'000;
+long long CaseObject::count(const char* key, long long least, long long most) const {
   const json& value = at(key);
   if (!value.is_number_integer()) refuse(path_of(key), "must be a whole number");
   const bool too_large =

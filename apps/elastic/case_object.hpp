@@ -36,7 +36,7 @@ class CaseObject {
   // What stands under a key, which must be there.
   CaseObject object(const char* key) const;
   double number(const char* key, const Range& range = {}) const;
-  long long count(const char* key, long long least) const;
+  long long count(const char* key, long long least, long long most = 1'000'000'000) const;
   Point point(const char* key) const;
   std::string text_of(const char* key, std::initializer_list<const char*> values) const;
   const nlohmann::json& at(const char* key) const;

@@ -81,10 +81,12 @@ class Run {
       return cli::choice_for(options_.plan, subject, device_, Objective(), from);
     };
     const AnalysisCase& analysis = outcome_.given.analysis;
-    SystemOptions settings{.corotational = analysis.type == AnalysisType::corotational,
-                           .with_mass = analysis.is_stepped(),
-                           .tolerance = outcome_.given.solver.tolerance,
-                           .max_iterations = outcome_.given.solver.max_iterations};
+    SystemOptions settings{
+        .corotational = analysis.type == AnalysisType::corotational,
+        .with_mass = analysis.is_stepped(),
+        .tolerance = outcome_.given.solver.tolerance,
+        .max_iterations = outcome_.given.solver.max_iterations,
+        .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions)};
     if (progress_ != nullptr && !analysis.is_stepped()) settings.observer = iterations_shown();
     outcome_.choice = choose(profiles);
     options_.profile.build(
@@ -198,6 +200,7 @@ class Run {
     keep_history();
     PhaseTimes& times = outcome_.times;
     times.output += watch.seconds();
+    outcome_.guesses = system_->guesses;
     const PhaseTimes& worked = system_->times;
     times.elements = worked.elements;
     times.values = worked.values;

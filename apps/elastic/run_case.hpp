@@ -10,6 +10,7 @@
 #include "../mesh/mesh_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
+#include "guess_record.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/report.hpp"
 #include "phase_times.hpp"
@@ -51,6 +52,7 @@ struct Outcome {
   PlanChoice choice;
   MemoryUse memory;
   std::vector<StepRecord> steps;
+  GuessRecord guesses;
   long long frames = 0;
   bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end
