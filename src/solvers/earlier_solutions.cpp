@@ -163,7 +163,6 @@ class EarlierSolutions<S>::State {
   void renew_images() {
     const std::optional<long long> generation = detail::generation_of(*matrix_);
     const bool is_same = generation && generation == generation_;
-    generation_ = generation;
     if (is_same && without_image_ == 0) return;
     if (!is_same || without_image_ > 1) {
       multiply(0, vectors_.size());
@@ -174,6 +173,7 @@ class EarlierSolutions<S>::State {
       if (kept_ > 1) multiply(vectors_.size() - 1, 1);
     }
     without_image_ = 0;
+    generation_ = generation;
   }
   void multiply(std::size_t begin, std::size_t count) {
     constexpr std::size_t most = Reduction<S>::width;
