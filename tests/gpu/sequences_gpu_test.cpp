@@ -25,6 +25,14 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                block<double, 3, 3>, quaternion<float>>;
 TYPED_TEST_SUITE(SequencesOnGpu, Entries);
 
+template <class E>
+std::vector<Field<E>> random_fields(std::size_t count, Index rows, Generator& generator) {
+  std::vector<Field<E>> fields;
+  fields.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) fields.push_back(random_vector<E>(rows, generator));
+  return fields;
+}
+
 /// On the operator's device, in its basis.
 template <class E>
 Field<E> placed(const Operator<E>& A, const Field<E>& mine) {
@@ -82,8 +90,7 @@ TYPED_TEST(SequencesOnGpu, GuessesAsTheCpu) {
   const double tolerance = sizeof(vector_scalar_t<E>) == 4 ? 1e-4 : 1e-10;
   Seed seed(9700);
   const auto matrix = random_positive_definite_matrix<E>(1501, 6, seed.generator);
-  std::vector<Field<E>> fields;
-  for (int k = 0; k < 6; ++k) fields.push_back(random_vector<E>(1501, seed.generator));
+  const auto fields = random_fields<E>(6, 1501, seed.generator);
   const Field<E> b = random_vector<E>(1501, seed.generator);
   for (const char* plan : {"CSR", "pJDS,vector=soa", "K1rs"}) {
     SCOPED_TRACE(plan);
@@ -106,8 +113,7 @@ TYPED_TEST(SequencesOnGpu, DeflatesAsTheCpu) {
   const bool single = sizeof(S) == 4;
   Seed seed(9800);
   const auto matrix = random_positive_definite_matrix<E>(1501, 6, seed.generator);
-  std::vector<Field<E>> fields;
-  for (int k = 0; k < 3; ++k) fields.push_back(random_vector<E>(1501, seed.generator));
+  const auto fields = random_fields<E>(3, 1501, seed.generator);
   const Field<E> b = random_vector<E>(1501, seed.generator);
   const std::vector<FieldView<const S>> vectors{fields[0], fields[1], fields[2]};
   for (const char* plan : {"CSR", "pJDS,vector=soa,loop=graph", "K1rs"}) {

@@ -30,6 +30,7 @@ std::vector<FieldView<const S>> constant(const std::vector<FieldView<S>>& views)
 template <class E>
 std::vector<Field<E>> random_fields(int count, Index rows, Generator& generator) {
   std::vector<Field<E>> fields;
+  fields.reserve(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k) fields.push_back(random_vector<E>(rows, generator));
   return fields;
 }

@@ -137,8 +137,9 @@ TEST(RepeatedSolve, SequencesAllocateNothing) {
     Operator<E> A(matrix, parse_plan("pJDS"), device);
     std::vector<Field<E>> w;
     std::vector<FieldView<const double>> vectors;
+    w.reserve(3);
     for (int k = 0; k < 3; ++k) w.push_back(random_vector<E>(n, generator));
-    for (const Field<E>& field : w) vectors.push_back(field);
+    vectors.assign(w.begin(), w.end());
     EarlierSolutions earlier(A, 3);
     ConjugateGradient<double> solver(A, deflated(A, Jacobi(A), vectors));
     Field<E> b = A.field(), x = A.field();
