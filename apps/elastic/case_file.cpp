@@ -170,14 +170,27 @@ AnalysisCase read_analysis(const CaseObject& object) {
   return analysis;
 }
 
-SolverCase read_solver(const CaseObject& object) {
-  object.check_keys({"tolerance", "max_iterations"});
+SolverCase usual_solver(const AnalysisCase& analysis) {
   SolverCase solver;
+  if (analysis.type == AnalysisType::corotational) solver.earlier_solutions = 8;
+  return solver;
+}
+
+SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
+  object.check_keys({"tolerance", "max_iterations", "earlier_solutions"});
+  SolverCase solver = usual_solver(analysis);
   if (object.has("tolerance")) {
     solver.tolerance = object.number(
         "tolerance", {.least = 0, .most = 1, .least_is_in = false, .most_is_in = false});
   }
   if (object.has("max_iterations")) solver.max_iterations = object.count("max_iterations", 1);
+  if (object.has("earlier_solutions")) {
+    solver.earlier_solutions = object.count("earlier_solutions", 0, 32);
+    if (solver.earlier_solutions > 0 && !analysis.is_stepped()) {
+      object.refuse(object.path_of("earlier_solutions"),
+                    "is of analyses that take steps; leave it out");
+    }
+  }
   return solver;
 }
 
@@ -257,13 +270,14 @@ Case parse_case(const std::string& text, const std::string& path) {
   object.each("loads", [&](const CaseObject& each) { read.loads.push_back(read_load(each)); });
   if (object.has("gravity")) read.gravity = object.point("gravity");
   read.analysis = read_analysis(object.object("analysis"));
-  if (object.has("solver")) read.solver = read_solver(object.object("solver"));
+  read.solver = object.has("solver") ? read_solver(object.object("solver"), read.analysis)
+                                     : usual_solver(read.analysis);
   const bool needs_density = read.analysis.needs_density() || read.gravity != Point{};
   for (const MaterialCase& material : read.materials) {
     if (needs_density && !material.density) {
       object.refuse(material.where.path + ".density",
                     std::string("is missing; ") +
-                        (read.analysis.is_stepped() ? "motion" : "gravity") + " needs it");
+                        (read.analysis.needs_density() ? "motion" : "gravity") + " needs it");
     }
   }
   return read;

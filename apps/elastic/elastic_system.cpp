@@ -86,6 +86,9 @@ ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, con
       SolverOptions{.tolerance = options.tolerance,
                     .max_iterations = options.max_iterations,
                     .observer = options.observer});
+  if (options.earlier_solutions > 0) {
+    earlier_ = std::make_unique<EarlierSolutions<double>>(matrix_, options.earlier_solutions);
+  }
 }
 
 void ElasticSystem::place_vertices(const Model& model, const MeshPattern& pattern) {
@@ -233,10 +236,16 @@ void ElasticSystem::residual(const VertexField* base, double scale, VertexField&
 
 Report ElasticSystem::solve(const VertexField& b, VertexField& x) {
   const cli::Stopwatch watch;
+  if (earlier_) guesses.add(earlier_->guess(b.view(), x.view()));
   Report report = solver_->solve(b, x);
+  if (earlier_ && report.solved()) earlier_->keep(x.view());
   times.iterate += report.iterate_seconds;
   times.fields += std::max(0.0, watch.seconds() - report.iterate_seconds);
   return report;
+}
+
+void ElasticSystem::forget_solutions() {
+  if (earlier_) earlier_->clear();
 }
 
 void ElasticSystem::project_out(const std::vector<std::vector<double>>& motions) {

@@ -2,11 +2,14 @@
 // the basis and layout of the matrix. Once it is made nothing is allocated.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "guess_record.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
 #include "mesh_pattern.hpp"
@@ -30,6 +33,7 @@ struct SystemOptions {
   bool with_mass = false;
   double tolerance = 1e-10;
   long long max_iterations = 10000;
+  std::size_t earlier_solutions = 0;                        // that guesses are made of
   std::function<bool(const SolveProgress&)> observer = {};  // of the solver
 };
 
@@ -62,8 +66,10 @@ class ElasticSystem {
   /// base + scale (loads - forces), zero in fixed components; without a base it is zero.
   void residual(const VertexField* base, double scale, VertexField& result);
 
-  /// Solves with the matrix from the guess in x.
+  /// Solves with the matrix from the guess in x, or a better one from earlier solutions.
   Report solve(const VertexField& b, VertexField& x);
+  /// Makes no more guesses from the solutions so far.
+  void forget_solutions();
   /// Motions, three numbers a vertex in the order of the mesh, that solutions have no part of.
   void project_out(const std::vector<std::vector<double>>& motions);
   /// y = M x; of a system with mass.
@@ -85,6 +91,7 @@ class ElasticSystem {
   const Array<double>& equivalent_stress() const { return equivalent_; }
 
   PhaseTimes times;
+  GuessRecord guesses;
 
  private:
   ElementsAtRest at_rest() const;
@@ -99,6 +106,7 @@ class ElasticSystem {
   Operator<Block> matrix_;
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
+  std::unique_ptr<EarlierSolutions<double>> earlier_;
   Reduction<double> of_vertices_;
   Reduction<double> of_elements_;
 

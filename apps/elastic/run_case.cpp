@@ -104,12 +104,15 @@ class Run {
     const auto choose = [&](const Profiles& from) {
       return cli::choice_for(options_.plan, subject, device_, objective, from);
     };
-    SystemOptions settings{.corotational = analysis.type == AnalysisType::corotational,
-                           .with_mass = analysis.is_stepped(),
-                           .tolerance = outcome_.given.solver.tolerance,
-                           .max_iterations = outcome_.given.solver.max_iterations};
-    if (progress_ != nullptr && analysis.type == AnalysisType::statics)
+    SystemOptions settings{
+        .corotational = analysis.type == AnalysisType::corotational,
+        .with_mass = analysis.is_stepped(),
+        .tolerance = outcome_.given.solver.tolerance,
+        .max_iterations = outcome_.given.solver.max_iterations,
+        .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions)};
+    if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();
+    }
     outcome_.choice = choose(profiles);
     options_.profile.build(
         outcome_.choice,
@@ -253,6 +256,7 @@ class Run {
 
   void take_times() {
     PhaseTimes& times = outcome_.times;
+    outcome_.guesses = system_->guesses;
     const PhaseTimes& worked = system_->times;
     times.elements = worked.elements;
     times.values = worked.values;

@@ -17,6 +17,7 @@ TimeStepping::TimeStepping(ElasticSystem& system, const StepOptions& options)
   system_.set_matrix(1, 0);
   system_.residual(nullptr, 1, right_hand_side_);
   initial_ = system_.solve(right_hand_side_, acceleration_);
+  system_.forget_solutions();  // the first step begins from zero
 }
 
 void TimeStepping::deform_here() {

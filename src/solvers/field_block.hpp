@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -104,7 +105,12 @@ class BlockOperations {
   /// U* V, which may be known to be Hermitian.
   Matrix gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian = false) {
     Matrix result(static_cast<int>(u.size()), static_cast<int>(v.size()));
-    if (u.empty() || v.empty()) return result;
+    gram(u, v, hermitian, result);
+    return result;
+  }
+  /// The same into a matrix of that size. From the second time on it allocates nothing.
+  void gram(const FieldBlock<S>& u, const FieldBlock<S>& v, bool hermitian, Matrix& result) {
+    if (u.empty() || v.empty()) return;
     if (stream_.on_gpu()) {
       fetch_products(u, v, hermitian, result);
     } else {
@@ -113,7 +119,6 @@ class BlockOperations {
     for (int j = 0; hermitian && j < result.columns(); ++j) {
       for (int i = 0; i < j; ++i) result(j, i) = conj(result(i, j));
     }
-    return result;
   }
 
   /// Over all components.
@@ -142,36 +147,38 @@ class BlockOperations {
     }
   }
 
-  /// `to` = `from` C, or that is added to it; the two share no field.
+  /// `to` = `from` C, or that is added to it; the two share no field. From the second time on it
+  /// allocates nothing.
   void combine(const FieldBlock<S>& from, const Matrix& c, const FieldBlock<S>& to,
                bool adds = false) {
     if (from.empty() || c.columns() == 0) return;
-    std::vector<S> numbers;
+    numbers_.clear();
     for (int j = 0; j < c.columns(); ++j) {
       for (int i = 0; i < c.rows(); ++i) {
-        for (const T component : c(i, j).component) numbers.push_back(static_cast<S>(component));
+        for (const T component : c(i, j).component) numbers_.push_back(static_cast<S>(component));
       }
     }
     if (stream_.on_gpu()) {
       if constexpr (has_kernels) {
-        copy_bytes(coefficients_.data(), numbers.data(), numbers.size() * sizeof(S), stream_);
+        copy_bytes(coefficients_.data(), numbers_.data(), numbers_.size() * sizeof(S), stream_);
         cuda::combine<R, S>(from, coefficients_.data(), to, adds, stream_);
       }
       return;
     }
     using Panel = Panels<R, S>;
     const auto combination = combination_of_panels<R, S>();
-    for_each_part(from.front(), [&](Offset, const auto& for_each_tile) {
-      std::vector<S> panels((from.size() + to.size()) * Panel::scalars);
-      S* const out = panels.data() + from.size() * Panel::scalars;
-      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
-        pack_all<S>(from, run, first, count, panels.data());
-        combination(panels.data(), c.rows(), numbers.data(), c.columns(), out);
-        for (int j = 0; j < c.columns(); ++j) {
-          Panel::unpack(out + j * Panel::scalars, run, first, count, at(to, j).data, adds);
-        }
-      });
-    });
+    const std::size_t scalars = (from.size() + to.size()) * Panel::scalars;
+    for_each_part(
+        from.front(), scalars, packed_, [&](Offset, S* panels, const auto& for_each_tile) {
+          S* const out = panels + from.size() * Panel::scalars;
+          for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+            pack_all<S>(from, run, first, count, panels);
+            combination(panels, c.rows(), numbers_.data(), c.columns(), out);
+            for (int j = 0; j < c.columns(); ++j) {
+              Panel::unpack(out + j * Panel::scalars, run, first, count, at(to, j).data, adds);
+            }
+          });
+        });
   }
 
  private:
@@ -186,22 +193,30 @@ class BlockOperations {
   static const FieldView<S>& at(const FieldBlock<S>& block, int i) {
     return block[static_cast<std::size_t>(i)];
   }
-  /// Calls `act(part, for_each_tile)` for every part of the rows, where `for_each_tile(width,
-  /// body)` calls `body(run, first, count)`.
-  template <class Act>
-  void for_each_part(const FieldView<S>& field, const Act& act) {
+  /// Calls `act(part, panels, for_each_tile)` for every part of the rows, where
+  /// `for_each_tile(width, body)` calls `body(run, first, count)`, and `panels` are so many scalars
+  /// of the thread's own.
+  template <class P, class Act>
+  void for_each_part(const FieldView<S>& field, std::size_t scalars, std::vector<P>& memory,
+                     const Act& act) {
     const Offset groups = groups_of(field.size);
     const Offset parts = std::clamp<Offset>(groups, 1, most_parts);
-    parallel_for(team_size(stream_, field.scalars()), parts, [&](Offset part) {
-      act(part, [&](int width, const auto& body) {
-        const auto over_run = [&](const auto& run) {
-          for (Offset first = 0; first < run.count; first += width) {
-            body(run, first, static_cast<int>(std::min<Offset>(width, run.count - first)));
+    const int threads = team_size(stream_, field.scalars());
+    memory.resize(std::max(memory.size(), static_cast<std::size_t>(threads) * scalars));
+    std::atomic<std::size_t> begun = 0;
+    parallel_shares(threads, parts, 0, [&](auto&& for_each) {
+      P* const panels = memory.data() + begun++ * scalars;
+      for_each([&](Offset part) {
+        act(part, panels, [&](int width, const auto& body) {
+          const auto over_run = [&](const auto& run) {
+            for (Offset first = 0; first < run.count; first += width) {
+              body(run, first, static_cast<int>(std::min<Offset>(width, run.count - first)));
+            }
+          };
+          for (Offset group = part * groups / parts; group < (part + 1) * groups / parts; ++group) {
+            for_each_run<R>(field, static_cast<Index>(group), over_run);
           }
-        };
-        for (Offset group = part * groups / parts; group < (part + 1) * groups / parts; ++group) {
-          for_each_run<R>(field, static_cast<Index>(group), over_run);
-        }
+        });
       });
     });
   }
@@ -241,16 +256,19 @@ class BlockOperations {
     const Offset parts = std::clamp<Offset>(groups_of(u.front().size), 1, most_parts);
     partials_.assign(static_cast<std::size_t>(parts * numbers), T(0));
     const auto add_products = products_of_panels<R, T>();
-    for_each_part(u.front(), [&](Offset part, const auto& for_each_tile) {
-      std::vector<T> panels(static_cast<std::size_t>(rows + columns) * Panel::scalars);
-      T* const right = panels.data() + rows * Panel::scalars;
-      for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
-        pack_all<T>(u, run, first, count, panels.data());
-        pack_all<T>(v, run, first, count, right);
-        add_products(panels.data(), rows, right, columns, hermitian,
-                     partials_.data() + part * numbers);
-      });
-    });
+    const auto scalars = static_cast<std::size_t>(rows + columns) * Panel::scalars;
+    for_each_part(u.front(), scalars, panels_,
+                  [&](Offset part, T* panels, const auto& for_each_tile) {
+                    T* const right = panels + rows * Panel::scalars;
+                    // Panels that fill the last step are zero.
+                    std::fill_n(panels, scalars, T(0));
+                    for_each_tile(Panel::width, [&](const auto& run, Offset first, int count) {
+                      pack_all<T>(u, run, first, count, panels);
+                      pack_all<T>(v, run, first, count, right);
+                      add_products(panels, rows, right, columns, hermitian,
+                                   partials_.data() + part * numbers);
+                    });
+                  });
     for (Offset half = 1; half < parts; half *= 2) {
       for (Offset part = 0; part + half < parts; part += 2 * half) {
         T* const into = partials_.data() + part * numbers;
@@ -267,7 +285,8 @@ class BlockOperations {
 
   Reduction<S>& reduction_;
   Stream stream_;
-  std::vector<T> partials_;
+  std::vector<T> partials_, panels_;  // panels of each thread
+  std::vector<S> packed_, numbers_;
   Array<double> on_gpu_;  // numbers of a Gram matrix, and their partial sums
   Array<S> coefficients_;
   std::vector<double> fetched_;

@@ -85,6 +85,25 @@ TEST(CaseFile, SaysWhatIsToBeComputed) {
   EXPECT_EQ(moving.solver.max_iterations, 50);
 }
 
+TEST(CaseFile, TakesEarlierSolutionsForCorotationalMotion) {
+  const auto count_in = [](const json& given) {
+    return parse_case(given.dump(), "case.json").solver.earlier_solutions;
+  };
+  json turning = dynamic_case();
+  turning["analysis"]["type"] = "corotational";
+  EXPECT_EQ(count_in(static_case()), 0);
+  EXPECT_EQ(count_in(dynamic_case()), 0);
+  EXPECT_EQ(count_in(turning), 8);
+  turning.erase("solver");
+  EXPECT_EQ(count_in(turning), 8);
+  for (json given : {dynamic_case(), turning}) {
+    for (const int count : {0, 3, 32}) {
+      given["solver"]["earlier_solutions"] = count;
+      EXPECT_EQ(count_in(given), count);
+    }
+  }
+}
+
 TEST(CaseFile, NamesMisspeltKeys) {
   EXPECT_EQ(refusal_with(static_case(), "/materials/0/yong", 1),
             "case.json: materials[0].yong is not known; did you mean young?");
@@ -175,6 +194,14 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
             "case.json: analysis.beta is of the method newmark, not of backward-euler");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/tolerance", 1),
             "case.json: solver.tolerance must be above 0 and below 1, not 1");
+  EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", 33),
+            "case.json: solver.earlier_solutions must be from 0 to 32, not 33");
+  EXPECT_EQ(refusal_with(static_case(), "/solver/earlier_solutions", 3),
+            "case.json: solver.earlier_solutions is of analyses that take steps; leave it out");
+  EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", -1),
+            "case.json: solver.earlier_solutions must be from 0 to 32, not -1");
+  EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", 1.5),
+            "case.json: solver.earlier_solutions must be a whole number");
   EXPECT_EQ(refusal("[1]"), "case.json: the file must be an object");
   EXPECT_EQ(refusal("{\"materials\": [1,}").substr(0, 37), "case.json: is no JSON: line 1, column");
   EXPECT_EQ(refusal(R"({"analysis": {"type": "static", "type": "dynamic"}})"),
@@ -193,6 +220,11 @@ TEST(CaseFile, AgreesWithItsSchema) {
   EXPECT_FALSE(schema.accepts(wrong));
   wrong = static_case();
   wrong["analysis"]["steps"] = 3;
+  EXPECT_FALSE(schema.accepts(wrong));
+  wrong = dynamic_case();
+  wrong["solver"]["earlier_solutions"] = 32;
+  EXPECT_TRUE(schema.accepts(wrong));
+  wrong["solver"]["earlier_solutions"] = 33;
   EXPECT_FALSE(schema.accepts(wrong));
   for (const char* name : {"static", "dynamic", "corotational"}) {
     const std::string path = std::string(HEDDLE_SOURCE_DIR "/data/elastic/") + name + ".json";

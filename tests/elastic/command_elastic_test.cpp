@@ -108,6 +108,18 @@ TEST_F(CommandElastic, SwingsARubberBeam) {
   const json report = result.json();
   EXPECT_EQ(report["method"], "backward-euler");
   EXPECT_GT(report["largest_displacement"], 1.0);  // far from where it was
+  const json guesses = report["earlier_solutions"];
+  EXPECT_EQ(guesses["most"], 8);
+  EXPECT_EQ(guesses["guesses"], report["steps"].size() - 2);  // no start, no first step
+  EXPECT_GT(guesses["used"], 6);
+  EXPECT_LT(guesses["residual"], 0.1 * guesses["residual_before"].get<double>());
+  const json alone = with(case_of("corotational"), "/solver/earlier_solutions", 0);
+  const json plain = beam(alone, {"--json"}).json();
+  EXPECT_EQ(plain["earlier_solutions"], (json{{"most", 0}, {"guesses", 0}}));
+  EXPECT_LT(report["iterations"], 0.8 * plain["iterations"].get<double>());
+  EXPECT_NEAR(report["largest_displacement"], plain["largest_displacement"].get<double>(), 1e-4);
+  const std::string out = beam(with(case_of("corotational"), "/analysis/steps", 5)).out;
+  EXPECT_NE(out.find("guesses    of 4 systems, from "), std::string::npos) << out;
   // Rotations are held during a step: some energy comes and goes, little of what falls.
   double fallen = 0;
   for (const json& step : report["steps"]) fallen = std::max(fallen, step["work"].get<double>());

@@ -2,6 +2,9 @@
 // heap.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "elastic/solids.hpp"
 #include "support/counted_heap.hpp"
 #include "support/refusing_memory.hpp"
@@ -16,12 +19,16 @@ TEST(ElasticAllocation, StepsAllocateNothing) {
   for (Point& load : model.load) load = {0, 0, -1e-3};
   for (const bool corotational : {false, true}) {
     for (const Method method : {Method::newmark, Method::backward_euler}) {
-      for (const char* plan : {"CSR", "pJDS,vector=soa", "K1rs,stored=float"}) {
-        SCOPED_TRACE(plan);
+      for (const auto& [plan, earlier] :
+           {std::pair("CSR", 0), {"pJDS,vector=soa", 3}, {"K1rs,stored=float", 2}, {"CSR", 8}}) {
+        SCOPED_TRACE(std::string(plan) + " " + std::to_string(earlier));
         heddle::test::RefusingMemory memory(default_memory());
         {
-          Simulation simulation(model, {.corotational = corotational, .with_mass = true}, plan,
-                                Device::cpu(2, &memory));
+          Simulation simulation(model,
+                                {.corotational = corotational,
+                                 .with_mass = true,
+                                 .earlier_solutions = static_cast<std::size_t>(earlier)},
+                                plan, Device::cpu(2, &memory));
           TimeStepping stepping(simulation.system, {.method = method, .time_step = 0.05});
           ASSERT_TRUE(stepping.step().converged());
           stepping.energies();

@@ -1,8 +1,12 @@
 // A repeated solve allocates nothing, neither from the device's memory nor from the heap.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/deflation.hpp"
+#include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/polynomial.hpp"
 #include "support/counted_heap.hpp"
@@ -122,6 +126,38 @@ TEST(RepeatedSolve, PolynomialsAllocateNothing) {
   };
   expect_nothing(Chebyshev(A, Jacobi(A)));
   expect_nothing(Neumann(A, Jacobi(A), 2));
+}
+
+TEST(RepeatedSolve, SequencesAllocateNothing) {
+  CountingMemory memory;
+  {
+    const Device device = Device::cpu(2, &memory);
+    Generator generator(4);
+    CsrMatrix<E> matrix = random_system<E>(n, 2, 0.5, 0, generator).matrix;
+    Operator<E> A(matrix, parse_plan("pJDS"), device);
+    std::vector<Field<E>> w;
+    std::vector<FieldView<const double>> vectors;
+    w.reserve(3);
+    for (int k = 0; k < 3; ++k) w.push_back(random_vector<E>(n, generator));
+    vectors.assign(w.begin(), w.end());
+    EarlierSolutions earlier(A, 3);
+    ConjugateGradient<double> solver(A, deflated(A, Jacobi(A), vectors));
+    Field<E> b = A.field(), x = A.field();
+    fill_randomly(b, generator);
+    ASSERT_TRUE(solver.solve(b, x).converged());
+    expect_no_allocation(memory, [&] {
+      for (int step = 0; step < 5; ++step) {
+        scale<double>(1.5, b.view(), device.stream());
+        earlier.guess(b, x);
+        EXPECT_TRUE(solver.solve(b, x).converged());
+        EXPECT_TRUE(earlier.keep(x));
+      }
+    });
+    for (double& value : matrix.values()) value *= 2;
+    A.update_values(matrix);
+    expect_no_allocation(memory, [&] { EXPECT_GT(earlier.guess(b, x).used, 0U); });
+  }
+  EXPECT_EQ(memory.live, 0);
 }
 
 TEST(RepeatedSolve, ValuesWrittenInPlaceAreSeen) {

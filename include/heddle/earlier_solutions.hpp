@@ -1,0 +1,80 @@
+// Guesses for a sequence of systems, from the solutions of the last ones (Fischer, Projection
+// techniques for iterative solution of Ax = b with successive right-hand sides, 1998).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+
+namespace heddle {
+
+/// What a guess was made of, and how good it is.
+struct HEDDLE_EXPORT EarlierGuess {
+  std::size_t used = 0;        // directions among the kept solutions; 0: x was left as it was
+  double residual_before = 0;  // |b - A x| / |b| of x as it came; 0 where b = 0
+  double residual = 0;         // of x as it is returned, to rounding
+};
+
+/// Keeps the last solutions of systems with one Hermitian positive definite operator, whose values
+/// may change slowly, and improves guesses for the next one: the correction in their span, with
+/// real coefficients, that makes the A-norm of the error least. Solutions that depend on one
+/// another do no harm.
+///
+///     EarlierSolutions<double> earlier(A, 8);
+///     for (...) {
+///       A.update_values(...);
+///       earlier.guess(b, x);
+///       if (solver.solve(b, x).solved()) earlier.keep(x);
+///     }
+///
+/// A guess costs a product for b - A x and two for the last solution and its difference to the one
+/// before. Where the values have changed, and for an operator that does not tell whether they have,
+/// it costs one for each kept solution instead. `LinearOperator::apply_all` makes them together.
+///
+/// All fields lie in the operator's basis, layout and memory: those of `A.field()`. It keeps the
+/// operator as `KrylovSolver` does, works on its stream, and serves one thread at a time.
+template <class S>
+class HEDDLE_EXPORT EarlierSolutions {
+ public:
+  static constexpr std::size_t limit = 64;  // solutions
+
+  /// Keeps the last `most` solutions, 1 to `limit`, in 2 `most` + 1 fields. Throws `Error`: usage
+  /// for another number, size_mismatch or unsupported for an operator that is not square or has no
+  /// adjoint, memory where the fields do not fit.
+  EarlierSolutions(OperatorReference<S> matrix, std::size_t most);
+  ~EarlierSolutions();
+  EarlierSolutions(const EarlierSolutions&) = delete;
+  EarlierSolutions& operator=(const EarlierSolutions&) = delete;
+
+  /// Adds to the guess x the correction that the kept solutions have for A x = b. Leaves x as it is
+  /// where there are none, or where b, x or A x are not finite. It allocates
+  /// nothing. Throws `Error` for fields that are not the operator's.
+  EarlierGuess guess(const FieldView<const S>& b, const FieldView<S>& x);
+
+  /// Keeps a solution in place of the oldest; false for one that is zero or not finite, which is
+  /// not kept. No product. Throws `Error` as `guess`.
+  bool keep(const FieldView<const S>& x);
+
+  /// Forgets them all.
+  void clear();
+
+  /// Solutions that are kept.
+  std::size_t size() const;
+  /// Bytes that it has allocated.
+  long long memory() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+template <class M>
+EarlierSolutions(M&&, std::size_t) -> EarlierSolutions<operator_scalar_t<M>>;
+
+extern template class EarlierSolutions<float>;
+extern template class EarlierSolutions<double>;
+extern template class EarlierSolutions<long double>;
+
+}  // namespace heddle
