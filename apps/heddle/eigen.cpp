@@ -98,6 +98,7 @@ nlohmann::ordered_json to_json(const EigenCommand& options, const Found& found) 
   json["entries"] = found.entries;
   json["mass_entries"] =
       found.mass_entries ? nlohmann::ordered_json(*found.mass_entries) : nlohmann::ordered_json();
+  json["products"] = report.products;
   json["restarts"] = report.restarts;
   json["memory"] = found.memory.total();
   json["solver_memory"] = found.solver_memory;

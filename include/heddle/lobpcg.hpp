@@ -67,7 +67,8 @@ struct HEDDLE_EXPORT EigenReport {
   std::vector<double> error_estimates;
   /// |A v| / |v| for a random v: the root of the mean squared singular value, about. 1 for no M.
   double matrix_norm = 0, mass_norm = 1;
-  int restarts = 0;  // without the last directions, which had come to depend on the rest
+  long long products = 0;  // of A and one vector
+  int restarts = 0;        // without the last directions, which had come to depend on the rest
   double seconds = 0;
 
   bool converged() const { return status == Status::converged; }

@@ -59,6 +59,7 @@ class LobpcgBasis {
   std::vector<T> values;  // of X
   EigenEnd end;           // set by whatever returns false or no direction
   int restarts = 0;       // without P
+  long long products = 0;
 
   /// M v.
   const FieldBlock<S>& weighted(const Part& part) const { return mass_ ? part.m : part.v; }
@@ -71,7 +72,10 @@ class LobpcgBasis {
   std::vector<T> norms_of(std::span<const FieldView<S>> fields) {
     return operations_.norms(fields);
   }
-  void multiply_matrix(const Part& part, int count) { multiply(matrix_, part.v, part.a, count); }
+  void multiply_matrix(const Part& part, int count) {
+    products += count;
+    multiply(matrix_, part.v, part.a, count);
+  }
   void multiply_mass(const Part& part, int count) {
     if (mass_ != nullptr) multiply(*mass_, part.v, part.m, count);
   }

@@ -39,6 +39,7 @@ class LobpcgLoop final : public EigenLoop<S> {
     const auto& preconditioner = this->system().preconditioner;
     if (preconditioner) preconditioner->refresh();
     preconditions_ = preconditioner != nullptr;
+    basis_.products = 0;
     if (are_suitable() && begin(x)) {
       iterate();
       // Of a mass that is none, or of what is no number, no vector is an approximation.
@@ -51,6 +52,7 @@ class LobpcgLoop final : public EigenLoop<S> {
           "r* M^-1 r was negative, as of no positive definite preconditioner: went on without it";
     }
     device_.synchronize();
+    report_.products = basis_.products;
     report_.seconds = elapsed();
     return std::move(report_);
   }
