@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "guess_record.hpp"
+#include "../command/guess_record.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
@@ -91,7 +91,7 @@ class ElasticSystem {
   const Array<double>& equivalent_stress() const { return equivalent_; }
 
   PhaseTimes times;
-  GuessRecord guesses;
+  cli::GuessRecord guesses;
 
  private:
   ElementsAtRest at_rest() const;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "../command/device_option.hpp"
+#include "../command/guess_record.hpp"
 #include "../command/profile_option.hpp"
 #include "../mesh/mesh_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
-#include "guess_record.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/report.hpp"
 #include "modal_analysis.hpp"
@@ -55,7 +55,7 @@ struct Outcome {
   MemoryUse memory;
   std::vector<StepRecord> steps;  // none of modes
   Modes found;                    // of those alone; their shapes are not kept
-  GuessRecord guesses;
+  cli::GuessRecord guesses;
   long long frames = 0;
   bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end

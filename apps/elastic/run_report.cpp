@@ -85,29 +85,6 @@ std::string groups_text(const Outcome& outcome, int dimension) {
   return list.empty() ? "none" : list;
 }
 
-ordered_json guesses_of(const Outcome& outcome) {
-  const GuessRecord& guesses = outcome.guesses;
-  ordered_json json = {{"most", outcome.given.solver.earlier_solutions},
-                       {"guesses", guesses.count}};
-  if (guesses.count == 0) return json;
-  json["used"] = guesses.used();
-  json["residual_before"] = number_or_null(guesses.residual_before());
-  json["residual"] = number_or_null(guesses.residual());
-  return json;
-}
-
-std::string guesses_text(const Outcome& outcome) {
-  const GuessRecord& guesses = outcome.guesses;
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "of %s systems, from %.1f earlier solutions each (%lld at most): |b - A x| / |b| "
-                "falls from %.1e to %.1e before the iterations",
-                readable_count(guesses.count).c_str(), guesses.used(),
-                outcome.given.solver.earlier_solutions, guesses.residual_before(),
-                guesses.residual());
-  return text;
-}
-
 std::string status_text(const Outcome& outcome) {
   const Report& report = outcome.last_report();
   std::string text(name(report.status));
@@ -136,7 +113,7 @@ void add_solves(const Outcome& outcome, ordered_json& json) {
   json["loop"] = outcome.last_report().loop;
   if (analysis.is_stepped()) json["method"] = name(analysis.method);
   json["projected"] = outcome.is_projected;
-  json["earlier_solutions"] = guesses_of(outcome);
+  json["earlier_solutions"] = cli::to_json(outcome.guesses, outcome.given.solver.earlier_solutions);
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
@@ -148,7 +125,10 @@ void print_solves(const Outcome& outcome) {
   std::printf("status     %s\n", status_text(outcome).c_str());
   std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
               outcome.worst_residual(), outcome.given.solver.tolerance);
-  if (outcome.guesses.count > 0) std::printf("guesses    %s\n", guesses_text(outcome).c_str());
+  if (outcome.guesses.count > 0) {
+    std::printf("guesses    %s\n",
+                cli::text_of(outcome.guesses, outcome.given.solver.earlier_solutions).c_str());
+  }
   std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
   std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,
               energies.elastic, energies.work);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "guess_record.hpp"
 #include "heddle/report.hpp"
 #include "quaternions.hpp"
 
@@ -24,6 +25,7 @@ struct EigenvectorStep {
 struct Eigenvector {
   std::vector<Quaternion> vector;  // of mass-weighted norm 1
   std::vector<EigenvectorStep> steps;
+  cli::GuessRecord guesses;  // of inverse iteration
   bool converged = false;
 
   long long iterations() const {

@@ -1,8 +1,11 @@
 #include "inverse_iteration.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "heddle/earlier_solutions.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::spin {
@@ -48,9 +51,41 @@ Report relative_to(double size_of_b, Report report) {
   return report;
 }
 
+/// Guesses from the solutions of earlier steps, for fields in the host's order.
+class Guesses {
+ public:
+  Guesses(const Operator<Quaternion>& matrix, int most)
+      : matrix_(matrix), b_(matrix.field()), x_(matrix.field()) {
+    if (most > 0) earlier_.emplace(matrix, static_cast<std::size_t>(most));
+  }
+
+  /// None where there is nothing to improve x with.
+  std::optional<EarlierGuess> improve(const QuaternionField& b, QuaternionField& x) {
+    if (!earlier_ || earlier_->size() == 0) return std::nullopt;
+    const Stream& stream = x_.stream();
+    permute<double>(b.view(), b_.view(), 1, stream);
+    permute<double>(x.view(), x_.view(), 1, stream);
+    const EarlierGuess guess = earlier_->guess(b_.view(), x_.view());
+    permute<double>(x_.view(), x.view(), 1, stream);
+    matrix_.device().synchronize();
+    return guess;
+  }
+  void keep(const QuaternionField& x) {
+    if (!earlier_) return;
+    permute<double>(x.view(), x_.view(), 1, x_.stream());
+    earlier_->keep(x_.view());
+  }
+
+ private:
+  const Operator<Quaternion>& matrix_;
+  std::optional<EarlierSolutions<double>> earlier_;
+  QuaternionField b_, x_;
+};
+
 }  // namespace
 
-Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, double shift,
+Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
+                                             KrylovSolver<double>& solver, double shift,
                                              const std::vector<double>& mass,
                                              double first_eigenvalue,
                                              const InverseIterationOptions& options) {
@@ -60,6 +95,7 @@ Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, doubl
   scale(x, 1 / std::sqrt(inner(x, mass, x).w()));
 
   const SolverOptions given = solver.options();
+  Guesses guesses(matrix, options.warm_start ? options.earlier_solutions : 0);
   Eigenvector result;
   double eigenvalue = first_eigenvalue;
   for (int step = 0; step < options.max_steps && !result.converged; ++step) {
@@ -68,14 +104,20 @@ Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, doubl
     const bool has_guess = options.warm_start && eigenvalue + shift > 0;
     axpby(has_guess ? 1 / (eigenvalue + shift) : 0.0, x, 0.0, next);
     const double size_of_b = norm(b);
+    std::optional<EarlierGuess> guess;
     if (has_guess) {
       // What such a guess leaves is the eigen-residual, and a solve that takes it to a fixed part
       // turns the vector by as much as an exact one, but for that part (Golub, Ye 2000).
       constexpr double part = 0.1;
       SolverOptions enough = given;
-      enough.baseline = Baseline::initial_residual;
-      enough.tolerance = part;
-      enough.absolute_tolerance = given.tolerance * size_of_b;
+      guess = guesses.improve(b, next);
+      if (guess) {
+        enough.tolerance = std::max(given.tolerance, part * guess->residual_before);
+      } else {
+        enough.baseline = Baseline::initial_residual;
+        enough.tolerance = part;
+        enough.absolute_tolerance = given.tolerance * size_of_b;
+      }
       solver.set_options(enough);
     } else {
       solver.set_options(given);
@@ -83,10 +125,15 @@ Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, doubl
     EigenvectorStep done;
     done.solve = relative_to(size_of_b, solver.solve(b, next));
     done.products = done.solve.iterations + 1;  // and the residual of the guess
+    if (guess) {
+      done.products += 3;
+      result.guesses.add(*guess);
+    }
     if (!done.solve.converged()) {
       result.steps.push_back(done);
       break;
     }
+    guesses.keep(next);
     // <next, (A + shift M) next> = <next, M x>.
     const Quaternion cosine = inner(x, mass, next);
     const double squared_size = inner(next, mass, next).w();

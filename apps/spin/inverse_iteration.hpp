@@ -6,6 +6,7 @@
 
 #include "eigenvector.hpp"
 #include "heddle/krylov_solver.hpp"
+#include "heddle/operator.hpp"
 
 namespace heddle::spin {
 
@@ -17,6 +18,8 @@ struct InverseIterationOptions {
   /// what it began with, or within the solver's tolerance. Otherwise from zero, within the
   /// tolerance.
   bool warm_start = true;
+  /// A warm start is improved by so many solutions of earlier steps, 0 to 64.
+  int earlier_solutions = 8;
 };
 
 /// Of A x = eigenvalue M x, where `solver` is one of A + shift M, M the diagonal `mass`, from the
@@ -24,7 +27,8 @@ struct InverseIterationOptions {
 /// from the right of an eigenvector are eigenvectors too. A solve that does not converge ends the
 /// iteration there. The solver's tolerance has to be at most `options.angle`, or a step may take a
 /// vector for the solution that no iteration has turned.
-Eigenvector eigenvector_by_inverse_iteration(KrylovSolver<double>& solver, double shift,
+Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
+                                             KrylovSolver<double>& solver, double shift,
                                              const std::vector<double>& mass,
                                              double first_eigenvalue,
                                              const InverseIterationOptions& options);

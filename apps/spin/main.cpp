@@ -38,6 +38,7 @@ struct Options {
   double tolerance = SpinOptions{}.solver.tolerance;
   double angle = InverseIterationOptions{}.angle;
   int max_steps = InverseIterationOptions{}.max_steps;
+  int earlier_solutions = InverseIterationOptions{}.earlier_solutions;
   long long max_iterations = SolverOptions{}.max_iterations;
   bool json = false;
   bool quiet = false;
@@ -51,11 +52,10 @@ constexpr std::array<const char*, 6> dumped = {"-dirac.npz",         "-dirac-rhs
                                                "-poisson-rhs-y.mtx", "-poisson-rhs-z.mtx"};
 
 Eigensolver eigensolver_of(const Options& options) {
-  for (const Eigensolver method :
-       {Eigensolver::automatic, Eigensolver::lobpcg, Eigensolver::inverse_iteration}) {
+  for (const Eigensolver method : {Eigensolver::inverse_iteration, Eigensolver::lobpcg}) {
     if (options.eigensolver == name(method)) return method;
   }
-  throw Error(ErrorKind::usage, "--eigensolver is auto, lobpcg or inverse-iteration");
+  throw Error(ErrorKind::usage, "--eigensolver is inverse-iteration or lobpcg");
 }
 
 void check(const Options& options, const Device& device) {
@@ -155,6 +155,7 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   settings.shift = options.shift;
   settings.iteration.angle = options.angle;
   settings.iteration.max_steps = options.max_steps;
+  settings.iteration.earlier_solutions = options.earlier_solutions;
   settings.solver.tolerance = options.tolerance;
   settings.solver.max_iterations = options.max_iterations;
   settings.choose = [&options, &profiles, device](const PlanSubject& matrix) {
@@ -300,8 +301,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "it")
       ->type_name("TEXT");
   options->profile.add_to(app, options->quiet);
-  app.add_option("--eigensolver", options->eigensolver,
-                 "inverse-iteration, lobpcg, or auto, which goes by products with the matrix")
+  app.add_option("--eigensolver", options->eigensolver, "inverse-iteration, or lobpcg")
       ->capture_default_str()
       ->type_name("NAME");
   app.add_option("--shift", options->shift,
@@ -323,6 +323,12 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
                  "if eigenvalues are as far apart as on a sphere (docs/spin.md)")
       ->capture_default_str()
       ->type_name("SINE");
+  app.add_option("--earlier-solutions", options->earlier_solutions,
+                 "solutions of earlier steps of inverse iteration that the guess of a step is made "
+                 "of; 0 for none")
+      ->capture_default_str()
+      ->transform(cli::whole_number(0, 32))
+      ->type_name("N");
   app.add_option("--max-steps", options->max_steps,
                  "of inverse iteration; LOBPCG is one, of at most --max-iterations")
       ->capture_default_str()

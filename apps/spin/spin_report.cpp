@@ -72,16 +72,17 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
     one["eigenvalue"] = cli::number_or_null(step.eigenvalue);
     steps.push_back(one);
   }
-  json["eigenvector"] = {{"rows", report.vertices},
-                         {"entries", spin.dirac_entries},
-                         {"shift", spin.shift},
-                         {"plan", to_json(spin.dirac_plan)},
-                         {"method", name(spin.method)},
-                         {"method_reason", spin.method_reason},
-                         {"converged", spin.iteration.converged},
-                         {"iterations", spin.iteration.iterations()},
-                         {"products", spin.iteration.products()},
-                         {"steps", steps}};
+  json["eigenvector"] = {
+      {"rows", report.vertices},
+      {"entries", spin.dirac_entries},
+      {"shift", spin.shift},
+      {"plan", to_json(spin.dirac_plan)},
+      {"method", name(spin.method)},
+      {"converged", spin.iteration.converged},
+      {"iterations", spin.iteration.iterations()},
+      {"products", spin.iteration.products()},
+      {"earlier_solutions", cli::to_json(spin.iteration.guesses, spin.earlier_solutions)},
+      {"steps", steps}};
   if (spin.iteration.converged) {
     Json positions = to_json(spin.integration);
     positions["entries"] = spin.poisson_entries;
@@ -126,7 +127,7 @@ void print(const SpinReport& report) {
   std::printf("matrix     %s quaternions, shifted by %.4g M; plan %s (%s)\n",
               text(readable_count(spin.dirac_entries)), spin.shift, text(spin.dirac_plan.text()),
               text(io::printable(spin.dirac_plan.reason)));
-  std::printf("method     %s (%s), %s products\n", name(spin.method), text(spin.method_reason),
+  std::printf("method     %s, %s products\n", name(spin.method),
               text(readable_count(spin.iteration.products())));
   int number = 0;
   for (const EigenvectorStep& step : spin.iteration.steps) {
@@ -139,6 +140,10 @@ void print(const SpinReport& report) {
                   step.eigenvalue);
     }
     std::printf("\n");
+  }
+  if (spin.iteration.guesses.count > 0) {
+    std::printf("guesses    %s\n",
+                text(cli::text_of(spin.iteration.guesses, spin.earlier_solutions)));
   }
   if (!spin.iteration.converged) {
     std::printf("status     no eigenvector: no surface is made\n");

@@ -93,19 +93,6 @@ void fit(const TriangleMesh& before, const std::vector<double>& mass, SpinTransf
   }
 }
 
-/// Automatic goes by products, of which those of inverse iteration grow faster with the vertices:
-/// docs/spin.md has what each took.
-void choose_method(Eigensolver wish, const TriangleMesh& mesh, SpinTransformation& result) {
-  constexpr std::size_t enough = 10000;
-  const bool is_large = mesh.position.size() >= enough;
-  result.method = wish;
-  result.method_reason = "asked for";
-  if (wish != Eigensolver::automatic) return;
-  result.method = is_large ? Eigensolver::lobpcg : Eigensolver::inverse_iteration;
-  result.method_reason =
-      std::string(is_large ? "at least " : "below ") + std::to_string(enough) + " vertices";
-}
-
 void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
                  const std::vector<double>& mass, const SpinOptions& options,
                  SpinTransformation& result) {
@@ -126,13 +113,15 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
   }
 
   const cli::Stopwatch iterating;
-  choose_method(options.eigensolver, mesh, result);
+  result.method = options.eigensolver;
+  result.earlier_solutions = options.iteration.earlier_solutions;
   if (result.method == Eigensolver::lobpcg) {
     result.iteration = eigenvector_by_lobpcg(system->matrix, result.shift, mass, radius,
                                              options.iteration.angle, system->solver.options());
   } else {
-    result.iteration = eigenvector_by_inverse_iteration(
-        system->solver, result.shift, mass, eigenvalue_of_constants(mesh, rho), options.iteration);
+    result.iteration =
+        eigenvector_by_inverse_iteration(system->matrix, system->solver, result.shift, mass,
+                                         eigenvalue_of_constants(mesh, rho), options.iteration);
   }
   // A mean |lambda|^2 of 1: edges keep their size on the whole.
   double weight = 0, sum = 0;
@@ -177,14 +166,7 @@ void find_positions(const TriangleMesh& mesh, const std::vector<double>& mass,
 }  // namespace
 
 const char* name(Eigensolver method) {
-  switch (method) {
-    case Eigensolver::lobpcg:
-      return "lobpcg";
-    case Eigensolver::inverse_iteration:
-      return "inverse-iteration";
-    default:
-      return "auto";
-  }
+  return method == Eigensolver::lobpcg ? "lobpcg" : "inverse-iteration";
 }
 
 SpinTransformation spin_transform(const TriangleMesh& mesh, const std::vector<double>& rho,

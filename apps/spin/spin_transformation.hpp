@@ -18,7 +18,7 @@
 
 namespace heddle::spin {
 
-enum class Eigensolver { automatic, lobpcg, inverse_iteration };
+enum class Eigensolver { inverse_iteration, lobpcg };
 const char* name(Eigensolver method);
 
 struct SpinOptions {
@@ -54,8 +54,8 @@ struct SpinTransformation {
   std::vector<Quaternion> lambda;
   double scale = 1;  // lengths are those of conj(lambda) e lambda times this
   double shift = 0;  // what was added to the matrix, in units of M
-  Eigensolver method = Eigensolver::inverse_iteration;  // the one that was taken
-  std::string method_reason;                            // why
+  Eigensolver method = Eigensolver::inverse_iteration;
+  int earlier_solutions = 0;  // of which a guess is made, at most
   Eigenvector iteration;
   Report integration;
   PlanChoice dirac_plan, poisson_plan;

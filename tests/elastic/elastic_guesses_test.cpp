@@ -8,7 +8,7 @@ namespace {
 struct Motion {
   std::vector<Point> end;
   long long iterations = 0;
-  GuessRecord guesses;
+  cli::GuessRecord guesses;
 };
 
 Motion motion(const Model& model, bool corotational, Method method, std::size_t earlier) {

@@ -147,16 +147,20 @@ TEST(SpinTransformation, LobpcgFindsTheSameSurface) {
   }
 }
 
-TEST(SpinTransformation, ChoosesTheMethodByTheVertices) {
-  const auto method_for = [](Index vertices) {
-    const TriangleMesh mesh = random_surface(vertices);
-    SpinOptions options;
-    options.eigensolver = Eigensolver::automatic;
-    options.solver.max_iterations = 1;
-    return spin_transform(mesh, named_curvature_change("x", 1, mesh), options).method;
-  };
-  EXPECT_EQ(method_for(642), Eigensolver::inverse_iteration);
-  EXPECT_EQ(method_for(10242), Eigensolver::lobpcg);
+TEST(SpinTransformation, EarlierSolutionsSaveIterations) {
+  const TriangleMesh mesh = random_surface(642);
+  const auto rho = named_curvature_change("bump", 3, mesh);
+  SpinOptions options = careful();
+  const SpinTransformation guessed = spin_transform(mesh, rho, options);
+  options.iteration.earlier_solutions = 0;
+  const SpinTransformation alone = spin_transform(mesh, rho, options);
+  ASSERT_TRUE(guessed.converged() && alone.converged());
+  EXPECT_GT(guessed.iteration.guesses.count, 2);
+  EXPECT_EQ(alone.iteration.guesses.count, 0);
+  EXPECT_LT(guessed.iteration.products(), 0.8 * double(alone.iteration.products()));
+  for (std::size_t v = 0; v < alone.position.size(); ++v) {
+    ASSERT_LT(length(guessed.position[v] - alone.position[v]), 1e-5) << v;
+  }
 }
 
 TEST(SpinTransformation, WarmStartsSaveIterations) {

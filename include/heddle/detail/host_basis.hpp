@@ -2,9 +2,7 @@
 // vectors of the basis pass by it: taking their multiples off and summing the products with what is
 // left is one pass over the basis. There is a second round of Gram-Schmidt where
 // the first leaves too much of V, by an estimate that follows V* V from vector to vector (Simon
-// 1984, "The Lanczos algorithm with partial reorthogonalization", section 3). GMRES needs a basis
-// that is orthogonal to half the digits only (Greenbaum, Rozloznik and Strakos 1997, "Numerical
-// behaviour of the modified Gram-Schmidt GMRES implementation").
+// 1984, "The Lanczos algorithm with partial reorthogonalization", section 3).
 #pragma once
 
 #include <algorithm>
@@ -88,8 +86,8 @@ class HostBasis {
  private:
   using Multiple = Coefficient<R, S>;
   static constexpr T rounding = 4 * std::numeric_limits<S>::epsilon();
-  /// Estimated |V* V - 1|: some ten times the true one, and so about the root of `rounding`.
-  static constexpr T most_lost = sizeof(S) == 4 ? 0x1p-9 : 0x1p-23;
+  /// Of |V* V - 1|, estimated: the residual that decisions know is off by as much, relatively.
+  static constexpr T most_lost = sizeof(S) == 4 ? 0x1p-14 : 0x1p-33;
   /// Vectors of the basis that pass by a vector together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "heddle/earlier_solutions.hpp"
 
-namespace heddle::elastic {
+namespace heddle::cli {
 
 /// Only systems for which earlier solutions were of use count.
 struct GuessRecord {
@@ -29,4 +31,9 @@ struct GuessRecord {
   double sum_used_ = 0, sum_before_ = 0, sum_after_ = 0;
 };
 
-}  // namespace heddle::elastic
+/// Of guesses from up to `most` solutions.
+nlohmann::ordered_json to_json(const GuessRecord& guesses, long long most);
+/// The same as a line, of a record of at least one.
+std::string text_of(const GuessRecord& guesses, long long most);
+
+}  // namespace heddle::cli

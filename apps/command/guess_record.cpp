@@ -1,0 +1,29 @@
+#include "guess_record.hpp"
+
+#include <cstdio>
+
+#include "json_report.hpp"
+#include "readable.hpp"
+
+namespace heddle::cli {
+
+nlohmann::ordered_json to_json(const GuessRecord& guesses, long long most) {
+  nlohmann::ordered_json json = {{"most", most}, {"guesses", guesses.count}};
+  if (guesses.count == 0) return json;
+  json["used"] = guesses.used();
+  json["residual_before"] = number_or_null(guesses.residual_before());
+  json["residual"] = number_or_null(guesses.residual());
+  return json;
+}
+
+std::string text_of(const GuessRecord& guesses, long long most) {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "of %s systems, from %.1f earlier solutions each (%lld at most): |b - A x| / |b| "
+                "goes from %.1e to %.1e before the iterations",
+                readable_count(guesses.count).c_str(), guesses.used(), most,
+                guesses.residual_before(), guesses.residual());
+  return text;
+}
+
+}  // namespace heddle::cli
