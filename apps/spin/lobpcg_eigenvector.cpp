@@ -44,7 +44,7 @@ double norm_of(const Operator<Quaternion>& A) {
   fill<double>(1, v.view(), stream);
   randomize<double>(v.view(), EigenOptions{}.seed, stream);
   A.apply(1, v.view(), 0, image.view(), stream);
-  return norm(image) / norm(v);
+  return norm(image, stream) / norm(v, stream);
 }
 
 }  // namespace
