@@ -38,7 +38,7 @@ double sine(const QuaternionField& x, const std::vector<double>& mass, const Qua
 
 void scale(QuaternionField& x, double factor) { axpby(factor, x, 0.0, x); }
 
-double norm(const QuaternionField& x) {
+double size_of(const QuaternionField& x) {
   double sum = 0;
   for (const double value : x.scalars()) sum += value * value;
   return std::sqrt(sum);
@@ -103,7 +103,7 @@ Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
     // An eigenvector's image is itself over the eigenvalue.
     const bool has_guess = options.warm_start && eigenvalue + shift > 0;
     axpby(has_guess ? 1 / (eigenvalue + shift) : 0.0, x, 0.0, next);
-    const double size_of_b = norm(b);
+    const double size_of_b = size_of(b);
     std::optional<EarlierGuess> guess;
     if (has_guess) {
       // What such a guess leaves is the eigen-residual, and a solve that takes it to a fixed part
