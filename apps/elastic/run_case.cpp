@@ -44,7 +44,7 @@ void check_outputs(const RunOptions& options) {
   }
   files.writes("--history", options.history);
   if (options.picture) {
-    files.writes("--picture", *options.picture);
+    files.writes("--picture", options.picture);
     if (!cli::ends_with(*options.picture, ".png")) {
       throw Error(ErrorKind::usage,
                   "--picture " + *options.picture + ": pictures are written as .png");
@@ -157,6 +157,7 @@ class Run {
         if (options_.output) write_modes(*options_.output, model_, found.modes);
       });
       std::vector<const std::vector<Point>*> shapes;
+      shapes.reserve(found.modes.size());
       for (const Mode& mode : found.modes) shapes.push_back(&mode.shape);
       draw(shapes);
     }
