@@ -5,6 +5,7 @@
 #include <numbers>
 #include <string>
 
+#include "../command/diagonal_operator.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/polynomial.hpp"
@@ -58,26 +59,6 @@ std::vector<Block> modal_mass(const Model& model) {
     }
   }
   return diagonal;
-}
-
-/// In the basis and layout of the matrix.
-Operator<Block> make_mass(const Model& model, const ElasticSystem& system) {
-  const std::vector<Block> diagonal = modal_mass(model);
-  std::vector<Offset> offsets(diagonal.size() + 1);
-  std::vector<Index> column(diagonal.size());
-  for (std::size_t v = 0; v < column.size(); ++v) {
-    offsets[v + 1] = static_cast<Offset>(v) + 1;
-    column[v] = static_cast<Index>(v);
-  }
-  CsrView<Block> view;
-  view.rows = view.columns = model.vertices();
-  view.offsets = OffsetsView(offsets.data());
-  view.column = column.data();
-  view.values = diagonal.front().component;
-  view.device = system.device();
-  Plan plan = system.matrix().plan();
-  plan.layout.stored = StoredScalar::own;
-  return Operator<Block>(view, plan, system.matrix().row_basis());
 }
 
 void check_count(const Model& model, int count, int rigid) {
@@ -140,9 +121,10 @@ Modes find_modes(const Model& model, ElasticSystem& system, const ModalOptions& 
 
   const int pairs = found.rigid_motions + options.count;
   const Operator<Block>& K = system.matrix();
+  const std::vector<Block> mass = modal_mass(model);
   // Products are cheap beside the vector work of an iteration, and this takes a tenth as many.
   constexpr int degree = 12;
-  Lobpcg<double> solver(K, make_mass(model, system),
+  Lobpcg<double> solver(K, cli::diagonal_operator<Block>(mass.front().component, K),
                         Chebyshev<double>(K, Jacobi<Block>(K), {.degree = degree}),
                         {.count = pairs,
                          .tolerance = options.tolerance,

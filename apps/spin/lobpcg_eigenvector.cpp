@@ -1,8 +1,8 @@
 #include "lobpcg_eigenvector.hpp"
 
 #include <cmath>
-#include <memory>
 
+#include "diagonal_operator.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/lobpcg.hpp"
 #include "heddle/vector_operations.hpp"
@@ -13,28 +13,11 @@ namespace {
 
 using QuaternionField = Field<Quaternion>;
 
-/// In the basis and layout of the matrix.
 Operator<Quaternion> make_mass(const std::vector<double>& mass,
                                const Operator<Quaternion>& matrix) {
-  const auto rows = static_cast<Index>(mass.size());
-  std::vector<Offset> offsets(mass.size() + 1);
-  std::vector<Index> column(mass.size());
-  std::vector<double> values(4 * mass.size());
-  for (Index i = 0; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    offsets[row + 1] = i + 1;
-    column[row] = i;
-    values[4 * row] = mass[row];
-  }
-  CsrView<Quaternion> view;
-  view.rows = view.columns = rows;
-  view.offsets = OffsetsView(offsets.data());
-  view.column = column.data();
-  view.values = values.data();
-  view.device = matrix.device();
-  Plan plan = matrix.plan();
-  plan.layout.stored = StoredScalar::own;
-  return Operator<Quaternion>(view, plan, matrix.row_basis());
+  std::vector<double> diagonal(4 * mass.size());
+  for (std::size_t i = 0; i < mass.size(); ++i) diagonal[4 * i] = mass[i];
+  return cli::diagonal_operator<Quaternion>(diagonal.data(), matrix);
 }
 
 /// |A v| / |v| for a random v, as LOBPCG measures an operator.
