@@ -7,8 +7,8 @@
 
 namespace heddle::cli {
 
-nlohmann::ordered_json to_json(const GuessRecord& guesses, long long most) {
-  nlohmann::ordered_json json = {{"most", most}, {"guesses", guesses.count}};
+nlohmann::ordered_json to_json(const GuessRecord& guesses) {
+  nlohmann::ordered_json json = {{"most", guesses.most}, {"guesses", guesses.count}};
   if (guesses.count == 0) return json;
   json["used"] = guesses.used();
   json["residual_before"] = number_or_null(guesses.residual_before());
@@ -16,12 +16,12 @@ nlohmann::ordered_json to_json(const GuessRecord& guesses, long long most) {
   return json;
 }
 
-std::string text_of(const GuessRecord& guesses, long long most) {
+std::string text_of(const GuessRecord& guesses) {
   char text[200];
   std::snprintf(text, sizeof text,
                 "of %s systems, from %.1f earlier solutions each (%lld at most): |b - A x| / |b| "
                 "goes from %.1e to %.1e before the iterations",
-                readable_count(guesses.count).c_str(), guesses.used(), most,
+                readable_count(guesses.count).c_str(), guesses.used(), guesses.most,
                 guesses.residual_before(), guesses.residual());
   return text;
 }

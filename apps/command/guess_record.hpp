@@ -11,6 +11,7 @@ namespace heddle::cli {
 
 /// Only systems for which earlier solutions were of use count.
 struct GuessRecord {
+  long long most = 0;  // solutions that a guess is made of, at most
   long long count = 0;
 
   void add(const EarlierGuess& guess) {
@@ -31,9 +32,8 @@ struct GuessRecord {
   double sum_used_ = 0, sum_before_ = 0, sum_after_ = 0;
 };
 
-/// Of guesses from up to `most` solutions.
-nlohmann::ordered_json to_json(const GuessRecord& guesses, long long most);
+nlohmann::ordered_json to_json(const GuessRecord& guesses);
 /// The same as a line, of a record of at least one.
-std::string text_of(const GuessRecord& guesses, long long most);
+std::string text_of(const GuessRecord& guesses);
 
 }  // namespace heddle::cli

@@ -86,6 +86,7 @@ ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, con
       SolverOptions{.tolerance = options.tolerance,
                     .max_iterations = options.max_iterations,
                     .observer = options.observer});
+  guesses.most = static_cast<long long>(options.earlier_solutions);
   if (options.earlier_solutions > 0) {
     earlier_ = std::make_unique<EarlierSolutions<double>>(matrix_, options.earlier_solutions);
   }

@@ -113,7 +113,7 @@ void add_solves(const Outcome& outcome, ordered_json& json) {
   json["loop"] = outcome.last_report().loop;
   if (analysis.is_stepped()) json["method"] = name(analysis.method);
   json["projected"] = outcome.is_projected;
-  json["earlier_solutions"] = cli::to_json(outcome.guesses, outcome.given.solver.earlier_solutions);
+  json["earlier_solutions"] = cli::to_json(outcome.guesses);
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
@@ -126,8 +126,7 @@ void print_solves(const Outcome& outcome) {
   std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
               outcome.worst_residual(), outcome.given.solver.tolerance);
   if (outcome.guesses.count > 0) {
-    std::printf("guesses    %s\n",
-                cli::text_of(outcome.guesses, outcome.given.solver.earlier_solutions).c_str());
+    std::printf("guesses    %s\n", cli::text_of(outcome.guesses).c_str());
   }
   std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
   std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,

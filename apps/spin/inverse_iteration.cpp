@@ -54,7 +54,7 @@ Report relative_to(double size_of_b, Report report) {
 /// Guesses from the solutions of earlier steps, for fields in the host's order.
 class Guesses {
  public:
-  Guesses(const Operator<Quaternion>& matrix, int most)
+  Guesses(const Operator<Quaternion>& matrix, long long most)
       : matrix_(matrix), b_(matrix.field()), x_(matrix.field()) {
     if (most > 0) earlier_.emplace(matrix, static_cast<std::size_t>(most));
   }
@@ -95,8 +95,9 @@ Eigenvector eigenvector_by_inverse_iteration(const Operator<Quaternion>& matrix,
   scale(x, 1 / std::sqrt(inner(x, mass, x).w()));
 
   const SolverOptions given = solver.options();
-  Guesses guesses(matrix, options.warm_start ? options.earlier_solutions : 0);
   Eigenvector result;
+  result.guesses.most = options.warm_start ? options.earlier_solutions : 0;
+  Guesses guesses(matrix, result.guesses.most);
   double eigenvalue = first_eigenvalue;
   for (int step = 0; step < options.max_steps && !result.converged; ++step) {
     for (Index i = 0; i < rows; ++i) b.set(i, times(mass[static_cast<std::size_t>(i)], x[i]));

@@ -72,17 +72,16 @@ nlohmann::ordered_json to_json(const SpinReport& report) {
     one["eigenvalue"] = cli::number_or_null(step.eigenvalue);
     steps.push_back(one);
   }
-  json["eigenvector"] = {
-      {"rows", report.vertices},
-      {"entries", spin.dirac_entries},
-      {"shift", spin.shift},
-      {"plan", to_json(spin.dirac_plan)},
-      {"method", name(spin.method)},
-      {"converged", spin.iteration.converged},
-      {"iterations", spin.iteration.iterations()},
-      {"products", spin.iteration.products()},
-      {"earlier_solutions", cli::to_json(spin.iteration.guesses, spin.earlier_solutions)},
-      {"steps", steps}};
+  json["eigenvector"] = {{"rows", report.vertices},
+                         {"entries", spin.dirac_entries},
+                         {"shift", spin.shift},
+                         {"plan", to_json(spin.dirac_plan)},
+                         {"method", name(spin.method)},
+                         {"converged", spin.iteration.converged},
+                         {"iterations", spin.iteration.iterations()},
+                         {"products", spin.iteration.products()},
+                         {"earlier_solutions", cli::to_json(spin.iteration.guesses)},
+                         {"steps", steps}};
   if (spin.iteration.converged) {
     Json positions = to_json(spin.integration);
     positions["entries"] = spin.poisson_entries;
@@ -142,8 +141,7 @@ void print(const SpinReport& report) {
     std::printf("\n");
   }
   if (spin.iteration.guesses.count > 0) {
-    std::printf("guesses    %s\n",
-                text(cli::text_of(spin.iteration.guesses, spin.earlier_solutions)));
+    std::printf("guesses    %s\n", text(cli::text_of(spin.iteration.guesses)));
   }
   if (!spin.iteration.converged) {
     std::printf("status     no eigenvector: no surface is made\n");

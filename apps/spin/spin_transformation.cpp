@@ -114,7 +114,6 @@ void find_lambda(const TriangleMesh& mesh, const std::vector<double>& rho,
 
   const cli::Stopwatch iterating;
   result.method = options.eigensolver;
-  result.earlier_solutions = options.iteration.earlier_solutions;
   if (result.method == Eigensolver::lobpcg) {
     result.iteration = eigenvector_by_lobpcg(system->matrix, result.shift, mass, radius,
                                              options.iteration.angle, system->solver.options());

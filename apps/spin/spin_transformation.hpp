@@ -55,7 +55,6 @@ struct SpinTransformation {
   double scale = 1;  // lengths are those of conj(lambda) e lambda times this
   double shift = 0;  // what was added to the matrix, in units of M
   Eigensolver method = Eigensolver::inverse_iteration;
-  int earlier_solutions = 0;  // of which a guess is made, at most
   Eigenvector iteration;
   Report integration;
   PlanChoice dirac_plan, poisson_plan;
