@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/readable.hpp"
 #include "block_conjugate_gradient_loop.hpp"
 #include "operator_checks.hpp"
 
@@ -59,8 +58,7 @@ std::unique_ptr<detail::BlockSolve<S>> make_loop(detail::BlockSystem<S> system) 
 template <class S>
 long long check_memory(const detail::BlockSystem<S>& system, int columns, long long held) {
   const LinearOperator<S>& matrix = *system.matrix;
-  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
-                          static_cast<long long>(sizeof(S));
+  const long long field = detail::bytes_of_field(matrix);
   const long long fields =
       columns * detail::BlockConjugateGradientLoop<Ring::real, S>::fields_of_column;
   const long long own = fields * field + detail::BlockOperations<Ring::quaternion, S>::bytes(
@@ -70,14 +68,9 @@ long long check_memory(const detail::BlockSystem<S>& system, int columns, long l
     const Workspace later = system.preconditioner->workspace();
     needed += later.fields * field + later.bytes;
   }
-  const long long available = matrix.device().available_memory() + held;
-  if (needed > available) {
-    throw Error(ErrorKind::memory, "block conjugate gradient of " + std::to_string(columns) +
-                                       " right-hand sides needs " + std::to_string(fields) +
-                                       " fields of " + readable_bytes(field) +
-                                       " beside the matrix, in all " + readable_bytes(needed) +
-                                       ", available are " + readable_bytes(available));
-  }
+  detail::check_available(
+      matrix, "block conjugate gradient of " + std::to_string(columns) + " right-hand sides needs",
+      fields, needed, held);
   return own;
 }
 

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "base/device_cuda.hpp"
-#include "base/readable.hpp"
 #include "coarse_space.hpp"
 #include "heddle/config.hpp"
+#include "operator_checks.hpp"
 #include "preconditioner_fields.hpp"
 #include "spectrum.hpp"
 
@@ -50,21 +50,14 @@ void check_vectors(const LinearOperator<S>& matrix, std::span<const FieldView<co
 
 template <class S>
 void check_memory(const LinearOperator<S>& matrix, std::size_t vectors) {
-  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
-                          static_cast<long long>(sizeof(S));
+  const long long field = detail::bytes_of_field(matrix);
   const long long fields = static_cast<long long>(vectors) +
                            detail::CoarseSpaceOver<Ring::real, S>::spare_fields(vectors);
   const long long needed =
       fields * field + detail::BlockOperations<Ring::quaternion, S>::bytes(
                            static_cast<int>(vectors), matrix.device().on_gpu());
-  const long long available = matrix.device().available_memory();
-  if (needed > available) {
-    throw Error(ErrorKind::memory, "deflation on " + std::to_string(vectors) + " vectors needs " +
-                                       std::to_string(fields) + " fields of " +
-                                       readable_bytes(field) + " beside the matrix, in all " +
-                                       readable_bytes(needed) + ", available are " +
-                                       readable_bytes(available));
-  }
+  detail::check_available(matrix, "deflation on " + std::to_string(vectors) + " vectors needs",
+                          fields, needed);
 }
 
 template <class S>
@@ -133,8 +126,7 @@ bool Deflation<S>::is_symmetric() const {
 
 template <class S>
 long long Deflation<S>::bytes_of_application() const {
-  const long long field = static_cast<long long>(matrix_->rows()) * matrix_->row_components() *
-                          static_cast<long long>(sizeof(S));
+  const long long field = detail::bytes_of_field(*matrix_);
   // W twice, then r, and z from and to memory.
   return (2 * vectors() + 3) * field + (inner_ ? inner_->bytes_of_application() : 0);
 }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/readable.hpp"
 #include "field_block.hpp"
 #include "operator_checks.hpp"
 #include "positive_system.hpp"
@@ -40,18 +39,11 @@ void check_operator(const LinearOperator<S>& matrix, std::size_t most) {
 template <class S>
 long long memory_for(const LinearOperator<S>& matrix, std::size_t most) {
   check_operator(matrix, most);
-  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
-                          static_cast<long long>(sizeof(S));
+  const long long field = detail::bytes_of_field(matrix);
   const long long fields = 2 * static_cast<long long>(most) + 1;
   const long long needed = fields * field + detail::BlockOperations<Ring::real, S>::bytes(
                                                 static_cast<int>(most), matrix.device().on_gpu());
-  const long long available = matrix.device().available_memory();
-  if (needed > available) {
-    throw Error(ErrorKind::memory,
-                std::to_string(most) + " earlier solutions need " + std::to_string(fields) +
-                    " fields of " + readable_bytes(field) + " beside the matrix, in all " +
-                    readable_bytes(needed) + ", available are " + readable_bytes(available));
-  }
+  detail::check_available(matrix, std::to_string(most) + " earlier solutions need", fields, needed);
   return needed;
 }
 

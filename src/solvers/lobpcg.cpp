@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/readable.hpp"
 #include "lobpcg_loop.hpp"
 #include "operator_checks.hpp"
 
@@ -96,8 +95,7 @@ void resolve(EigenOptions& options, const LinearOperator<S>& matrix, Ring ring) 
 template <class S>
 long long check_memory(const detail::EigenSystem<S>& system) {
   const LinearOperator<S>& matrix = *system.matrix;
-  const long long field = static_cast<long long>(matrix.rows()) * matrix.row_components() *
-                          static_cast<long long>(sizeof(S));
+  const long long field = detail::bytes_of_field(matrix);
   static_assert(6 * EigenOptions::most_pairs <= cuda::most_fields, "X, W and P, with guards");
   const long long sums = detail::BlockOperations<Ring::quaternion, S>::bytes(
       3 * system.vectors(), matrix.device().on_gpu());
@@ -107,14 +105,9 @@ long long check_memory(const detail::EigenSystem<S>& system) {
     const Workspace later = system.preconditioner->workspace();
     needed += later.fields * field + later.bytes;
   }
-  const long long available = matrix.device().available_memory();
-  if (needed > available) {
-    throw Error(ErrorKind::memory, "LOBPCG of " + std::to_string(system.vectors()) +
-                                       " vectors needs " + std::to_string(system.fields()) +
-                                       " fields of " + readable_bytes(field) +
-                                       " beside the matrix, in all " + readable_bytes(needed) +
-                                       ", available are " + readable_bytes(available));
-  }
+  detail::check_available(matrix,
+                          "LOBPCG of " + std::to_string(system.vectors()) + " vectors needs",
+                          system.fields(), needed);
   return own;
 }
 

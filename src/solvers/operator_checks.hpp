@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/readable.hpp"
 #include "fields/fits_in_place.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/preconditioner.hpp"
@@ -49,6 +50,25 @@ inline void check_options(const SolverOptions& options, bool takes_interval = fa
               "solver options: the tolerance is at least 0 and below 1; absolute tolerance, "
               "iteration and time limit are not negative; a restart comes after 1 iteration or "
               "more");
+}
+
+template <class S>
+long long bytes_of_field(const LinearOperator<S>& matrix) {
+  return static_cast<long long>(matrix.rows()) * matrix.row_components() *
+         static_cast<long long>(sizeof(S));
+}
+
+/// Throws `Error` (memory) unless the operator's device has so many bytes beside those that are
+/// `held` and given back before; `who`: "LOBPCG of 4 vectors needs", so many fields among them.
+template <class S>
+void check_available(const LinearOperator<S>& matrix, const std::string& who, long long fields,
+                     long long needed, long long held = 0) {
+  const long long available = matrix.device().available_memory() + held;
+  if (needed <= available) return;
+  throw Error(ErrorKind::memory, who + " " + std::to_string(fields) + " fields of " +
+                                     readable_bytes(bytes_of_field(matrix)) +
+                                     " beside the matrix, in all " + readable_bytes(needed) +
+                                     ", available are " + readable_bytes(available));
 }
 
 /// Throws `Error` unless the operator maps fields of one shape and basis to such fields. `who`:
