@@ -9,6 +9,8 @@
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
+#include "support/block_systems.hpp"
+#include "support/distance.hpp"
 #include "support/gpu.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -25,14 +27,6 @@ using Entries = testing::Types<real<double>, complex<double>, quaternion<double>
                                block<double, 3, 3>, quaternion<float>>;
 TYPED_TEST_SUITE(SequencesOnGpu, Entries);
 
-template <class E>
-std::vector<Field<E>> random_fields(std::size_t count, Index rows, Generator& generator) {
-  std::vector<Field<E>> fields;
-  fields.reserve(count);
-  for (std::size_t k = 0; k < count; ++k) fields.push_back(random_vector<E>(rows, generator));
-  return fields;
-}
-
 /// On the operator's device, in its basis.
 template <class E>
 Field<E> placed(const Operator<E>& A, const Field<E>& mine) {
@@ -48,13 +42,6 @@ Field<E> fetched(const Operator<E>& A, const Field<E>& field) {
   A.device().synchronize();
   return mine;
 }
-template <class E>
-double distance(const Field<E>& x, const Field<E>& y) {
-  Field<E> difference = x;
-  axpby<E>(-1, y, 1, difference);
-  return static_cast<double>(norm<E>(difference) / norm<E>(y));
-}
-
 template <class E>
 struct Guessed {
   std::vector<EarlierGuess> guesses;

@@ -13,6 +13,7 @@
 #include "heddle/lobpcg.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/problems.hpp"
+#include "support/block_systems.hpp"
 #include "support/dense_map.hpp"
 #include "support/eigen_systems.hpp"
 #include "support/expect_error.hpp"
@@ -22,18 +23,6 @@ namespace heddle::test::deflation {
 namespace {
 
 using Dense = DenseMap;
-
-template <class S>
-std::vector<FieldView<const S>> constant(const std::vector<FieldView<S>>& views) {
-  return {views.begin(), views.end()};
-}
-template <class E>
-std::vector<Field<E>> random_fields(int count, Index rows, Generator& generator) {
-  std::vector<Field<E>> fields;
-  fields.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) fields.push_back(random_vector<E>(rows, generator));
-  return fields;
-}
 
 /// The columns of the real expansion: each vector times each unit of the ring.
 template <class E>
@@ -144,7 +133,7 @@ TEST(Deflation, TakesExactEigenvectorsOutOfTheIterations) {
   const Operator<E> A(diagonal(rows, 1e-5), Plan{});
   std::vector<Field<E>> w = zero_fields<E>(3, rows);
   for (Index k = 0; k < 3; ++k) w[static_cast<std::size_t>(k)].view().at(k, 0) = 1 + k;
-  const auto deflation = std::make_shared<Deflation<double>>(A, constant(views_of(w)));
+  const auto deflation = std::make_shared<Deflation<double>>(A, const_views_of(w));
   EXPECT_NEAR(deflation->sigma(), 1.5, 0.1);
   Seed seed(63);
   const Field<E> b = random_vector<E>(rows, seed.generator);
@@ -170,7 +159,7 @@ void expect_fewer_iterations(const CsrMatrix<E>& matrix, double factor) {
   Seed seed(64);
   const Field<E> b = random_vector<E>(A.rows(), seed.generator);
   Field<E> x(A.rows()), y(A.rows());
-  ConjugateGradient with(A, deflated(A, Jacobi(A), constant(views_of(w)))), without(A, Jacobi(A));
+  ConjugateGradient with(A, deflated(A, Jacobi(A), const_views_of(w))), without(A, Jacobi(A));
   const Report report = with.solve(b, x), plain = without.solve(b, y);
   ASSERT_TRUE(report.converged() && plain.converged()) << report << plain;
   EXPECT_LE(static_cast<double>(report.iterations), factor * static_cast<double>(plain.iterations));

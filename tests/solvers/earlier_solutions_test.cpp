@@ -12,6 +12,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
+#include "support/distance.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -30,12 +31,6 @@ Field<E> image_under(const Operator<E>& A, const Field<E>& x) {
   Field<E> image = A.field();
   A.apply(1, x, 0, image, A.device().stream());
   return image;
-}
-template <class E>
-double distance(const Field<E>& x, const Field<E>& y) {
-  Field<E> difference = x;
-  axpby<E>(-1, y, 1, difference);
-  return static_cast<double>(norm<E>(difference) / norm<E>(y));
 }
 /// The root of (x - y)* A (x - y).
 template <class E>

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "heddle/vector_operations.hpp"
+
 namespace heddle::test {
 
 /// |a - b| / |b|.
@@ -13,6 +15,14 @@ inline double distance(const std::vector<double>& a, const std::vector<double>& 
     size += b[i] * b[i];
   }
   return std::sqrt(sum / size);
+}
+
+/// The same of fields of one basis, in the memory of the host.
+template <class E>
+double distance(const Field<E>& a, const Field<E>& b) {
+  Field<E> difference = a;
+  axpby<E>(-1, b, 1, difference);
+  return static_cast<double>(norm<E>(difference) / norm<E>(b));
 }
 
 }  // namespace heddle::test
