@@ -49,8 +49,8 @@ class HEDDLE_EXPORT EarlierSolutions {
   EarlierSolutions& operator=(const EarlierSolutions&) = delete;
 
   /// Adds to the guess x the correction that the kept solutions have for A x = b. Leaves x as it is
-  /// where there are none, or where b, x or A x are not finite. It allocates
-  /// nothing. Throws `Error` for fields that are not the operator's.
+  /// where there are none, or where b, x or A x are not finite. It allocates nothing. Throws
+  /// `Error` for fields that are not the operator's.
   EarlierGuess guess(const FieldView<const S>& b, const FieldView<S>& x);
 
   /// Keeps a solution in place of the oldest; false for one that is zero or not finite, which is

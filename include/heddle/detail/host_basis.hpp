@@ -1,8 +1,8 @@
 // The basis of a method on a CPU. A group of 256 rows of the vector stays in cache while the
 // vectors of the basis pass by it: taking their multiples off and summing the products with what is
-// left is one pass over the basis. There is a second round of Gram-Schmidt where
-// the first leaves too much of V, by an estimate that follows V* V from vector to vector (Simon
-// 1984, "The Lanczos algorithm with partial reorthogonalization", section 3).
+// left is one pass over the basis. There is a second round of Gram-Schmidt where the first leaves
+// too much of V, by an estimate that follows V* V from vector to vector (Simon 1984, "The Lanczos
+// algorithm with partial reorthogonalization", section 3).
 #pragma once
 
 #include <algorithm>

@@ -101,11 +101,11 @@ struct Decide {
 };
 
 /// The method keeps a basis V of vectors. v_in becomes orthogonal to them by classical
-/// Gram-Schmidt, twice (Giraud, Langou, Rozloznik and van den Eshof 2005), `Decision::decide(c,
-/// basis, judge)` sees the coefficients and the norm that is left, and the basis gains v_in / norm,
-/// which v_out becomes too. In the start of a run the basis is empty, and v_in is the residual. The
-/// next v_in is a linear image of v_out: on a GPU, where v_out may differ from the basis by what
-/// the second round takes off, the decision comes an iteration later.
+/// Gram-Schmidt, twice (Giraud, Langou, Rozloznik and van den Eshof 2005) unless once is known to
+/// do, `Decision::decide(c, basis, judge)` sees the coefficients and the norm that is left, and the
+/// basis gains v_in / norm, which v_out becomes too. In the start of a run the basis is empty, and
+/// v_in is the residual. The next v_in is a linear image of v_out: on a GPU, where v_out may differ
+/// from the basis by what the second round takes off, the decision comes an iteration later.
 template <int from, int to, class Decision>
 struct Orthogonalize {
   static constexpr StepKind kind = StepKind::orthogonalize;
