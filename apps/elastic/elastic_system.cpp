@@ -73,7 +73,7 @@ ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, con
       of_elements_(static_cast<Index>(model.elements()), device) {
   std::vector<double> mass;
   if (options.with_mass) {
-    mass = consistent_mass(model, pattern);
+    mass = simulation::consistent_mass(model.masses(), pattern);
     mass_ = std::make_unique<Operator<MassEntry>>(
         make_operator<MassEntry>(pattern, mass, plan_for_mass(plan), device, matrix_.row_basis()));
   }

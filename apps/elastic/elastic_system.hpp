@@ -12,12 +12,14 @@
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "mesh_pattern.hpp"
 #include "model.hpp"
 #include "phase_times.hpp"
 #include "run_pass.hpp"
 
 namespace heddle::elastic {
+
+using simulation::make_pattern;
+using simulation::MeshPattern;
 
 using MassEntry = real<double, 3>;
 /// Three numbers a vertex.

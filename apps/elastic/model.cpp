@@ -5,15 +5,19 @@
 #include <string>
 #include <utility>
 
-#include "boundary.hpp"
-#include "check_mesh.hpp"
+#include "../simulation/boundary.hpp"
+#include "../simulation/check_mesh.hpp"
+#include "../simulation/message_text.hpp"
+#include "../simulation/selection.hpp"
 #include "heddle/error.hpp"
-#include "message_text.hpp"
-#include "selection.hpp"
 
 namespace heddle::elastic {
 
 using namespace points;
+using simulation::Boundary;
+using simulation::Selector;
+using simulation::shortest;
+using simulation::Triangle;
 
 namespace {
 
@@ -114,8 +118,17 @@ double Model::volume(Offset element) const {
   return volume6(a, b, c, d) / 6;
 }
 
+std::vector<double> Model::masses() const {
+  std::vector<double> mass(tetrahedron.size());
+  for (std::size_t e = 0; e < mass.size(); ++e) {
+    const auto element = static_cast<Offset>(e);
+    mass[e] = material_in(element).density * volume(element);
+  }
+  return mass;
+}
+
 Model make_model(mesh::SolidMesh mesh, const Case& given) {
-  check_and_orient(mesh);
+  simulation::check_and_orient(mesh);
   const Boundary boundary(mesh.tetrahedron);
   const Selector selector(mesh, boundary, given.path);
   Model model = Model::make(mesh.position, mesh.tetrahedron, {});

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "../mesh/solid_mesh.hpp"
+#include "../simulation/mesh_pattern.hpp"
 #include "case_file.hpp"
 #include "tetrahedron.hpp"
 
 namespace heddle::elastic {
 
-using Tetrahedron = std::array<Index, 4>;
+using simulation::Tetrahedron;
 
 struct Material {
   double young = 1;
@@ -49,6 +50,7 @@ struct Model {
             position[static_cast<std::size_t>(t[2])], position[static_cast<std::size_t>(t[3])]};
   }
   double volume(Offset element) const;
+  std::vector<double> masses() const;  // of the elements
   const Material& material_in(Offset element) const {
     return material[material_of[static_cast<std::size_t>(element)]];
   }

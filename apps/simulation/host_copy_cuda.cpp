@@ -2,7 +2,7 @@
 
 #include "heddle/cuda_call.hpp"
 
-namespace heddle::elastic::cuda {
+namespace heddle::simulation::cuda {
 
 using heddle::cuda::check;
 using heddle::cuda::OnGpu;
@@ -42,4 +42,4 @@ void wait_for(CUevent_st* event, const Stream& stream) {
   check(cudaEventSynchronize(event), "cudaEventSynchronize");
 }
 
-}  // namespace heddle::elastic::cuda
+}  // namespace heddle::simulation::cuda

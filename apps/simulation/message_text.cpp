@@ -2,7 +2,7 @@
 
 #include "heddle/tools/text.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 std::string shortest(double value) {
   std::string text;
@@ -15,4 +15,4 @@ std::string printable(const std::string& word) {
   return io::printable(word.size() > longest ? word.substr(0, longest) + "..." : word);
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -2,14 +2,34 @@
 // path in the case: for a group that the mesh does not have, and for what selects nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../mesh/solid_mesh.hpp"
 #include "boundary.hpp"
-#include "case_file.hpp"
+#include "case_object.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
+
+/// Where something holds: in a group of the mesh, in a box, or everywhere. `path` is what the file
+/// calls it, for messages.
+struct Selection {
+  struct Box {
+    Point least;
+    Point most;
+  };
+  std::string path;
+  std::string group;       // its name, or its number as text; empty without
+  bool by_number = false;  // as a number in the case, which is no name
+  std::optional<Box> box;  // sides included
+  bool is_everywhere() const { return group.empty() && !box; }
+};
+
+/// A place that a case gives by the keys `group` or `box`; everywhere without them.
+Selection read_selection(const CaseObject& object);
+/// The same of what does not hold everywhere by itself.
+Selection read_place(const CaseObject& object);
 
 class Selector {
  public:
@@ -37,4 +57,4 @@ class Selector {
   std::string file_;
 };
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 /// A number in as few digits as read back the same.
 std::string shortest(double value);
@@ -12,4 +12,4 @@ std::string shortest(double value);
 /// where it is long.
 std::string printable(const std::string& word);
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

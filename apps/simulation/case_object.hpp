@@ -8,7 +8,7 @@
 
 #include "heddle/tools/points.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 /// Numbers that a key may have.
 struct Range {
@@ -64,4 +64,4 @@ class CaseObject {
   std::string path_;
 };
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -2,26 +2,29 @@
 // where the state before is still being written.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "../mesh/pvd_file.hpp"
 #include "frame_buffer.hpp"
-#include "model.hpp"
+#include "heddle/problems.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 class FrameWriter {
  public:
   /// `path` is one state (.vtu), or a series of them (.pvd) with the states in files beside it. The
-  /// model must stay.
-  FrameWriter(const std::string& path, const Model& model, const ElasticSystem& system,
-              bool with_velocity);
+  /// mesh must stay. States have arrays as `shape`.
+  FrameWriter(const std::string& path, std::span<const Point> position,
+              std::span<const std::array<Index, 4>> tetrahedra, std::span<const FrameArray> shape,
+              const Device& device);
   ~FrameWriter();
 
   /// Files beside a series of this path (.pvd) that have names of its states: those that are there,
@@ -32,9 +35,8 @@ class FrameWriter {
   FrameWriter(const FrameWriter&) = delete;
   FrameWriter& operator=(const FrameWriter&) = delete;
 
-  /// Takes the state, and the stress that the system has. Throws what became of the one before.
-  void write(long long step, double time, const ElasticSystem& system,
-             const VertexField& displacement, const VertexField* velocity);
+  /// Takes the state. Throws what became of the one before.
+  void write(long long step, double time, std::span<const FrameArray> arrays);
   /// Returns when all is written; throws what became of it.
   void finish();
   long long frames() const { return frames_; }
@@ -45,7 +47,9 @@ class FrameWriter {
   void wait_until_idle(std::unique_lock<std::mutex>& lock);
 
   std::string path_;
-  const Model& model_;
+  std::span<const Point> position_;
+  std::span<const std::array<Index, 4>> tetrahedra_;
+  std::vector<FrameArray> shape_;
   std::optional<mesh::PvdFile> series_;
   FrameBuffer buffer_;
   long long step_ = 0;  // of what is in the buffer
@@ -60,4 +64,4 @@ class FrameWriter {
   std::thread thread_;
 };
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -9,7 +9,7 @@
 #include "heddle/tools/points.hpp"
 #include "message_text.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 using namespace points;
 
@@ -119,4 +119,4 @@ void check_and_orient(mesh::SolidMesh& mesh) {
   check_vertices(mesh);
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -8,7 +8,7 @@
 #include "heddle/error.hpp"
 #include "message_text.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 namespace {
 
@@ -29,6 +29,43 @@ bool read_number(const std::string& text, int& number) {
 const char* plural_of(int dimension) { return dimension == 3 ? "tetrahedra" : "triangles"; }
 
 }  // namespace
+
+Selection read_selection(const CaseObject& object) {
+  Selection where;
+  where.path = object.path();
+  if (object.has("group") && object.has("box")) {
+    object.refuse(object.path(), "has a group and a box; give one of them");
+  }
+  if (object.has("group")) {
+    const nlohmann::json& group = object.at("group");
+    if (group.is_number_integer()) {
+      where.group = group.dump();
+      where.by_number = true;
+    } else if (group.is_string() && !group.get<std::string>().empty()) {
+      where.group = group.get<std::string>();
+    } else {
+      object.refuse(object.path_of("group"), "must be the name of a group or its number");
+    }
+  }
+  if (object.has("box")) {
+    const CaseObject box = object.object("box");
+    box.check_keys({"from", "to"});
+    where.box = Selection::Box{box.point("from"), box.point("to")};
+    for (int k = 0; k < 3; ++k) {
+      if (where.box->least[k] > where.box->most[k]) {
+        object.refuse(object.path_of("box"),
+                      "begins beyond its end; 'from' has the lesser numbers");
+      }
+    }
+  }
+  return where;
+}
+
+Selection read_place(const CaseObject& object) {
+  Selection where = read_selection(object);
+  if (where.is_everywhere()) object.refuse(object.path(), "needs a group or a box");
+  return where;
+}
 
 Selector::Selector(const mesh::SolidMesh& mesh, const Boundary& boundary, std::string file)
     : mesh_(mesh), boundary_(boundary), file_(std::move(file)) {}
@@ -156,4 +193,4 @@ std::vector<Triangle> Selector::triangles(const Selection& where) const {
   return found;
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

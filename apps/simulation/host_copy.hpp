@@ -8,7 +8,7 @@
 
 struct CUevent_st;  // what a cudaEvent_t points to
 
-namespace heddle::elastic::cuda {
+namespace heddle::simulation::cuda {
 
 double* allocate_pinned(std::size_t numbers, const Stream& stream);
 void free_pinned(double* data);
@@ -22,4 +22,4 @@ void record(CUevent_st* event, const Stream& stream);
 /// May be called by any thread.
 void wait_for(CUevent_st* event, const Stream& stream);
 
-}  // namespace heddle::elastic::cuda
+}  // namespace heddle::simulation::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 namespace {
 
@@ -46,4 +46,4 @@ const Triangle* Boundary::find(Triangle vertices) const {
   return &triangles_[static_cast<std::size_t>(at - sorted_.begin())];
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -8,7 +8,7 @@
 
 #include "heddle/problems.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 using Triangle = std::array<Index, 3>;
 
@@ -28,4 +28,4 @@ class Boundary {
   std::vector<Triangle> triangles_;  // the same, oriented
 };
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

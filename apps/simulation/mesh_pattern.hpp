@@ -1,13 +1,15 @@
 // Where elements meet in vertices and in matrix entries.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
 #include "heddle/csr.hpp"
-#include "model.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
+
+using Tetrahedron = std::array<Index, 4>;
 
 /// In the order of the mesh. Each list names what is summed, in the order of the elements.
 struct MeshPattern {
@@ -29,8 +31,9 @@ struct MeshPattern {
 MeshPattern make_pattern(Index vertices, std::span<const Tetrahedron> tetrahedra);
 
 /// The consistent mass matrix (Hughes, The Finite Element Method, section 7.3), a number for each
-/// entry of the pattern: density V / 20 for each element that has both vertices, twice that on the
-/// diagonal.
-std::vector<double> consistent_mass(const Model& model, const MeshPattern& pattern);
+/// entry of the pattern: a twentieth of the mass of each element that has both vertices, twice that
+/// on the diagonal.
+std::vector<double> consistent_mass(std::span<const double> mass_of_element,
+                                    const MeshPattern& pattern);
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

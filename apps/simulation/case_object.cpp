@@ -9,7 +9,7 @@
 #include "heddle/error.hpp"
 #include "message_text.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 using nlohmann::json;
 
@@ -133,4 +133,4 @@ std::string CaseObject::text_of(const char* key, std::initializer_list<const cha
   return text;
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

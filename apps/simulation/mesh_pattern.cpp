@@ -6,7 +6,7 @@
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
 namespace {
 
@@ -96,17 +96,17 @@ MeshPattern make_pattern(Index vertices, std::span<const Tetrahedron> tetrahedra
   return pattern;
 }
 
-std::vector<double> consistent_mass(const Model& model, const MeshPattern& pattern) {
+std::vector<double> consistent_mass(std::span<const double> mass_of_element,
+                                    const MeshPattern& pattern) {
   std::vector<double> mass(pattern.column.size());
   parallel_for(default_threads(), mass.size(), [&](std::size_t i) {
     for (unsigned at = pattern.first_term[i]; at < pattern.first_term[i + 1]; ++at) {
       const unsigned code = pattern.term[at];
-      const auto e = static_cast<Offset>(code >> 4);
-      const double both = model.material_in(e).density * model.volume(e) / 20;
+      const double both = mass_of_element[code >> 4] / 20;
       mass[i] += ((code >> 2) & 3) == (code & 3) ? 2 * both : both;
     }
   });
   return mass;
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation

@@ -1,6 +1,5 @@
 #include "frame_writer.hpp"
 
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -10,11 +9,16 @@
 #include "heddle/error.hpp"
 #include "heddle/tools/text.hpp"
 
-namespace heddle::elastic {
+namespace heddle::simulation {
 
-FrameWriter::FrameWriter(const std::string& path, const Model& model, const ElasticSystem& system,
-                         bool with_velocity)
-    : path_(path), model_(model), buffer_(system, with_velocity) {
+FrameWriter::FrameWriter(const std::string& path, std::span<const Point> position,
+                         std::span<const std::array<Index, 4>> tetrahedra,
+                         std::span<const FrameArray> shape, const Device& device)
+    : path_(path),
+      position_(position),
+      tetrahedra_(tetrahedra),
+      shape_(shape.begin(), shape.end()),
+      buffer_(shape, device) {
   if (cli::ends_with(path, ".pvd")) series_.emplace(path);
   thread_ = std::thread([this] { work(); });
 }
@@ -63,13 +67,12 @@ void FrameWriter::wait_until_idle(std::unique_lock<std::mutex>& lock) {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void FrameWriter::write(long long step, double time, const ElasticSystem& system,
-                        const VertexField& displacement, const VertexField* velocity) {
+void FrameWriter::write(long long step, double time, std::span<const FrameArray> arrays) {
   {
     std::unique_lock lock(mutex_);
     wait_until_idle(lock);
   }
-  buffer_.take(system, displacement, velocity);
+  buffer_.take(arrays);
   step_ = step;
   time_ = time;
   ++frames_;
@@ -106,13 +109,12 @@ void FrameWriter::work() {
 
 void FrameWriter::write_frame() {
   buffer_.wait();
-  const std::array<mesh::VtuArray, 2> of_points = {
-      {{"displacement", 3, buffer_.displacement()}, {"velocity", 3, buffer_.velocity()}}};
-  const std::array<mesh::VtuArray, 2> of_cells = {
-      {{"stress", 6, buffer_.stress()}, {"von_mises", 1, buffer_.equivalent_stress()}}};
-  const mesh::VtuContents contents{model_.position, model_.tetrahedron,
-                                   std::span(of_points).first(buffer_.velocity().empty() ? 1 : 2),
-                                   of_cells};
+  std::vector<mesh::VtuArray> of_points, of_cells;
+  for (std::size_t i = 0; i < shape_.size(); ++i) {
+    auto& arrays = shape_[i].of == FrameArray::Of::vertices ? of_points : of_cells;
+    arrays.push_back({shape_[i].name, shape_[i].values.components, buffer_.values(i)});
+  }
+  const mesh::VtuContents contents{position_, tetrahedra_, of_points, of_cells};
   if (!series_) return mesh::write_vtu(path_, contents);
   char number[32];
   std::snprintf(number, sizeof number, "-%06lld.vtu", step_);
@@ -122,4 +124,4 @@ void FrameWriter::write_frame() {
   series_->add(time_, name);
 }
 
-}  // namespace heddle::elastic
+}  // namespace heddle::simulation
