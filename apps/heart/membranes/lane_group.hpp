@@ -29,7 +29,7 @@ struct LaneGroup {
   LaneGroup() = default;
   /// The same number in every lane.
   HEDDLE_INLINE LaneGroup(double x) {
-    for (int p = 0; p < parts; ++p) part[p] = Numbers{} + x;
+    for (int p = 0; p < parts; ++p) part[p] = x - Numbers{};  // -0 too
   }
   HEDDLE_INLINE static LaneGroup load(const double* from) {
     LaneGroup x;

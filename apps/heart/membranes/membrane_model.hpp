@@ -32,6 +32,7 @@ struct Parameter {
 ///     static constexpr std::array<Variable, K + 1> variables  V is the first
 ///     static const std::array<Parameter<M>, P> parameters
 ///     static M of_type(int)
+///     void prepare()                                          once parameters are set; may lack
 ///     double start(int k) const                               of variable k, at rest
 ///     double largest_step() const                             of a stable update
 ///     template <class N> void advance(N& V, N (&state)[K], const N& J, double dt) const

@@ -61,6 +61,7 @@ M chosen(const MembraneChoice& choice) {
     }
     model.*at->value = value;
   }
+  if constexpr (requires { model.prepare(); }) model.prepare();
   return model;
 }
 
