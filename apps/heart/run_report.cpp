@@ -1,5 +1,6 @@
 #include "run_report.hpp"
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -88,8 +89,13 @@ void print_steps(const Outcome& outcome) {
   std::printf("\n");
   for (std::size_t i = 0; i < outcome.activation_of_points.size(); ++i) {
     const auto& [label, p] = outcome.given.points[i];
-    std::printf("point      %s (%g, %g, %g): activated at %.4f ms\n", label.c_str(), p[0], p[1],
-                p[2], outcome.activation_of_points[i]);
+    const double time = outcome.activation_of_points[i];
+    std::printf("point      %s (%g, %g, %g): ", label.c_str(), p[0], p[1], p[2]);
+    if (std::isnan(time)) {
+      std::printf("not activated\n");
+    } else {
+      std::printf("activated at %.4f ms\n", time);
+    }
   }
 }
 

@@ -1,0 +1,113 @@
+// Matrices of diffusion and mass, and diffusion alone beside a solution in closed form.
+#include <cmath>
+#include <numbers>
+
+#include "../../apps/heart/diffusion.hpp"
+#include "heart/tissue.hpp"
+
+namespace heddle::heart::test {
+namespace {
+
+struct Matrices {
+  Tissue tissue;
+  MeshPattern pattern;
+
+  explicit Matrices(const json& of)
+      : tissue(of),
+        pattern(simulation::make_pattern(tissue.model.vertices(), tissue.model.tetrahedron)) {}
+
+  std::vector<double> row_sums(const std::vector<double>& values) const {
+    std::vector<double> sums;
+    for (std::size_t v = 0; v + 1 < pattern.offsets.size(); ++v) {
+      double sum = 0;
+      for (Offset i = pattern.offsets[v]; i < pattern.offsets[v + 1]; ++i) {
+        sum += values[static_cast<std::size_t>(i)];
+      }
+      sums.push_back(sum);
+    }
+    return sums;
+  }
+  double form(const std::vector<double>& values, const std::vector<double>& x) const {
+    double sum = 0;
+    for (std::size_t v = 0; v + 1 < pattern.offsets.size(); ++v) {
+      for (auto i = static_cast<std::size_t>(pattern.offsets[v]);
+           i < static_cast<std::size_t>(pattern.offsets[v + 1]); ++i) {
+        sum += x[v] * values[i] * x[static_cast<std::size_t>(pattern.column[i])];
+      }
+    }
+    return sum;
+  }
+};
+
+json oblique() { return with(slab_case(), "/fibres", {{"direction", {1, 2, -1}}}); }
+
+TEST(HeartMass, HasTheVolumeOfTheTissue) {
+  for (const char* split : {"six", "five"}) {
+    const Matrices of(with(slab_case(), "/mesh/split", split));
+    double volume = 0;
+    for (const double v : volumes(of.tissue.model)) volume += v;
+    EXPECT_NEAR(volume, 8, 1e-12);
+    const std::vector<double> full = mass_matrix(of.tissue.model, of.pattern, Mass::consistent);
+    const std::vector<double> lumped = mass_matrix(of.tissue.model, of.pattern, Mass::lumped);
+    const std::vector<double> of_full = of.row_sums(full), of_lumped = of.row_sums(lumped);
+    double sum = 0;
+    for (std::size_t v = 0; v < of_full.size(); ++v) {
+      EXPECT_NEAR(of_full[v], of_lumped[v], 1e-15);
+      sum += of_full[v];
+    }
+    EXPECT_NEAR(sum, 8, 1e-12);
+    // Of x^2 on [0, 4] x [0, 2] x [0, 1]: the consistent mass is exact for linear functions.
+    std::vector<double> x;
+    for (const Point& p : of.tissue.model.position) x.push_back(p[0]);
+    EXPECT_NEAR(of.form(full, x), 2 * 64.0 / 3, 1e-11);
+    EXPECT_GT(of.form(lumped, x), 2 * 64.0 / 3 + 0.1);
+  }
+}
+
+TEST(HeartDiffusion, IsExactForLinearPotentials) {
+  const Matrices of(oblique());
+  const std::vector<double> K = diffusion_matrix(of.tissue.model, of.pattern);
+  for (const double sum : of.row_sums(K)) EXPECT_NEAR(sum, 0, 1e-15);
+  const Point slope = {0.3, -0.7, 1.1};
+  std::vector<double> values;
+  for (const Point& p : of.tissue.model.position) values.push_back(points::dot(slope, p));
+  const double along = (0.3 - 1.4 - 1.1) / std::sqrt(6.0);
+  const double square = points::dot(slope, slope);
+  const double expected = 8 * (0.02 * square + (0.1 - 0.02) * along * along);
+  EXPECT_NEAR(of.form(K, values), expected, 1e-12 * expected);
+}
+
+/// The error, at the end, of cos(pi x / 4) cos(pi y / 2), which dies away at a rate that is known.
+double error_of_mode(double h, const char* mass, double step) {
+  json of = with(passive_case(), "/mesh/h", h);
+  of["mesh"]["slab"] = {4, 2, h};
+  of["time"] = {{"step", step}, {"end", 4}, {"mass", mass}};
+  of["stimuli"] = json::array();
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  constexpr double pi = std::numbers::pi;
+  std::vector<double> mode;
+  for (const Point& p : tissue.model.position) {
+    mode.push_back(10 * std::cos(pi * p[0] / 4) * std::cos(pi * p[1] / 2));
+  }
+  simulation.system.set_potential(mode);
+  simulation.run(tissue.given.time.steps);
+  const double rate = 0.1 * pi * pi / 16 + 0.02 * pi * pi / 4;
+  double most = 0;
+  const std::vector<double> potential = simulation.system.potential_of_vertices();
+  for (std::size_t v = 0; v < mode.size(); ++v) {
+    most = std::max(most, std::abs(potential[v] - std::exp(-4 * rate) * mode[v]));
+  }
+  return most;
+}
+
+TEST(HeartDiffusion, ConvergesToAMode) {
+  for (const char* mass : {"consistent", "lumped"}) {
+    const double coarse = error_of_mode(0.5, mass, 0.05), fine = error_of_mode(0.25, mass, 0.05);
+    EXPECT_LT(coarse, 0.2) << mass;
+    EXPECT_NEAR(std::log2(coarse / fine), 2, 0.25) << mass;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::heart::test
