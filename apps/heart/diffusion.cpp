@@ -27,7 +27,7 @@ std::vector<double> diffusion_matrix(const Model& model, const MeshPattern& patt
 }
 
 std::vector<double> mass_matrix(const Model& model, const MeshPattern& pattern, Mass mass) {
-  const std::vector<double> consistent = simulation::consistent_mass(volumes(model), pattern);
+  std::vector<double> consistent = simulation::consistent_mass(volumes(model), pattern);
   if (mass == Mass::consistent) return consistent;
   std::vector<double> lumped(consistent.size());
   for (Index v = 0; v < pattern.vertices(); ++v) {

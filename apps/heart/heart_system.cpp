@@ -226,6 +226,9 @@ void HeartSystem::advance(long long count) {
   if constexpr (has_cuda) {
     if (device_.on_gpu()) {
       if (!graph_) {
+        // Compiles the product, which a capture could not.
+        explicit_.apply(1, std::as_const(before_diffusion_).view(), 0, right_hand_side_.view(),
+                        device_.stream());
         solver_->prepare_enqueue(std::as_const(right_hand_side_).view(), potential_.view(),
                                  report_.data());
         graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), [this] { take_step(); });

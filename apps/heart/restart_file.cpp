@@ -74,7 +74,7 @@ class Reader {
     read(values.data(), size * sizeof(double));
     return values;
   }
-  void expect_end() {
+  void expect_end() const {
     if (left_ != 0) refuse("goes on behind its end");
   }
   [[noreturn]] void refuse(const std::string& what) const {

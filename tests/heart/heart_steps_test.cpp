@@ -24,13 +24,15 @@ TEST(HeartSteps, SplittingHasItsOrder) {
   of["mesh"]["slab"] = {4, 1, 0.5};
   of["stimuli"][0]["duration"] = 100;
   for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
-    of["time"] = {{"step", 0.0625}, {"end", 4}, {"splitting", "strang"}};
+    of["time"] = {{"step", 0.03125}, {"end", 4}, {"splitting", "strang"}};
     const std::vector<double> reference = potential_after(of);
     double before = 0;
-    for (const double step : {1.0, 0.5}) {
+    for (const double step : {0.5, 0.25}) {
       of["time"] = {{"step", step}, {"end", 4}, {"splitting", splitting}};
       const double error = difference(potential_after(of), reference);
-      if (before > 0) EXPECT_NEAR(std::log2(before / error), order, 0.2) << splitting;
+      if (before > 0) {
+        EXPECT_NEAR(std::log2(before / error), order, 0.2) << splitting;
+      }
       before = error;
     }
   }
@@ -81,10 +83,9 @@ TEST(HeartSteps, TracesAreWeightsTimesPotentials) {
   simulation.system.advance(100);
   simulation.system.advance(60);
   EXPECT_LE(difference(simulation.system.traces_after(59), expected()), 1e-10);
-  EXPECT_GT(std::abs(expected()[2]), 1e-3);
-  // The wave comes nearer to one electrode and leaves the other.
-  EXPECT_GT(expected()[2], 0);
-  EXPECT_LT(expected()[3], 0);
+  // The wave leaves one electrode and comes nearer to the other, names in the order of letters.
+  EXPECT_LT(expected()[2], -1e-3);
+  EXPECT_GT(expected()[3], 0.1);
 }
 
 TEST(HeartSteps, GoOnFromAStateWithTheSameBits) {
@@ -157,7 +158,7 @@ TEST(HeartSteps, NumberingAndRotationDoNotMatter) {
 }
 
 TEST(HeartSteps, GuessesChangeNoSolution) {
-  json of = slab_case();
+  const json of = with(slab_case(), "/solver/tolerance", 1e-11);
   std::vector<std::vector<double>> potential;
   std::vector<long long> iterations;
   for (const char* guess : {"last", "extrapolated"}) {
@@ -206,7 +207,7 @@ TEST(HeartSteps, RefusesAStepThatMembranesDoNotBear) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_EQ(std::string(error.what()),
-              "a time step of 2 ms is unstable for the membranes; at most 1.6125 ms are stable");
+              "a time step of 2 ms is unstable for the membranes; at most 0.5 ms are stable");
   }
 }
 

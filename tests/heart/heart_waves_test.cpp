@@ -11,8 +11,6 @@ namespace {
 double speed(double h, const char* mass, double step = 0.05) {
   json of = slab_case();
   of["mesh"] = {{"slab", {12, h, h}}, {"h", h}};
-  // Slower upstrokes than real ones, which wide elements resolve.
-  of["regions"][0]["membrane"]["parameters"]["t_scale"] = 4;
   of["stimuli"][0] = {
       {"box", {{"from", {0, 0, 0}}, {"to", {1, 1, 1}}}}, {"duration", 1}, {"amplitude", 100}};
   of["time"] = {{"step", step}, {"end", 40}, {"mass", mass}};
