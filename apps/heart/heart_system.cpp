@@ -80,6 +80,7 @@ HeartSystem::HeartSystem(const Model& model, const MeshPattern& pattern, const S
       right_hand_side_(matrix_.field()),
       before_diffusion_(matrix_.field()),
       change_(matrix_.field()),
+      change_before_(matrix_.field()),
       before_step_(matrix_.field()),
       activation_(matrix_.field()),
       clock_(1, device),
@@ -142,10 +143,9 @@ void HeartSystem::queue_membranes(const double* time, double step) {
 
 void HeartSystem::queue_diffusion() {
   const Stream& stream = device_.stream();
-  double* const change =
-      options_.solver.guess == Guess::extrapolated ? change_.scalars().data() : nullptr;
+  const bool is_guessed = options_.solver.guess == Guess::extrapolated;
   run(GuessPass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
-                change},
+                is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()},
       stream);
   explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream);
 }
@@ -153,7 +153,7 @@ void HeartSystem::queue_diffusion() {
 void HeartSystem::queue_change() {
   if (options_.solver.guess != Guess::extrapolated) return;
   run(ChangePass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
-                 change_.scalars().data()},
+                 change_.scalars().data(), change_before_.scalars().data()},
       device_.stream());
 }
 
@@ -281,13 +281,18 @@ std::vector<double> HeartSystem::traces_now() {
 }
 
 SystemState HeartSystem::state() const {
-  return {steps_, potential_.scalars().to_host(), change_.scalars().to_host(),
-          activation_.scalars().to_host(), cells_.state()};
+  return {steps_,
+          potential_.scalars().to_host(),
+          change_.scalars().to_host(),
+          change_before_.scalars().to_host(),
+          activation_.scalars().to_host(),
+          cells_.state()};
 }
 
 void HeartSystem::set_state(const SystemState& state) {
   const auto count = static_cast<std::size_t>(matrix_.rows());
-  for (const auto* const field : {&state.potential, &state.change, &state.activation}) {
+  for (const auto* const field :
+       {&state.potential, &state.change, &state.change_before, &state.activation}) {
     if (field->size() != count) {
       throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(field->size()) +
                                                 " vertices, not of " + std::to_string(count));
@@ -297,6 +302,7 @@ void HeartSystem::set_state(const SystemState& state) {
   assign(potential_, state.potential);
   assign(before_step_, state.potential);
   assign(change_, state.change);
+  assign(change_before_, state.change_before);
   assign(activation_, state.activation);
   steps_ = state.steps;
   set_clock();

@@ -40,7 +40,8 @@ struct StepTimes {
 struct SystemState {
   long long steps = 0;
   std::vector<double> potential;
-  std::vector<double> change;
+  std::vector<double> change;  // by the last diffusion
+  std::vector<double> change_before;
   std::vector<double> activation;
   std::vector<double> membranes;
 };
@@ -119,11 +120,12 @@ class HeartSystem {
   MembraneCells cells_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Reduction<double> of_vertices_;
-  Potential potential_, right_hand_side_, before_diffusion_, change_, before_step_, activation_;
+  Potential potential_, right_hand_side_, before_diffusion_, change_, change_before_, before_step_,
+      activation_;
   Array<Clock> clock_;
   SolveRecord record_;
   Array<SolveRecord> record_there_;  // the same in the device's memory
-  Array<DeviceReport> report_;  // on a GPU
+  Array<DeviceReport> report_;       // on a GPU
   std::unique_ptr<cuda::StepGraph> graph_;
   long long steps_ = 0;
   long long first_of_advance_ = 0;

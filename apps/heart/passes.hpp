@@ -17,18 +17,19 @@ struct Clock {
   long long steps;
 };
 
-/// What membranes left, and the guess of the diffusion that follows: what it changed in the step
-/// before changes again.
+/// What membranes left, and the guess of the diffusion that follows: what it changes goes on as in
+/// the two steps before, on a line.
 struct GuessPass {
   Index count;
   double* potential;
   double* before_diffusion;
-  const double* change;  // null: none
+  const double* change;  // null: no guess
+  const double* change_before;
 
   HEDDLE_INLINE void operator()(Offset i) const {
     const double v = potential[i];
     before_diffusion[i] = v;
-    if (change != nullptr) potential[i] = v + change[i];
+    if (change != nullptr) potential[i] = v + (2 * change[i] - change_before[i]);
   }
 };
 
@@ -37,8 +38,12 @@ struct ChangePass {
   const double* potential;
   const double* before_diffusion;
   double* change;
+  double* change_before;
 
-  HEDDLE_INLINE void operator()(Offset i) const { change[i] = potential[i] - before_diffusion[i]; }
+  HEDDLE_INLINE void operator()(Offset i) const {
+    change_before[i] = change[i];
+    change[i] = potential[i] - before_diffusion[i];
+  }
 };
 
 /// The first upward crossing of a threshold, on a line between the potentials before and after the

@@ -117,8 +117,8 @@ void write_restart(const std::string& path, const SystemState& state, std::uint6
   file.write(magic);
   const std::array<std::uint64_t, 2> head = {fingerprint, static_cast<std::uint64_t>(state.steps)};
   file.write({reinterpret_cast<const char*>(head.data()), sizeof head});
-  for (const auto* const numbers :
-       {&state.potential, &state.change, &state.activation, &state.membranes}) {
+  for (const auto* const numbers : {&state.potential, &state.change, &state.change_before,
+                                    &state.activation, &state.membranes}) {
     write_numbers(file, *numbers);
   }
   file.commit();
@@ -137,8 +137,8 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
   }
   SystemState state;
   state.steps = static_cast<long long>(reader.number());
-  for (auto* const numbers :
-       {&state.potential, &state.change, &state.activation, &state.membranes}) {
+  for (auto* const numbers : {&state.potential, &state.change, &state.change_before,
+                              &state.activation, &state.membranes}) {
     *numbers = reader.numbers();
   }
   reader.expect_end();

@@ -87,7 +87,7 @@ TEST_F(CommandHeart, TakesAMeshWithItsGroups) {
   of["stimuli"][0].erase("box");
   of["stimuli"][0]["group"] = "clamped";
   of["points"] = {{"tip", {1, 0.05, 0.05}}};
-  of["time"]["end"] = 5;
+  of["time"]["end"] = 60;
   const Result result = tissue(of, {mesh, "--json"});
   ASSERT_EQ(result.status, 0) << result.error;
   EXPECT_EQ(result.json()["mesh"], mesh);
