@@ -85,11 +85,11 @@ HeartSystem::HeartSystem(const Model& model, const MeshPattern& pattern, const S
       activation_(matrix_.field()),
       clock_(1, device),
       record_there_(std::span<const SolveRecord>(&record_, 1), device) {
-  if (options.time.step > cells_.largest_step()) {
+  const double largest = cells_.largest_step() * (is_strang() ? 2 : 1);
+  if (options.time.step > largest) {
     throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
                                       " ms is unstable for the membranes; at most " +
-                                      simulation::shortest(cells_.largest_step()) +
-                                      " ms are stable");
+                                      simulation::shortest(largest) + " ms are stable");
   }
   cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
   solver_ = std::make_unique<ConjugateGradient<double>>(
@@ -192,7 +192,6 @@ void HeartSystem::queue_end_of_step() {
 
 void HeartSystem::take_step() {
   const double step = options_.time.step;
-  const bool is_strang = options_.time.splitting == Splitting::strang;
   const Clock* const clock = clock_.data();
   const bool on_gpu = device_.on_gpu();
   const auto timed = [&](double& total, const auto& work) {
@@ -200,11 +199,11 @@ void HeartSystem::take_step() {
     work();
     if (!on_gpu) total += watch.seconds();
   };
-  timed(times.membranes, [&] { queue_membranes(&clock->now, is_strang ? step / 2 : step); });
+  timed(times.membranes, [&] { queue_membranes(&clock->now, is_strang() ? step / 2 : step); });
   timed(times.fields, [&] { queue_diffusion(); });
   timed(times.iterate, [&] { solve(); });
   timed(times.fields, [&] { queue_change(); });
-  if (is_strang) timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
+  if (is_strang()) timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
   timed(times.fields, [&] { queue_end_of_step(); });
 }
 

@@ -103,6 +103,7 @@ class HeartSystem {
               const Plan& plan, const Device& device, const SystemOptions& options,
               const Traces& traces);
   void place_traces(const Model& model, const Traces& traces);
+  bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
   // Parts of a step; on a GPU they queue work alone.
   void take_step();

@@ -18,11 +18,8 @@ class StepGraph {
   void launch() const;
 
  private:
-  struct Destroy {
-    void operator()(CUgraphExec_st* graph) const;
-  };
   Stream stream_;
-  std::unique_ptr<CUgraphExec_st, Destroy> graph_;
+  std::shared_ptr<CUgraphExec_st> graph_;  // which knows how to end it
 };
 
 }  // namespace heddle::heart::cuda

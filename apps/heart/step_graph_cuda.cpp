@@ -25,14 +25,12 @@ StepGraph::StepGraph(const Stream& stream, const std::function<void()>& queue) :
   const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
   cudaGraphDestroy(graph);
   check(status, "cudaGraphInstantiate");
-  graph_.reset(executable);
+  graph_.reset(executable, [](cudaGraphExec_t ended) { cudaGraphExecDestroy(ended); });
 }
 
 void StepGraph::launch() const {
   const OnGpu here(stream_);
   check(cudaGraphLaunch(graph_.get(), stream_.queue), "cudaGraphLaunch");
 }
-
-void StepGraph::Destroy::operator()(CUgraphExec_st* graph) const { cudaGraphExecDestroy(graph); }
 
 }  // namespace heddle::heart::cuda

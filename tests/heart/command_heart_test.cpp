@@ -86,6 +86,7 @@ TEST_F(CommandHeart, TakesAMeshWithItsGroups) {
   of["regions"][0]["group"] = "beam";
   of["stimuli"][0].erase("box");
   of["stimuli"][0]["group"] = "clamped";
+  of["stimuli"][0]["duration"] = 20;
   of["points"] = {{"tip", {1, 0.05, 0.05}}};
   of["time"]["end"] = 60;
   const Result result = tissue(of, {mesh, "--json"});

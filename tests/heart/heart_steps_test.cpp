@@ -209,6 +209,9 @@ TEST(HeartSteps, RefusesAStepThatMembranesDoNotBear) {
     EXPECT_EQ(std::string(error.what()),
               "a time step of 2 ms is unstable for the membranes; at most 0.5 ms are stable");
   }
+  // Half of the step at a time.
+  of["time"] = {{"step", 1}, {"end", 10}, {"splitting", "strang"}};
+  EXPECT_NO_THROW(Simulation simulation{Tissue(of)});
 }
 
 }  // namespace
