@@ -118,15 +118,6 @@ double Model::volume(Offset element) const {
   return volume6(a, b, c, d) / 6;
 }
 
-std::vector<double> Model::masses() const {
-  std::vector<double> mass(tetrahedron.size());
-  for (std::size_t e = 0; e < mass.size(); ++e) {
-    const auto element = static_cast<Offset>(e);
-    mass[e] = material_in(element).density * volume(element);
-  }
-  return mass;
-}
-
 Model make_model(mesh::SolidMesh mesh, const Case& given) {
   simulation::check_and_orient(mesh);
   const Boundary boundary(mesh.tetrahedron);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../mesh/solid_mesh.hpp"
-#include "../simulation/mesh_pattern.hpp"
+#include "../simulation/boundary.hpp"
 #include "case_file.hpp"
 #include "tetrahedron.hpp"
 
@@ -50,7 +50,6 @@ struct Model {
             position[static_cast<std::size_t>(t[2])], position[static_cast<std::size_t>(t[3])]};
   }
   double volume(Offset element) const;
-  std::vector<double> masses() const;  // of the elements
   const Material& material_in(Offset element) const {
     return material[material_of[static_cast<std::size_t>(element)]];
   }

@@ -92,7 +92,7 @@ class Run {
         device_(device),
         outcome_(outcome),
         progress_(progress),
-        pattern_(make_pattern(model.vertices(), model.tetrahedron)) {}
+        pattern_(pattern_of(model)) {}
 
   void build(const Profiles& profiles) {
     if (progress_ != nullptr) progress_->report(-1, "building the matrix");
@@ -310,7 +310,7 @@ class Run {
   const Device& device_;
   Outcome& outcome_;
   Progress* progress_;
-  MeshPattern pattern_;
+  ElementPattern pattern_;
   std::optional<ElasticSystem> system_;
   std::optional<simulation::FrameWriter> writer_;
 };

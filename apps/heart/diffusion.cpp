@@ -4,44 +4,41 @@
 
 namespace heddle::heart {
 
-std::vector<double> volumes(const Model& model) {
-  std::vector<double> volume(model.tetrahedron.size());
-  parallel_for(default_threads(), volume.size(),
-               [&](std::size_t e) { volume[e] = ElementGeometry(model.corners(e)).volume; });
-  return volume;
-}
+namespace {
 
-std::vector<double> diffusion_matrix(const Model& model, const MeshPattern& pattern) {
-  std::vector<double> values(pattern.column.size());
-  parallel_for(default_threads(), values.size(), [&](std::size_t i) {
-    for (unsigned at = pattern.first_term[i]; at < pattern.first_term[i + 1]; ++at) {
-      const unsigned code = pattern.term[at];
-      const std::size_t e = code >> 4;
-      const ElementGeometry element(model.corners(e));
-      values[i] += element.volume * model.diffusivity_in(e).product(model.fibre[e],
-                                                                    element.gradient[code >> 2 & 3],
-                                                                    element.gradient[code & 3]);
+/// `entry(element, a, b)` for each pair of corners.
+template <class Entry>
+std::vector<double> of_elements(const Model& model, const Entry& entry) {
+  std::vector<double> values(16 * model.tetrahedron.size());
+  parallel_for(default_threads(), model.tetrahedron.size(), [&](std::size_t e) {
+    const ElementGeometry element(model.corners(e));
+    for (std::size_t a = 0; a < 4; ++a) {
+      for (std::size_t b = 0; b < 4; ++b) values[16 * e + 4 * a + b] = entry(element, e, a, b);
     }
   });
   return values;
 }
 
-std::vector<double> mass_matrix(const Model& model, const MeshPattern& pattern, Mass mass) {
-  std::vector<double> consistent = simulation::consistent_mass(volumes(model), pattern);
-  if (mass == Mass::consistent) return consistent;
-  std::vector<double> lumped(consistent.size());
-  for (Index v = 0; v < pattern.vertices(); ++v) {
-    double sum = 0;
-    std::size_t diagonal = 0;
-    for (Offset i = pattern.offsets[static_cast<std::size_t>(v)];
-         i < pattern.offsets[static_cast<std::size_t>(v) + 1]; ++i) {
-      const auto entry = static_cast<std::size_t>(i);
-      sum += consistent[entry];
-      if (pattern.column[entry] == v) diagonal = entry;
-    }
-    lumped[diagonal] = sum;
-  }
-  return lumped;
+}  // namespace
+
+ElementPattern pattern_of(const Model& model) {
+  return element_pattern({model.vertices(), model.elements(), model.tetrahedron.front().data(), 4});
+}
+
+std::vector<double> diffusion_of_elements(const Model& model) {
+  return of_elements(
+      model, [&](const ElementGeometry& element, std::size_t e, std::size_t a, std::size_t b) {
+        return element.volume * model.diffusivity_in(e).product(model.fibre[e], element.gradient[a],
+                                                                element.gradient[b]);
+      });
+}
+
+std::vector<double> mass_of_elements(const Model& model, Mass mass) {
+  return of_elements(
+      model, [&](const ElementGeometry& element, std::size_t, std::size_t a, std::size_t b) {
+        if (mass == Mass::lumped) return a == b ? element.volume / 4 : 0;
+        return element.volume / (a == b ? 10 : 20);
+      });
 }
 
 }  // namespace heddle::heart

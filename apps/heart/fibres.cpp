@@ -2,15 +2,16 @@
 
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "../simulation/message_text.hpp"
 #include "diffusion.hpp"
+#include "heddle/assembly.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
-#include "heddle/operator.hpp"
 #include "heddle/tools/text.hpp"
 
 namespace heddle::heart {
@@ -59,8 +60,12 @@ std::vector<double> find_depth(const Model& model, const std::vector<Index>& fro
   Model even = model;
   even.diffusivity.assign(model.diffusivity.size(), {1, 1});
   even.fibre.assign(model.tetrahedron.size(), {1, 0, 0});
-  const MeshPattern pattern = simulation::make_pattern(model.vertices(), model.tetrahedron);
-  std::vector<double> values = diffusion_matrix(even, pattern);
+  const ElementPattern pattern = pattern_of(model);
+  Assembly<real<double>> assembly(pattern, parse_plan("CSR"));
+  assembly.assemble(diffusion_of_elements(even));
+  Operator<real<double>>& laplacian = assembly.matrix();
+  const Array<Offset> slot = slots_of_entries(laplacian.pattern());
+  const std::span<double> stored = laplacian.values_in_basis();
   std::vector<char> is_given(model.position.size());
   std::vector<double> depth(model.position.size()), b(model.position.size());
   for (const Index v : from) is_given[static_cast<std::size_t>(v)] = 1;
@@ -78,20 +83,16 @@ std::vector<double> find_depth(const Model& model, const std::vector<Index>& fro
     for (auto i = static_cast<std::size_t>(pattern.offsets[v]);
          i < static_cast<std::size_t>(pattern.offsets[v + 1]); ++i) {
       const auto column = static_cast<std::size_t>(pattern.column[i]);
+      double& value = stored[static_cast<std::size_t>(slot[i])];
       if (column == v) {
-        if (is_given[v] != 0) b[v] = values[i] * depth[v];
+        if (is_given[v] != 0) b[v] = value * depth[v];
       } else if (is_given[v] != 0 || is_given[column] != 0) {
-        if (is_given[v] == 0) b[v] -= values[i] * depth[column];
-        values[i] = 0;
+        if (is_given[v] == 0) b[v] -= value * depth[column];
+        value = 0;
       }
     }
   }
-  CsrView<real<double>> view;
-  view.rows = view.columns = model.vertices();
-  view.offsets = OffsetsView(pattern.offsets.data());
-  view.column = pattern.column.data();
-  view.values = values.data();
-  const Operator<real<double>> laplacian(view, parse_plan("CSR"));
+  laplacian.values_changed();
   ConjugateGradient<double> solver(laplacian, Jacobi<real<double>>(laplacian));
   const Report report = solver.solve(FieldView<const double>(b), FieldView<double>(depth));
   if (!report.solved()) {

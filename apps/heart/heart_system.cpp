@@ -8,6 +8,7 @@
 #include "../command/stopwatch.hpp"
 #include "../simulation/message_text.hpp"
 #include "diffusion.hpp"
+#include "heddle/assembly.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/vector_operations.hpp"
@@ -28,15 +29,14 @@ std::vector<double> sum_of(std::vector<double> values, const std::vector<double>
   return values;
 }
 
-Operator<Number> make_matrix(const MeshPattern& pattern, const std::vector<double>& values,
-                             const Plan& plan, const Device& device) {
-  CsrView<Number> view;
-  view.rows = view.columns = pattern.vertices();
-  view.offsets = OffsetsView(pattern.offsets.data());
-  view.column = pattern.column.data();
-  view.values = values.data();
-  view.device = device;
-  return Operator<Number>(view, plan);
+StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, const Plan& plan,
+                           const Device& device, const TimeCase& time) {
+  const std::vector<double> K = diffusion_of_elements(model);
+  const std::vector<double> mass = mass_of_elements(model, time.mass);
+  Assembly<Number> of_step(pattern, plan, device), of_before = of_step.another();
+  of_step.assemble(sum_of(mass, K, time.theta * time.step));
+  of_before.assemble(sum_of(mass, K, -(1 - time.theta) * time.step));
+  return {of_step.matrix(), of_before.matrix()};
 }
 
 /// Numbers in the basis of the rows.
@@ -56,24 +56,17 @@ void assign(Potential& field, const std::vector<double>& in_basis) {
 
 }  // namespace
 
-StepValues step_values(const Model& model, const MeshPattern& pattern, const TimeCase& time) {
-  const std::vector<double> K = diffusion_matrix(model, pattern);
-  const std::vector<double> mass = mass_matrix(model, pattern, time.mass);
-  return {sum_of(mass, K, time.theta * time.step), sum_of(mass, K, -(1 - time.theta) * time.step)};
-}
-
-HeartSystem::HeartSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
+HeartSystem::HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                          const Device& device, const SystemOptions& options, const Traces& traces)
-    : HeartSystem(model, pattern, step_values(model, pattern, options.time), plan, device, options,
+    : HeartSystem(model, step_matrices(model, pattern, plan, device, options.time), device, options,
                   traces) {}
 
-HeartSystem::HeartSystem(const Model& model, const MeshPattern& pattern, const StepValues& values,
-                         const Plan& plan, const Device& device, const SystemOptions& options,
-                         const Traces& traces)
+HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
+                         const SystemOptions& options, const Traces& traces)
     : device_(device),
       options_(options),
-      matrix_(make_matrix(pattern, values.implicit, plan, device)),
-      explicit_(matrix_, std::span<const double>(values.of_before)),
+      matrix_(std::move(matrices.of_step)),
+      explicit_(std::move(matrices.of_before)),
       cells_(model.membrane, ordered(model.region_of_vertex, *matrix_.row_basis()), device),
       of_vertices_(matrix_.rows(), device),
       potential_(matrix_.field()),

@@ -10,6 +10,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/element_pattern.hpp"
 #include "heddle/operator.hpp"
 #include "model.hpp"
 #include "passes.hpp"
@@ -46,12 +47,10 @@ struct SystemState {
   std::vector<double> membranes;
 };
 
-/// Of the two matrices of a step, for each entry of the pattern.
-struct StepValues {
-  std::vector<double> implicit;   // M + theta dt K
-  std::vector<double> of_before;  // M - (1 - theta) dt K
+struct StepMatrices {
+  Operator<Number> of_step;    // M + theta dt K
+  Operator<Number> of_before;  // M - (1 - theta) dt K
 };
-StepValues step_values(const Model& model, const MeshPattern& pattern, const TimeCase& time);
 
 class HeartSystem {
  public:
@@ -60,7 +59,7 @@ class HeartSystem {
 
   /// At rest at time 0. Nothing of the arguments is kept. Throws `Error` for a plan that does not
   /// suit or fit, as `MembraneCells` does, and (usage) for a time step above their largest.
-  HeartSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
+  HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
               const Device& device, const SystemOptions& options, const Traces& traces = {});
   HeartSystem(const HeartSystem&) = delete;
   HeartSystem& operator=(const HeartSystem&) = delete;
@@ -99,9 +98,8 @@ class HeartSystem {
 
  private:
   std::vector<double> in_mesh(const Potential& field) const;
-  HeartSystem(const Model& model, const MeshPattern& pattern, const StepValues& values,
-              const Plan& plan, const Device& device, const SystemOptions& options,
-              const Traces& traces);
+  HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
+              const SystemOptions& options, const Traces& traces);
   void place_traces(const Model& model, const Traces& traces);
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
@@ -116,8 +114,7 @@ class HeartSystem {
 
   Device device_;
   SystemOptions options_;
-  Operator<Number> matrix_;    // M + theta dt K
-  Operator<Number> explicit_;  // M - (1 - theta) dt K
+  Operator<Number> matrix_, explicit_;  // `of_step` and `of_before`
   MembraneCells cells_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Reduction<double> of_vertices_;

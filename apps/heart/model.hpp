@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "../mesh/solid_mesh.hpp"
-#include "../simulation/mesh_pattern.hpp"
+#include "../simulation/boundary.hpp"
 #include "case_file.hpp"
 #include "element_geometry.hpp"
 
 namespace heddle::heart {
 
-using simulation::MeshPattern;
 using simulation::Tetrahedron;
 
 /// mm2/ms: conductivity / (chi Cm).

@@ -12,6 +12,7 @@
 #include "../simulation/frame_writer.hpp"
 #include "../simulation/message_text.hpp"
 #include "activation.hpp"
+#include "diffusion.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/progress.hpp"
 #include "interruption.hpp"
@@ -114,7 +115,7 @@ class Run {
 
   void build(const Profiles& profiles) {
     if (progress_ != nullptr) progress_->report(-1, "building the matrix");
-    const MeshPattern pattern = simulation::make_pattern(model_.vertices(), model_.tetrahedron);
+    const ElementPattern pattern = pattern_of(model_);
     const PlanSubject subject{.pattern = pattern.view(),
                               .entry = "real",
                               .precision = "double",

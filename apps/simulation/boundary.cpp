@@ -18,7 +18,7 @@ Triangle sorted(Triangle triangle) {
 
 }  // namespace
 
-Boundary::Boundary(std::span<const std::array<Index, 4>> tetrahedra) {
+Boundary::Boundary(std::span<const Tetrahedron> tetrahedra) {
   std::vector<Face> faces;
   faces.reserve(tetrahedra.size() * 4);
   for (const auto& [a, b, c, d] : tetrahedra) {

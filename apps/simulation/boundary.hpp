@@ -10,13 +10,14 @@
 
 namespace heddle::simulation {
 
+using Tetrahedron = std::array<Index, 4>;
 using Triangle = std::array<Index, 3>;
 
 /// The faces that belong to one tetrahedron only, counterclockwise seen from outside, in an order
 /// that depends on their vertices alone.
 class Boundary {
  public:
-  explicit Boundary(std::span<const std::array<Index, 4>> tetrahedra);
+  explicit Boundary(std::span<const Tetrahedron> tetrahedra);
 
   const std::vector<Triangle>& triangles() const& { return triangles_; }
   std::vector<Triangle> triangles() && { return std::move(triangles_); }

@@ -8,48 +8,35 @@
 namespace heddle::heart::test {
 namespace {
 
-struct Matrices {
-  Tissue tissue;
-  MeshPattern pattern;
-
-  explicit Matrices(const json& of)
-      : tissue(of),
-        pattern(simulation::make_pattern(tissue.model.vertices(), tissue.model.tetrahedron)) {}
-
-  std::vector<double> row_sums(const std::vector<double>& values) const {
-    std::vector<double> sums;
-    for (std::size_t v = 0; v + 1 < pattern.offsets.size(); ++v) {
-      double sum = 0;
-      for (Offset i = pattern.offsets[v]; i < pattern.offsets[v + 1]; ++i) {
-        sum += values[static_cast<std::size_t>(i)];
-      }
-      sums.push_back(sum);
-    }
-    return sums;
+/// Sums of the rows of the matrix that elements of 16 numbers have, of a row for each vertex.
+std::vector<double> row_sums(const Model& model, const std::vector<double>& of_elements) {
+  std::vector<double> sums(model.position.size());
+  for (std::size_t i = 0; i < of_elements.size(); ++i) {
+    sums[static_cast<std::size_t>(model.tetrahedron[i / 16][i % 16 / 4])] += of_elements[i];
   }
-  double form(const std::vector<double>& values, const std::vector<double>& x) const {
-    double sum = 0;
-    for (std::size_t v = 0; v + 1 < pattern.offsets.size(); ++v) {
-      for (auto i = static_cast<std::size_t>(pattern.offsets[v]);
-           i < static_cast<std::size_t>(pattern.offsets[v + 1]); ++i) {
-        sum += x[v] * values[i] * x[static_cast<std::size_t>(pattern.column[i])];
-      }
-    }
-    return sum;
+  return sums;
+}
+
+/// x^T A x.
+double form(const Model& model, const std::vector<double>& of_elements,
+            const std::vector<double>& x) {
+  double sum = 0;
+  for (std::size_t i = 0; i < of_elements.size(); ++i) {
+    const std::array<double, 4> at = model.at_corners(i / 16, x);
+    sum += at[i % 16 / 4] * of_elements[i] * at[i % 4];
   }
-};
+  return sum;
+}
 
 json oblique() { return with(slab_case(), "/fibres", {{"direction", {1, 2, -1}}}); }
 
 TEST(HeartMass, HasTheVolumeOfTheTissue) {
   for (const char* split : {"six", "five"}) {
-    const Matrices of(with(slab_case(), "/mesh/split", split));
-    double volume = 0;
-    for (const double v : volumes(of.tissue.model)) volume += v;
-    EXPECT_NEAR(volume, 8, 1e-12);
-    const std::vector<double> full = mass_matrix(of.tissue.model, of.pattern, Mass::consistent);
-    const std::vector<double> lumped = mass_matrix(of.tissue.model, of.pattern, Mass::lumped);
-    const std::vector<double> of_full = of.row_sums(full), of_lumped = of.row_sums(lumped);
+    const Tissue tissue(with(slab_case(), "/mesh/split", split));
+    const Model& model = tissue.model;
+    const std::vector<double> full = mass_of_elements(model, Mass::consistent);
+    const std::vector<double> lumped = mass_of_elements(model, Mass::lumped);
+    const std::vector<double> of_full = row_sums(model, full), of_lumped = row_sums(model, lumped);
     double sum = 0;
     for (std::size_t v = 0; v < of_full.size(); ++v) {
       EXPECT_NEAR(of_full[v], of_lumped[v], 1e-15);
@@ -58,23 +45,24 @@ TEST(HeartMass, HasTheVolumeOfTheTissue) {
     EXPECT_NEAR(sum, 8, 1e-12);
     // Of x^2 on [0, 4] x [0, 2] x [0, 1]: the consistent mass is exact for linear functions.
     std::vector<double> x;
-    for (const Point& p : of.tissue.model.position) x.push_back(p[0]);
-    EXPECT_NEAR(of.form(full, x), 2 * 64.0 / 3, 1e-11);
-    EXPECT_GT(of.form(lumped, x), 2 * 64.0 / 3 + 0.1);
+    for (const Point& p : model.position) x.push_back(p[0]);
+    EXPECT_NEAR(form(model, full, x), 2 * 64.0 / 3, 1e-11);
+    EXPECT_GT(form(model, lumped, x), 2 * 64.0 / 3 + 0.1);
   }
 }
 
 TEST(HeartDiffusion, IsExactForLinearPotentials) {
-  const Matrices of(oblique());
-  const std::vector<double> K = diffusion_matrix(of.tissue.model, of.pattern);
-  for (const double sum : of.row_sums(K)) EXPECT_NEAR(sum, 0, 1e-15);
+  const Tissue tissue(oblique());
+  const Model& model = tissue.model;
+  const std::vector<double> K = diffusion_of_elements(model);
+  for (const double sum : row_sums(model, K)) EXPECT_NEAR(sum, 0, 1e-15);
   const Point slope = {0.3, -0.7, 1.1};
   std::vector<double> values;
-  for (const Point& p : of.tissue.model.position) values.push_back(points::dot(slope, p));
+  for (const Point& p : model.position) values.push_back(points::dot(slope, p));
   const double along = (0.3 - 1.4 - 1.1) / std::sqrt(6.0);
   const double square = points::dot(slope, slope);
   const double expected = 8 * (0.02 * square + (0.1 - 0.02) * along * along);
-  EXPECT_NEAR(of.form(K, values), expected, 1e-12 * expected);
+  EXPECT_NEAR(form(model, K, values), expected, 1e-12 * expected);
 }
 
 /// The root of the mean square of the error, at the end, of cos(pi x / 4) cos(pi y / 2), which dies

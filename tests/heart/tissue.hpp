@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../../apps/heart/diffusion.hpp"
 #include "../../apps/heart/heart_system.hpp"
 #include "../../apps/heart/model.hpp"
 #include "heddle/plan.hpp"
@@ -59,9 +60,8 @@ struct Simulation {
 
   Simulation(const Model& model, const Case& given, const Traces& traces = {},
              const char* plan = "CSR", const Device& device = Device::cpu())
-      : system(model, simulation::make_pattern(model.vertices(), model.tetrahedron),
-               parse_plan(plan), device, {given.time, given.solver, given.activation_threshold},
-               traces) {}
+      : system(model, pattern_of(model), parse_plan(plan), device,
+               {given.time, given.solver, given.activation_threshold}, traces) {}
   explicit Simulation(const Tissue& tissue, const char* plan = "CSR",
                       const Device& device = Device::cpu())
       : Simulation(tissue.model, tissue.given, tissue.traces, plan, device) {}
