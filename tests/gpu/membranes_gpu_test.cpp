@@ -1,11 +1,10 @@
 // The cells of heddle-heart on a GPU, beside those of a CPU.
-#include <cuda_runtime_api.h>
-
 #include <cmath>
+#include <cstdint>
 #include <random>
+#include <vector>
 
 #include "heddle/array.hpp"
-#include "heddle/cuda_call.hpp"
 #include "membrane_cells.hpp"
 #include "support/gpu.hpp"
 
@@ -123,27 +122,22 @@ TEST_F(MembranesOnGpu, RepeatsItsBitsAndItsState) {
 /// A step allocates and waits for nothing, and a recorded one reads the time anew.
 TEST_F(MembranesOnGpu, AStepCanBeRecorded) {
   Tissue plain(5000, device), recorded(5000, device);
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  const Device with_stream = Device::cuda(device.stream().gpu, stream);
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-  recorded.cells.advance(recorded.V.data(), recorded.time.data(), 0.02, with_stream.stream());
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  cudaGraphExec_t launchable = nullptr;
-  ASSERT_EQ(cudaGraphInstantiate(&launchable, graph, 0), cudaSuccess);
+  const OwnStream stream;
+  const Device with_stream = Device::cuda(device.stream().gpu, stream.get());
+  device.synchronize();
+  const OwnGraph graph(stream.get(), [&] {
+    recorded.cells.advance(recorded.V.data(), recorded.time.data(), 0.02, with_stream.stream());
+  });
+  EXPECT_EQ(graph.nodes(), 5U);  // a kernel a region
   for (int k = 0; k < 100; ++k) {
     recorded.set_time(k * 0.02);
     device.synchronize();
-    ASSERT_EQ(cudaGraphLaunch(launchable, stream), cudaSuccess);
+    graph.launch(stream.get());
     with_stream.synchronize();
   }
   plain.run(100, 0.02);
   EXPECT_EQ(recorded.V.to_host(), plain.V.to_host());
   EXPECT_EQ(recorded.cells.state(), plain.cells.state());
-  cudaGraphExecDestroy(launchable);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
 }
 
 }  // namespace
