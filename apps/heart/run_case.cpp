@@ -260,8 +260,10 @@ class Run {
       if (options_.activation) write_activation(*options_.activation, model_, activation);
       if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     }
-    outcome_.steps = system_->steps();
     outcome_.solves = system_->record();
+    // A GPU may have gone on behind a solve that failed.
+    const long long failed = outcome_.solves.failed_step;
+    outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
     outcome_.times.output += watch.seconds();
     outcome_.times.steps = system_->times;
   }
