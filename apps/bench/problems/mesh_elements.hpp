@@ -32,15 +32,15 @@ struct MeshKernel<real<double>> {
     return volume[e] * (a == b ? 0.1 : 0.05);
   }
   HEDDLE_INLINE double product(Offset e, int a, int b) const {
-    const double* const g = gradient + 12 * e + 3 * a;
-    const double* const h = gradient + 12 * e + 3 * b;
+    const double* const g = gradient + 3 * (4 * e + a);
+    const double* const h = gradient + 3 * (4 * e + b);
     return g[0] * h[0] + g[1] * h[1] + g[2] * h[2];
   }
   HEDDLE_INLINE real<double> entry(Offset e, int a, int b) const {
     return {{mass(e, a, b) + volume[e] * product(e, a, b)}};
   }
   HEDDLE_INLINE small_vector<double, 1> vector(Offset e, int a) const {
-    return {{volume[e] * gradient[12 * e + 3 * a]}};
+    return {{volume[e] * gradient[3 * (4 * e + a)]}};
   }
 };
 
@@ -53,8 +53,8 @@ struct MeshKernel<block<double, 3, 3>> {
 
   HEDDLE_INLINE block<double, 3, 3> entry(Offset e, int a, int b) const {
     const MeshKernel<real<double>> scalar{gradient, volume};
-    const double* const g = gradient + 12 * e + 3 * a;
-    const double* const h = gradient + 12 * e + 3 * b;
+    const double* const g = gradient + 3 * (4 * e + a);
+    const double* const h = gradient + 3 * (4 * e + b);
     const double V = volume[e];
     const double on_diagonal = scalar.mass(e, a, b) + V * scalar.product(e, a, b);
     block<double, 3, 3> K;
@@ -66,7 +66,7 @@ struct MeshKernel<block<double, 3, 3>> {
     return K;
   }
   HEDDLE_INLINE small_vector<double, 3> vector(Offset e, int a) const {
-    const double* const g = gradient + 12 * e + 3 * a;
+    const double* const g = gradient + 3 * (4 * e + a);
     return {{volume[e] * g[0], volume[e] * g[1], volume[e] * g[2]}};
   }
 };

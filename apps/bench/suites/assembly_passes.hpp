@@ -71,7 +71,7 @@ struct ScatterAdd {
     for (int a = 0; a < 4; ++a) {
       for (int b = 0; b < 4; ++b) {
         const E entry = kernel.entry(e, a, b);
-        const Offset at = slot[16 * e + 4 * a + b];
+        const Offset at = slot[4 * (4 * e + a) + b];
         for (int k = 0; k < E::components; ++k) {
           add_to(stored + matrix.index(at, k), entry.component[k]);
         }

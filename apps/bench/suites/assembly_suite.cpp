@@ -67,7 +67,7 @@ Record measured(Session& session, Record record, const std::vector<Way>& ways) {
     record.candidates.push_back(std::move(candidate));
     if (!is_right) continue;
     timed.push_back(i);
-    runs.push_back([&device, queue = ways[i].queue] { return seconds_of(device, queue); });
+    runs.emplace_back([&device, queue = ways[i].queue] { return seconds_of(device, queue); });
   }
   InterleaveOptions options;
   options.repetitions = session.settings().repetitions;
@@ -148,8 +148,8 @@ class AssemblySuite {
         slots_(slots_of_entries(assembly_.matrix().pattern()).to_host()),
         gradient_(on_device(mesh_.gradient, device_)),
         volume_(on_device(mesh_.volume, device_)),
-        matrices_(static_cast<std::size_t>(16 * K * mesh_.elements()), device_),
-        vectors_(static_cast<std::size_t>(4 * R * mesh_.elements()), device_),
+        matrices_(static_cast<std::size_t>(16 * mesh_.elements() * K), device_),
+        vectors_(static_cast<std::size_t>(4 * mesh_.elements() * R), device_),
         field_(assembly_.matrix().field()) {
     list_slots();
   }
@@ -279,7 +279,7 @@ class AssemblySuite {
       assembly_.assemble_vector(vectors_.span(), field_.view());
     };
     const Queue by_kernel = [this](const Stream&) { assemble(assembly_, kernel(), field_.view()); };
-    session_.add(measured(session_, record("vector", bytes_of_elements() + mesh_.nodes * R * 8LL),
+    session_.add(measured(session_, record("vector", bytes_of_elements() + 8LL * mesh_.nodes * R),
                           {{Role::natural, "Heddle", "element values", from_values},
                            {Role::chosen, "Heddle", "kernel", by_kernel}}));
   }
