@@ -10,12 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "boundary.hpp"
 #include "elastic_system.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::elastic::test {
 
+using simulation::Boundary;
+using simulation::Triangle;
 using Vector = Eigen::Vector3d;
 
 inline Vector vector(const Point& p) { return {p[0], p[1], p[2]}; }
