@@ -32,7 +32,7 @@ struct NewtonElements {
 };
 
 /// Cells at the end of the step for the potential as it is.
-struct CellPass {
+struct CondensedCellPass {
   Offset count;
   NewtonElements elements;
   CellRates cell;
@@ -84,7 +84,7 @@ struct TangentKernel {
 };
 
 /// `for_each_on`, `assemble_with` and `assemble_vector_with`.
-void run(const CellPass& pass, const Stream& stream);
+void run(const CondensedCellPass& pass, const Stream& stream);
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel);
 void assemble(const Assembly<real<double>>& tangent, const TangentKernel& kernel,
               const FieldView<double>& residual);

@@ -99,10 +99,10 @@ TangentKernel NewtonScheme::kernel() const {
 
 /// R, and what K is made of.
 void NewtonScheme::linearize() {
-  run(CellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
-               potential_.scalars().data(), before_.scalars().data(), stimulus_.scalars().data(),
-               recovery_before_.data(), recovery_.data(), source_.data(), tangent_.data(),
-               slope_.data()},
+  run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
+                        potential_.scalars().data(), before_.scalars().data(),
+                        stimulus_.scalars().data(), recovery_before_.data(), recovery_.data(),
+                        source_.data(), tangent_.data(), slope_.data()},
       device_.stream());
   assemble(assembly_, kernel(), residual_.view());
 }
