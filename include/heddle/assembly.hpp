@@ -42,15 +42,23 @@ struct GivenElementValues {
   ElementNumbering numbering;
   const S* data;
 
-  HEDDLE_INLINE T at(Offset place) const {
+  HEDDLE_INLINE T load(Offset place) const {
     T value;
     for (int k = 0; k < T::components; ++k) {
       value.component[k] = data[place + k * numbering.stride()];
     }
     return value;
   }
-  HEDDLE_INLINE T entry(Offset e, int a, int b) const { return at(numbering.place(e, a, b)); }
-  HEDDLE_INLINE T vector(Offset e, int a) const { return at(numbering.place(e, a)); }
+  HEDDLE_INLINE T entry(Offset e, int a, int b) const { return load(numbering.place(e, a, b)); }
+  HEDDLE_INLINE T vector(Offset e, int a) const { return load(numbering.place(e, a)); }
+};
+
+/// Entries of elements whose codes count them in the array.
+template <class E>
+struct CountedElementEntries {
+  const stored_scalar_t<E>* data;
+
+  HEDDLE_INLINE E at(unsigned term) const { return PackedValues<E>{data}(term, 0); }
 };
 
 /// The pass over slots.
@@ -61,16 +69,20 @@ struct AssembleEntries {
   Kernel kernel;
   EntryWriter<E> matrix;
 
+  HEDDLE_INLINE auto term(unsigned code) const {
+    if constexpr (requires { kernel.at(code); }) {
+      return kernel.at(code);
+    } else {
+      return kernel.entry(lists.code.element_of_term(code), lists.code.first_of_term(code),
+                          lists.code.last(code));
+    }
+  }
   HEDDLE_INLINE void operator()(Offset slot) const {
     const unsigned first = lists.first_term[slot], end = lists.first_term[slot + 1];
     if (first == end) return;
-    using Sum = std::remove_cvref_t<decltype(kernel.entry(Offset(), 0, 0))>;
+    using Sum = std::remove_cvref_t<decltype(term(0))>;
     Sum sum{};
-    for (unsigned at = first; at < end; ++at) {
-      const unsigned term = lists.term[at];
-      sum = sum_of_two(sum, kernel.entry(lists.code.element_of_term(term),
-                                         lists.code.first_of_term(term), lists.code.last(term)));
-    }
+    for (unsigned at = first; at < end; ++at) sum = sum_of_two(sum, term(lists.term[at]));
     if constexpr (requires { kernel.finish(sum, EntryPlace()); }) {
       matrix.store(slot, kernel.finish(sum, EntryPlace{slot, lists.row[slot], lists.column[slot]}));
     } else {
@@ -165,6 +177,8 @@ class HEDDLE_EXPORT Assembly {
         detail::sum_entries_on_gpu<scalar>(lists(), numbering, element_values, rule,
                                            matrix_.values_in_basis().data(), stream());
       }
+    } else if (numbering.is_by_code(lists().code)) {
+      run_on_cpu(entry_pass(detail::CountedElementEntries<E>{element_values.data()}));
     } else {
       using Given = detail::GivenElementValues<E, scalar>;
       run_on_cpu(entry_pass(Given{numbering, element_values.data()}));

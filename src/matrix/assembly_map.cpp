@@ -174,7 +174,9 @@ void sum_entries_on_gpu(const AssemblyLists& lists, const ElementNumbering& numb
                         const Stream& stream) {
   with_values_on_gpu(from, stream, [&](const S* values) {
     if constexpr (has_cuda) {
-      cuda::sum(EntrySums<S>{lists, numbering, values, to_slot, to}, to_slot.slots, stream);
+      cuda::sum(
+          EntrySums<S>{lists, numbering, numbering.is_by_code(lists.code), values, to_slot, to},
+          to_slot.slots, stream);
     }
   });
 }

@@ -12,20 +12,22 @@ template <class S>
 struct EntrySums {
   AssemblyLists lists;
   ElementNumbering numbering;
+  bool by_code;  // ElementNumbering::is_by_code
   const S* from;
   SlotRule to_slot;
   S* to;
 
+  HEDDLE_INLINE Offset place(unsigned term) const {
+    if (by_code) return Offset(term) * numbering.components;
+    return numbering.place(lists.code.element_of_term(term), lists.code.first_of_term(term),
+                           lists.code.last(term));
+  }
   HEDDLE_INLINE void operator()(Offset slot, int k) const {
     const unsigned first = lists.first_term[slot], end = lists.first_term[slot + 1];
     if (first == end) return;
     const S* const plane = from + k * numbering.stride();
     S sum = 0;
-    for (unsigned at = first; at < end; ++at) {
-      const unsigned term = lists.term[at];
-      sum += plane[numbering.place(lists.code.element_of_term(term), lists.code.first_of_term(term),
-                                   lists.code.last(term))];
-    }
+    for (unsigned at = first; at < end; ++at) sum += plane[place(lists.term[at])];
     const auto lane = static_cast<int>(slot % to_slot.C);
     to[to_slot(slot - lane, lane, k)] = sum;
   }

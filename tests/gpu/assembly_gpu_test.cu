@@ -116,7 +116,6 @@ void expect_as_on_cpu(const Device& device) {
 TEST_F(AssemblyOnGpu, SumsReals) {
   expect_as_on_cpu<real<float>>(device);
   expect_as_on_cpu<real<double>>(device);
-  expect_as_on_cpu<real<double, 3>>(device);
 }
 TEST_F(AssemblyOnGpu, SumsComplexNumbers) {
   expect_as_on_cpu<complex<float>>(device);

@@ -30,6 +30,11 @@ struct HEDDLE_EXPORT ElementNumbering {
   ElementOrder order;
   int components;
 
+  /// Whether codes of corners count the numbers of the array: those of elements of 2, 4, 8, ...
+  /// corners.
+  bool is_by_code(const CornerCode& code) const {
+    return order == ElementOrder::by_element && first_node == nullptr && most == 1 << code.bits;
+  }
   /// Component k is at place + k * stride().
   HEDDLE_INLINE Offset stride() const { return order == ElementOrder::planes ? elements : 1; }
   HEDDLE_INLINE Offset place(Offset e, int a) const {
