@@ -191,8 +191,13 @@ long long steps_of(const CaseObject& object, const char* key, double step) {
 }
 
 TimeCase read_time(const CaseObject& object) {
-  object.check_keys({"step", "end", "splitting", "theta", "mass"});
   TimeCase time;
+  if (object.has("scheme") && object.text_of("scheme", {"splitting", "newton"}) == "newton") {
+    object.check_keys({"step", "end", "scheme"});
+    time.scheme = Scheme::newton;
+  } else {
+    object.check_keys({"step", "end", "scheme", "splitting", "theta", "mass"});
+  }
   time.step = quantity(object, "step", step_range);
   time.steps = steps_of(object, "end", time.step);
   if (object.has("splitting") && object.text_of("splitting", {"godunov", "strang"}) == "strang") {

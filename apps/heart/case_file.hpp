@@ -54,6 +54,7 @@ struct StimulusCase {
   long long count = 1;
 };
 
+enum class Scheme { splitting, newton };
 enum class Splitting { godunov, strang };
 enum class Mass { consistent, lumped };
 enum class Guess { last, extrapolated };
@@ -61,6 +62,8 @@ enum class Guess { last, extrapolated };
 struct TimeCase {
   double step = 0;
   long long steps = 0;
+  Scheme scheme = Scheme::splitting;
+  // Of splitting alone.
   Splitting splitting = Splitting::godunov;
   double theta = 0.5;
   Mass mass = Mass::consistent;

@@ -63,7 +63,8 @@ HeartSystem::HeartSystem(const Model& model, const ElementPattern& pattern, cons
 
 HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
                          const SystemOptions& options, const Traces& traces)
-    : device_(device),
+    : TissueSystem(options.time.step),
+      device_(device),
       options_(options),
       matrix_(std::move(matrices.of_step)),
       explicit_(std::move(matrices.of_before)),
@@ -126,7 +127,7 @@ void HeartSystem::place_traces(const Model& model, const Traces& traces) {
 
 void HeartSystem::set_clock() {
   const double now = time();
-  const Clock clock{now, now + options_.time.step / 2, steps_};
+  const Clock clock{now, now + step_ / 2, steps_};
   detail::copy_bytes(clock_.data(), &clock, sizeof clock, device_.stream());
 }
 
@@ -175,16 +176,16 @@ void HeartSystem::queue_traces() {
 
 void HeartSystem::queue_end_of_step() {
   const Stream& stream = device_.stream();
-  run(ActivationPass{matrix_.rows(), clock_.data(), record_there_.data(), options_.time.step,
+  run(ActivationPass{matrix_.rows(), clock_.data(), record_there_.data(), step_,
                      options_.activation_threshold, potential_.scalars().data(),
                      before_step_.scalars().data(), activation_.scalars().data()},
       stream);
   queue_traces();
-  run(ClockPass{1, clock_.data(), options_.time.step}, stream);
+  run(ClockPass{1, clock_.data(), step_}, stream);
 }
 
 void HeartSystem::take_step() {
-  const double step = options_.time.step;
+  const double step = step_;
   const Clock* const clock = clock_.data();
   const bool on_gpu = device_.on_gpu();
   const auto timed = [&](double& total, const auto& work) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "../command/output_path.hpp"
@@ -16,6 +17,7 @@
 #include "heddle/error.hpp"
 #include "heddle/tools/progress.hpp"
 #include "interruption.hpp"
+#include "newton_system.hpp"
 #include "restart_file.hpp"
 #include "trace_file.hpp"
 
@@ -78,6 +80,11 @@ void check_case_fits(const RunOptions& options, const Case& given) {
     throw Error(ErrorKind::usage, given.path + " has a slab as mesh already; leave out " +
                                       simulation::printable(options.mesh));
   }
+  if (given.time.scheme == Scheme::newton && (options.restart || options.resume)) {
+    throw Error(ErrorKind::usage,
+                "the scheme newton keeps no states; leave out --restart, "
+                "--restart-every and --resume");
+  }
   if (options.traces && given.points.empty() && given.electrodes.empty()) {
     throw Error(ErrorKind::usage,
                 "--traces: " + given.path + " has neither points nor electrodes to follow");
@@ -134,20 +141,29 @@ class Run {
     const SystemOptions settings{.time = outcome_.given.time,
                                  .solver = outcome_.given.solver,
                                  .activation_threshold = outcome_.given.activation_threshold};
+    const bool is_newton = outcome_.given.time.scheme == Scheme::newton;
     outcome_.choice = choose(profiles);
     options_.profile.build(
         outcome_.choice,
         [&](const Plan& plan) {
           system_.reset();
-          system_.emplace(model_, pattern, plan, device_, settings, traces_);
+          if (is_newton) {
+            system_ =
+                std::make_unique<NewtonSystem>(model_, plan, device_, outcome_.given, traces_);
+          } else {
+            auto made =
+                std::make_unique<HeartSystem>(model_, pattern, plan, device_, settings, traces_);
+            splitting_ = made.get();
+            system_ = std::move(made);
+          }
         },
         [&] { return choose(Profiles()); });
     outcome_.entries = pattern.entries();
     outcome_.memory = system_->matrix().memory();
-    outcome_.membranes = system_->membranes().description();
-    outcome_.largest_step = system_->membranes().largest_step();
+    outcome_.membranes = system_->description();
+    outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
-      fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);
+      fingerprint_ = fingerprint_of(model_, *splitting_, outcome_.given);
     }
     if (options_.resume) resume();
   }
@@ -184,7 +200,7 @@ class Run {
                                         " ms, and the case ends at " +
                                         simulation::shortest(outcome_.given.time.end()) + " ms");
     }
-    system_->set_state(state);
+    splitting_->set_state(state);
     outcome_.first_step = kept_at_ = state.steps;
   }
 
@@ -221,7 +237,7 @@ class Run {
                                   failed ? record.failed_status : Status::not_finite);
   }
 
-  std::vector<FrameArray> frame() const {
+  std::vector<FrameArray> frame() {
     return {{"potential", FrameArray::Of::vertices, system_->potential().view()}};
   }
 
@@ -234,7 +250,7 @@ class Run {
 
   void keep_state() {
     const cli::Stopwatch watch;
-    write_restart(*options_.restart, system_->state(), fingerprint_);
+    write_restart(*options_.restart, splitting_->state(), fingerprint_);
     kept_at_ = system_->steps();
     ++outcome_.states_kept;
     outcome_.times.output += watch.seconds();
@@ -261,6 +277,7 @@ class Run {
       if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     }
     outcome_.solves = system_->record();
+    outcome_.newton_iterations = system_->newton_iterations();
     // A GPU may have gone on behind a solve that failed.
     const long long failed = outcome_.solves.failed_step;
     outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
@@ -282,7 +299,8 @@ class Run {
   Outcome& outcome_;
   Progress* progress_;
   Traces traces_;
-  std::optional<HeartSystem> system_;
+  std::unique_ptr<TissueSystem> system_;
+  HeartSystem* splitting_ = nullptr;  // the same, where it is one
   std::optional<simulation::FrameWriter> writer_;
   TraceTable table_;
   std::uint64_t fingerprint_ = 0;
@@ -295,7 +313,7 @@ std::string failure_text(const Failure& failure) {
   const std::string vertex = "vertex " + std::to_string(failure.vertex + 1) + " of the mesh";
   const std::string when = "at " + simulation::shortest(failure.time) + " ms ";
   if (!failure.is_finite) return when + "the potential is not finite, at first at " + vertex;
-  return when + "the diffusion was not solved: " + std::string(name(failure.status)) +
+  return when + "the step was not solved: " + std::string(name(failure.status)) +
          "; the potential is largest at " + vertex;
 }
 

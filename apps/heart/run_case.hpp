@@ -64,6 +64,7 @@ struct Outcome {
   MemoryUse memory;
   bool on_gpu = false;
   SolveRecord solves;
+  long long newton_iterations = 0;
   long long first_step = 0;  // of this run, which may be resumed
   long long steps = 0;       // taken since time 0
   long long frames = 0;
@@ -76,6 +77,8 @@ struct Outcome {
   PhaseTimes times;
   double wall = 0;
 
+  /// Whether times of steps are taken apart.
+  bool has_parts() const { return !on_gpu && given.time.scheme == Scheme::splitting; }
   double time() const { return static_cast<double>(steps) * given.time.step; }
 };
 

@@ -39,7 +39,7 @@ double iterations_a_step(const Outcome& outcome) {
 ordered_json times_of(const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
   const auto of_cpu = [&](double seconds) {
-    return outcome.on_gpu ? ordered_json() : ordered_json(seconds);
+    return outcome.has_parts() ? ordered_json(seconds) : ordered_json();
   };
   return {{"read", times.read},
           {"setup", times.setup},
@@ -75,9 +75,14 @@ void print_written(const RunOptions& options, const Outcome& outcome) {
 
 void print_steps(const Outcome& outcome) {
   const TimeCase& time = outcome.given.time;
-  std::printf("scheme     %s splitting, theta %g, %s mass, %s steps of %g ms\n",
-              name(time.splitting), time.theta, name(time.mass), readable_count(time.steps).c_str(),
-              time.step);
+  if (time.scheme == Scheme::newton) {
+    std::printf("scheme     backward Euler, %s iterations of Newton's method, ",
+                readable_count(outcome.newton_iterations).c_str());
+  } else {
+    std::printf("scheme     %s splitting, theta %g, %s mass, ", name(time.splitting), time.theta,
+                name(time.mass));
+  }
+  std::printf("%s steps of %g ms\n", readable_count(time.steps).c_str(), time.step);
   std::printf("status     %s at %g ms after %s iterations (%.1f a step)\n",
               status_of(outcome).c_str(), outcome.time(),
               readable_count(outcome.solves.iterations).c_str(), iterations_a_step(outcome));
@@ -121,15 +126,20 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["plan_reason"] = outcome.choice.reason;
   json["memory"] = outcome.memory.total();
   json["membranes"] = outcome.membranes;
-  json["largest_step"] = outcome.largest_step;
-  json["splitting"] = name(time.splitting);
-  json["theta"] = time.theta;
-  json["mass"] = name(time.mass);
+  json["largest_step"] = number_or_null(outcome.largest_step);
+  json["scheme"] = time.scheme == Scheme::newton ? "newton" : "splitting";
+  if (time.scheme == Scheme::newton) {
+    json["newton_iterations"] = outcome.newton_iterations;
+  } else {
+    json["splitting"] = name(time.splitting);
+    json["theta"] = time.theta;
+    json["mass"] = name(time.mass);
+    json["guess"] = name(outcome.given.solver.guess);
+  }
   json["time_step"] = time.step;
   json["first_step"] = outcome.first_step;
   json["steps"] = outcome.steps;
   json["time"] = outcome.time();
-  json["guess"] = name(outcome.given.solver.guess);
   json["tolerance"] = outcome.given.solver.tolerance;
   json["iterations"] = outcome.solves.iterations;
   json["iterations_a_step"] = iterations_a_step(outcome);
@@ -174,7 +184,7 @@ void print(const RunOptions& options, const Outcome& outcome) {
   std::printf("memory     %s\n", to_string(outcome.memory).c_str());
   print_steps(outcome);
   std::string parts;
-  if (!outcome.on_gpu) {
+  if (outcome.has_parts()) {
     parts = " (membranes " + readable_seconds(times.steps.membranes) + ", iterations " +
             readable_seconds(times.steps.iterate) + ", vectors " +
             readable_seconds(times.steps.fields) + ")";

@@ -137,6 +137,38 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
             "heddle-heart: s: the state is none of heddle-heart's, or one of another version\n");
 }
 
+TEST_F(CommandHeart, TakesNewtonsScheme) {
+  json of = small();
+  of["regions"][0]["membrane"]["parameters"] = {{"t_scale", 4}};
+  of["points"] = {{"a", {1.5, 0.5, 0.5}}, {"b", {3, 1.5, 0.5}}};
+  of["time"] = {{"step", 0.05}, {"end", 25}};
+  const json split = tissue(of, {"--json"}).json();
+  of["time"]["scheme"] = "newton";
+  const Result result = tissue(of, {"--json", "--traces", "t.csv", "--output", "w.pvd"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const json report = result.json();
+  EXPECT_EQ(report["scheme"], "newton");
+  EXPECT_GE(report["newton_iterations"], 500);
+  EXPECT_EQ(report["largest_step"], nullptr);
+  EXPECT_FALSE(report.contains("theta"));
+  EXPECT_EQ(report["frames"], 6);
+  const std::string traces = text_of("t.csv");
+  EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 502);
+  for (int i = 0; i < 2; ++i) {
+    const double time = report["points"][i]["activation"], other = split["points"][i]["activation"];
+    EXPECT_NEAR(time, other, 0.15 * other);
+  }
+  EXPECT_EQ(tissue(of, {"--restart", "s"}).error,
+            "heddle-heart: the scheme newton keeps no states; leave out --restart, "
+            "--restart-every and --resume\n");
+  of["regions"][0]["membrane"] = {{"model", "fitzhugh-nagumo"}};
+  EXPECT_EQ(tissue(of).error,
+            "heddle-heart: the scheme newton takes tissue of one region of aliev-panfilov cells\n");
+  of["time"]["theta"] = 1;
+  EXPECT_EQ(tissue(of).error,
+            "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme\n");
+}
+
 TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {
   folder.write("case.json",
                changed(changed(small(), "/time/end", 50000), "/output_every", 1000).dump());
@@ -158,7 +190,7 @@ TEST_F(CommandHeart, EndsWhereASolveFails) {
   const Result result =
       tissue(of, {"--output", "w.pvd", "--activation", "a.vtu", "--traces", "t.csv", "--json"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_EQ(result.error.find("heddle-heart: at 0.05 ms the diffusion was not solved: iteration "
+  EXPECT_EQ(result.error.find("heddle-heart: at 0.05 ms the step was not solved: iteration "
                               "limit; the potential is largest at vertex "),
             0U)
       << result.error;

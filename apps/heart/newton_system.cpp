@@ -1,0 +1,122 @@
+#include "newton_system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <variant>
+
+#include "../command/stopwatch.hpp"
+#include "heddle/error.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::heart {
+
+namespace newton_system {
+namespace {
+
+AlievPanfilov cell_of(const Model& model) {
+  if (model.membrane.size() == 1) {
+    const AnyModel cell = model_of(model.membrane.front());
+    if (const auto* const found = std::get_if<AlievPanfilov>(&cell)) return *found;
+  }
+  throw Error(ErrorKind::usage,
+              "the scheme newton takes tissue of one region of aliev-panfilov cells");
+}
+
+NewtonOptions options_of(const Case& given) {
+  return {.step = given.time.step, .solver_tolerance = given.solver.tolerance};
+}
+
+}  // namespace
+}  // namespace newton_system
+
+NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& device,
+                           const Case& given, const Traces& traces)
+    : TissueSystem(given.time.step),
+      model_(model),
+      traces_(traces),
+      threshold_(given.activation_threshold),
+      scheme_({model.position, model.tetrahedron, model.fibre, model.diffusivity.front().across,
+               model.diffusivity.front().along},
+              newton_system::cell_of(model), plan, device, newton_system::options_of(given)),
+      potential_(scheme_.potential()),
+      activation_(potential_.size(), std::numeric_limits<double>::quiet_NaN()),
+      field_(matrix().field()) {}
+
+std::string NewtonSystem::description() const {
+  return std::string(AlievPanfilov::name) + ": " + std::to_string(model_.elements()) +
+         " cells, one in the middle of each tetrahedron";
+}
+
+double NewtonSystem::largest_step() const { return std::numeric_limits<double>::infinity(); }
+
+/// Those that act in the step to come.
+void NewtonSystem::set_stimuli() {
+  std::uint32_t acting = 0;
+  for (std::size_t k = 0; k < model_.stimuli.size(); ++k) {
+    if (model_.stimuli[k].acts(time(), step_)) acting |= 1U << k;
+  }
+  if (acting == acting_) return;
+  acting_ = acting;
+  std::vector<double> current(potential_.size());
+  for (std::size_t v = 0; v < current.size(); ++v) {
+    for (std::size_t k = 0; k < model_.stimuli.size(); ++k) {
+      const bool acts = (model_.stimuli_of_vertex[v] & acting & 1U << k) != 0;
+      if (acts) current[v] += model_.stimuli[k].amplitude;
+    }
+  }
+  scheme_.set_stimulus(current);
+}
+
+std::vector<double> NewtonSystem::traces_of(const std::vector<double>& potential) const {
+  std::vector<double> values;
+  for (const Place& probe : traces_.probes) values.push_back(probe.of(potential));
+  for (const std::vector<double>& weights : traces_.electrodes) {
+    values.push_back(std::inner_product(weights.begin(), weights.end(), potential.begin(), 0.0));
+  }
+  return values;
+}
+
+/// As `ActivationPass`.
+void NewtonSystem::note_activation(const std::vector<double>& potential) {
+  for (std::size_t v = 0; v < potential.size(); ++v) {
+    const double from = potential_[v], to = potential[v];
+    if (std::isnan(activation_[v]) && from < threshold_ && to >= threshold_) {
+      activation_[v] = time() + step_ * ((threshold_ - from) / (to - from));
+    }
+  }
+}
+
+void NewtonSystem::advance(long long count) {
+  const cli::Stopwatch watch;
+  rows_.clear();
+  for (long long i = 0; i < count && record_.failed_step < 0; ++i) {
+    set_stimuli();
+    const NewtonStep step = scheme_.advance();
+    newton_iterations_ += static_cast<long long>(step.residual.size()) - 1;
+    const double last = step.residual.back(), first = step.residual.front();
+    const Status status = step.converged        ? Status::converged
+                          : std::isfinite(last) ? Status::stagnated
+                                                : Status::not_finite;
+    record_.add(steps_, status, step.solver_iterations, first > 0 ? last / first : 0);
+    std::vector<double> potential = scheme_.potential();
+    if (step.converged) note_activation(potential);
+    potential_ = std::move(potential);
+    rows_.push_back(traces_of(potential_));
+    ++steps_;
+  }
+  times.all += watch.seconds();
+}
+
+bool NewtonSystem::is_finite() {
+  return std::all_of(potential_.begin(), potential_.end(),
+                     [](double v) { return std::isfinite(v); });
+}
+
+const Potential& NewtonSystem::potential() {
+  permute<double>(FieldView<const double>(potential_), field_.view(), 1, field_.stream());
+  return field_;
+}
+
+}  // namespace heddle::heart
