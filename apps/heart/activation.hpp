@@ -1,4 +1,4 @@
-// What times of activation tell: how fast the wave ran, and pictures of it.
+// Times of activation: the speed of the wave that they give, files and pictures.
 #pragma once
 
 #include <span>

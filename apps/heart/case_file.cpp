@@ -6,6 +6,7 @@
 #include "../simulation/case_json.hpp"
 #include "../simulation/case_object.hpp"
 #include "../simulation/message_text.hpp"
+#include "heddle/error.hpp"
 #include "heddle/tools/points.hpp"
 #include "matrix/strict_json.hpp"
 
@@ -19,7 +20,7 @@ using namespace points;
 
 namespace {
 
-/// What tissue can have, generously: a number outside is of another unit.
+/// Bounds of tissue, generous ones: a number outside is of another unit.
 struct Quantity {
   double least;
   double most;
@@ -53,14 +54,6 @@ SlabCase read_slab(const CaseObject& object) {
   if (object.has("split") && object.text_of("split", {"six", "five"}) == "five") {
     slab.split = mesh::CubeSplit::five;
   }
-  for (const double side : slab.sides) {
-    if (!(side > 0)) object.refuse(object.path_of("slab"), "must have sides above 0");
-    const double cells = side / slab.h;
-    if (std::round(cells) < 1 || !(std::abs(std::round(cells) * slab.h - side) <= 1e-9 * side)) {
-      object.refuse(object.path_of("h"), "divides no side of " + shortest(side) +
-                                             " mm into whole cubes: it is " + shortest(slab.h));
-    }
-  }
   return slab;
 }
 
@@ -81,19 +74,27 @@ ConductivityCase read_conductivity(const CaseObject& object) {
   return {in_series(inside.along, outside.along), in_series(inside.across, outside.across)};
 }
 
+std::string read_word(const CaseObject& object, const char* key) {
+  const json& value = object.at(key);
+  if (!value.is_string()) object.refuse(object.path_of(key), "must be a string");
+  return value.get<std::string>();
+}
+
 MembraneChoice read_membrane(const CaseObject& object) {
   object.check_keys({"model", "type", "parameters"});
   MembraneChoice choice;
-  choice.model =
-      object.text_of("model", {"ten-tusscher-panfilov", "aliev-panfilov", "fitzhugh-nagumo"});
-  if (object.has("type")) {
-    choice.type = object.text_of("type", {"epicardial", "endocardial", "mid-myocardial"});
-  }
+  choice.model = read_word(object, "model");
+  if (object.has("type")) choice.type = read_word(object, "type");
   if (object.has("parameters")) {
     const CaseObject parameters = object.object("parameters");
     for (const auto& [name, value] : object.at("parameters").items()) {
       choice.parameters[name] = parameters.number(name.c_str());
     }
+  }
+  try {
+    model_of(choice);
+  } catch (const Error& error) {
+    object.refuse(object.path() + ":", error.what());
   }
   return choice;
 }
@@ -132,13 +133,11 @@ FibreCase read_fibres(const CaseObject& object, const std::string& case_path) {
   if (object.has("file")) {
     object.check_keys({"file"});
     fibres.type = FibreCase::Type::file;
-    const json& name = object.at("file");
-    if (!name.is_string() || name.get<std::string>().empty()) {
-      object.refuse(object.path_of("file"), "must be the name of a file");
-    }
+    const std::string name = read_word(object, "file");
+    if (name.empty()) object.refuse(object.path_of("file"), "must be the name of a file");
     // As seen from the case.
     const auto folder = std::filesystem::path(case_path).parent_path();
-    fibres.file = (folder / name.get<std::string>()).string();
+    fibres.file = (folder / name).string();
     return fibres;
   }
   object.check_keys({"from", "to", "angles", "axis"});
@@ -210,6 +209,18 @@ TimeCase read_time(const CaseObject& object) {
   return time;
 }
 
+/// A stimulus acts in whole steps of the membranes, and one that is shorter perhaps in none.
+void check_pulses(const CaseObject& object, const Case& read) {
+  const TimeCase& time = read.time;
+  const double step = time.splitting == Splitting::strang ? time.step / 2 : time.step;
+  for (const StimulusCase& stimulus : read.stimuli) {
+    // Rounding does not make a step of 0.1 longer than a pulse of 0.1.
+    if (stimulus.duration >= step * (1 - 1e-9)) continue;
+    object.refuse(stimulus.where.path + ".duration",
+                  "is shorter than a step of the membranes, " + shortest(step) + " ms");
+  }
+}
+
 SolverCase read_solver(const CaseObject& object) {
   object.check_keys({"tolerance", "max_iterations", "guess"});
   SolverCase solver;
@@ -263,6 +274,7 @@ Case parse_case(const std::string& text, const std::string& path) {
               [&](const CaseObject& each) { read.stimuli.push_back(read_stimulus(each)); });
   if (read.stimuli.size() > 32) object.refuse("stimuli", "has more than 32 entries");
   read.time = read_time(object.object("time"));
+  check_pulses(object, read);
   read.output_every = object.has("output_every") ? steps_of(object, "output_every", read.time.step)
                                                  : read.time.steps;
   if (object.has("trace_every")) {

@@ -1,4 +1,4 @@
-// What a case file says of a piece of heart muscle and of a run. The schema is
+// Case files of heart muscle and of runs. The schema is
 // docs/heart-case-schema.json, the meaning is in docs/heart.md. Lengths are mm, times ms,
 // potentials mV.
 #pragma once

@@ -38,7 +38,7 @@ std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
       if (p == nullptr) refuse("a line has three numbers, the direction of fibres in an element");
     }
     p = io::skip_blanks(p);
-    if (*p != '\n') refuse("there is more than three numbers");
+    if (*p != '\n') refuse("there are more than three numbers");
     ++p;
     const double size = length(direction);
     if (!std::isfinite(size)) refuse("the direction is not finite");

@@ -39,6 +39,12 @@ StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, co
   return {of_step.matrix(), of_before.matrix()};
 }
 
+/// A step that is a graph on a GPU has its solve in the graph.
+Plan plan_on(Plan plan, const Device& device) {
+  if (device.on_gpu() && plan.loop.form == LoopForm::stepped) plan.loop.form = LoopForm::graph;
+  return plan;
+}
+
 /// Numbers in the basis of the rows.
 template <class T>
 std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
@@ -58,8 +64,8 @@ void assign(Potential& field, const std::vector<double>& in_basis) {
 
 HeartSystem::HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                          const Device& device, const SystemOptions& options, const Traces& traces)
-    : HeartSystem(model, step_matrices(model, pattern, plan, device, options.time), device, options,
-                  traces) {}
+    : HeartSystem(model, step_matrices(model, pattern, plan_on(plan, device), device, options.time),
+                  device, options, traces) {}
 
 HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
                          const SystemOptions& options, const Traces& traces)

@@ -57,7 +57,10 @@ class HeartSystem final : public TissueSystem {
   void advance(long long count) override;
   bool is_finite() override;
   const Potential& potential() override { return potential_; }
-  std::vector<double> potential_of_vertices() const override { return in_mesh(potential_); }
+  /// Where a solve failed, that which it left.
+  std::vector<double> potential_of_vertices() const override {
+    return in_mesh(record_.failed_step >= 0 ? before_step_ : potential_);
+  }
   std::vector<double> activation_of_vertices() const override { return in_mesh(activation_); }
   std::vector<double> traces_after(long long step) const override;
   std::vector<double> traces_now() override;

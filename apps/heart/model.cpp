@@ -29,10 +29,10 @@ void check_size(const mesh::SolidMesh& mesh) {
   const Point sides = box.most - box.least;
   const double extent = std::max({sides[0], sides[1], sides[2]});
   if (extent >= least && extent <= most) return;
-  throw Error(ErrorKind::malformed_file, "the mesh is " + simulation::shortest(extent) +
-                                             " wide; coordinates are mm, and " +
-                                             "heart muscle is from " + simulation::shortest(least) +
-                                             " to " + simulation::shortest(most) + " mm wide");
+  throw Error(ErrorKind::malformed_file,
+              "the mesh is " + simulation::shortest(extent) +
+                  " mm wide, as its coordinates are mm; heart muscle is from " +
+                  simulation::shortest(least) + " to " + simulation::shortest(most) + " mm wide");
 }
 
 void assign_regions(Model& model, const Case& given, const Selector& selector) {

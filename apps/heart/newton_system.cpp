@@ -71,6 +71,7 @@ void NewtonSystem::set_stimuli() {
 
 std::vector<double> NewtonSystem::traces_of(const std::vector<double>& potential) const {
   std::vector<double> values;
+  values.reserve(traces_.probes.size() + traces_.electrodes.size());
   for (const Place& probe : traces_.probes) values.push_back(probe.of(potential));
   for (const std::vector<double>& weights : traces_.electrodes) {
     values.push_back(std::inner_product(weights.begin(), weights.end(), potential.begin(), 0.0));

@@ -1,5 +1,5 @@
-// What is done for each vertex in a step beside membranes and the solve: passes, which
-// `for_each_on` runs. Vertices are numbered as the matrix's basis has them.
+// Passes over vertices in a step, beside membranes and the solve: `for_each_on` runs them. Vertices
+// are numbered as the matrix's basis has them.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@ struct Clock {
   long long steps;
 };
 
-/// What membranes left, and the guess of the diffusion that follows: what it changes goes on as in
-/// the two steps before, on a line.
+/// Keeps the potential after the membranes, and guesses that after the diffusion: its change goes
+/// on as in the two steps before, on a line.
 struct GuessPass {
   Index count;
   double* potential;
@@ -47,7 +47,8 @@ struct ChangePass {
 };
 
 /// The first upward crossing of a threshold, on a line between the potentials before and after the
-/// step. Nothing more is found once a solve has failed.
+/// step. Where the solve of the step failed, `before` keeps the potential that it left, and nothing
+/// more is found in later ones.
 struct ActivationPass {
   Index count;
   const Clock* clock;
@@ -59,7 +60,10 @@ struct ActivationPass {
   double* activation;  // NaN until then
 
   HEDDLE_INLINE void operator()(Offset i) const {
-    if (record->failed_step >= 0) return;
+    if (record->failed_step >= 0) {
+      if (record->failed_step == clock->steps) before[i] = potential[i];
+      return;
+    }
     const double from = before[i], to = potential[i];
     if (activation[i] != activation[i] && from < threshold && to >= threshold) {
       activation[i] = clock->now + step * ((threshold - from) / (to - from));
@@ -81,7 +85,10 @@ struct ProbePass {
 
   HEDDLE_INLINE void operator()(Offset i) const {
     double sum = 0;
-    for (int a = 0; a < 4; ++a) sum += weight[4 * i + a] * potential[vertex[4 * i + a]];
+    for (int a = 0; a < 4; ++a) {
+      const double part = weight[4 * i + a];
+      if (part != 0) sum += part * potential[vertex[4 * i + a]];
+    }
     rows[(clock->steps % row_count) * row_length + i] = sum;
   }
 };
@@ -137,7 +144,7 @@ struct ClockPass {
   }
 };
 
-/// What became of the solve of the step.
+/// Adds the solve of the step to the record.
 struct RecordPass {
   Index count;  // 1
   const Clock* clock;

@@ -16,7 +16,7 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 1\n";
+constexpr std::string_view magic = "heddle-heart state 2\n";
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
 class Fingerprint {
@@ -35,6 +35,16 @@ class Fingerprint {
  private:
   std::uint64_t hash_ = 14695981039346656037U;
 };
+
+std::uint64_t fingerprint_of(const SystemState& state) {
+  Fingerprint print;
+  print.add(state.steps);
+  for (const auto* const numbers : {&state.potential, &state.change, &state.change_before,
+                                    &state.activation, &state.membranes}) {
+    for (const double number : *numbers) print.add(number);
+  }
+  return print.value();
+}
 
 void write_numbers(OutputFile& file, std::span<const double> values) {
   constexpr std::size_t portion = 8192;
@@ -104,6 +114,7 @@ std::uint64_t fingerprint_of(const Model& model, const HeartSystem& system, cons
   }
   const Basis& basis = *system.matrix().row_basis();
   for (Index i = 0; i < system.matrix().rows(); ++i) print.add(basis.user_row(i));
+  print.add_text(to_string(system.matrix().plan()));
   print.add(given.time.step);
   print.add(given.time.theta);
   print.add(given.time.splitting);
@@ -121,6 +132,8 @@ void write_restart(const std::string& path, const SystemState& state, std::uint6
                                     &state.activation, &state.membranes}) {
     write_numbers(file, *numbers);
   }
+  const std::uint64_t content = fingerprint_of(state);
+  file.write({reinterpret_cast<const char*>(&content), sizeof content});
   file.commit();
 }
 
@@ -133,7 +146,8 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
   }
   if (reader.number() != fingerprint) {
     reader.refuse(
-        "is of another mesh, plan, membrane, time step, splitting, mass or guess than the run");
+        "is of another mesh, plan, membrane, time step, splitting, theta, mass or guess than the "
+        "run");
   }
   SystemState state;
   state.steps = static_cast<long long>(reader.number());
@@ -141,6 +155,7 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
                               &state.activation, &state.membranes}) {
     *numbers = reader.numbers();
   }
+  if (state.steps < 0 || reader.number() != fingerprint_of(state)) reader.refuse("is damaged");
   reader.expect_end();
   return state;
 }

@@ -8,15 +8,15 @@
 
 namespace heddle::heart {
 
-/// What a state belongs to: another mesh, numbering, time scheme, membrane or guess would not go on
-/// as the run did.
+/// A number of mesh, plan, time scheme, membranes and guess: with others a state would not go on as
+/// its run did.
 std::uint64_t fingerprint_of(const Model& model, const HeartSystem& system, const Case& given);
 
 /// The whole file or none.
 void write_restart(const std::string& path, const SystemState& state, std::uint64_t fingerprint);
 
-/// Throws `Error`: io; malformed_file for a file that is none of these, is cut off, or belongs to
-/// something else.
+/// Throws `Error`: io; malformed_file for a file that is none of these, is cut off or
+/// damaged, or belongs to something else.
 SystemState read_restart(const std::string& path, std::uint64_t fingerprint);
 
 }  // namespace heddle::heart

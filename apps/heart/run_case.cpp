@@ -182,9 +182,10 @@ class Run {
       advance();
       if (outcome_.failure) break;
       const long long steps = system_->steps();
-      if (steps % given.output_every == 0 || steps == given.time.steps) write_frame();
-      outcome_.is_interrupted = interruption && interruption->has_come();
+      outcome_.is_interrupted =
+          interruption && interruption->has_come() && steps < given.time.steps;
       const bool is_end = outcome_.is_interrupted || steps == given.time.steps;
+      if (is_end || steps % given.output_every == 0) write_frame();
       if (options_.restart && (is_end || steps == next_restart())) keep_state();
     }
     finish();
@@ -207,8 +208,8 @@ class Run {
   /// The first of the steps, behind those that are taken, after which the state is kept.
   long long next_restart() const {
     if (!options_.restart_every) return -1;
-    const auto every =
-        std::max(1LL, std::llround(*options_.restart_every / outcome_.given.time.step));
+    const double steps = std::min(*options_.restart_every / outcome_.given.time.step, 1e15);
+    const auto every = std::max(1LL, std::llround(steps));
     return (kept_at_ / every + 1) * every;
   }
 
@@ -223,18 +224,24 @@ class Run {
     system_->advance(count);
     const SolveRecord& record = system_->record();
     const bool failed = record.failed_step >= 0;
-    const long long good = failed ? record.failed_step : steps + count;
-    if (options_.traces) {
-      for (long long i = 0; i < good - steps; ++i) {
-        if ((steps + i + 1) % given.trace_every != 0) continue;
-        table_.add(static_cast<double>(steps + i + 1) * given.time.step, system_->traces_after(i));
-      }
-    }
-    if (!failed && system_->is_finite()) return;
+    const bool is_good = !failed && system_->is_finite();
+    // Where a potential is no number though all solves were good, so may be rows.
+    if (is_good || failed) add_traces(steps, failed ? record.failed_step : steps + count);
+    if (is_good) return;
     const double time =
         failed ? static_cast<double>(record.failed_step + 1) * given.time.step : system_->time();
     outcome_.failure = failure_of(system_->potential_of_vertices(), time,
                                   failed ? record.failed_status : Status::not_finite);
+  }
+
+  /// After the steps from `first` to below `end`.
+  void add_traces(long long first, long long end) {
+    if (!options_.traces) return;
+    for (long long i = first; i < end; ++i) {
+      if ((i + 1) % outcome_.given.trace_every != 0) continue;
+      table_.add(static_cast<double>(i + 1) * outcome_.given.time.step,
+                 system_->traces_after(i - first));
+    }
   }
 
   std::vector<FrameArray> frame() {

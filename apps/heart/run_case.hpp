@@ -48,7 +48,7 @@ struct Failure {
   bool is_finite = false;              // the potential
 };
 
-/// What a report is made of.
+/// The contents of a report.
 struct Outcome {
   Case given;
   std::string device;

@@ -1,4 +1,4 @@
-// What became of the solves of many steps, in a few numbers that a GPU can keep.
+// The solves of many steps in a few numbers that a GPU can keep.
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
@@ -12,7 +12,7 @@ struct SolveRecord {
   long long at_accuracy_limit = 0;
   long long failed_step = -1;  // the first that was not solved, counted from 0
   Status failed_status = Status::converged;
-  double worst_residual = 0;  // |b - A x| / |b|; of those that were solved
+  double worst_residual = 0;  // |b - A x| / |b|, of those that were solved; NaN if one is
 
   HEDDLE_INLINE void add(long long step, Status status, long long its, double residual) {
     if (failed_step >= 0) return;
@@ -23,7 +23,7 @@ struct SolveRecord {
     if (!at_limit && status != Status::converged) {
       failed_step = step;
       failed_status = status;
-    } else if (!(residual <= worst_residual)) {
+    } else if (worst_residual == worst_residual && !(residual <= worst_residual)) {
       worst_residual = residual;
     }
   }

@@ -29,9 +29,9 @@ class Slab {
     for (std::size_t k = 0; k < 3; ++k) {
       const double cells = std::round(sides[k] / h);
       if (!(cells >= 1) || !(std::abs(cells * h - sides[k]) <= 1e-9 * sides[k])) {
-        std::string text = "a slab of a side of ";
+        std::string text = "the slab's side of ";
         io::append_number(text, sides[k]);
-        text += " has no whole number of cubes of ";
+        text += " is no whole number of cubes of ";
         io::append_number(text, h);
         throw Error(ErrorKind::usage, text);
       }
@@ -87,7 +87,7 @@ class Slab {
 
  private:
   [[noreturn]] static void refuse_size() {
-    throw Error(ErrorKind::unsupported, "a slab of that many vertices cannot be numbered");
+    throw Error(ErrorKind::unsupported, "the slab has more vertices than can be numbered");
   }
 
   std::array<Index, 3> place_of(Index v) const {

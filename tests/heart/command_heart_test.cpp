@@ -126,12 +126,16 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   }
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, splitting, "
-            "mass or guess than the run\n");
+            "theta, mass or guess than the run\n");
   EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
   const std::string state = text_of("s");
   folder.write("s", state.substr(0, state.size() - 1));
   EXPECT_EQ(tissue(small(), {"--resume", "s"}).error, "heddle-heart: s: the state is cut off\n");
+  std::string damaged = state;
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+  folder.write("s", damaged);
+  EXPECT_EQ(tissue(small(), {"--resume", "s"}).error, "heddle-heart: s: the state is damaged\n");
   folder.write("s", "x" + state);
   EXPECT_EQ(tissue(small(), {"--resume", "s"}).error,
             "heddle-heart: s: the state is none of heddle-heart's, or one of another version\n");
@@ -240,7 +244,8 @@ TEST_F(CommandHeart, RefusesOptions) {
   expect_refusal(tissue(changed(small(), "/time", {{"step", 2}, {"end", 10}})),
                  "case.json: output_every is no whole number of time steps of 2 ms");
   expect_refusal(tissue(changed(small(), "/regions/0/membrane/parameters", {{"k", 8}})),
-                 "aliev-panfilov has no parameter \"k\"; there are: alpha, b, c, gamma, mu1, mu2, "
+                 "case.json: regions[0].membrane: aliev-panfilov has no parameter \"k\"; there "
+                 "are: alpha, b, c, gamma, mu1, mu2, "
                  "V_rest, V_scale, t_scale");
   EXPECT_EQ(heart({"--case", "missing.json"}).status, 2);
   folder.write("f.csv", "1 0 0\n");

@@ -1,4 +1,5 @@
 // Case files: what they mean, and what is said of those that mean nothing.
+#include <algorithm>
 #include <filesystem>
 
 #include "heart/tissue.hpp"
@@ -88,8 +89,8 @@ TEST(HeartCase, RefusesOtherUnits) {
   EXPECT_EQ(why_not(with(good, "/time/step", 50)),
             "case.json: time.step must be from 1e-05 to 5 ms, not 50");
   EXPECT_EQ(why_not(with(good, "/mesh", {{"slab", {0.02, 0.008, 0.004}}, {"h", 0.002}})),
-            "the mesh is 0.02 wide; coordinates are mm, and heart muscle is from 0.5 to 1000 mm "
-            "wide");
+            "the mesh is 0.02 mm wide, as its coordinates are mm; heart muscle is from 0.5 to 1000 "
+            "mm wide");
 }
 
 TEST(HeartCase, RefusesWhatMeansNothing) {
@@ -97,13 +98,17 @@ TEST(HeartCase, RefusesWhatMeansNothing) {
   EXPECT_EQ(why_not(with(good, "/conductivty", 1)),
             "case.json: conductivty is not known; did you mean conductivity?");
   EXPECT_EQ(why_not(with(good, "/mesh/h", 0.3)),
-            "case.json: mesh.h divides no side of 4 mm into whole cubes: it is 0.3");
+            "the slab's side of 4 is no whole number of cubes of 0.3");
   EXPECT_EQ(why_not(with(good, "/mesh/slab", {4, 0, 1})),
-            "case.json: mesh.slab must have sides above 0");
+            "the slab's side of 0 is no whole number of cubes of 0.5");
   EXPECT_EQ(why_not(with(good, "/regions", json::array())), "case.json: regions is empty");
   EXPECT_EQ(why_not(with(good, "/regions/0/membrane/model", "luo-rudy")),
-            "case.json: regions[0].membrane.model 'luo-rudy' is not known; there are: "
-            "ten-tusscher-panfilov, aliev-panfilov, fitzhugh-nagumo");
+            "case.json: regions[0].membrane: there is no membrane model \"luo-rudy\"; there are: "
+            "aliev-panfilov, fitzhugh-nagumo, ten-tusscher-panfilov");
+  EXPECT_EQ(why_not(with(good, "/regions/0/membrane/type", 3)),
+            "case.json: regions[0].membrane.type must be a string");
+  EXPECT_EQ(why_not(with(good, "/stimuli/0/duration", 0.02)),
+            "case.json: stimuli[0].duration is shorter than a step of the membranes, 0.05 ms");
   EXPECT_EQ(why_not(with(good, "/regions/0/group", "atrium")),
             "case.json: regions[0] names the group atrium, which the mesh does not have; its "
             "groups of tetrahedra are: slab");
@@ -133,6 +138,16 @@ TEST(HeartCase, SchemaAcceptsWhatIsRead) {
   EXPECT_TRUE(schema.accepts(slab_case()));
   EXPECT_TRUE(schema.accepts(whole_case()));
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/chi", 140000)));
+  EXPECT_FALSE(schema.accepts(with(slab_case(), "/solver/tolerance", 0)));
+  EXPECT_FALSE(schema.accepts(with(slab_case(), "/stimuli/0/period", 10)));
+  EXPECT_FALSE(schema.accepts(with(slab_case(), "/stimuli/0/group", "slab")));
+  const json models = json::parse(contents(HEDDLE_SOURCE_DIR "/docs/heart-case-schema.json"))
+                          .at(json::json_pointer("/properties/regions/items/properties/membrane/"
+                                                 "properties/model/enum"));
+  std::vector<std::string> known = model_names(), told = models.get<std::vector<std::string>>();
+  std::sort(known.begin(), known.end());
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, known);
   EXPECT_FALSE(schema.accepts(with(slab_case(), "/time/stp", 1)));
   for (const auto& file : std::filesystem::directory_iterator(HEDDLE_SOURCE_DIR "/data/heart")) {
     if (file.path().extension() != ".json") continue;

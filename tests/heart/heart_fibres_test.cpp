@@ -67,7 +67,7 @@ TEST(HeartFibres, ComeFromAFile) {
   EXPECT_EQ(refusal(of, path),
             file + ":1: a line has three numbers, the direction of fibres in an element");
   folder.write("fibres.txt", "0 2 0 1\n");
-  EXPECT_EQ(refusal(of, path), file + ":1: there is more than three numbers");
+  EXPECT_EQ(refusal(of, path), file + ":1: there are more than three numbers");
   folder.write("fibres.txt", "0 2 0\n");
   EXPECT_EQ(refusal(of, path), file + ": 1 directions of fibres, but the mesh has 6 tetrahedra");
 }

@@ -42,7 +42,7 @@ inline json with(json value, const char* pointer, const json& part) {
   return value;
 }
 
-/// What a case makes of its slab.
+/// The model that a case makes of its slab.
 struct Tissue {
   Case given;
   Model model;

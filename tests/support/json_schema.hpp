@@ -52,6 +52,7 @@ class JsonSchema {
     if (keyword == "type") return has_type(value, wanted);
     if (keyword == "minimum") return !value.is_number() || value >= wanted;
     if (keyword == "maximum") return !value.is_number() || value <= wanted;
+    if (keyword == "exclusiveMinimum") return !value.is_number() || value > wanted;
     if (keyword == "minItems") return !value.is_array() || value.size() >= wanted;
     if (keyword == "maxItems") return !value.is_array() || value.size() <= wanted;
     if (keyword == "minLength") {
@@ -74,6 +75,15 @@ class JsonSchema {
       return !value.is_object() || std::all_of(wanted.begin(), wanted.end(), [&](const json& key) {
         return value.contains(key.get<std::string>());
       });
+    }
+    if (keyword == "dependentRequired") {
+      for (const auto& [key, others] : wanted.items()) {
+        if (!value.is_object() || !value.contains(key)) continue;
+        for (const json& other : others) {
+          if (!value.contains(other.get<std::string>())) return false;
+        }
+      }
+      return true;
     }
     if (keyword == "properties") {
       if (!value.is_object()) return true;
