@@ -43,8 +43,9 @@ struct Tissue {
       : region(scattered(regions.size(), count)), cells(regions, region, Device::cpu(threads)) {
     std::mt19937 random(11);
     start = cells.resting_potential();
+    mask.resize(start.size());
     for (double& v : start) v += static_cast<double>(random() % 100);
-    for (int i = 0; i < count; ++i) mask.push_back(random() % 4);
+    for (std::uint32_t& bits : mask) bits = random() % 4;
     cells.set_stimuli(Stimuli{{.start = 0.1, .duration = 1, .amplitude = 20},
                               {.start = 0.5, .duration = 0.2, .amplitude = -7}},
                       mask);

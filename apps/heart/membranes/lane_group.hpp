@@ -8,7 +8,7 @@
 #include "heddle/entries/annotations.hpp"
 
 // Unrolled before anything else, so that parts are registers and no array.
-#define HEDDLE_EACH_PART _Pragma("GCC unroll 8") for (int p = 0; p < parts; ++p)
+#define HEDDLE_EACH_PART _Pragma("GCC unroll 8") for (long p = 0; p < parts; ++p)
 
 namespace heddle::heart {
 
@@ -16,9 +16,9 @@ namespace heddle::heart {
 /// registers those are depends on the instructions that a function is compiled for.
 template <int bytes, int parts>
 struct LaneGroup {
-  typedef double Numbers __attribute__((vector_size(bytes)));
-  typedef unsigned long long Bits __attribute__((vector_size(bytes)));
-  typedef long long Choices __attribute__((vector_size(bytes)));
+  using Numbers __attribute__((vector_size(bytes))) = double;
+  using Bits __attribute__((vector_size(bytes))) = unsigned long long;
+  using Choices __attribute__((vector_size(bytes))) = long long;
   static constexpr int in_part = bytes / 8;
   static constexpr int lanes = parts * in_part;
 

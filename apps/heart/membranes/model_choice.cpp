@@ -52,12 +52,14 @@ M chosen(const MembraneChoice& choice) {
                                  [&](const Parameter<M>& p) { return p.name == word; });
     if (at == M::parameters.end()) {
       std::vector<std::string> known;
+      known.reserve(M::parameters.size());
       for (const Parameter<M>& p : M::parameters) known.emplace_back(p.name);
       throw Error(ErrorKind::usage,
                   name + " has no parameter " + quoted(word) + "; there are: " + joined(known));
     }
     if (!std::isfinite(value)) {
-      throw Error(ErrorKind::not_finite, "the parameter " + word + " of " + name + " is no number");
+      throw Error(ErrorKind::not_finite,
+                  std::string("the parameter ").append(word) + " of " + name + " is no number");
     }
     model.*at->value = value;
   }
