@@ -19,8 +19,8 @@ namespace heddle::detail {
 template <class S>
 class SlicedOperator;
 
-/// How far ahead the next cache lines are asked for: x in entries, the entries themselves in bytes.
-/// Addresses past the end are harmless: a prefetch never faults.
+/// How far ahead the next cache lines are asked for: x in entries, not at all for 0, the entries
+/// themselves in bytes. Addresses past the end are harmless: a prefetch never faults.
 struct Prefetch {
   Index x;
   Offset matrix;
@@ -33,7 +33,8 @@ template <int N, class Body>
 HEDDLE_INLINE void for_each_below(const Body& body) {
   [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
     (body(std::integral_constant<int, k>()), ...);
-  }(std::make_integer_sequence<int, N>());
+  }
+  (std::make_integer_sequence<int, N>());
 }
 
 /// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
@@ -49,7 +50,7 @@ struct PrefetchAhead {
   HEDDLE_INLINE void operator()(Offset slot) const {
     constexpr Offset line = 64;
     constexpr Offset bytes = sizeof(E);
-    __builtin_prefetch(x.address(column[slot + distance.x]));
+    if (distance.x > 0) __builtin_prefetch(x.address(column[slot + distance.x]));
     const char* begin = entries + slot * bytes + distance.matrix;
     for (Offset byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
   }
@@ -146,12 +147,13 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
       const Offset slot = step + lane;
       ahead(slot);
       for_each_below<N - 1>([&](auto k) __attribute__((always_inline)) {
-        __builtin_prefetch(x[k + 1].address(column[slot + distance.x]));
+        if (distance.x > 0) __builtin_prefetch(x[k + 1].address(column[slot + distance.x]));
       });
       const auto entry = load(values(step, lane));
       const Index at = column[slot];
-      for_each_below<N>(
-          [&](auto k) __attribute__((always_inline)) { multiply_add(sums[k], entry, x[k](at)); });
+      for_each_below<N>([&](auto k) __attribute__((always_inline)) {
+        multiply_add(sums[k], entry, x[k](at));
+      });
     }
     const Index to = target != nullptr ? target[row] : row;
     for_each_below<N>([&](auto k)
@@ -168,9 +170,9 @@ __attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, co
   return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 template <class E, class Values, class Vector, class Finish>
-__attribute__((target("avx2,fma"), flatten)) Finish
-product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
-                  const Prefetch& distance, Index begin, Index end, Finish finish) {
+__attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(
+    const SlicedPattern& A, const Values& values, const Vector& x, const Prefetch& distance,
+    Index begin, Index end, Finish finish) {
   return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 
