@@ -1,0 +1,92 @@
+// Steps of cells on a CPU, by groups of lanes: the text that a file for each set of instructions
+// compiles with its own registers.
+//
+// g++ splits operations on registers that a function's instructions do not have before it inlines
+// the function elsewhere: `#pragma GCC target` stands in front of this header where they are to be
+// wider. Nothing of the standard library is called in here, so that its functions stay as they are.
+#pragma once
+
+#include <cstdint>
+
+#include "cells.hpp"
+#include "heddle/entries/annotations.hpp"
+#include "lane_group.hpp"
+#include "models.hpp"
+
+namespace heddle::heart {
+
+/// Cells that a thread takes at once.
+inline constexpr Offset cells_at_once = 64;
+
+/// The stimuli that act in a step.
+struct ActingStimuli {
+  std::uint32_t bits = 0;
+  double amplitude[most_stimuli];
+
+  HEDDLE_INLINE double sum(std::uint32_t mask) const {
+    double J = 0;
+    for (mask &= bits; mask != 0; mask &= mask - 1) J += amplitude[__builtin_ctz(mask)];
+    return J;
+  }
+};
+
+/// From cell `begin` on, `cells_at_once` cells or as many as there are, of the model at `model`.
+using Step = void (*)(const void* model, const CellData& cells, const ActingStimuli& acting,
+                      Offset begin);
+/// For each model of the table.
+struct Steps {
+  Step of_model[std::variant_size_v<AnyModel>];
+};
+/// With the registers of every x86-64, and with those of AVX2 and FMA.
+extern const Steps baseline_steps, avx2_steps;
+
+/// Cells from i on, as many as there are lanes: where fewer are left, lanes beyond take part with
+/// the potential of cell i, and nobody uses what they yield.
+template <class N, class M>
+HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const ActingStimuli& acting,
+                                 Offset i) {
+  const Offset left = cells.count - i;
+  const int used = left < N::lanes ? static_cast<int>(left) : N::lanes;
+  const bool lie_together = cells.node == nullptr && used == N::lanes;
+  double lane[N::lanes];
+  N V, J = 0;
+  if (lie_together) {
+    V = N::load(cells.potential + i);
+  } else {
+    for (int k = 0; k < N::lanes; ++k) {
+      lane[k] = cells.potential[cells.node_of(k < used ? i + k : i)];
+    }
+    V = N::load(lane);
+  }
+  if (acting.bits != 0) {
+    for (int k = 0; k < N::lanes; ++k) lane[k] = k < used ? acting.sum(cells.mask[i + k]) : 0;
+    J = N::load(lane);
+  }
+  N state[states_of<M>];
+  for (int k = 0; k < states_of<M>; ++k) state[k] = N::load(cells.state + k * cells.plane + i);
+  model.advance(V, state, J, cells.dt);
+  for (int k = 0; k < states_of<M>; ++k) state[k].store(cells.state + k * cells.plane + i);
+  if (lie_together) {
+    V.store(cells.potential + i);
+  } else {
+    V.store(lane);
+    for (int k = 0; k < used; ++k) cells.potential[cells.node_of(i + k)] = lane[k];
+  }
+}
+
+template <class N, class M>
+__attribute__((flatten)) void advance_groups(const void* model, const CellData& cells,
+                                             const ActingStimuli& acting, Offset begin) {
+  // Copies, which no store can reach: what is made of them stays outside of the loop.
+  const M constants = *static_cast<const M*>(model);
+  const CellData data = cells;
+  const Offset end = data.count < begin + cells_at_once ? data.count : begin + cells_at_once;
+  for (Offset i = begin; i < end; i += N::lanes) advance_group<N>(constants, data, acting, i);
+}
+
+template <class N, class... M>
+constexpr Steps steps_of(const std::variant<M...>*) {
+  return {{advance_groups<N, M>...}};
+}
+
+}  // namespace heddle::heart

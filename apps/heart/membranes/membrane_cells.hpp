@@ -1,0 +1,84 @@
+// The cells of a tissue: one or several membrane models, and the stimuli that excite them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cells.hpp"
+#include "heddle/array.hpp"
+#include "models.hpp"
+
+namespace heddle::heart {
+
+/// The model of a region, as a case names it.
+struct MembraneChoice {
+  std::string model = "ten-tusscher-panfilov";
+  std::map<std::string, double> parameters = {};  // by name, in place of the model's own
+  std::string type = {};                          // of cells; empty: the model's first
+};
+
+/// The model that is chosen. Throws `Error` (usage, not_finite) in one line that names the models,
+/// types or parameters that there are.
+AnyModel model_of(const MembraneChoice& choice);
+std::vector<std::string> model_names();
+
+/// A cell a node, numbered as the fields of the tissue are.
+class MembraneCells {
+ public:
+  /// `region_of_cell` has an index into `regions` for each cell. Throws as `model_of` does, and
+  /// (out_of_range) for a region that does not exist.
+  MembraneCells(std::span<const MembraneChoice> regions,
+                std::span<const std::uint16_t> region_of_cell, const Device& device);
+
+  /// At most `most_stimuli`, and a mask for each cell: bit k is set where stimulus k acts. Throws
+  /// `Error` (usage, size_mismatch) for what has no meaning.
+  void set_stimuli(std::span<const Stimulus> stimuli, std::span<const std::uint32_t> mask_of_cell);
+
+  Offset cells() const { return cells_; }
+  /// Of each cell, mV.
+  std::vector<double> resting_potential() const;
+
+  /// V in mV and the cells' own variables from time t to t + dt (ms): gates by Rush and Larsen's
+  /// formula, V and all others by Euler's: V += dt (J - I_ion). `potential` and `time`, one number,
+  /// are in the device's memory. On a GPU this queues a kernel for each model and returns; nothing
+  /// is allocated. NaN spreads over the variables of its own cell and no other.
+  void advance(double* potential, const double* time, double dt, const Stream& stream);
+
+  /// All variables but V, bit by bit: model by model, variable by variable, cell by cell.
+  std::vector<double> state() const;
+  /// Throws `Error` (size_mismatch) for a state of other cells.
+  void set_state(std::span<const double> state);
+
+  /// In ms. A longer step is unstable in some part of an action potential.
+  double largest_step() const;
+  /// Models, types and numbers of cells, for reports.
+  std::string description() const;
+
+ private:
+  struct Group {
+    AnyModel model;
+    std::string text;
+    Offset first = 0;  // among all cells, in the order of `node_`
+    Offset count = 0;
+    Offset state = 0;  // where its planes begin
+    Offset plane = 0;
+  };
+  int states(const Group& group) const;
+  /// Calls `plane(numbers)` for each variable of each group, in the order of `state()`.
+  template <class Plane>
+  void for_each_plane(std::vector<double>& padded, const Plane& plane) const;
+
+  Device device_;
+  Offset cells_ = 0;
+  std::vector<Group> groups_;
+  Array<Index> node_;  // empty where there is one group
+  std::vector<Index> node_on_host_;
+  Array<double> state_;
+  Array<std::uint32_t> mask_;  // in the order of `node_`
+  Array<Stimulus> stimuli_;
+};
+
+}  // namespace heddle::heart

@@ -1,0 +1,66 @@
+// What a membrane model says of itself, and what models share. docs/adding-a-membrane-model.md has
+// an example.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <string_view>
+
+#include "heddle/entries/annotations.hpp"
+
+namespace heddle::heart {
+
+/// A variable that each cell has.
+struct Variable {
+  std::string_view name;
+  bool is_gate = false;  // between 0 and 1
+};
+
+/// A number that a case may set; its own value is that of a model as it is made.
+template <class M>
+struct Parameter {
+  using Member = double M::*;
+  std::string_view name;
+  Member value;
+};
+
+/// A model of a membrane: a struct of numbers, which is copied to a GPU byte by byte. V is in mV,
+/// times are in ms, and J, a stimulus by capacitance, is in mV/ms.
+///     static constexpr std::string_view name
+///     static constexpr std::array<std::string_view, T> types  of cells; the first is the default
+///     static constexpr std::array<Variable, K + 1> variables  V is the first
+///     static const std::array<Parameter<M>, P> parameters
+///     static M of_type(int)
+///     void prepare()                                          once parameters are set; may lack
+///     double start(int k) const                               of variable k, at rest
+///     double largest_step() const                             of a stable update
+///     template <class N> void advance(N& V, N (&state)[K], const N& J, double dt) const
+/// `advance` goes from t to t + dt with a number N, which is a double or a `LaneGroup`: arithmetic,
+/// exp, log, sqrt, < and `select`, and no branches.
+template <class M>
+concept MembraneModel = requires(const M& model) {
+  { M::of_type(0) } -> std::same_as<M>;
+  { model.start(0) } -> std::same_as<double>;
+  { model.largest_step() } -> std::same_as<double>;
+  M::name.size();
+  M::types.size();
+  M::variables.size();
+  M::parameters.size();
+};
+
+/// Variables other than V.
+template <class M>
+inline constexpr int states_of = static_cast<int>(M::variables.size()) - 1;
+
+/// a where the condition holds, else b; `LaneGroup` has its own.
+HEDDLE_INLINE double select(bool condition, double a, double b) { return condition ? a : b; }
+
+/// A gate after `dt_over_tau` of its own time, at constant rates (Rush and Larsen 1978).
+template <class N>
+HEDDLE_INLINE N rush_larsen(const N& gate, const N& at_rest, const N& dt_over_tau) {
+  using std::exp;
+  return at_rest + (gate - at_rest) * exp(-dt_over_tau);
+}
+
+}  // namespace heddle::heart

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "heddle/error.hpp"
+#include "membrane_cells.hpp"
+
+namespace heddle::heart {
+
+namespace {
+
+/// Calls `row(M())` for each model M of the table.
+template <class Row>
+void for_each_model(const Row& row) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
+    (row(std::variant_alternative_t<k, AnyModel>()), ...);
+  }(std::make_index_sequence<std::variant_size_v<AnyModel>>());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+/// A word of a case's, so that the message stays one line.
+std::string quoted(const std::string& word) {
+  std::string text = "\"";
+  for (const char c : word.substr(0, 60)) {
+    text += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
+  }
+  return text + '"';
+}
+
+template <class M>
+M chosen(const MembraneChoice& choice) {
+  const std::string name(M::name);
+  int type = 0;
+  if (!choice.type.empty()) {
+    const auto at = std::find(M::types.begin(), M::types.end(), choice.type);
+    if (at == M::types.end()) {
+      throw Error(ErrorKind::usage,
+                  name + " has no cells of type " + quoted(choice.type) +
+                      "; there are: " + joined({M::types.begin(), M::types.end()}));
+    }
+    type = static_cast<int>(at - M::types.begin());
+  }
+  M model = M::of_type(type);
+  for (const auto& [word, value] : choice.parameters) {
+    const auto at = std::find_if(M::parameters.begin(), M::parameters.end(),
+                                 [&](const Parameter<M>& p) { return p.name == word; });
+    if (at == M::parameters.end()) {
+      std::vector<std::string> known;
+      for (const Parameter<M>& p : M::parameters) known.emplace_back(p.name);
+      throw Error(ErrorKind::usage,
+                  name + " has no parameter " + quoted(word) + "; there are: " + joined(known));
+    }
+    if (!std::isfinite(value)) {
+      throw Error(ErrorKind::not_finite, "the parameter " + word + " of " + name + " is no number");
+    }
+    model.*at->value = value;
+  }
+  if constexpr (requires { model.prepare(); }) model.prepare();
+  return model;
+}
+
+}  // namespace
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for_each_model([&]<class M>(const M&) { names.emplace_back(M::name); });
+  return names;
+}
+
+AnyModel model_of(const MembraneChoice& choice) {
+  std::optional<AnyModel> model;
+  for_each_model([&]<class M>(const M&) {
+    if (choice.model == M::name) model = chosen<M>(choice);
+  });
+  if (!model) {
+    throw Error(ErrorKind::usage, "there is no membrane model " + quoted(choice.model) +
+                                      "; there are: " + joined(model_names()));
+  }
+  return *model;
+}
+
+}  // namespace heddle::heart

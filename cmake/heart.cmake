@@ -1,0 +1,31 @@
+# `heddle-heart`, and what it is made of. Its passes are for nvcc where there is CUDA, and else C++.
+file(GLOB heart_sources CONFIGURE_DEPENDS
+  apps/heart/*.cpp apps/heart/*.cu apps/heart/membranes/*.cpp apps/heart/membranes/*.cu)
+list(REMOVE_ITEM heart_sources ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
+if(NOT HEDDLE_HAS_CUDA)
+  list(FILTER heart_sources EXCLUDE REGEX "_cuda\\.cpp$")
+  set(heart_passes ${heart_sources})
+  list(FILTER heart_passes INCLUDE REGEX "\\.cu$")
+  set_source_files_properties(${heart_passes} PROPERTIES LANGUAGE CXX)
+endif()
+# Square roots of lanes are one instruction where none of them may set errno.
+set_source_files_properties(apps/heart/membranes/advance_cells.cpp PROPERTIES
+  COMPILE_OPTIONS -fno-math-errno)
+# Its templates are for other instructions than those of the files that it would stand beside.
+set_source_files_properties(apps/heart/membranes/advance_cells_avx2.cpp PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON)
+add_library(heddle_heart STATIC ${heart_sources})
+target_include_directories(heddle_heart PUBLIC apps/heart apps/heart/membranes)
+target_link_libraries(heddle_heart PUBLIC heddle_simulation)
+heddle_compiler_options(heddle_heart)
+if(HEDDLE_HAS_CUDA)
+  target_include_directories(heddle_heart SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  heddle_link_cuda(heddle_heart)
+endif()
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
+  add_executable(heddle_heart_program apps/heart/main.cpp)
+  set_target_properties(heddle_heart_program PROPERTIES OUTPUT_NAME heddle-heart)
+  target_link_libraries(heddle_heart_program PRIVATE heddle_heart)
+  heddle_compiler_options(heddle_heart_program)
+endif()
