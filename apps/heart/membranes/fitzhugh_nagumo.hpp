@@ -1,7 +1,7 @@
 // R. FitzHugh, Biophysical Journal 1 (1961), and J. Nagumo, S. Arimoto and S. Yoshizawa, Proc. IRE
 // 50 (1962), as in J. Keener and J. Sneyd, Mathematical Physiology, chapter 5: a cubic whose state
 // of rest is 0. The time is scaled as that of `AlievPanfilov` is, and epsilon makes an action
-// potential last about 300 ms.
+// potential from rest last about 280 ms.
 #pragma once
 
 #include "membrane_model.hpp"

@@ -115,8 +115,8 @@ struct LaneGroup {
     return root;
   }
 
-  /// e^x, within 1 unit in the last place; 0 where it is below 3e-308. x = n ln 2 + r with |r| at
-  /// most ln 2 / 2.
+  /// e^x, within 1.25 units in the last place; 0 where it is below 3.2e-308. x = n ln 2 + r with
+  /// |r| <= ln 2 / 2.
   HEDDLE_INLINE friend LaneGroup exp(const LaneGroup& x) {
     // Beyond these the result is infinite or 0. NaN compares as false and passes.
     const LaneGroup y = max(LaneGroup(-708.5), min(LaneGroup(710), x));
@@ -147,7 +147,7 @@ struct LaneGroup {
     return result;
   }
 
-  /// The natural logarithm, within 1 unit in the last place; x = 2^k (1 + f) with 1 + f between
+  /// The natural logarithm, within 1.25 units in the last place; x = 2^k (1 + f) with 1 + f between
   /// the roots of 1/2 and 2.
   HEDDLE_INLINE friend LaneGroup log(const LaneGroup& x) {
     const Mask subnormal = x < LaneGroup(0x1p-1022);

@@ -63,4 +63,14 @@ HEDDLE_INLINE N rush_larsen(const N& gate, const N& at_rest, const N& dt_over_ta
   return at_rest + (gate - at_rest) * exp(-dt_over_tau);
 }
 
+/// y / (e^y - 1), with e^y at hand; 1 at y = 0.
+template <class N>
+HEDDLE_INLINE N over_expm1(const N& y, const N& exp_y) {
+  const N z = y * y;
+  // Bernoulli's series; what it leaves out is below 1e-17 where it is taken.
+  const N series =
+      1 - 0.5 * y + z * (1. / 12 - z * (1. / 720 - z * (1. / 30240 - z * (1. / 1209600))));
+  return select(z < N(1. / 64), series, y / (exp_y - 1));
+}
+
 }  // namespace heddle::heart
