@@ -33,8 +33,7 @@ template <int N, class Body>
 HEDDLE_INLINE void for_each_below(const Body& body) {
   [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
     (body(std::integral_constant<int, k>()), ...);
-  }
-  (std::make_integer_sequence<int, N>());
+  }(std::make_integer_sequence<int, N>());
 }
 
 /// What is done ahead of the entry on a slot: a line of x, by the column of an entry to come, and
@@ -151,9 +150,8 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
       });
       const auto entry = load(values(step, lane));
       const Index at = column[slot];
-      for_each_below<N>([&](auto k) __attribute__((always_inline)) {
-        multiply_add(sums[k], entry, x[k](at));
-      });
+      for_each_below<N>(
+          [&](auto k) __attribute__((always_inline)) { multiply_add(sums[k], entry, x[k](at)); });
     }
     const Index to = target != nullptr ? target[row] : row;
     for_each_below<N>([&](auto k)
@@ -170,9 +168,9 @@ __attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, co
   return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 template <class E, class Values, class Vector, class Finish>
-__attribute__((target("avx2,fma"), flatten)) Finish product_rows_avx2(
-    const SlicedPattern& A, const Values& values, const Vector& x, const Prefetch& distance,
-    Index begin, Index end, Finish finish) {
+__attribute__((target("avx2,fma"), flatten)) Finish
+product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
+                  const Prefetch& distance, Index begin, Index end, Finish finish) {
   return product_rows<E>(A, values, x, distance, begin, end, finish);
 }
 
