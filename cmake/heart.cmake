@@ -11,9 +11,12 @@ endif()
 # Square roots of lanes are one instruction where none of them may set errno.
 set_source_files_properties(apps/heart/membranes/advance_cells.cpp PROPERTIES
   COMPILE_OPTIONS -fno-math-errno)
+# Its templates are for other instructions than those of the files that it would stand beside.
+set_source_files_properties(apps/heart/membranes/advance_cells_avx2.cpp PROPERTIES
+  SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(heddle_heart STATIC ${heart_sources})
 target_include_directories(heddle_heart PUBLIC apps/heart apps/heart/membranes)
-target_link_libraries(heddle_heart PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json)
+target_link_libraries(heddle_heart PUBLIC heddle_simulation)
 heddle_compiler_options(heddle_heart)
 if(HEDDLE_HAS_CUDA)
   target_include_directories(heddle_heart SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

@@ -5,7 +5,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS ${heddle_package_library} EXPORT heddle_targets)
 foreach(program heddle_cli heddle_tune_program heddle_bench_program
-    heddle_spin_program heddle_elastic_program heddle_petsc_peer)
+    heddle_spin_program heddle_elastic_program heddle_heart_program heddle_petsc_peer)
   if(TARGET ${program})
     install(TARGETS ${program})
   endif()

@@ -1,53 +1,24 @@
 #include "case_file.hpp"
 
-#include <set>
 #include <utility>
 
-#include "case_object.hpp"
-#include "heddle/error.hpp"
+#include "../simulation/case_json.hpp"
+#include "../simulation/case_object.hpp"
 #include "heddle/lobpcg.hpp"
 #include "matrix/strict_json.hpp"
-#include "message_text.hpp"
 
 namespace heddle::elastic {
 
 using nlohmann::json;
+using simulation::CaseObject;
+using simulation::Range;
+using simulation::read_place;
+using simulation::read_selection;
 
 namespace {
 
 /// Of what is squared, or multiplied by others like it.
 constexpr Range size{.least = 0, .most = 1e100, .least_is_in = false};
-
-Selection read_selection(const CaseObject& object) {
-  Selection where;
-  where.path = object.path();
-  if (object.has("group") && object.has("box")) {
-    object.refuse(object.path(), "has a group and a box; give one of them");
-  }
-  if (object.has("group")) {
-    const json& group = object.at("group");
-    if (group.is_number_integer()) {
-      where.group = group.dump();
-      where.by_number = true;
-    } else if (group.is_string() && !group.get<std::string>().empty()) {
-      where.group = group.get<std::string>();
-    } else {
-      object.refuse(object.path_of("group"), "must be the name of a group or its number");
-    }
-  }
-  if (object.has("box")) {
-    const CaseObject box = object.object("box");
-    box.check_keys({"from", "to"});
-    where.box = Selection::Box{box.point("from"), box.point("to")};
-    for (int k = 0; k < 3; ++k) {
-      if (where.box->least[k] > where.box->most[k]) {
-        object.refuse(object.path_of("box"),
-                      "begins beyond its end; 'from' has the lesser numbers");
-      }
-    }
-  }
-  return where;
-}
 
 MaterialCase read_material(const CaseObject& object) {
   object.check_keys({"young", "poisson", "density", "group", "box"});
@@ -57,13 +28,6 @@ MaterialCase read_material(const CaseObject& object) {
   material.poisson = object.number("poisson", {.least = 0, .most = 0.5, .most_is_in = false});
   if (object.has("density")) material.density = object.number("density", size);
   return material;
-}
-
-/// Supports and loads do not hold everywhere by themselves.
-Selection read_place(const CaseObject& object) {
-  Selection where = read_selection(object);
-  if (where.is_everywhere()) object.refuse(object.path(), "needs a group or a box");
-  return where;
 }
 
 DisplacementCase read_support(const CaseObject& object) {
@@ -194,64 +158,10 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
   return solver;
 }
 
-/// Refuses a key that stands twice in an object, of which one would be lost.
-class KeysOnce {
- public:
-  explicit KeysOnce(const std::string& path) : path_(path) {}
-
-  bool operator()(json::parse_event_t event, const json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
-        if (seen_.size() == most_levels) refuse("is nested too deeply");
-        seen_.emplace_back();
-        break;
-      case json::parse_event_t::object_end:
-      case json::parse_event_t::array_end:
-        seen_.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (const auto key = parsed.get<std::string>(); !seen_.back().insert(key).second) {
-          refuse("has the key " + printable(key) + " twice in one object");
-        }
-        break;
-      default:
-        break;
-    }
-    return true;
-  }
-
- private:
-  static constexpr std::size_t most_levels = 16;
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::malformed_file, path_ + ": the file " + what);
-  }
-
-  const std::string& path_;
-  std::vector<std::set<std::string>> seen_;
-};
-
-json parse(const std::string& text, const std::string& path) {
-  KeysOnce keys_once(path);
-  try {
-    return json::parse(text, [&](int, json::parse_event_t event, json& parsed) {
-      return keys_once(event, parsed);
-    });
-  } catch (const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const std::string what = error.what();
-    const std::size_t at = what.find("line ");
-    throw Error(
-        ErrorKind::malformed_file,
-        path + ": is no JSON: " + printable(at == std::string::npos ? what : what.substr(at)));
-  }
-}
-
 }  // namespace
 
 Case parse_case(const std::string& text, const std::string& path) {
-  const json value = parse(text, path);
+  const json value = simulation::parse_case_json(text, path);
   const CaseObject object(value, path, "");
   object.check_keys(
       {"materials", "supports", "displacements", "loads", "gravity", "analysis", "solver"});

@@ -7,23 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "../simulation/selection.hpp"
 #include "heddle/tools/points.hpp"
 
 namespace heddle::elastic {
 
-/// Where something holds: in a group of the mesh, in a box, or everywhere. `path` is what the file
-/// calls it, for messages.
-struct Selection {
-  struct Box {
-    Point least;
-    Point most;
-  };
-  std::string path;
-  std::string group;       // its name, or its number as text; empty without
-  bool by_number = false;  // as a number in the case, which is no name
-  std::optional<Box> box;  // sides included
-  bool is_everywhere() const { return group.empty() && !box; }
-};
+using simulation::Selection;
 
 struct MaterialCase {
   Selection where;

@@ -35,8 +35,8 @@ std::vector<double> values_in_order(const Operator<Block>& matrix) {
 std::string dumped_matrix(const std::string& prefix) { return prefix + ".npz"; }
 std::string dumped_right_hand_side(const std::string& prefix) { return prefix + "-rhs.mtx"; }
 
-void dump_system(const std::string& prefix, const MeshPattern& pattern, const ElasticSystem& system,
-                 const VertexField& right_hand_side) {
+void dump_system(const std::string& prefix, const ElementPattern& pattern,
+                 const ElasticSystem& system, const VertexField& right_hand_side) {
   const std::vector<double> values = values_in_order(system.matrix());
   write_npz(dumped_matrix(prefix), {pattern.view(), 3, 3, false, values.data()});
   std::vector<double> b(3 * static_cast<std::size_t>(system.vertices()));

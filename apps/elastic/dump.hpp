@@ -12,7 +12,7 @@ std::string dumped_right_hand_side(const std::string& prefix);
 
 /// The matrix that the system has by now, PREFIX.npz, and a right-hand side, PREFIX-rhs.mtx, in the
 /// order of the mesh.
-void dump_system(const std::string& prefix, const MeshPattern& pattern, const ElasticSystem& system,
-                 const VertexField& right_hand_side);
+void dump_system(const std::string& prefix, const ElementPattern& pattern,
+                 const ElasticSystem& system, const VertexField& right_hand_side);
 
 }  // namespace heddle::elastic

@@ -18,25 +18,6 @@ Array<T> on_device(const std::vector<T>& values, const Device& device) {
   return Array<T>(std::span<const T>(values), device);
 }
 
-template <class E>
-Operator<E> make_operator(const MeshPattern& pattern, const std::vector<double>& values,
-                          const Plan& plan, const Device& device,
-                          const std::shared_ptr<const Basis>& basis) {
-  CsrView<E> view;
-  view.rows = view.columns = pattern.vertices();
-  view.offsets = OffsetsView(pattern.offsets.data());
-  view.column = pattern.column.data();
-  view.values = values.data();
-  view.device = device;
-  return Operator<E>(view, plan, basis);
-}
-
-/// Without values yet: they are written in place.
-Operator<Block> make_matrix(const MeshPattern& pattern, const Plan& plan, const Device& device) {
-  const std::vector<double> zero(pattern.column.size() * Block::components);
-  return make_operator<Block>(pattern, zero, plan, device, nullptr);
-}
-
 /// Of the layout, in which fields must agree; products in its own numbers.
 Plan plan_for_mass(Plan plan) {
   plan.layout.stored = StoredScalar::own;
@@ -45,10 +26,6 @@ Plan plan_for_mass(Plan plan) {
 
 Nodal<const double> nodal(const VertexField& field) {
   const ConstVertexView view = field.view();
-  return {view.data, view.entry_stride, view.component_stride};
-}
-Nodal<double> nodal(VertexField& field) {
-  const VertexView view = field.view();
   return {view.data, view.entry_stride, view.component_stride};
 }
 
@@ -63,23 +40,28 @@ std::vector<Point> points_of(const VertexField& field) {
   return values;
 }
 
-ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
+ElasticSystem::ElasticSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                              const Device& device, const SystemOptions& options)
     : device_(device),
       options_(options),
       elements_(model.elements()),
-      matrix_(make_matrix(pattern, plan, device)),
+      assembly_(pattern, plan, device),
+      matrix_(assembly_.matrix()),
       of_vertices_(model.vertices(), device),
       of_elements_(static_cast<Index>(model.elements()), device) {
-  std::vector<double> mass;
   if (options.with_mass) {
-    mass = consistent_mass(model, pattern);
-    mass_ = std::make_unique<Operator<MassEntry>>(
-        make_operator<MassEntry>(pattern, mass, plan_for_mass(plan), device, matrix_.row_basis()));
+    const std::vector<double> mass = consistent_mass(model, pattern);
+    const CsrView<MassEntry> view{pattern.nodes(),
+                                  pattern.nodes(),
+                                  pattern.view().offsets,
+                                  pattern.column.data(),
+                                  mass.data(),
+                                  row_major,
+                                  device};
+    mass_ = std::make_unique<Operator<MassEntry>>(view, plan_for_mass(plan), matrix_.row_basis());
   }
-  place_vertices(model, pattern);
+  place_vertices(model);
   place_elements(model);
-  place_entries(pattern, mass);
   set_matrix(options.with_mass ? 1 : 0, 1);
   solver_ = std::make_unique<ConjugateGradient<double>>(
       matrix_, Jacobi<Block>(matrix_),
@@ -92,21 +74,11 @@ ElasticSystem::ElasticSystem(const Model& model, const MeshPattern& pattern, con
   }
 }
 
-void ElasticSystem::place_vertices(const Model& model, const MeshPattern& pattern) {
-  const Index count = model.vertices();
-  std::vector<unsigned> first{0}, corner;
+void ElasticSystem::place_vertices(const Model& model) {
   std::vector<unsigned char> fixed;
-  first.reserve(static_cast<std::size_t>(count) + 1);
-  corner.reserve(pattern.corner.size());
-  for (Index position = 0; position < count; ++position) {
-    const auto v = static_cast<std::size_t>(matrix_.row_basis()->user_row(position));
-    corner.insert(corner.end(), pattern.corner.begin() + pattern.first_corner[v],
-                  pattern.corner.begin() + pattern.first_corner[v + 1]);
-    first.push_back(static_cast<unsigned>(corner.size()));
-    fixed.push_back(model.fixed[v]);
+  for (Index position = 0; position < model.vertices(); ++position) {
+    fixed.push_back(model.fixed[static_cast<std::size_t>(matrix_.row_basis()->user_row(position))]);
   }
-  first_corner_ = on_device(first, device_);
-  corner_of_vertex_ = on_device(corner, device_);
   fixed_ = on_device(fixed, device_);
   load_ = field_of(model.load);
   given_displacement_ = field_of(model.displacement);
@@ -157,44 +129,6 @@ void ElasticSystem::place_elements(const Model& model) {
   rotation_ = on_device(unturned, device_);
 }
 
-void ElasticSystem::place_entries(const MeshPattern& pattern, const std::vector<double>& mass) {
-  const std::vector<Offset> slots = slots_of_entries(matrix_.pattern()).to_host();
-  // Entries by slot: what is written then follows one another in memory.
-  std::vector<Offset> entry_at(static_cast<std::size_t>(matrix_.pattern().slots), -1);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    entry_at[static_cast<std::size_t>(slots[i])] = static_cast<Offset>(i);
-  }
-  std::vector<Index> row_of_entry(slots.size());
-  for (Index v = 0; v < pattern.vertices(); ++v) {
-    const auto row = static_cast<std::size_t>(v);
-    std::fill(row_of_entry.begin() + pattern.offsets[row],
-              row_of_entry.begin() + pattern.offsets[row + 1], v);
-  }
-  std::vector<Offset> slot;
-  std::vector<Index> row, column;
-  std::vector<unsigned> first{0}, term;
-  std::vector<double> mass_of_entry;
-  slot.reserve(slots.size());
-  term.reserve(pattern.term.size());
-  for (std::size_t at = 0; at < entry_at.size(); ++at) {
-    if (entry_at[at] < 0) continue;  // padding
-    const auto i = static_cast<std::size_t>(entry_at[at]);
-    slot.push_back(static_cast<Offset>(at));
-    row.push_back(position_of(row_of_entry[i]));
-    column.push_back(position_of(pattern.column[i]));
-    term.insert(term.end(), pattern.term.begin() + pattern.first_term[i],
-                pattern.term.begin() + pattern.first_term[i + 1]);
-    first.push_back(static_cast<unsigned>(term.size()));
-    if (!mass.empty()) mass_of_entry.push_back(mass[i]);
-  }
-  slot_ = on_device(slot, device_);
-  row_ = on_device(row, device_);
-  column_ = on_device(column, device_);
-  first_term_ = on_device(first, device_);
-  term_ = on_device(term, device_);
-  if (!mass.empty()) mass_of_entry_ = on_device(mass_of_entry, device_);
-}
-
 VertexField ElasticSystem::field_of(const std::vector<Point>& values) const {
   VertexField made = field();
   const ConstVertexView given(values.front().data(), vertices(), 3);
@@ -217,21 +151,20 @@ void ElasticSystem::deform(const VertexField& displacement) {
 void ElasticSystem::set_matrix(double mass_scale, double stiffness_scale) {
   timed(times.values, device_, [&] {
     const bool turned = !turned_.empty();
-    run(EntryPass{static_cast<Offset>(slot_.size()), slot_.data(), row_.data(), column_.data(),
-                  first_term_.data(), term_.data(), turned ? turned_.data() : gradient_.data(),
-                  material_.data(), mass_of_entry_.data(), fixed_.data(), mass_scale,
-                  stiffness_scale, matrix_.entry_writer()},
-        device_.stream());
-    matrix_.values_changed();
+    // The mass matrix has its number of a slot at the slot's own place.
+    const double* const mass = mass_ ? mass_->values_in_basis().data() : nullptr;
+    assemble(assembly_,
+             StiffnessKernel{turned ? turned_.data() : gradient_.data(), material_.data(), mass,
+                             fixed_.data(), mass_scale, stiffness_scale});
   });
 }
 
 void ElasticSystem::residual(const VertexField* base, double scale, VertexField& result) {
   timed(times.elements, device_, [&] {
-    run(VertexPass{vertices(), first_corner_.data(), corner_of_vertex_.data(), force_.data(),
-                   fixed_.data(), nodal(std::as_const(load_)),
-                   base != nullptr ? nodal(*base) : Nodal<const double>{}, scale, nodal(result)},
-        device_.stream());
+    assemble(assembly_,
+             ResidualKernel{force_.data(), fixed_.data(), nodal(std::as_const(load_)),
+                            base != nullptr ? nodal(*base) : Nodal<const double>{}, scale},
+             result.view());
   });
 }
 

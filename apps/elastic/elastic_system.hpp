@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "../command/guess_record.hpp"
+#include "heddle/assembly.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
-#include "mesh_pattern.hpp"
+#include "mass.hpp"
 #include "model.hpp"
 #include "phase_times.hpp"
 #include "run_pass.hpp"
@@ -41,7 +42,7 @@ class ElasticSystem {
  public:
   /// Nothing of the model or the pattern is kept. Throws `Error` for a plan that does not suit or
   /// fit.
-  ElasticSystem(const Model& model, const MeshPattern& pattern, const Plan& plan,
+  ElasticSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                 const Device& device, const SystemOptions& options);
   ElasticSystem(const ElasticSystem&) = delete;
   ElasticSystem& operator=(const ElasticSystem&) = delete;
@@ -95,15 +96,15 @@ class ElasticSystem {
 
  private:
   ElementsAtRest at_rest() const;
-  void place_entries(const MeshPattern& pattern, const std::vector<double>& mass);
   void place_elements(const Model& model);
-  void place_vertices(const Model& model, const MeshPattern& pattern);
+  void place_vertices(const Model& model);
   Index position_of(Index vertex) const { return matrix_.row_basis()->position(vertex); }
 
   Device device_;
   SystemOptions options_;
   Offset elements_;
-  Operator<Block> matrix_;
+  Assembly<Block> assembly_;
+  Operator<Block> matrix_;  // a handle of what is assembled
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   std::unique_ptr<EarlierSolutions<double>> earlier_;
@@ -116,13 +117,7 @@ class ElasticSystem {
   Array<double> force_, energy_, ones_;
   Array<double> rotation_, turned_;  // of corotational ones
   Array<double> stress_, equivalent_;
-  // Entries, in the order of their slots.
-  Array<Offset> slot_;
-  Array<Index> row_, column_;
-  Array<unsigned> first_term_, term_;
-  Array<double> mass_of_entry_;
   // Vertices.
-  Array<unsigned> first_corner_, corner_of_vertex_;
   Array<unsigned char> fixed_;
   VertexField load_, given_displacement_, given_velocity_;
 };

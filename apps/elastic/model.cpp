@@ -5,15 +5,19 @@
 #include <string>
 #include <utility>
 
-#include "boundary.hpp"
-#include "check_mesh.hpp"
+#include "../simulation/boundary.hpp"
+#include "../simulation/check_mesh.hpp"
+#include "../simulation/message_text.hpp"
+#include "../simulation/selection.hpp"
 #include "heddle/error.hpp"
-#include "message_text.hpp"
-#include "selection.hpp"
 
 namespace heddle::elastic {
 
 using namespace points;
+using simulation::Boundary;
+using simulation::Selector;
+using simulation::shortest;
+using simulation::Triangle;
 
 namespace {
 
@@ -115,7 +119,7 @@ double Model::volume(Offset element) const {
 }
 
 Model make_model(mesh::SolidMesh mesh, const Case& given) {
-  check_and_orient(mesh);
+  simulation::check_and_orient(mesh);
   const Boundary boundary(mesh.tetrahedron);
   const Selector selector(mesh, boundary, given.path);
   Model model = Model::make(mesh.position, mesh.tetrahedron, {});

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "../mesh/solid_mesh.hpp"
+#include "../simulation/boundary.hpp"
 #include "case_file.hpp"
 #include "tetrahedron.hpp"
 
 namespace heddle::elastic {
 
-using Tetrahedron = std::array<Index, 4>;
+using simulation::Tetrahedron;
 
 struct Material {
   double young = 1;

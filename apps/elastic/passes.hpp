@@ -1,12 +1,12 @@
-// What is done for each element, each matrix entry and each vertex: passes, which `for_each_on`
-// runs.
+// What is done for each element: passes, which `for_each_on` runs; and for each matrix entry and
+// each vertex: kernels, which an `Assembly` sums.
 //
 // Vertices are numbered as the matrix's basis has them, elements as the mesh has them; records of
 // an element lie together.
 #pragma once
 
+#include "heddle/assembly.hpp"
 #include "heddle/entries/block.hpp"
-#include "heddle/entry_writer.hpp"
 #include "polar_rotation.hpp"
 #include "tetrahedron.hpp"
 
@@ -140,71 +140,51 @@ struct StressPass {
   }
 };
 
-/// A matrix entry, mass_scale M + stiffness_scale K under the supports, to where sliced storage has
-/// it. Fixed components have no rows and columns, and keep their own number on the diagonal, which
-/// is of the size of the others.
-struct EntryPass {
-  Offset count;
-  const Offset* slot;  // of each entry; entries in the order of their slots
-  const Index* row;
-  const Index* column;
-  const unsigned* first;         // count + 1: where the entry's part of `contribution` begins
-  const unsigned* contribution;  // element * 16 + a * 4 + b
-  const double* gradient;        // 12 an element, turned where elements are corotational
-  const double* material;        // 2 an element
-  const double* mass;            // of each entry; null without
-  const unsigned char* fixed;    // bits of the fixed components of each vertex
+/// Entries mass_scale M + stiffness_scale K under the supports. Fixed components have no rows and
+/// columns, and keep their own number on the diagonal, which is of the size of the others.
+struct StiffnessKernel {
+  const double* gradient;      // 12 an element, turned where elements are corotational
+  const double* material;      // 2 an element
+  const double* mass;          // of each slot; null without
+  const unsigned char* fixed;  // bits of the fixed components of each vertex
   double mass_scale;
   double stiffness_scale;
-  EntryWriter<Block> matrix;
 
-  HEDDLE_INLINE void operator()(Offset i) const {
-    Matrix3 sum{};
-    for (unsigned at = first[i]; at < first[i + 1]; ++at) {
-      const unsigned code = contribution[at];
-      const Offset e = code >> 4;
-      add_stiffness(sum, load_corner(gradient, e, static_cast<int>((code >> 2) & 3)),
-                    load_corner(gradient, e, static_cast<int>(code & 3)),
-                    {material[2 * e], material[2 * e + 1]});
-    }
-    const double inertia = mass != nullptr ? mass_scale * mass[i] : 0;
-    const unsigned char of_row = fixed[row[i]], of_column = fixed[column[i]];
-    const bool on_diagonal = row[i] == column[i];
+  HEDDLE_INLINE Stiffness entry(Offset e, int a, int b) const {
+    return stiffness_of(load_corner(gradient, e, a), load_corner(gradient, e, b),
+                        {material[2 * e], material[2 * e + 1]});
+  }
+  HEDDLE_INLINE Block finish(const Stiffness& sum, const EntryPlace& place) const {
+    const double inertia = mass != nullptr ? mass_scale * mass[place.slot] : 0;
+    const unsigned char of_row = fixed[place.row], of_column = fixed[place.column];
+    const bool on_diagonal = place.row == place.column;
     Block entry;
     for (int k = 0; k < Block::components; ++k) {
       const int r = k / 3, c = k % 3;
       const bool is_diagonal = on_diagonal && r == c;
       const bool stays = is_diagonal || !(is_fixed(of_row, r) || is_fixed(of_column, c));
-      const double value = stiffness_scale * sum.at[r][c] + (r == c ? inertia : 0);
+      const double value = stiffness_scale * sum.rest.at[r][c] + (r == c ? inertia : 0);
       entry.component[k] = stays ? value : 0;
     }
-    matrix.store(slot[i], entry);
+    return entry;
   }
 };
 
 /// A right-hand side: base + scale (load - forces of the elements), nothing in fixed components.
-struct VertexPass {
-  Offset count;
-  const unsigned* first;   // count + 1: where the vertex's part of `corner` begins
-  const unsigned* corner;  // element * 4 + a
-  const double* force;     // 12 an element
+struct ResidualKernel {
+  const double* force;  // 12 an element
   const unsigned char* fixed;
   Nodal<const double> load;
   Nodal<const double> base;  // without data: zero
   double scale;
-  Nodal<double> result;
 
-  HEDDLE_INLINE void operator()(Offset i) const {
-    const auto v = static_cast<Index>(i);
-    Vector3 inner{};
-    for (unsigned at = first[v]; at < first[v + 1]; ++at) {
-      inner = inner + load_corner(force, corner[at] >> 2, static_cast<int>(corner[at] & 3));
-    }
+  HEDDLE_INLINE Vector3 vector(Offset e, int a) const { return load_corner(force, e, a); }
+  HEDDLE_INLINE small_vector<double, 3> finish(const Vector3& inner, Index v) const {
     Vector3 sum = scale * (load[v] - inner);
     if (base.data != nullptr) sum = base[v] + sum;
-    for (int k = 0; k < 3; ++k) {
-      result.data[result.index(v, k)] = is_fixed(fixed[v], k) ? 0 : sum.at[k];
-    }
+    small_vector<double, 3> result;
+    for (int k = 0; k < 3; ++k) result.component[k] = is_fixed(fixed[v], k) ? 0 : sum.at[k];
+    return result;
   }
 };
 

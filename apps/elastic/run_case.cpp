@@ -8,10 +8,10 @@
 #include "../command/message.hpp"
 #include "../command/output_path.hpp"
 #include "../command/run_files.hpp"
+#include "../simulation/frame_writer.hpp"
 #include "body_picture.hpp"
 #include "dump.hpp"
 #include "elastic_system.hpp"
-#include "frame_writer.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/vector_operations.hpp"
 #include "history_file.hpp"
@@ -21,6 +21,8 @@
 #include "time_stepping.hpp"
 
 namespace heddle::elastic {
+
+using simulation::FrameArray;
 
 namespace {
 
@@ -38,7 +40,8 @@ void check_outputs(const RunOptions& options) {
   options.profile.add_inputs(files);
   files.writes("--output", options.output);
   if (options.output) {
-    for (const std::string& frame : FrameWriter::names_of(*options.output, options.history)) {
+    for (const std::string& frame :
+         simulation::FrameWriter::names_of(*options.output, options.history)) {
       files.writes("--output", frame);
     }
   }
@@ -89,7 +92,7 @@ class Run {
         device_(device),
         outcome_(outcome),
         progress_(progress),
-        pattern_(make_pattern(model.vertices(), model.tetrahedron)) {}
+        pattern_(pattern_of(model)) {}
 
   void build(const Profiles& profiles) {
     if (progress_ != nullptr) progress_->report(-1, "building the matrix");
@@ -229,7 +232,22 @@ class Run {
   }
 
   void open_output(bool with_velocity) {
-    if (options_.output) writer_.emplace(*options_.output, model_, *system_, with_velocity);
+    if (!options_.output) return;
+    const VertexField none = system_->field();
+    writer_.emplace(*options_.output, model_.position, model_.tetrahedron,
+                    frame_of(none, with_velocity ? &none : nullptr), device_);
+  }
+
+  /// A state, with the stress that the system has.
+  std::vector<FrameArray> frame_of(const VertexField& displacement,
+                                   const VertexField* velocity) const {
+    using enum FrameArray::Of;
+    std::vector<FrameArray> arrays{{"displacement", vertices, displacement.view()}};
+    if (velocity != nullptr) arrays.push_back({"velocity", vertices, velocity->view()});
+    const auto count = static_cast<Index>(system_->elements());
+    arrays.push_back({"stress", tetrahedra, {system_->stress().data(), count, 6}});
+    arrays.push_back({"von_mises", tetrahedra, {system_->equivalent_stress().data(), count}});
+    return arrays;
   }
 
   void write(long long step, double time, const VertexField& displacement,
@@ -237,7 +255,7 @@ class Run {
     if (!writer_) return;
     system_->find_stress(displacement);
     const cli::Stopwatch watch;
-    writer_->write(step, time, *system_, displacement, velocity);
+    writer_->write(step, time, frame_of(displacement, velocity));
     outcome_.times.output += watch.seconds();
   }
 
@@ -292,9 +310,9 @@ class Run {
   const Device& device_;
   Outcome& outcome_;
   Progress* progress_;
-  MeshPattern pattern_;
+  ElementPattern pattern_;
   std::optional<ElasticSystem> system_;
-  std::optional<FrameWriter> writer_;
+  std::optional<simulation::FrameWriter> writer_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Passes over elements, entries and vertices, compiled for CPU and GPU in one file.
+// Passes over elements, and sums of them, compiled for CPU and GPU in one file.
 #pragma once
 
 #include "heddle/device.hpp"
+#include "heddle/field.hpp"
 #include "passes.hpp"
 
 namespace heddle::elastic {
@@ -9,7 +10,9 @@ namespace heddle::elastic {
 /// `for_each_on`.
 void run(const ElementPass& pass, const Stream& stream);
 void run(const StressPass& pass, const Stream& stream);
-void run(const EntryPass& pass, const Stream& stream);
-void run(const VertexPass& pass, const Stream& stream);
+/// `assemble_with`, `assemble_vector_with`.
+void assemble(Assembly<Block>& matrix, const StiffnessKernel& kernel);
+void assemble(const Assembly<Block>& matrix, const ResidualKernel& kernel,
+              const FieldView<double>& field);
 
 }  // namespace heddle::elastic

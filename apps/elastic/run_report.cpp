@@ -4,9 +4,9 @@
 
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
+#include "../simulation/group_text.hpp"
 #include "dump.hpp"
 #include "heddle/tools/text.hpp"
-#include "message_text.hpp"
 #include "modal_report.hpp"
 
 namespace heddle::elastic {
@@ -61,28 +61,6 @@ std::string analysis_text(const Outcome& outcome) {
   text += steps;
   std::snprintf(steps, sizeof steps, ", %lld steps of %g", analysis.steps, analysis.time_step);
   return text + steps;
-}
-
-ordered_json to_json(const mesh::GroupSize& size) {
-  ordered_json json = {{"number", size.group.number},
-                       {"of", size.group.dimension == 3 ? "tetrahedra" : "triangles"},
-                       {"elements", size.elements}};
-  if (!size.group.name.empty()) json["name"] = printable(size.group.name);
-  return json;
-}
-
-std::string groups_text(const Outcome& outcome, int dimension) {
-  constexpr int most = 8;
-  std::string list;
-  int listed = 0;
-  for (const auto& [group, elements] : outcome.groups) {
-    if (group.dimension != dimension) continue;
-    if (++listed > most) return list + ", ...";
-    list += (list.empty() ? "" : ", ") +
-            (group.name.empty() ? std::to_string(group.number) : printable(group.name)) + " (" +
-            readable_count(elements) + ")";
-  }
-  return list.empty() ? "none" : list;
 }
 
 std::string status_text(const Outcome& outcome) {
@@ -182,7 +160,8 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["left_out"] = outcome.left_out;
   json["box"] = {{"least", outcome.box.least}, {"most", outcome.box.most}};
   json["groups"] = ordered_json::array();
-  for (const mesh::GroupSize& size : outcome.groups) json["groups"].push_back(to_json(size));
+  for (const mesh::GroupSize& size : outcome.groups)
+    json["groups"].push_back(simulation::to_json(size));
   json["unknowns"] = outcome.unknowns;
   json["entries"] = outcome.entries;
   json["device"] = outcome.device;
@@ -218,8 +197,9 @@ void print(const RunOptions& options, const Outcome& outcome) {
   const auto& [least, greatest] = outcome.box;
   std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g\n", least[0], greatest[0],
               least[1], greatest[1], least[2], greatest[2]);
-  std::printf("groups     of tetrahedra: %s; of triangles: %s\n", groups_text(outcome, 3).c_str(),
-              groups_text(outcome, 2).c_str());
+  std::printf("groups     of tetrahedra: %s; of triangles: %s\n",
+              simulation::groups_text(outcome.groups, 3).c_str(),
+              simulation::groups_text(outcome.groups, 2).c_str());
   std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
               readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", outcome.device.c_str());

@@ -19,6 +19,7 @@ struct Matrix3 {
 HEDDLE_INLINE Vector3 operator+(const Vector3& a, const Vector3& b) {
   return {{a.at[0] + b.at[0], a.at[1] + b.at[1], a.at[2] + b.at[2]}};
 }
+HEDDLE_INLINE Vector3 add(const Vector3& a, const Vector3& b) { return a + b; }
 HEDDLE_INLINE Vector3 operator-(const Vector3& a, const Vector3& b) {
   return {{a.at[0] - b.at[0], a.at[1] - b.at[1], a.at[2] - b.at[2]}};
 }

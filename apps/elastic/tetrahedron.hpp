@@ -43,16 +43,30 @@ HEDDLE_INLINE Matrix3 stress_of(const Matrix3& strain, const Lame& material) {
   return plus_identity(stress, material.lambda * trace(strain));
 }
 
-/// Adds K_ab. With a and b exchanged the same numbers come out transposed, bit by bit.
-HEDDLE_INLINE void add_stiffness(Matrix3& sum, const Vector3& a, const Vector3& b,
-                                 const Lame& of_volume) {
-  const double shear = of_volume.mu * dot(a, b);
+/// K_ab: shear I and the rest, which sums take one after the other. In a sum all is in the rest.
+struct Stiffness {
+  Matrix3 rest;
+  double shear;
+
+  friend HEDDLE_INLINE Stiffness add(Stiffness sum, const Stiffness& term) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) sum.rest.at[i][j] += term.rest.at[i][j];
+      sum.rest.at[i][i] += term.shear;
+    }
+    return sum;
+  }
+};
+
+/// With a and b exchanged the same numbers come out transposed, bit by bit.
+HEDDLE_INLINE Stiffness stiffness_of(const Vector3& a, const Vector3& b, const Lame& of_volume) {
+  Stiffness K;
+  K.shear = of_volume.mu * dot(a, b);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      sum.at[i][j] += of_volume.lambda * (a.at[i] * b.at[j]) + of_volume.mu * (b.at[i] * a.at[j]);
+      K.rest.at[i][j] = of_volume.lambda * (a.at[i] * b.at[j]) + of_volume.mu * (b.at[i] * a.at[j]);
     }
-    sum.at[i][i] += shear;
   }
+  return K;
 }
 
 /// The equivalent stress of von Mises: the root of 3/2 times the length of the deviator.

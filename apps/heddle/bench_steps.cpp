@@ -60,7 +60,7 @@ std::vector<BenchStep> steps_of_folder(const Options& options) {
     if (!file.is_regular_file(gone)) continue;  // a pipe would be waited for
     BenchStep step{file.path().filename().string(), {}, path, {}, 20};
     for (const std::string& suite : chosen_suites(options)) {
-      if (suite != "scaling") step.suites.push_back(suite);
+      if (suite != "scaling" && suite != "assembly") step.suites.push_back(suite);
     }
     if (!step.suites.empty()) steps.push_back(std::move(step));
   }

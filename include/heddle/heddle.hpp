@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heddle/approximate_inverse.hpp"
+#include "heddle/assembly.hpp"
 #include "heddle/basis.hpp"
 #include "heddle/bicgstab.hpp"
 #include "heddle/bicgstab2.hpp"
@@ -19,6 +20,7 @@
 #include "heddle/detail/index.hpp"
 #include "heddle/device.hpp"
 #include "heddle/earlier_solutions.hpp"
+#include "heddle/element_pattern.hpp"
 #include "heddle/entries.hpp"
 #include "heddle/entry_writer.hpp"
 #include "heddle/error.hpp"

@@ -292,5 +292,39 @@ TEST_F(SuitesOfASolid, SolveSeveralRightHandSides) {
             *run.records.front().candidates[2].iterations);
 }
 
+class SuitesOfAMesh : public Suites, public testing::WithParamInterface<const char*> {
+ protected:
+  SuitesOfAMesh() : Suites(infinity, GetParam()) {}
+};
+
+TEST_P(SuitesOfAMesh, AssembleRightlyInEveryWay) {
+  assembly_suite(*session, *problem);
+  const auto run = session->run();
+  const bool is_real = problem->matrix.entry().name() == "real";
+  std::vector<std::string> quantities;
+  for (const Record& record : run.records) {
+    SCOPED_TRACE(record.quantity);
+    quantities.push_back(record.quantity);
+    EXPECT_EQ(record.suite, "assembly");
+    if (record.quantity == "sum as a product") continue;  // of made-up libraries too
+    for (const Candidate& candidate : record.candidates) {
+      SCOPED_TRACE(candidate.method);
+      EXPECT_FALSE(candidate.failure) << *candidate.failure;
+      ASSERT_TRUE(candidate.seconds);
+      EXPECT_GT(candidate.seconds->median, 0);
+      EXPECT_EQ(candidate.of_product.has_value(), record.quantity == "reorder");
+      EXPECT_LE(candidate.error.value_or(0), most_error_double);
+    }
+  }
+  std::vector<std::string> expected = {"matrix", "sum", "vector", "reorder"};
+  if (is_real) expected.emplace_back("sum as a product");
+  EXPECT_EQ(quantities, expected);
+  EXPECT_EQ(run.records[0].candidates.size(), 5U);
+  EXPECT_TRUE(is_right(run.records.back(), run.records.back().candidates[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(Meshes, SuitesOfAMesh,
+                         testing::Values("diffusion-2000", "elasticity-2000"));
+
 }  // namespace
 }  // namespace heddle::bench

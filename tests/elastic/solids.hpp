@@ -10,12 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "boundary.hpp"
 #include "elastic_system.hpp"
 #include "heddle/problems.hpp"
 #include "heddle/vector_operations.hpp"
 
 namespace heddle::elastic::test {
 
+using simulation::Boundary;
+using simulation::Triangle;
 using Vector = Eigen::Vector3d;
 
 inline Vector vector(const Point& p) { return {p[0], p[1], p[2]}; }
@@ -90,19 +93,18 @@ void clamp(Model& model, const Where& where) {
 
 /// A system with its pattern.
 struct Simulation {
-  MeshPattern pattern;
+  ElementPattern pattern;
   ElasticSystem system;
 
   explicit Simulation(const Model& model, const SystemOptions& options = {},
                       const char* plan = "CSR", const Device& device = Device::cpu())
-      : pattern(make_pattern(model.vertices(), model.tetrahedron)),
-        system(model, pattern, parse_plan(plan), device, options) {}
+      : pattern(pattern_of(model)), system(model, pattern, parse_plan(plan), device, options) {}
 };
 
 /// The stored matrix, entry by entry in the order of the pattern.
 inline CsrMatrix<Block> matrix_of(const Simulation& simulation) {
   Operator<Block> A = simulation.system.matrix();
-  const MeshPattern& pattern = simulation.pattern;
+  const ElementPattern& pattern = simulation.pattern;
   const Array<Offset> slots = slots_of_entries(A.pattern());
   const EntryWriter<Block> entries = A.entry_writer();
   Array<double> values(pattern.column.size() * Block::components);
@@ -110,8 +112,7 @@ inline CsrMatrix<Block> matrix_of(const Simulation& simulation) {
     std::copy_n(entries.load(slots[i]).component, Block::components,
                 values.data() + i * Block::components);
   }
-  return {pattern.vertices(), pattern.vertices(),
-          Array<Offset>(std::span<const Offset>(pattern.offsets)),
+  return {pattern.nodes(), pattern.nodes(), Array<Offset>(std::span<const Offset>(pattern.offsets)),
           Array<Index>(std::span<const Index>(pattern.column)), std::move(values)};
 }
 

@@ -12,6 +12,8 @@ namespace heddle::elastic::test::elastic_gpu {
 namespace {
 
 using namespace heddle::test;
+using simulation::FrameArray;
+using simulation::FrameBuffer;
 
 /// A block that hangs from one side and falls, of a number of vertices that fills no slice.
 Model hanging_block() {
@@ -105,21 +107,28 @@ TEST_P(ElasticOnGpu, FramesAreInTheOrderOfTheMesh) {
     const VertexField u = system.field_of(displacement), v = system.field_of(velocity);
     system.deform(u);
     system.find_stress(u);
-    frame.push_back(std::make_unique<FrameBuffer>(system, true));
-    frame.back()->take(system, u, &v);
+    using enum FrameArray::Of;
+    const auto elements = static_cast<Index>(system.elements());
+    const std::vector<FrameArray> arrays = {
+        {"displacement", vertices, u.view()},
+        {"velocity", vertices, v.view()},
+        {"stress", tetrahedra, {system.stress().data(), elements, 6}},
+        {"von_mises", tetrahedra, {system.equivalent_stress().data(), elements}}};
+    frame.push_back(std::make_unique<FrameBuffer>(arrays, system.device()));
+    frame.back()->take(arrays);
     frame.back()->wait();
   }
   for (std::size_t v = 0; v < displacement.size(); ++v) {
     for (std::size_t k = 0; k < 3; ++k) {
-      ASSERT_EQ(frame[1]->displacement()[3 * v + k], displacement[v][k]);
-      ASSERT_EQ(frame[1]->velocity()[3 * v + k], velocity[v][k]);
+      ASSERT_EQ(frame[1]->values(0)[3 * v + k], displacement[v][k]);
+      ASSERT_EQ(frame[1]->values(1)[3 * v + k], velocity[v][k]);
     }
   }
-  for (std::size_t i = 0; i < frame[0]->stress().size(); ++i) {
-    ASSERT_NEAR(frame[1]->stress()[i], frame[0]->stress()[i], 1e-10);
+  for (std::size_t i = 0; i < frame[0]->values(2).size(); ++i) {
+    ASSERT_NEAR(frame[1]->values(2)[i], frame[0]->values(2)[i], 1e-10);
   }
-  for (std::size_t i = 0; i < frame[0]->equivalent_stress().size(); ++i) {
-    ASSERT_NEAR(frame[1]->equivalent_stress()[i], frame[0]->equivalent_stress()[i], 1e-10);
+  for (std::size_t i = 0; i < frame[0]->values(3).size(); ++i) {
+    ASSERT_NEAR(frame[1]->values(3)[i], frame[0]->values(3)[i], 1e-10);
   }
 }
 

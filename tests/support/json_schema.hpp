@@ -52,6 +52,8 @@ class JsonSchema {
     if (keyword == "type") return has_type(value, wanted);
     if (keyword == "minimum") return !value.is_number() || value >= wanted;
     if (keyword == "maximum") return !value.is_number() || value <= wanted;
+    if (keyword == "minItems") return !value.is_array() || value.size() >= wanted;
+    if (keyword == "maxItems") return !value.is_array() || value.size() <= wanted;
     if (keyword == "minLength") {
       return !value.is_string() || value.get<std::string>().size() >= wanted.get<std::size_t>();
     }
@@ -81,9 +83,10 @@ class JsonSchema {
       return true;
     }
     if (keyword == "additionalProperties") {
-      if (!value.is_object() || wanted.get<bool>()) return true;
+      if (!value.is_object() || wanted == true) return true;
       for (const auto& [key, inner] : value.items()) {
-        if (!part.at("properties").contains(key)) return false;
+        const bool is_named = part.contains("properties") && part["properties"].contains(key);
+        if (!is_named && (wanted == false || !accepts(wanted, inner))) return false;
       }
       return true;
     }

@@ -251,6 +251,7 @@ std::string figures_of(const Run& run, const Suite& suite) {
     return matrix_table("Median of an iteration and system", step_matrix(suite.records));
   }
   if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
+  if (suite.name == "assembly") return matrix_table("Median", step_matrix(suite.records));
   if (suite.name == "scaling") return scaling_charts(suite);
   return roofline(run, suite) + speedups(suite);
 }

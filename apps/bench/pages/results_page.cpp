@@ -188,6 +188,9 @@ std::string section(const Run& run) {
       text += layouts_section(suite);
     } else if (suite.name == "setup") {
       text += "Median of each step.\n\n" + markdown_of("step", step_matrix(suite.records));
+    } else if (suite.name == "assembly") {
+      text += "Median of each; for `reorder` also over that of a product.\n\n" +
+              markdown_of("assembly", step_matrix(suite.records));
     } else if (suite.name == "scaling") {
       text += scaling(suite, run);
     } else {

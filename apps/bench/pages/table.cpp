@@ -230,6 +230,9 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
   const std::string shares = "; warm, cold: % of " + limit + " under the chosen plan";
   if (suite.name == "layouts") return "memory over that of CSR";
   if (suite.name == "setup") return "median of each step";
+  if (suite.name == "assembly") {
+    return "median of each; reorder: also over that of a product (alpha)";
+  }
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
@@ -275,8 +278,9 @@ void print_table(const Run& run, std::ostream& out) {
     out << wrapped(what_columns_mean(suite, run), 0);
     if (suite.name == "layouts") {
       print_layouts(suite, out);
-    } else if (suite.name == "setup") {
-      print_matrix("  step", step_matrix(suite.records), out);
+    } else if (suite.name == "setup" || suite.name == "assembly") {
+      print_matrix(suite.name == "setup" ? "  step" : "  assembly", step_matrix(suite.records),
+                   out);
     } else if (suite.name == "solver") {
       print_solvers(suite, out);
     } else if (suite.name == "right-hand-sides") {

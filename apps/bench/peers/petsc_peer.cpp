@@ -174,6 +174,9 @@ class PetscPeer final : public Peer {
   }
 
   std::vector<PeerProduct> products(const Problem& problem, const Device& device) override {
+    if (problem.matrix.rows() != problem.matrix.columns()) {
+      throw Error(ErrorKind::unsupported, "its program is for square matrices");
+    }
     std::vector<PeerProduct> products;
     for (auto& [name, served, block_size] : started(problem, device)) {
       PeerProduct product;

@@ -10,6 +10,7 @@
 #include "heddle/tools/team.hpp"
 #include "known_plans.hpp"
 #include "mesh_patterns.hpp"
+#include "mesh_problem.hpp"
 
 namespace heddle::bench {
 
@@ -269,10 +270,21 @@ std::vector<ProblemName> problems() {
     if (a.scaling || b.scaling) return a.scaling < b.scaling;
     return a.rows < b.rows;
   });
+  // About 5.7 tetrahedra a node.
+  for (const Index rows : {2'000, 20'000, 180'000}) {
+    for (const auto& [name, entry] :
+         {std::pair("diffusion-", EntryKind::real), std::pair("elasticity-", EntryKind::block3)}) {
+      all.push_back({name + std::to_string(rows), entry, in_double, rows});
+      all.back().assembly = true;
+      all.back().row_length = 15;
+      all.back().quick = rows == 2'000;
+    }
+  }
   return all;
 }
 
 Problem make_problem(const ProblemName& problem, const Device& device) {
+  if (problem.assembly) return make_mesh_problem(problem);
   const std::unique_ptr<Pattern> pattern = pattern_of(problem);
   AnyMatrix matrix = problem.precision == Precision::single_precision
                          ? matrix_of<float>(problem.entry, *pattern)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/runtime/any_matrix.hpp"
+#include "mesh_elements.hpp"
 
 namespace heddle::bench {
 
@@ -22,7 +23,8 @@ struct Problem {
   /// The x of its products and the right-hand side of its solves: pseudo-random numbers in [-1, 1]
   /// that floats represent, scalars of all rows in the user's order.
   std::vector<double> x;
-  bool complex_symmetric = false;  // COCG may be run
+  bool complex_symmetric = false;                     // COCG may be run
+  std::shared_ptr<const ElementMesh> mesh = nullptr;  // whose elements sum up to the matrix
 };
 
 /// A problem by its name, before it is made.
@@ -34,10 +36,11 @@ struct ProblemName {
   bool quick = false;  // of a run with --quick
   bool many_times_cache = false;
   bool scaling = false;   // of the suite `scaling` alone
+  bool assembly = false;  // of the suite `assembly` alone
   double row_length = 0;  // entries a row, about
 };
 
-/// All that there are, small ones first, those of the suite `scaling` last.
+/// All that there are, small ones first, those of the suites `scaling` and `assembly` last.
 std::vector<ProblemName> problems();
 /// The same matrix on every machine and for any number of threads. `plans` are those for the
 /// device.

@@ -31,6 +31,7 @@ struct Candidate {
   std::optional<double> error;            // |y - y_reference| / |y_reference|, 2-norms
   std::optional<long long> memory_bytes;  // of the matrix as it is stored
   std::optional<double> memory_ratio;     // to CSR of the same entries
+  std::optional<double> of_product;       // median over that of a product with the same matrix
 
   // Of a solve to the tolerance of the record.
   std::optional<long long> iterations;
@@ -46,7 +47,7 @@ struct Candidate {
 
 /// One line of a suite: everybody's way of doing the same work.
 struct Record {
-  std::string suite;      // product, solver, right-hand-sides, layouts, setup, scaling
+  std::string suite;      // product, solver, right-hand-sides, layouts, setup, scaling, assembly
   std::string problem;    // as `--problem` names it, e.g. surface-34834
   std::string entry;      // as --entry
   std::string precision;  // single, double

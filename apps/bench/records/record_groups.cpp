@@ -17,12 +17,13 @@ namespace {
 struct SuiteTitle {
   std::string_view name, title;
 };
-constexpr std::array<SuiteTitle, 6> suite_titles = {{{"product", "Products"},
+constexpr std::array<SuiteTitle, 7> suite_titles = {{{"product", "Products"},
                                                      {"solver", "Solvers"},
                                                      {"right-hand-sides", "Right-hand sides"},
                                                      {"layouts", "Layouts"},
                                                      {"setup", "Setting up"},
-                                                     {"scaling", "Scaling"}}};
+                                                     {"scaling", "Scaling"},
+                                                     {"assembly", "Assembly"}}};
 
 /// The place of `value` in `values`, at the end where it was not among them.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {
@@ -200,10 +201,10 @@ Matrix step_matrix(const std::vector<const Record*>& records) {
   Matrix matrix;
   for (const Record* record : records) {
     for (const Candidate& candidate : record->candidates) {
-      matrix.put(problem_of(*record) + ": " + who(candidate), record->quantity,
-                 text_or_nothing(candidate.seconds, [](const Timing& timing) {
-                   return readable_seconds(timing.median);
-                 }));
+      std::string text = text_or_nothing(
+          candidate.seconds, [](const Timing& timing) { return readable_seconds(timing.median); });
+      if (candidate.of_product) text += ", " + readable_ratio(*candidate.of_product);
+      matrix.put(problem_of(*record) + ": " + who(candidate), record->quantity, text);
     }
   }
   return matrix;

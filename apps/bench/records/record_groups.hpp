@@ -15,8 +15,8 @@ struct Suite {
   std::vector<const Record*> records;
 };
 
-/// Product, solver, right-hand-sides, layouts, setup and scaling where there are any, then others
-/// as they come.
+/// Product, solver, right-hand-sides, layouts, setup, scaling and assembly where there are any,
+/// then others as they come.
 std::vector<Suite> suites(const Run& run);
 
 /// "Products", "Solvers", ...; other names as they are.

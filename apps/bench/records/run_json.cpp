@@ -74,6 +74,7 @@ json to_json(const Candidate& candidate) {
   put_number("error", candidate.error);
   put_count("memory_bytes", candidate.memory_bytes);
   put_number("memory_ratio", candidate.memory_ratio);
+  put_number("of_product", candidate.of_product);
   put_count("iterations", candidate.iterations);
   put_number("solve_seconds", candidate.solve_seconds);
   put_number("residual", candidate.residual);
@@ -146,8 +147,9 @@ Role role_of(const Object& object) {
 
 Candidate read_candidate(const Object& object) {
   object.check_keys({"role", "library", "method", "seconds", "cold", "of_bandwidth",
-                     "cold_of_bandwidth", "error", "memory_bytes", "memory_ratio", "iterations",
-                     "solve_seconds", "residual", "status", "history", "history_at", "failure"});
+                     "cold_of_bandwidth", "error", "memory_bytes", "memory_ratio", "of_product",
+                     "iterations", "solve_seconds", "residual", "status", "history", "history_at",
+                     "failure"});
   const auto number = [&](const char* key) {
     return object.has(key) ? std::optional(object.number(key)) : std::nullopt;
   };
@@ -171,6 +173,7 @@ Candidate read_candidate(const Object& object) {
   candidate.error = number("error");
   candidate.memory_bytes = count("memory_bytes");
   candidate.memory_ratio = number("memory_ratio");
+  candidate.of_product = number("of_product");
   candidate.iterations = count("iterations");
   candidate.solve_seconds = number("solve_seconds");
   candidate.residual = number("residual");

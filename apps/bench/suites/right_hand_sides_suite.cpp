@@ -125,9 +125,12 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
       solve.seconds += solve.reports.back().iterate_seconds;
     }
   };
-  const auto side_by_side = [](AnySolver& solver, std::span<const AnyField> b,
-                               SystemsSolve& solve) {
-    solve_together(solver, Reduction<double>::width, b, solve);
+  const auto side_by_side = [&systems](AnySolver& solver, std::span<const AnyField> b,
+                                       SystemsSolve& solve) {
+    const std::size_t at_once = systems.A.precision() == Precision::single_precision
+                                    ? solver.solver<float>().systems_at_once(b.size())
+                                    : solver.solver<double>().systems_at_once(b.size());
+    solve_together(solver, at_once, b, solve);
   };
   const auto as_block = [](AnyBlockConjugateGradient& solver, std::span<const AnyField> b,
                            SystemsSolve& solve) { solve_together(solver, b.size(), b, solve); };

@@ -127,7 +127,7 @@ double expected_bytes(const ProblemName& problem) {
 
 bool fits(std::string_view suite, const ProblemName& problem) {
   if (suite == "right-hand-sides" && problem.entry == EntryKind::complex) return false;
-  return problem.scaling == (suite == "scaling");
+  return problem.scaling == (suite == "scaling") && problem.assembly == (suite == "assembly");
 }
 
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {

@@ -19,8 +19,8 @@
 
 namespace heddle::bench {
 
-inline constexpr std::array<std::string_view, 6> suite_names = {
-    "product", "solver", "right-hand-sides", "layouts", "setup", "scaling"};
+inline constexpr std::array<std::string_view, 7> suite_names = {
+    "product", "solver", "right-hand-sides", "layouts", "setup", "scaling", "assembly"};
 
 struct Settings {
   Device device = Device::cpu();
@@ -113,9 +113,11 @@ void setup_suite(Session& session, const Problem& problem);
 /// `against_length`: of problems whose rows are as many and differ in length; otherwise the other
 /// way round.
 void scaling_suite(Session& session, const Problem& problem, bool against_length);
+/// Of problems that have a mesh.
+void assembly_suite(Session& session, const Problem& problem);
 
 /// y = A x by all, Heddle also under the plans of `texts`, warm and, if asked for, cold: what
-/// `product_suite` and `scaling_suite` do.
+/// `product_suite`, `scaling_suite` and `assembly_suite` do.
 void measure_products(Session& session, const Problem& problem, Record record, bool cold,
                       const std::vector<std::string>& texts);
 

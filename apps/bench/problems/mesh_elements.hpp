@@ -1,0 +1,74 @@
+// Meshes of linear tetrahedra, and the matrices of their elements: text for CPU and GPU.
+#pragma once
+
+#include <vector>
+
+#include "heddle/entries.hpp"
+#include "heddle/entries/slots.hpp"
+
+namespace heddle::bench {
+
+/// In the host's memory.
+struct ElementMesh {
+  Index nodes = 0;
+  std::vector<Index> node;       // 4 an element
+  std::vector<double> gradient;  // 12 an element: of the barycentric coordinate of each corner
+  std::vector<double> volume;
+
+  Offset elements() const { return static_cast<Offset>(volume.size()); }
+};
+
+/// What an element adds to a matrix and to a right-hand side, from its gradients and volume.
+template <class E>
+struct MeshKernel;
+
+/// Mass and diffusion: V (1 + [a = b]) / 20 + V g_a . g_b.
+template <>
+struct MeshKernel<real<double>> {
+  const double* gradient;
+  const double* volume;
+
+  HEDDLE_INLINE double mass(Offset e, int a, int b) const {
+    return volume[e] * (a == b ? 0.1 : 0.05);
+  }
+  HEDDLE_INLINE double product(Offset e, int a, int b) const {
+    const double* const g = gradient + 3 * (4 * e + a);
+    const double* const h = gradient + 3 * (4 * e + b);
+    return g[0] * h[0] + g[1] * h[1] + g[2] * h[2];
+  }
+  HEDDLE_INLINE real<double> entry(Offset e, int a, int b) const {
+    return {{mass(e, a, b) + volume[e] * product(e, a, b)}};
+  }
+  HEDDLE_INLINE small_vector<double, 1> vector(Offset e, int a) const {
+    return {{volume[e] * gradient[3 * (4 * e + a)]}};
+  }
+};
+
+/// Mass and elasticity: V (1 + [a = b]) / 20 I + V (lambda g_a g_b^T + mu g_b g_a^T + mu g_a . g_b
+/// I) with lambda = mu = 1.
+template <>
+struct MeshKernel<block<double, 3, 3>> {
+  const double* gradient;
+  const double* volume;
+
+  HEDDLE_INLINE block<double, 3, 3> entry(Offset e, int a, int b) const {
+    const MeshKernel<real<double>> scalar{gradient, volume};
+    const double* const g = gradient + 3 * (4 * e + a);
+    const double* const h = gradient + 3 * (4 * e + b);
+    const double V = volume[e];
+    const double on_diagonal = scalar.mass(e, a, b) + V * scalar.product(e, a, b);
+    block<double, 3, 3> K;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        K.component[3 * i + j] = V * (g[i] * h[j] + h[i] * g[j]) + (i == j ? on_diagonal : 0);
+      }
+    }
+    return K;
+  }
+  HEDDLE_INLINE small_vector<double, 3> vector(Offset e, int a) const {
+    const double* const g = gradient + 3 * (4 * e + a);
+    return {{volume[e] * g[0], volume[e] * g[1], volume[e] * g[2]}};
+  }
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,14 @@
+// Problems of the suite `assembly`.
+#pragma once
+
+#include "mesh_elements.hpp"
+#include "problem.hpp"
+
+namespace heddle::bench {
+
+/// A tetrahedral mesh of about `rows` nodes; the matrix is the sum of its elements' by a loop that
+/// adds one element after the other, and shares no code with assemblies. Entries are real numbers
+/// or 3x3 blocks.
+Problem make_mesh_problem(const ProblemName& problem);
+
+}  // namespace heddle::bench

@@ -1,0 +1,104 @@
+#include "activation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "../mesh/vtu_file.hpp"
+#include "../simulation/boundary.hpp"
+#include "../simulation/solid_picture.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::heart {
+
+using namespace points;
+
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+struct Span {
+  double first = std::numeric_limits<double>::infinity();
+  double last = -std::numeric_limits<double>::infinity();
+};
+
+Span span_of(std::span<const double> activation) {
+  Span span;
+  for (const double time : activation) {
+    if (std::isnan(time)) continue;
+    span.first = std::min(span.first, time);
+    span.last = std::max(span.last, time);
+  }
+  return span;
+}
+
+/// Dark blue over green to yellow and red, of about equal steps in lightness.
+mesh::Colour band_colour(double t) {
+  constexpr std::array<mesh::Colour, 6> stops = {{{0.17, 0.20, 0.52},
+                                                  {0.16, 0.45, 0.72},
+                                                  {0.30, 0.69, 0.60},
+                                                  {0.74, 0.83, 0.40},
+                                                  {0.98, 0.72, 0.25},
+                                                  {0.80, 0.22, 0.16}}};
+  const double at = std::clamp(t, 0.0, 1.0) * (stops.size() - 1);
+  const auto i = std::min(static_cast<std::size_t>(at), stops.size() - 2);
+  const double part = at - static_cast<double>(i);
+  mesh::Colour colour{};
+  for (std::size_t k = 0; k < 3; ++k) {
+    colour[k] = (1 - part) * stops[i][k] + part * stops[i + 1][k];
+  }
+  return colour;
+}
+
+}  // namespace
+
+std::vector<double> wave_velocity(const Model& model, std::span<const double> activation) {
+  std::vector<double> velocity(3 * model.tetrahedron.size(), none);
+  parallel_for(default_threads(), model.tetrahedron.size(), [&](std::size_t e) {
+    const Point slowness =
+        ElementGeometry(model.corners(e)).gradient_of(model.at_corners(e, activation));
+    const double square = dot(slowness, slowness);
+    if (!(square > 0)) return;
+    for (std::size_t k = 0; k < 3; ++k) velocity[3 * e + k] = slowness[k] / square;
+  });
+  return velocity;
+}
+
+void write_activation(const std::string& path, const Model& model,
+                      std::span<const double> activation) {
+  const std::vector<double> velocity = wave_velocity(model, activation);
+  std::vector<double> speed(model.tetrahedron.size()), fibres;
+  for (std::size_t e = 0; e < speed.size(); ++e) {
+    speed[e] = std::hypot(velocity[3 * e], velocity[3 * e + 1], velocity[3 * e + 2]);
+    fibres.insert(fibres.end(), model.fibre[e].begin(), model.fibre[e].end());
+  }
+  const std::array<mesh::VtuArray, 1> of_points = {{{"activation_time", 1, activation}}};
+  const std::array<mesh::VtuArray, 3> of_cells = {
+      {{"wave_velocity", 3, velocity}, {"wave_speed", 1, speed}, {"fibre", 3, fibres}}};
+  mesh::write_vtu(path, {model.position, model.tetrahedron, of_points, of_cells});
+}
+
+void write_activation_picture(const std::string& path, const Model& model,
+                              std::span<const double> activation) {
+  constexpr double bands = 10;
+  constexpr int side = 640;
+  const Span span = span_of(activation);
+  const std::vector<simulation::Triangle> surface =
+      simulation::Boundary(model.tetrahedron).triangles();
+  std::vector<mesh::Colour> colour;
+  for (const simulation::Triangle& triangle : surface) {
+    double time = 0;
+    for (const Index v : triangle) time += activation[static_cast<std::size_t>(v)] / 3;
+    const double part = span.last > span.first ? (time - span.first) / (span.last - span.first) : 0;
+    const double band = std::min(std::floor(bands * part), bands - 1);
+    colour.push_back(std::isnan(time) ? mesh::Colour{0.75, 0.75, 0.75}
+                                      : band_colour(band / (bands - 1)));
+  }
+  const mesh::DrawnSurface drawn =
+      simulation::drawn_surface(model.position, surface, std::move(colour));
+  mesh::write_picture(path, {&drawn, 1}, side);
+}
+
+}  // namespace heddle::heart

@@ -1,0 +1,103 @@
+// What a case file says of a piece of heart muscle and of a run. The schema is
+// docs/heart-case-schema.json, the meaning is in docs/heart.md. Lengths are mm, times ms,
+// potentials mV.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../mesh/slab_mesh.hpp"
+#include "../simulation/selection.hpp"
+#include "membranes/membrane_cells.hpp"
+
+namespace heddle::heart {
+
+using simulation::Selection;
+
+struct SlabCase {
+  Point sides;
+  double h = 0;
+  mesh::CubeSplit split = mesh::CubeSplit::six;
+};
+
+/// S/m, of the whole tissue (intracellular and extracellular space in series).
+struct ConductivityCase {
+  double along = 0;
+  double across = 0;
+};
+
+struct RegionCase {
+  Selection where;
+  MembraneChoice membrane;
+  ConductivityCase conductivity;
+};
+
+struct FibreCase {
+  enum class Type { constant, file, wall };
+  Type type = Type::constant;
+  Point direction = {1, 0, 0};  // constant
+  std::string file;             // a vector a line for each tetrahedron
+  // In a wall from one surface to another: degrees from the circumference, towards the axis.
+  Selection from, to;
+  double angle_from = 0, angle_to = 0;
+  Point axis = {0, 0, 1};
+};
+
+struct StimulusCase {
+  Selection where;
+  double start = 0;
+  double duration = 0;
+  double amplitude = 0;  // uA/mm3
+  double period = 0;     // 0: once
+  long long count = 1;
+};
+
+enum class Splitting { godunov, strang };
+enum class Mass { consistent, lumped };
+enum class Guess { last, extrapolated };
+
+struct TimeCase {
+  double step = 0;
+  long long steps = 0;
+  Splitting splitting = Splitting::godunov;
+  double theta = 0.5;
+  Mass mass = Mass::consistent;
+
+  double end() const { return static_cast<double>(steps) * step; }
+};
+
+struct SolverCase {
+  double tolerance = 1e-8;
+  long long max_iterations = 1000;
+  Guess guess = Guess::extrapolated;
+};
+
+using NamedPoint = std::pair<std::string, Point>;
+
+struct Case {
+  std::string path;  // of the file
+  std::optional<SlabCase> slab;
+  std::vector<RegionCase> regions;
+  double chi = 140;  // membrane surface a volume, 1/mm
+  double Cm = 0.01;  // uF/mm2
+  FibreCase fibres;
+  std::vector<StimulusCase> stimuli;
+  TimeCase time;
+  long long output_every = 1;  // steps
+  long long trace_every = 1;   // steps
+  double activation_threshold = 0;
+  std::vector<NamedPoint> points;
+  std::vector<NamedPoint> electrodes;
+  SolverCase solver;
+};
+
+/// Throws `Error`: io for a file that cannot be read; malformed_file for anything that is not as
+/// the schema says, and for numbers that can only be of other units, "case.json: chi must be from 1
+/// to 1000 1/mm, not 140000".
+Case read_case(const std::string& path);
+/// The same from text; `path` is for messages.
+Case parse_case(const std::string& text, const std::string& path);
+
+}  // namespace heddle::heart

@@ -1,0 +1,21 @@
+// The matrices of diffusion, of each element: 16 numbers, K_00, K_01, ..., K_33.
+#pragma once
+
+#include <vector>
+
+#include "heddle/element_pattern.hpp"
+#include "model.hpp"
+
+namespace heddle::heart {
+
+/// Throws `Error` as `element_pattern`.
+ElementPattern pattern_of(const Model& model);
+
+/// V g_a . D g_b, mm3/ms.
+std::vector<double> diffusion_of_elements(const Model& model);
+
+/// mm3: consistent, V / 20 and twice that for a = b (Hughes, The Finite Element Method, section
+/// 7.3); or lumped, V / 4 for a = b, which are the sums of its rows.
+std::vector<double> mass_of_elements(const Model& model, Mass mass);
+
+}  // namespace heddle::heart

@@ -1,0 +1,303 @@
+#include "heart_system.hpp"
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "../command/stopwatch.hpp"
+#include "../simulation/message_text.hpp"
+#include "diffusion.hpp"
+#include "heddle/assembly.hpp"
+#include "heddle/error.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/vector_operations.hpp"
+#include "run_pass.hpp"
+
+namespace heddle::heart {
+
+namespace {
+
+template <class T>
+Array<T> on_device(const std::vector<T>& values, const Device& device) {
+  return Array<T>(std::span<const T>(values), device);
+}
+
+/// M + scale K, whose values at first are those of M.
+std::vector<double> sum_of(std::vector<double> values, const std::vector<double>& K, double scale) {
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] += scale * K[i];
+  return values;
+}
+
+StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, const Plan& plan,
+                           const Device& device, const TimeCase& time) {
+  const std::vector<double> K = diffusion_of_elements(model);
+  const std::vector<double> mass = mass_of_elements(model, time.mass);
+  Assembly<Number> of_step(pattern, plan, device), of_before = of_step.another();
+  of_step.assemble(sum_of(mass, K, time.theta * time.step));
+  of_before.assemble(sum_of(mass, K, -(1 - time.theta) * time.step));
+  return {of_step.matrix(), of_before.matrix()};
+}
+
+/// Numbers in the basis of the rows.
+template <class T>
+std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
+  std::vector<T> values(of_vertices.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = of_vertices[static_cast<std::size_t>(basis.user_row(static_cast<Index>(i)))];
+  }
+  return values;
+}
+
+void assign(Potential& field, const std::vector<double>& in_basis) {
+  detail::copy_bytes(field.scalars().data(), in_basis.data(), in_basis.size() * sizeof(double),
+                     field.stream());
+}
+
+}  // namespace
+
+HeartSystem::HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
+                         const Device& device, const SystemOptions& options, const Traces& traces)
+    : HeartSystem(model, step_matrices(model, pattern, plan, device, options.time), device, options,
+                  traces) {}
+
+HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
+                         const SystemOptions& options, const Traces& traces)
+    : device_(device),
+      options_(options),
+      matrix_(std::move(matrices.of_step)),
+      explicit_(std::move(matrices.of_before)),
+      cells_(model.membrane, ordered(model.region_of_vertex, *matrix_.row_basis()), device),
+      of_vertices_(matrix_.rows(), device),
+      potential_(matrix_.field()),
+      right_hand_side_(matrix_.field()),
+      before_diffusion_(matrix_.field()),
+      change_(matrix_.field()),
+      change_before_(matrix_.field()),
+      before_step_(matrix_.field()),
+      activation_(matrix_.field()),
+      clock_(1, device),
+      record_there_(std::span<const SolveRecord>(&record_, 1), device) {
+  const double largest = cells_.largest_step() * (is_strang() ? 2 : 1);
+  if (options.time.step > largest) {
+    throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
+                                      " ms is unstable for the membranes; at most " +
+                                      simulation::shortest(largest) + " ms are stable");
+  }
+  cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
+  solver_ = std::make_unique<ConjugateGradient<double>>(
+      matrix_, Jacobi<Number>(matrix_),
+      SolverOptions{.tolerance = options.solver.tolerance,
+                    .max_iterations = options.solver.max_iterations});
+  place_traces(model, traces);
+  const std::vector<double> rest = cells_.resting_potential();
+  assign(potential_, rest);
+  assign(before_step_, rest);
+  assign(activation_, std::vector<double>(rest.size(), std::numeric_limits<double>::quiet_NaN()));
+  set_clock();
+  if (device_.on_gpu()) report_ = Array<DeviceReport>(1, device_);
+}
+
+void HeartSystem::place_traces(const Model& model, const Traces& traces) {
+  probes_ = static_cast<Offset>(traces.probes.size());
+  electrodes_ = static_cast<Offset>(traces.electrodes.size());
+  const Basis& basis = *matrix_.row_basis();
+  std::vector<Index> vertex;
+  std::vector<double> weight, of_electrodes;
+  for (const Place& place : traces.probes) {
+    for (const Index v : place.vertex) vertex.push_back(basis.position(v));
+    weight.insert(weight.end(), place.weight.begin(), place.weight.end());
+  }
+  for (const std::vector<double>& weights : traces.electrodes) {
+    const std::vector<double> here = ordered(weights, basis);
+    of_electrodes.insert(of_electrodes.end(), here.begin(), here.end());
+  }
+  probe_vertex_ = on_device(vertex, device_);
+  probe_weight_ = on_device(weight, device_);
+  electrode_weight_ = on_device(of_electrodes, device_);
+  rows_ = Array<double>(static_cast<std::size_t>(most_steps * (probes_ + electrodes_)), device_);
+  if (electrodes_ == 0) return;
+  Offset terms = model.vertices();
+  do {
+    terms = (terms + SumPass::width - 1) / SumPass::width;
+    sums_.emplace_back(static_cast<std::size_t>(electrodes_ * terms), device_);
+  } while (terms > 1);
+}
+
+void HeartSystem::set_clock() {
+  const double now = time();
+  const Clock clock{now, now + options_.time.step / 2, steps_};
+  detail::copy_bytes(clock_.data(), &clock, sizeof clock, device_.stream());
+}
+
+void HeartSystem::queue_membranes(const double* time, double step) {
+  cells_.advance(potential_.scalars().data(), time, step, device_.stream());
+}
+
+void HeartSystem::queue_diffusion() {
+  const Stream& stream = device_.stream();
+  const bool is_guessed = options_.solver.guess == Guess::extrapolated;
+  run(GuessPass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
+                is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()},
+      stream);
+  explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream);
+}
+
+void HeartSystem::queue_change() {
+  if (options_.solver.guess != Guess::extrapolated) return;
+  run(ChangePass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
+                 change_.scalars().data(), change_before_.scalars().data()},
+      device_.stream());
+}
+
+void HeartSystem::queue_traces() {
+  const Stream& stream = device_.stream();
+  const double* const potential = potential_.scalars().data();
+  const Offset length = probes_ + electrodes_;
+  run(ProbePass{static_cast<Index>(probes_), clock_.data(), probe_vertex_.data(),
+                probe_weight_.data(), potential, rows_.data(), length, most_steps},
+      stream);
+  if (electrodes_ == 0) return;
+  const double* weight = electrode_weight_.data();
+  const double* term = potential;
+  Offset terms = matrix_.rows();
+  for (Array<double>& level : sums_) {
+    const Offset sums = static_cast<Offset>(level.size()) / electrodes_;
+    run(SumPass{electrodes_ * sums, sums, terms, weight, term, level.data()}, stream);
+    weight = nullptr;
+    term = level.data();
+    terms = sums;
+  }
+  run(ElectrodePass{static_cast<Index>(electrodes_), clock_.data(), term, rows_.data(), length,
+                    most_steps, probes_},
+      stream);
+}
+
+void HeartSystem::queue_end_of_step() {
+  const Stream& stream = device_.stream();
+  run(ActivationPass{matrix_.rows(), clock_.data(), record_there_.data(), options_.time.step,
+                     options_.activation_threshold, potential_.scalars().data(),
+                     before_step_.scalars().data(), activation_.scalars().data()},
+      stream);
+  queue_traces();
+  run(ClockPass{1, clock_.data(), options_.time.step}, stream);
+}
+
+void HeartSystem::take_step() {
+  const double step = options_.time.step;
+  const Clock* const clock = clock_.data();
+  const bool on_gpu = device_.on_gpu();
+  const auto timed = [&](double& total, const auto& work) {
+    const cli::Stopwatch watch;
+    work();
+    if (!on_gpu) total += watch.seconds();
+  };
+  timed(times.membranes, [&] { queue_membranes(&clock->now, is_strang() ? step / 2 : step); });
+  timed(times.fields, [&] { queue_diffusion(); });
+  timed(times.iterate, [&] { solve(); });
+  timed(times.fields, [&] { queue_change(); });
+  if (is_strang()) timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
+  timed(times.fields, [&] { queue_end_of_step(); });
+}
+
+/// On a GPU queues that, which may become part of a graph.
+void HeartSystem::solve() {
+  const FieldView<const double> b = std::as_const(right_hand_side_).view();
+  if (device_.on_gpu()) {
+    solver_->enqueue(b, potential_.view(), report_.data());
+    run(RecordPass{1, clock_.data(), report_.data(), record_there_.data()}, device_.stream());
+    return;
+  }
+  const Report report = solver_->solve(b, potential_.view());
+  record_there_[0].add(clock_[0].steps, report.status, report.iterations, report.residual);
+}
+
+void HeartSystem::advance(long long count) {
+  const cli::Stopwatch watch;
+  first_of_advance_ = steps_;
+  if constexpr (has_cuda) {
+    if (device_.on_gpu()) {
+      if (!graph_) {
+        // Compiles the product, which a capture could not.
+        explicit_.apply(1, std::as_const(before_diffusion_).view(), 0, right_hand_side_.view(),
+                        device_.stream());
+        solver_->prepare_enqueue(std::as_const(right_hand_side_).view(), potential_.view(),
+                                 report_.data());
+        graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), [this] { take_step(); });
+      }
+      for (long long i = 0; i < count; ++i) graph_->launch();
+      record_ = record_there_.to_host()[0];
+      steps_ += count;
+      times.all += watch.seconds();
+      return;
+    }
+  }
+  for (long long i = 0; i < count && record_.failed_step < 0; ++i) {
+    take_step();
+    record_ = record_there_[0];
+    ++steps_;
+  }
+  times.all += watch.seconds();
+}
+
+bool HeartSystem::is_finite() {
+  return std::isfinite(
+      largest_magnitude<double>(std::as_const(potential_).view(), of_vertices_, device_.stream()));
+}
+
+void HeartSystem::set_potential(const std::vector<double>& of_vertices) {
+  const std::vector<double> here = ordered(of_vertices, *matrix_.row_basis());
+  assign(potential_, here);
+  assign(before_step_, here);
+}
+
+std::vector<double> HeartSystem::in_mesh(const Potential& field) const {
+  std::vector<double> values(static_cast<std::size_t>(field.size()));
+  permute<double>(field.view(), FieldView<double>(values), 1, field.stream());
+  return values;
+}
+
+std::vector<double> HeartSystem::traces_after(long long step) const {
+  const auto length = static_cast<std::size_t>(probes_ + electrodes_);
+  std::vector<double> row(length);
+  const long long at = (first_of_advance_ + step) % most_steps;
+  detail::copy_bytes(row.data(), rows_.data() + static_cast<std::size_t>(at) * length,
+                     length * sizeof(double), device_.stream());
+  return row;
+}
+
+std::vector<double> HeartSystem::traces_now() {
+  queue_traces();
+  first_of_advance_ = steps_;
+  return traces_after(0);
+}
+
+SystemState HeartSystem::state() const {
+  return {steps_,
+          potential_.scalars().to_host(),
+          change_.scalars().to_host(),
+          change_before_.scalars().to_host(),
+          activation_.scalars().to_host(),
+          cells_.state()};
+}
+
+void HeartSystem::set_state(const SystemState& state) {
+  const auto count = static_cast<std::size_t>(matrix_.rows());
+  for (const auto* const field :
+       {&state.potential, &state.change, &state.change_before, &state.activation}) {
+    if (field->size() != count) {
+      throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(field->size()) +
+                                                " vertices, not of " + std::to_string(count));
+    }
+  }
+  cells_.set_state(state.membranes);
+  assign(potential_, state.potential);
+  assign(before_step_, state.potential);
+  assign(change_, state.change);
+  assign(change_before_, state.change_before);
+  assign(activation_, state.activation);
+  steps_ = state.steps;
+  set_clock();
+}
+
+}  // namespace heddle::heart

@@ -1,0 +1,138 @@
+// The monodomain equation of a model on a device, in steps of time: dV/dt = div(D grad V) + J -
+// I_ion. Operator splitting: membranes at each vertex, then the diffusion of linear elements by the
+// theta rule, (M + theta dt K) V' = (M - (1 - theta) dt K) V.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heddle/config.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/element_pattern.hpp"
+#include "heddle/operator.hpp"
+#include "model.hpp"
+#include "passes.hpp"
+#include "step_graph.hpp"
+#include "traces.hpp"
+
+namespace heddle::heart {
+
+using Number = real<double>;
+using Potential = Field<Number>;
+
+struct SystemOptions {
+  TimeCase time;
+  SolverCase solver;
+  double activation_threshold = 0;  // mV
+};
+
+/// Seconds of the steps so far. A GPU runs a step as one graph, which nothing takes apart.
+struct StepTimes {
+  double membranes = 0;
+  double iterate = 0;
+  double fields = 0;
+  double all = 0;
+};
+
+/// All that the steps to come depend on, and what was found of activation. In the order of the
+/// matrix's basis.
+struct SystemState {
+  long long steps = 0;
+  std::vector<double> potential;
+  std::vector<double> change;  // by the last diffusion
+  std::vector<double> change_before;
+  std::vector<double> activation;
+  std::vector<double> membranes;
+};
+
+struct StepMatrices {
+  Operator<Number> of_step;    // M + theta dt K
+  Operator<Number> of_before;  // M - (1 - theta) dt K
+};
+
+class HeartSystem {
+ public:
+  /// Steps that `advance` takes at most: of so many there is room for traces.
+  static constexpr long long most_steps = 128;
+
+  /// At rest at time 0. Nothing of the arguments is kept. Throws `Error` for a plan that does not
+  /// suit or fit, as `MembraneCells` does, and (usage) for a time step above their largest.
+  HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
+              const Device& device, const SystemOptions& options, const Traces& traces = {});
+  HeartSystem(const HeartSystem&) = delete;
+  HeartSystem& operator=(const HeartSystem&) = delete;
+
+  const Operator<Number>& matrix() const { return matrix_; }
+  const Device& device() const { return device_; }
+  const MembraneCells& membranes() const { return cells_; }
+  long long steps() const { return steps_; }
+  double time() const { return static_cast<double>(steps_) * options_.time.step; }
+
+  /// Takes so many steps. They end with the first whose solve fails, which `record` tells; on a GPU
+  /// the others are taken with what it left.
+  void advance(long long count);
+  const SolveRecord& record() const { return record_; }
+  /// Whether all potentials are finite.
+  bool is_finite();
+
+  /// mV at the vertices, in the basis and memory of the matrix.
+  const Potential& potential() const { return potential_; }
+  void set_potential(const std::vector<double>& of_vertices);
+  /// In the order of the mesh.
+  std::vector<double> potential_of_vertices() const { return in_mesh(potential_); }
+  /// ms; NaN where the threshold was not crossed upwards so far.
+  std::vector<double> activation_of_vertices() const { return in_mesh(activation_); }
+
+  /// Probes and electrodes after a step of the last `advance`, counted from its first.
+  std::vector<double> traces_after(long long step) const;
+  /// Of the state as it is.
+  std::vector<double> traces_now();
+
+  SystemState state() const;
+  /// Throws `Error` (size_mismatch) for one of another system.
+  void set_state(const SystemState& state);
+
+  StepTimes times;
+
+ private:
+  std::vector<double> in_mesh(const Potential& field) const;
+  HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
+              const SystemOptions& options, const Traces& traces);
+  void place_traces(const Model& model, const Traces& traces);
+  bool is_strang() const { return options_.time.splitting == Splitting::strang; }
+  void set_clock();
+  // Parts of a step; on a GPU they queue work alone.
+  void take_step();
+  void queue_membranes(const double* time, double step);
+  void queue_diffusion();
+  void solve();
+  void queue_change();
+  void queue_end_of_step();
+  void queue_traces();
+
+  Device device_;
+  SystemOptions options_;
+  Operator<Number> matrix_, explicit_;  // `of_step` and `of_before`
+  MembraneCells cells_;
+  std::unique_ptr<ConjugateGradient<double>> solver_;
+  Reduction<double> of_vertices_;
+  Potential potential_, right_hand_side_, before_diffusion_, change_, change_before_, before_step_,
+      activation_;
+  Array<Clock> clock_;
+  SolveRecord record_;
+  Array<SolveRecord> record_there_;  // the same in the device's memory
+  Array<DeviceReport> report_;       // on a GPU
+  std::unique_ptr<cuda::StepGraph> graph_;
+  long long steps_ = 0;
+  long long first_of_advance_ = 0;
+
+  // Traces.
+  Offset probes_ = 0, electrodes_ = 0;
+  Array<Index> probe_vertex_;
+  Array<double> probe_weight_, electrode_weight_, rows_;
+  std::vector<Array<double>> sums_;  // levels of the tree, the last of one sum an electrode
+};
+
+}  // namespace heddle::heart

@@ -1,0 +1,164 @@
+#include "newton_scheme.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "element_geometry.hpp"
+#include "heddle/error.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/vector_operations.hpp"
+
+namespace heddle::heart {
+
+namespace newton_scheme {
+namespace {
+
+ElementsView elements_of(const NewtonTissue& tissue) {
+  if (tissue.tetrahedron.empty()) throw Error(ErrorKind::usage, "tissue without tetrahedra");
+  return {static_cast<Index>(tissue.position.size()),
+          static_cast<Offset>(tissue.tetrahedron.size()), tissue.tetrahedron.front().data(), 4};
+}
+
+void check(const NewtonTissue& tissue, const NewtonOptions& options) {
+  if (!(options.step > 0) || !(tissue.across > 0) || !(tissue.along > 0)) {
+    throw Error(ErrorKind::usage, "a time step and diffusivities of tissue are more than 0");
+  }
+  if (tissue.fibre.size() != tissue.tetrahedron.size()) {
+    throw Error(ErrorKind::size_mismatch, "tissue of " + std::to_string(tissue.tetrahedron.size()) +
+                                              " tetrahedra was given " +
+                                              std::to_string(tissue.fibre.size()) + " fibres");
+  }
+}
+
+template <class T>
+Array<T> on_device(const std::vector<T>& values, const Device& device) {
+  return Array<T>(std::span<const T>(values), device);
+}
+
+}  // namespace
+}  // namespace newton_scheme
+
+NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
+                           const Device& device, const NewtonOptions& options)
+    : device_(device),
+      cell_(cell),
+      options_(options),
+      across_(tissue.across),
+      along_(tissue.along),
+      assembly_(newton_scheme::elements_of(tissue), plan, device) {
+  newton_scheme::check(tissue, options);
+  const Operator<Number>& K = assembly_.matrix();
+  const std::size_t count = tissue.tetrahedron.size();
+  std::vector<Index> corner;
+  std::vector<double> gradient, volume, fibre, of_node(tissue.position.size());
+  for (std::size_t e = 0; e < count; ++e) {
+    std::array<Point, 4> at{};
+    for (std::size_t a = 0; a < 4; ++a) {
+      const Index node = tissue.tetrahedron[e][a];
+      at[a] = tissue.position[static_cast<std::size_t>(node)];
+      corner.push_back(K.row_basis()->position(node));
+    }
+    const ElementGeometry element(at);
+    if (!(element.volume > 0)) {
+      throw Error(ErrorKind::singular, "tetrahedron " + std::to_string(e) + " has no volume");
+    }
+    for (const Point& g : element.gradient) gradient.insert(gradient.end(), g.begin(), g.end());
+    volume.push_back(element.volume);
+    for (const Index node : tissue.tetrahedron[e]) {
+      of_node[static_cast<std::size_t>(node)] += element.volume / 4;
+    }
+    fibre.insert(fibre.end(), tissue.fibre[e].begin(), tissue.fibre[e].end());
+  }
+  for (const double of : of_node) size_ += of * of;
+  size_ = std::sqrt(size_) / options.step;
+  corner_ = newton_scheme::on_device(corner, device);
+  gradient_ = newton_scheme::on_device(gradient, device);
+  volume_ = newton_scheme::on_device(volume, device);
+  fibre_ = newton_scheme::on_device(fibre, device);
+  recovery_before_ = Array<double>(count, device);
+  recovery_ = Array<double>(count, device);
+  source_ = Array<double>(count, device);
+  tangent_ = Array<double>(count, device);
+  slope_ = Array<double>(3 * count, device);
+  potential_ = before_ = stimulus_ = residual_ = change_ = K.field();
+  linearize();
+  assemble(assembly_, kernel());
+  SolverOptions solver;
+  solver.tolerance = options.solver_tolerance;
+  solver_ = std::make_unique<ConjugateGradient<double>>(assembly_.matrix(),
+                                                        Jacobi<Number>(assembly_.matrix()), solver);
+}
+
+NewtonElements NewtonScheme::elements() const {
+  return {corner_.data(), gradient_.data(), volume_.data(),
+          fibre_.data(),  across_,          along_ - across_};
+}
+TangentKernel NewtonScheme::kernel() const {
+  return {elements(), source_.data(), tangent_.data(), slope_.data()};
+}
+
+/// R, and what K is made of.
+void NewtonScheme::linearize() {
+  run(CellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
+               potential_.scalars().data(), before_.scalars().data(), stimulus_.scalars().data(),
+               recovery_before_.data(), recovery_.data(), source_.data(), tangent_.data(),
+               slope_.data()},
+      device_.stream());
+  assemble(assembly_, kernel(), residual_.view());
+}
+
+std::vector<double> NewtonScheme::potential() const {
+  std::vector<double> values(static_cast<std::size_t>(potential_.size()));
+  permute<double>(potential_.view(), FieldView<double>(values), 1, device_.stream());
+  for (double& v : values) {
+    v = AlievPanfilov::millivolts * v + AlievPanfilov::resting_millivolts;
+  }
+  return values;
+}
+
+void NewtonScheme::put(std::span<const double> millivolts, Field<Number>& into) const {
+  std::vector<double> phi(millivolts.begin(), millivolts.end());
+  for (double& v : phi) v = (v - AlievPanfilov::resting_millivolts) / AlievPanfilov::millivolts;
+  permute<double>(FieldView<const double>(phi), into.view(), 1, device_.stream());
+}
+
+void NewtonScheme::set_potential(std::span<const double> millivolts) {
+  put(millivolts, before_);
+  put(millivolts, potential_);
+}
+
+void NewtonScheme::set_stimulus(std::span<const double> of_nodes) {
+  permute<double>(FieldView<const double>(of_nodes), stimulus_.view(),
+                  1 / AlievPanfilov::millivolts, device_.stream());
+}
+
+NewtonStep NewtonScheme::advance(std::span<const double> guess) {
+  if (!guess.empty()) put(guess, potential_);
+  NewtonStep step;
+  for (;;) {
+    linearize();
+    const double size = norm<Number>(residual_);
+    step.residual.push_back(size);
+    if (!std::isfinite(size)) break;
+    if (size <= options_.tolerance * step.residual.front() || size <= options_.least * size_) {
+      step.converged = true;
+      break;
+    }
+    if (static_cast<int>(step.residual.size()) > options_.most_iterations) break;
+    assemble(assembly_, kernel());
+    fill<double>(0, change_.view(), device_.stream());
+    const Report report = solver_->solve(residual_, change_);
+    step.solver_iterations += report.iterations;
+    if (!report.solved()) break;
+    axpby<Number>(-1, change_, 1, potential_);
+  }
+  if (step.converged) {
+    copy<double>(potential_.view(), before_.view(), device_.stream());
+    std::swap(recovery_before_, recovery_);
+  } else {
+    copy<double>(before_.view(), potential_.view(), device_.stream());
+  }
+  return step;
+}
+
+}  // namespace heddle::heart

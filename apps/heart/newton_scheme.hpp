@@ -1,0 +1,90 @@
+// The monodomain equation with Aliev and Panfilov's cells, implicit in time: backward Euler, solved
+// by Newton's method over the nodes with the consistent tangent of condensed cells, one assembly
+// and one linear system an iteration (Wong, Kuhl, Darve 2015, section 2).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heddle/assembly.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/problems.hpp"
+#include "newton_passes.hpp"
+
+namespace heddle::heart {
+
+/// Tetrahedra of positive volume, in mm.
+struct NewtonTissue {
+  std::span<const Point> position;
+  std::span<const std::array<Index, 4>> tetrahedron;
+  std::span<const Point> fibre;  // of each tetrahedron, of length 1
+  double across = 0;             // diffusivity, mm2/ms
+  double along = 0;
+};
+
+struct NewtonOptions {
+  double step = 0.1;         // ms
+  double tolerance = 1e-10;  // of |R| over that at the beginning of the step
+  double least = 1e-14;      // of |R| over that of phi = 1 gone in a step: R of rounding alone
+  int most_iterations = 20;
+  double solver_tolerance = 1e-12;  // of each linear system
+};
+
+/// What a step came to.
+struct NewtonStep {
+  bool converged = false;
+  std::vector<double> residual;     // |R| before each iteration, and after the last
+  long long solver_iterations = 0;  // of all its linear systems
+};
+
+class NewtonScheme {
+ public:
+  /// At rest. Nothing of the arguments is kept. Throws `Error`: usage for a step or diffusivities
+  /// that are not positive, size_mismatch for other numbers of fibres than of tetrahedra, and as
+  /// `Assembly`.
+  NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
+               const Device& device, const NewtonOptions& options = {});
+  NewtonScheme(const NewtonScheme&) = delete;
+  NewtonScheme& operator=(const NewtonScheme&) = delete;
+
+  /// mV, of the nodes of the mesh.
+  std::vector<double> potential() const;
+  void set_potential(std::span<const double> millivolts);
+  /// mV/ms at the nodes, for the steps to come.
+  void set_stimulus(std::span<const double> of_nodes);
+  /// Of the elements.
+  std::vector<double> recovery() const { return recovery_before_.to_host(); }
+
+  /// One step, from a guess in mV of the nodes or, without, from the potential as it is. Where
+  /// Newton's method or a linear system does not converge, the state stays what it was.
+  NewtonStep advance(std::span<const double> guess = {});
+
+  /// dR/dphi where the last linear system was solved, and R where the step ended, in the basis of
+  /// the former.
+  const Operator<real<double>>& tangent() const { return assembly_.matrix(); }
+  const Field<real<double>>& residual() const { return residual_; }
+
+ private:
+  using Number = real<double>;
+
+  NewtonElements elements() const;
+  TangentKernel kernel() const;
+  void put(std::span<const double> millivolts, Field<Number>& into) const;
+  void linearize();
+
+  Device device_;
+  AlievPanfilov cell_;
+  NewtonOptions options_;
+  double across_, along_;
+  double size_ = 0;  // |R| of phi = 1 gone in a step
+  Assembly<Number> assembly_;
+  std::unique_ptr<ConjugateGradient<double>> solver_;
+  Array<Index> corner_;
+  Array<double> gradient_, volume_, fibre_;
+  Array<double> recovery_before_, recovery_, source_, tangent_, slope_;
+  Field<Number> potential_, before_, stimulus_, residual_, change_;
+};
+
+}  // namespace heddle::heart

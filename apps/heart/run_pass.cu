@@ -1,0 +1,16 @@
+#include "run_pass.hpp"
+
+#include "heddle/for_each_on.hpp"
+
+namespace heddle::heart {
+
+void run(const GuessPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const ChangePass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const ActivationPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const ProbePass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const SumPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const ElectrodePass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const ClockPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const RecordPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+
+}  // namespace heddle::heart

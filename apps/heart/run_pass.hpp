@@ -1,0 +1,19 @@
+// Passes over vertices, compiled for CPU and GPU in one file.
+#pragma once
+
+#include "heddle/device.hpp"
+#include "passes.hpp"
+
+namespace heddle::heart {
+
+/// `for_each_on`.
+void run(const GuessPass& pass, const Stream& stream);
+void run(const ChangePass& pass, const Stream& stream);
+void run(const ActivationPass& pass, const Stream& stream);
+void run(const ProbePass& pass, const Stream& stream);
+void run(const SumPass& pass, const Stream& stream);
+void run(const ElectrodePass& pass, const Stream& stream);
+void run(const ClockPass& pass, const Stream& stream);
+void run(const RecordPass& pass, const Stream& stream);
+
+}  // namespace heddle::heart

@@ -1,0 +1,189 @@
+#include "run_report.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "../command/json_report.hpp"
+#include "../command/readable.hpp"
+#include "../simulation/group_text.hpp"
+#include "heddle/tools/text.hpp"
+
+namespace heddle::heart {
+
+using cli::number_or_null;
+using cli::readable_count;
+using cli::readable_seconds;
+using io::printable;
+using nlohmann::ordered_json;
+
+namespace {
+
+const char* name(Splitting splitting) {
+  return splitting == Splitting::godunov ? "godunov" : "strang";
+}
+const char* name(Mass mass) { return mass == Mass::consistent ? "consistent" : "lumped"; }
+const char* name(Guess guess) { return guess == Guess::last ? "last" : "extrapolated"; }
+
+std::string status_of(const Outcome& outcome) {
+  if (outcome.failure) return std::string(heddle::name(outcome.failure->status));
+  return outcome.is_interrupted ? "interrupted" : "done";
+}
+
+double iterations_a_step(const Outcome& outcome) {
+  const long long solves = outcome.solves.solves;
+  return solves > 0 ? static_cast<double>(outcome.solves.iterations) / static_cast<double>(solves)
+                    : 0;
+}
+
+ordered_json times_of(const Outcome& outcome) {
+  const PhaseTimes& times = outcome.times;
+  const auto of_cpu = [&](double seconds) {
+    return outcome.on_gpu ? ordered_json() : ordered_json(seconds);
+  };
+  return {{"read", times.read},
+          {"setup", times.setup},
+          {"membranes", of_cpu(times.steps.membranes)},
+          {"iterate", of_cpu(times.steps.iterate)},
+          {"fields", of_cpu(times.steps.fields)},
+          {"steps", times.steps.all},
+          {"output", times.output},
+          {"wall", outcome.wall}};
+}
+
+ordered_json failure_json(const Failure& failure) {
+  return {{"time", failure.time},
+          {"vertex", failure.vertex + 1},
+          {"finite", failure.is_finite},
+          {"text", failure_text(failure)}};
+}
+
+void print_written(const RunOptions& options, const Outcome& outcome) {
+  if (options.output && outcome.frames > 0) {
+    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
+                readable_count(outcome.frames).c_str());
+  }
+  if (options.traces) std::printf("written    %s\n", printable(*options.traces).c_str());
+  if (options.restart && outcome.states_kept > 0) {
+    std::printf("written    %s\n", printable(*options.restart).c_str());
+  }
+  if (outcome.failure || outcome.is_interrupted) return;
+  for (const auto& path : {options.activation, options.picture}) {
+    if (path) std::printf("written    %s\n", printable(*path).c_str());
+  }
+}
+
+void print_steps(const Outcome& outcome) {
+  const TimeCase& time = outcome.given.time;
+  std::printf("scheme     %s splitting, theta %g, %s mass, %s steps of %g ms\n",
+              name(time.splitting), time.theta, name(time.mass), readable_count(time.steps).c_str(),
+              time.step);
+  std::printf("status     %s at %g ms after %s iterations (%.1f a step)\n",
+              status_of(outcome).c_str(), outcome.time(),
+              readable_count(outcome.solves.iterations).c_str(), iterations_a_step(outcome));
+  std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
+              outcome.solves.worst_residual, outcome.given.solver.tolerance);
+  std::printf("activated  %s of %s vertices", readable_count(outcome.activated).c_str(),
+              readable_count(outcome.vertices).c_str());
+  if (outcome.activated > 0) std::printf(", the last at %.4g ms", outcome.last_activation);
+  std::printf("\n");
+  for (std::size_t i = 0; i < outcome.activation_of_points.size(); ++i) {
+    const auto& [label, p] = outcome.given.points[i];
+    const double time = outcome.activation_of_points[i];
+    std::printf("point      %s (%g, %g, %g): ", label.c_str(), p[0], p[1], p[2]);
+    if (std::isnan(time)) {
+      std::printf("not activated\n");
+    } else {
+      std::printf("activated at %.4f ms\n", time);
+    }
+  }
+}
+
+}  // namespace
+
+ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
+  const TimeCase& time = outcome.given.time;
+  ordered_json json = cli::begin_report();
+  json["status"] = status_of(outcome);
+  if (outcome.failure) json["failure"] = failure_json(*outcome.failure);
+  json["mesh"] = options.mesh.empty() ? ordered_json() : ordered_json(options.mesh);
+  json["vertices"] = outcome.vertices;
+  json["tetrahedra"] = outcome.tetrahedra;
+  json["left_out"] = outcome.left_out;
+  json["box"] = {{"least", outcome.box.least}, {"most", outcome.box.most}};
+  json["groups"] = ordered_json::array();
+  for (const mesh::GroupSize& size : outcome.groups) {
+    json["groups"].push_back(simulation::to_json(size));
+  }
+  json["entries"] = outcome.entries;
+  json["device"] = outcome.device;
+  json["plan"] = outcome.choice.text();
+  json["plan_reason"] = outcome.choice.reason;
+  json["memory"] = outcome.memory.total();
+  json["membranes"] = outcome.membranes;
+  json["largest_step"] = outcome.largest_step;
+  json["splitting"] = name(time.splitting);
+  json["theta"] = time.theta;
+  json["mass"] = name(time.mass);
+  json["time_step"] = time.step;
+  json["first_step"] = outcome.first_step;
+  json["steps"] = outcome.steps;
+  json["time"] = outcome.time();
+  json["guess"] = name(outcome.given.solver.guess);
+  json["tolerance"] = outcome.given.solver.tolerance;
+  json["iterations"] = outcome.solves.iterations;
+  json["iterations_a_step"] = iterations_a_step(outcome);
+  json["at_accuracy_limit"] = outcome.solves.at_accuracy_limit;
+  json["residual"] = number_or_null(outcome.solves.worst_residual);
+  json["activated"] = outcome.activated;
+  json["last_activation"] = number_or_null(outcome.last_activation);
+  json["points"] = ordered_json::array();
+  for (std::size_t i = 0; i < outcome.activation_of_points.size(); ++i) {
+    const auto& [label, point] = outcome.given.points[i];
+    json["points"].push_back({{"name", label},
+                              {"point", point},
+                              {"activation", number_or_null(outcome.activation_of_points[i])}});
+  }
+  json["frames"] = outcome.frames;
+  json["times"] = times_of(outcome);
+  return json;
+}
+
+void print(const RunOptions& options, const Outcome& outcome) {
+  const PhaseTimes& times = outcome.times;
+  std::printf("mesh       %s: %s vertices, %s tetrahedra\n",
+              options.mesh.empty() ? "slab" : printable(options.mesh).c_str(),
+              readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
+  if (outcome.left_out > 0) {
+    std::printf(
+        "note       %s more vertices belong to no element: they are left out, and the "
+        "others are counted without them\n",
+        readable_count(outcome.left_out).c_str());
+  }
+  const auto& [least, greatest] = outcome.box;
+  std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g mm\n", least[0], greatest[0],
+              least[1], greatest[1], least[2], greatest[2]);
+  std::printf("groups     of tetrahedra: %s; of triangles: %s\n",
+              simulation::groups_text(outcome.groups, 3).c_str(),
+              simulation::groups_text(outcome.groups, 2).c_str());
+  std::printf("membranes  %s\n", printable(outcome.membranes).c_str());
+  std::printf("matrix     %s entries\n", readable_count(outcome.entries).c_str());
+  std::printf("device     %s\n", outcome.device.c_str());
+  std::printf("plan       %s\n", outcome.choice.text().c_str());
+  std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
+  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  print_steps(outcome);
+  std::string parts;
+  if (!outcome.on_gpu) {
+    parts = " (membranes " + readable_seconds(times.steps.membranes) + ", iterations " +
+            readable_seconds(times.steps.iterate) + ", vectors " +
+            readable_seconds(times.steps.fields) + ")";
+  }
+  std::printf("time       read %s, setup %s, steps %s%s, output %s\n",
+              readable_seconds(times.read).c_str(), readable_seconds(times.setup).c_str(),
+              readable_seconds(times.steps.all).c_str(), parts.c_str(),
+              readable_seconds(times.output).c_str());
+  print_written(options, outcome);
+}
+
+}  // namespace heddle::heart

@@ -1,0 +1,32 @@
+// What became of the solves of many steps, in a few numbers that a GPU can keep.
+#pragma once
+
+#include "heddle/entries/annotations.hpp"
+#include "heddle/report.hpp"
+
+namespace heddle::heart {
+
+struct SolveRecord {
+  long long solves = 0;
+  long long iterations = 0;
+  long long at_accuracy_limit = 0;
+  long long failed_step = -1;  // the first that was not solved, counted from 0
+  Status failed_status = Status::converged;
+  double worst_residual = 0;  // |b - A x| / |b|; of those that were solved
+
+  HEDDLE_INLINE void add(long long step, Status status, long long its, double residual) {
+    if (failed_step >= 0) return;
+    ++solves;
+    iterations += its;
+    const bool at_limit = status == Status::accuracy_limit;
+    if (at_limit) ++at_accuracy_limit;
+    if (!at_limit && status != Status::converged) {
+      failed_step = step;
+      failed_status = status;
+    } else if (!(residual <= worst_residual)) {
+      worst_residual = residual;
+    }
+  }
+};
+
+}  // namespace heddle::heart

@@ -1,0 +1,60 @@
+// What a case's groups and boxes select of a mesh. Each throws `Error` (malformed_file) with the
+// path in the case: for a group that the mesh does not have, and for what selects nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../mesh/solid_mesh.hpp"
+#include "boundary.hpp"
+#include "case_object.hpp"
+
+namespace heddle::simulation {
+
+/// Where something holds: in a group of the mesh, in a box, or everywhere. `path` is what the file
+/// calls it, for messages.
+struct Selection {
+  struct Box {
+    Point least;
+    Point most;
+  };
+  std::string path;
+  std::string group;       // its name, or its number as text; empty without
+  bool by_number = false;  // as a number in the case, which is no name
+  std::optional<Box> box;  // sides included
+  bool is_everywhere() const { return group.empty() && !box; }
+};
+
+/// A place that a case gives by the keys `group` or `box`; everywhere without them.
+Selection read_selection(const CaseObject& object);
+/// The same of what does not hold everywhere by itself.
+Selection read_place(const CaseObject& object);
+
+class Selector {
+ public:
+  /// `file` is the case's, for messages. Keeps references.
+  Selector(const mesh::SolidMesh& mesh, const Boundary& boundary, std::string file);
+
+  /// Of a group of tetrahedra; in a box those whose corners all lie in it.
+  std::vector<Offset> tetrahedra(const Selection& where) const;
+  /// Of a group of triangles, or else of tetrahedra; in a box the vertices in it. Increasing.
+  std::vector<Index> vertices(const Selection& where) const;
+  /// Of the boundary, oriented: a group of triangles, which must all belong to it, or those whose
+  /// vertices all lie in a box.
+  std::vector<Triangle> triangles(const Selection& where) const;
+
+ private:
+  /// The number of a group of `dimension`, by name or number; throws, or returns false, where there
+  /// is none.
+  bool find_group(const Selection& where, int dimension, int& number) const;
+  int group_number(const Selection& where, int dimension) const;
+  std::string names_of(int dimension) const;
+  [[noreturn]] void refuse(const Selection& where, const std::string& what) const;
+
+  const mesh::SolidMesh& mesh_;
+  const Boundary& boundary_;
+  std::string file_;
+};
+
+}  // namespace heddle::simulation

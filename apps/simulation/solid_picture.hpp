@@ -1,0 +1,18 @@
+// Pictures of the surface of a solid.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "../mesh/surface_picture.hpp"
+#include "boundary.hpp"
+
+namespace heddle::simulation {
+
+/// Triangles of a surface with a colour each, seen from the negative y, z up. They share no
+/// corners, so that edges of the body stay sharp.
+mesh::DrawnSurface drawn_surface(std::span<const Point> position,
+                                 std::span<const Triangle> triangles,
+                                 std::vector<mesh::Colour> colour);
+
+}  // namespace heddle::simulation

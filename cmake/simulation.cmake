@@ -1,0 +1,13 @@
+# What the simulations on tetrahedra share: their case files, places in a mesh, and states in files.
+file(GLOB simulation_sources CONFIGURE_DEPENDS apps/simulation/*.cpp)
+if(NOT HEDDLE_HAS_CUDA)
+  list(FILTER simulation_sources EXCLUDE REGEX "_cuda\\.cpp$")
+endif()
+add_library(heddle_simulation STATIC ${simulation_sources})
+target_include_directories(heddle_simulation PUBLIC apps/simulation)
+target_link_libraries(heddle_simulation PUBLIC heddle heddle_command heddle_mesh nlohmann_json::nlohmann_json)
+heddle_compiler_options(heddle_simulation)
+if(HEDDLE_HAS_CUDA)
+  target_include_directories(heddle_simulation SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  heddle_link_cuda(heddle_simulation)
+endif()

@@ -1,0 +1,121 @@
+// From the corners of elements to the slots of sliced storage and the rows of a basis.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "heddle/detail/sliced.hpp"
+#include "heddle/element_pattern.hpp"
+#include "heddle/export.hpp"
+#include "heddle/field.hpp"
+
+namespace heddle {
+
+/// How an array holds a number for each pair (a, b) of an element's corners, or each corner a, of K
+/// components. `by_element`: e, a, b, component, element after element. `planes`: a plane over the
+/// elements for each (a, b, component) of the most corners that an element has, which threads that
+/// compute an element each write side by side; what a plane has for an element of fewer corners is
+/// not read.
+enum class ElementOrder { by_element, planes };
+
+namespace detail {
+
+/// Where the numbers of elements lie in arrays of that order.
+struct HEDDLE_EXPORT ElementNumbering {
+  Offset elements;
+  int most;
+  const Offset* first_node;   // null where all elements have `most` corners
+  const Offset* first_entry;  // as that, of the pairs of corners
+  ElementOrder order;
+  int components;
+
+  /// Whether codes of corners count the numbers of the array: those of elements of 2, 4, 8, ...
+  /// corners.
+  bool is_by_code(const CornerCode& code) const {
+    return order == ElementOrder::by_element && first_node == nullptr && most == 1 << code.bits;
+  }
+  /// Component k is at place + k * stride().
+  HEDDLE_INLINE Offset stride() const { return order == ElementOrder::planes ? elements : 1; }
+  HEDDLE_INLINE Offset place(Offset e, int a) const {
+    if (order == ElementOrder::planes) return Offset(a) * components * elements + e;
+    return ((first_node != nullptr ? first_node[e] : e * most) + a) * components;
+  }
+  HEDDLE_INLINE Offset place(Offset e, int a, int b) const {
+    if (order == ElementOrder::planes) {
+      return (Offset(a) * most + b) * components * elements + e;
+    }
+    if (first_node == nullptr) return ((e * most + a) * most + b) * components;
+    return (first_entry[e] + a * (first_node[e + 1] - first_node[e]) + b) * components;
+  }
+};
+
+/// The lists of an assembly, in the device's memory.
+struct HEDDLE_EXPORT AssemblyLists {
+  CornerCode code;
+  const unsigned* first_term;  // slots + 1; a slot of padding has no terms
+  const unsigned* term;
+  const Index* row;              // of each slot, in the row basis
+  const Index* column;           // in the column basis
+  const unsigned* first_corner;  // rows + 1, in the row basis
+  const unsigned* corner;
+};
+
+/// Owns the lists of a mesh's pattern for a matrix that was built on it.
+class HEDDLE_EXPORT AssemblyMap {
+ public:
+  AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
+
+  AssemblyLists lists(const SlicedPattern& matrix) const {
+    return {code_,         first_term_.data(),   term_.data(),
+            row_.data(),   matrix.column.data(), first_corner_.data(),
+            corner_.data()};
+  }
+  ElementNumbering numbering(ElementOrder order, int components) const {
+    return {elements_, most_, first_node_.data(), first_entry_.data(), order, components};
+  }
+  /// How many numbers an array of that order has, for pairs of corners or for corners.
+  Offset entry_numbers(ElementOrder order) const;
+  Offset corner_numbers(ElementOrder order) const;
+  Offset elements() const { return elements_; }
+  Offset terms() const { return static_cast<Offset>(term_.size()); }
+  long long bytes() const;
+
+ private:
+  void list_slots(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
+  void list_rows(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
+  void list_elements(const ElementPattern& pattern, const Device& device);
+
+  Offset elements_;
+  int most_;
+  CornerCode code_;
+  Array<unsigned> first_term_, term_;
+  Array<Index> row_;
+  Array<unsigned> first_corner_, corner_;
+  Array<Offset> first_node_, first_entry_;
+};
+
+/// Throws `Error` (size_mismatch): an assembly of `numbers` times `components` scalars was given
+/// `scalars`.
+HEDDLE_EXPORT void check_element_values(Offset numbers, int components, std::size_t scalars);
+/// Throws `Error` unless the field has the rows, components and row basis of a matrix, and on a GPU
+/// lies in its memory.
+HEDDLE_EXPORT void check_assembled_field(const SlicedPattern& matrix, const void* data, Index size,
+                                         int of_field, int of_matrix,
+                                         const std::shared_ptr<const Basis>& basis,
+                                         const Stream& stream);
+
+/// On a GPU: sums the terms of each slot, or the corners of each row, component by component, as
+/// the passes of `Assembly` do on the CPU, with the same bits. It queues one kernel; values of the
+/// host's memory it copies first, and waits. S is float or double.
+template <class S>
+void sum_entries_on_gpu(const AssemblyLists& lists, const ElementNumbering& numbering,
+                        std::span<const S> from, const SlotRule& to_slot, S* to,
+                        const Stream& stream);
+template <class S>
+void sum_vectors_on_gpu(const AssemblyLists& lists, const ElementNumbering& numbering,
+                        std::span<const S> from, const FieldView<S>& to, const Stream& stream);
+
+}  // namespace detail
+
+}  // namespace heddle

@@ -1,0 +1,64 @@
+// Where the elements of a mesh meet in nodes and in entries of a matrix.
+#pragma once
+
+#include <vector>
+
+#include "heddle/csr.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle {
+
+/// A mesh as a user's arrays have it, not owned: the nodes of each element, one element after the
+/// other. All elements have `arity` nodes, or those of element e are node[first[e]], ...,
+/// node[first[e + 1] - 1].
+struct HEDDLE_EXPORT ElementsView {
+  Index nodes = 0;  // of the mesh; rows and columns of the matrix
+  Offset elements = 0;
+  const Index* node = nullptr;
+  int arity = 0;
+  OffsetsView first = {};         // elements + 1 offsets from 0; where given, `arity` is not read
+  Device device = Device::cpu();  // in whose memory the arrays lie
+};
+
+/// Numbers a corner a of element e, or a pair (a, b) of its corners, in 32 bits.
+struct HEDDLE_EXPORT CornerCode {
+  int bits = 0;  // that hold a corner's number within its element
+
+  HEDDLE_INLINE Offset element_of_corner(unsigned corner) const { return corner >> bits; }
+  HEDDLE_INLINE Offset element_of_term(unsigned term) const { return term >> bits >> bits; }
+  /// `a` of a corner, and `b` of a term.
+  HEDDLE_INLINE int last(unsigned code) const {
+    return static_cast<int>(code & ((1U << bits) - 1));
+  }
+  /// `a` of a term.
+  HEDDLE_INLINE int first_of_term(unsigned term) const { return last(term >> bits); }
+};
+
+/// Lists of what is summed, on the host, in the order of the nodes. Those of one sum are in the
+/// order of the elements.
+struct HEDDLE_EXPORT ElementPattern {
+  Offset elements = 0;
+  int most_corners = 0;  // that an element has
+  CornerCode code;
+  std::vector<Offset> first_node;      // elements + 1; empty where all have `most_corners`
+  std::vector<Offset> offsets;         // of rows, a node each
+  std::vector<Index> column;           // increasing in each row
+  std::vector<unsigned> first_term;    // entries + 1
+  std::vector<unsigned> term;          // (e, a, b): corner a is the row's node, b the column's
+  std::vector<unsigned> first_corner;  // nodes + 1
+  std::vector<unsigned> corner;        // (e, a): corner a is the node
+
+  Index nodes() const { return static_cast<Index>(offsets.size()) - 1; }
+  Offset entries() const { return static_cast<Offset>(column.size()); }
+  PatternView view() const {
+    return {nodes(), nodes(), OffsetsView(offsets.data()), column.data()};
+  }
+};
+
+/// By the threads of the host, whatever memory the mesh lies in. Throws `Error`: usage for a mesh
+/// without nodes, elements or arrays, and an element without nodes; out_of_range for a node that is
+/// not there, naming the first such element; unsupported where codes of corners need more than 32
+/// bits, which suffice for 2^28 tetrahedra or 2^26 hexahedra.
+HEDDLE_EXPORT ElementPattern element_pattern(const ElementsView& elements);
+
+}  // namespace heddle

@@ -1,0 +1,205 @@
+#include "heddle/detail/assembly_map.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "assembly_sums.hpp"
+#include "base/device_cuda.hpp"
+#include "heddle/config.hpp"
+#include "heddle/error.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+namespace assembly_maps {
+namespace {
+
+[[noreturn]] void refuse_other_pattern() {
+  throw Error(ErrorKind::size_mismatch,
+              "the matrix was not built on the pattern of the elements that are assembled");
+}
+
+template <class T>
+Array<T> on_device(const std::vector<T>& values, const Device& device) {
+  return Array<T>(std::span<const T>(values), device);
+}
+
+/// Ends of parts from their lengths.
+void sum_up(std::vector<unsigned>& lengths) {
+  for (std::size_t i = 1; i < lengths.size(); ++i) lengths[i] += lengths[i - 1];
+}
+
+}  // namespace
+}  // namespace assembly_maps
+
+using namespace assembly_maps;
+
+AssemblyMap::AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix,
+                         const Device& device)
+    : elements_(pattern.elements), most_(pattern.most_corners), code_(pattern.code) {
+  if (matrix.rows != pattern.nodes() || matrix.columns != pattern.nodes() ||
+      matrix.entries != pattern.entries()) {
+    refuse_other_pattern();
+  }
+  list_slots(pattern, matrix, device);
+  list_rows(pattern, matrix, device);
+  list_elements(pattern, device);
+}
+
+void AssemblyMap::list_slots(const ElementPattern& pattern, const SlicedPattern& matrix,
+                             const Device& device) {
+  const std::vector<Offset> slots = slots_of_entries(matrix).to_host();
+  const std::vector<Index> column = matrix.column.to_host();
+  std::vector<unsigned> first(static_cast<std::size_t>(matrix.slots) + 1);
+  std::vector<Index> row(static_cast<std::size_t>(matrix.slots));
+  const auto for_each_entry = [&](auto&& act) {
+    parallel_for(default_threads(), matrix.rows, [&](Index v) {
+      const auto user_row = static_cast<std::size_t>(v);
+      for (Offset i = pattern.offsets[user_row]; i < pattern.offsets[user_row + 1]; ++i) {
+        const auto entry = static_cast<std::size_t>(i);
+        act(v, entry, static_cast<std::size_t>(slots[entry]));
+      }
+    });
+  };
+  for_each_entry([&](Index v, std::size_t entry, std::size_t slot) {
+    if (column[slot] != matrix.column_basis->position(pattern.column[entry])) {
+      refuse_other_pattern();
+    }
+    row[slot] = matrix.row_basis->position(v);
+    first[slot + 1] = pattern.first_term[entry + 1] - pattern.first_term[entry];
+  });
+  sum_up(first);
+  std::vector<unsigned> term(pattern.term.size());
+  for_each_entry([&](Index, std::size_t entry, std::size_t slot) {
+    std::copy(pattern.term.begin() + pattern.first_term[entry],
+              pattern.term.begin() + pattern.first_term[entry + 1], term.begin() + first[slot]);
+  });
+  first_term_ = on_device(first, device);
+  term_ = on_device(term, device);
+  row_ = on_device(row, device);
+}
+
+void AssemblyMap::list_rows(const ElementPattern& pattern, const SlicedPattern& matrix,
+                            const Device& device) {
+  std::vector<unsigned> first(pattern.first_corner.size()), corner(pattern.corner.size());
+  const auto for_each_row = [&](auto&& act) {
+    parallel_for(default_threads(), matrix.rows, [&](Index position) {
+      act(static_cast<std::size_t>(position),
+          static_cast<std::size_t>(matrix.row_basis->user_row(position)));
+    });
+  };
+  for_each_row([&](std::size_t position, std::size_t v) {
+    first[position + 1] = pattern.first_corner[v + 1] - pattern.first_corner[v];
+  });
+  sum_up(first);
+  for_each_row([&](std::size_t position, std::size_t v) {
+    std::copy(pattern.corner.begin() + pattern.first_corner[v],
+              pattern.corner.begin() + pattern.first_corner[v + 1],
+              corner.begin() + first[position]);
+  });
+  first_corner_ = on_device(first, device);
+  corner_ = on_device(corner, device);
+}
+
+void AssemblyMap::list_elements(const ElementPattern& pattern, const Device& device) {
+  if (pattern.first_node.empty()) return;
+  std::vector<Offset> first_entry(pattern.first_node.size());
+  for (std::size_t e = 0; e + 1 < first_entry.size(); ++e) {
+    const Offset corners = pattern.first_node[e + 1] - pattern.first_node[e];
+    first_entry[e + 1] = first_entry[e] + corners * corners;
+  }
+  first_node_ = on_device(pattern.first_node, device);
+  first_entry_ = on_device(first_entry, device);
+}
+
+Offset AssemblyMap::entry_numbers(ElementOrder order) const {
+  return order == ElementOrder::planes ? elements_ * most_ * most_ : terms();
+}
+Offset AssemblyMap::corner_numbers(ElementOrder order) const {
+  return order == ElementOrder::planes ? elements_ * most_ : static_cast<Offset>(corner_.size());
+}
+
+long long AssemblyMap::bytes() const {
+  const std::size_t words =
+      first_term_.size() + term_.size() + row_.size() + first_corner_.size() + corner_.size();
+  return static_cast<long long>(words * sizeof(unsigned) +
+                                (first_node_.size() + first_entry_.size()) * sizeof(Offset));
+}
+
+void check_element_values(Offset numbers, int components, std::size_t scalars) {
+  if (static_cast<Offset>(scalars) == numbers * components) return;
+  throw Error(ErrorKind::size_mismatch, "an assembly of " + std::to_string(numbers) +
+                                            " element values of " + std::to_string(components) +
+                                            " scalars each was given " + std::to_string(scalars) +
+                                            " scalars");
+}
+
+void check_assembled_field(const SlicedPattern& matrix, const void* data, Index size, int of_field,
+                           int of_matrix, const std::shared_ptr<const Basis>& basis,
+                           const Stream& stream) {
+  if (size != matrix.rows || of_field != of_matrix) {
+    throw Error(ErrorKind::size_mismatch,
+                "an assembly of " + std::to_string(matrix.rows) + " rows of " +
+                    std::to_string(of_matrix) + " components meets a field of " +
+                    std::to_string(size) + " rows of " + std::to_string(of_field));
+  }
+  if (basis ? !same_basis(*basis, *matrix.row_basis) : !matrix.row_basis->is_natural()) {
+    throw Error(ErrorKind::size_mismatch, "the assembled field is not in the matrix's row basis");
+  }
+  if constexpr (has_cuda) {
+    if (stream.on_gpu() && !cuda::is_device_memory(data, stream)) {
+      throw Error(ErrorKind::usage, "the assembled field is not in the memory of the matrix's GPU");
+    }
+  }
+}
+
+namespace {
+
+/// Calls `sum(values)` with values that a kernel can read.
+template <class S, class Sum>
+void with_values_on_gpu(std::span<const S> from, const Stream& stream, const Sum& sum) {
+  if constexpr (has_cuda) {
+    if (cuda::is_device_memory(from.data(), stream)) return sum(from.data());
+    const Array<S> copied(from, Device::cuda(stream.gpu, stream.queue, stream.memory));
+    sum(copied.data());
+    cuda::synchronize(stream);  // before the copy goes back
+  }
+}
+
+}  // namespace
+
+template <class S>
+void sum_entries_on_gpu(const AssemblyLists& lists, const ElementNumbering& numbering,
+                        std::span<const S> from, const SlotRule& to_slot, S* to,
+                        const Stream& stream) {
+  with_values_on_gpu(from, stream, [&](const S* values) {
+    if constexpr (has_cuda) {
+      cuda::sum(
+          EntrySums<S>{lists, numbering, numbering.is_by_code(lists.code), values, to_slot, to},
+          to_slot.slots, stream);
+    }
+  });
+}
+
+template <class S>
+void sum_vectors_on_gpu(const AssemblyLists& lists, const ElementNumbering& numbering,
+                        std::span<const S> from, const FieldView<S>& to, const Stream& stream) {
+  with_values_on_gpu(from, stream, [&](const S* values) {
+    if constexpr (has_cuda) {
+      cuda::sum(
+          VectorSums<S>{lists, numbering, values, to.data, to.entry_stride, to.component_stride},
+          to.size, stream);
+    }
+  });
+}
+
+#define HEDDLE_SUMS_ON_GPU(S)                                                               \
+  template void sum_entries_on_gpu(const AssemblyLists&, const ElementNumbering&,           \
+                                   std::span<const S>, const SlotRule&, S*, const Stream&); \
+  template void sum_vectors_on_gpu(const AssemblyLists&, const ElementNumbering&,           \
+                                   std::span<const S>, const FieldView<S>&, const Stream&);
+HEDDLE_SUMS_ON_GPU(float)
+HEDDLE_SUMS_ON_GPU(double)
+#undef HEDDLE_SUMS_ON_GPU
+
+}  // namespace heddle::detail

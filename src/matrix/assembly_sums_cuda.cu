@@ -1,0 +1,29 @@
+#include <algorithm>
+
+#include "assembly_sums.hpp"
+#include "base/launch_cuda.cuh"
+
+namespace heddle::cuda {
+
+/// Threads of a block take the components of as many entries as they suffice for: they read and
+/// write entries whose components lie together side by side.
+template <class Sums>
+void sum(const Sums& sums, Offset count, const Stream& stream) {
+  const int K = sums.numbering.components;
+  const int threads = std::min(K, block_size);  // of an entry
+  const int entries = block_size / threads;     // of a block
+  for_each_thread(stream, (count + entries - 1) / entries,
+                  [=] __device__(Offset block, unsigned thread) {
+                    const auto own = static_cast<int>(thread) / threads;
+                    const Offset i = block * entries + own;
+                    if (own >= entries || i >= count) return;
+                    for (int k = static_cast<int>(thread) - own * threads; k < K; k += threads)
+                      sums(i, k);
+                  });
+}
+template void sum(const heddle::detail::EntrySums<float>&, Offset, const Stream&);
+template void sum(const heddle::detail::EntrySums<double>&, Offset, const Stream&);
+template void sum(const heddle::detail::VectorSums<float>&, Offset, const Stream&);
+template void sum(const heddle::detail::VectorSums<double>&, Offset, const Stream&);
+
+}  // namespace heddle::cuda

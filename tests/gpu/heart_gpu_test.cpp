@@ -1,0 +1,96 @@
+// heddle-heart's steps on a GPU, each a graph, beside those of a CPU.
+#include <cmath>
+
+#include "heart/tissue.hpp"
+#include "support/gpu.hpp"
+
+namespace heddle::heart::test::heart_gpu {
+namespace {
+
+using namespace heddle::test;
+
+class HeartOnGpu : public OnGpu, public testing::WithParamInterface<const char*> {};
+
+/// Two membranes, a wall's fibres, probes and electrodes.
+json mixed_case() {
+  json of = slab_case();
+  of["mesh"]["slab"] = {6, 3, 2};
+  of["regions"][0]["membrane"] = {{"model", "ten-tusscher-panfilov"}};
+  of["regions"].push_back({{"membrane", {{"model", "aliev-panfilov"}}},
+                           {"box", {{"from", {3, 0, 0}}, {"to", {6, 3, 2}}}}});
+  of["fibres"] = {{"from", {{"group", "z-least"}}},
+                  {"to", {{"group", "z-greatest"}}},
+                  {"angles", {60, -60}},
+                  {"axis", {0, 1, 0}}};
+  of["points"] = {{"a", {1.3, 0.7, 0.4}}, {"b", {5, 2, 1}}};
+  of["electrodes"] = {{"near", {7, 1, 0.5}}, {"far", {-9, 3, 2}}};
+  of["time"] = {{"step", 0.02}, {"end", 8}};
+  of["solver"] = {{"tolerance", 1e-11}};
+  return of;
+}
+
+TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
+  for (const char* splitting : {"godunov", "strang"}) {
+    const Tissue tissue(with(mixed_case(), "/time/splitting", splitting));
+    Simulation here(tissue), there(tissue, GetParam(), device);
+    EXPECT_LE(difference(there.system.traces_now(), here.system.traces_now()), 1e-9);
+    here.run(400);
+    there.run(400);
+    const std::vector<double> V = here.system.potential_of_vertices();
+    EXPECT_GT(*std::max_element(V.begin(), V.end()), 0);
+    EXPECT_LE(difference(there.system.potential_of_vertices(), V), 1e-5);
+    EXPECT_LE(
+        difference(there.system.activation_of_vertices(), here.system.activation_of_vertices()),
+        1e-5);
+    const long long last = (400 - 1) % HeartSystem::most_steps;
+    EXPECT_LE(difference(there.system.traces_after(last), here.system.traces_after(last)), 1e-5);
+    EXPECT_EQ(there.system.record().solves, 400);
+    EXPECT_NEAR(static_cast<double>(there.system.record().iterations),
+                static_cast<double>(here.system.record().iterations), 40);
+    EXPECT_LE(there.system.record().worst_residual, 1e-11);
+    EXPECT_TRUE(there.system.is_finite());
+  }
+}
+
+TEST_P(HeartOnGpu, GoOnFromAStateWithTheSameBits) {
+  const Tissue tissue(mixed_case());
+  Simulation whole(tissue, GetParam(), device), first(tissue, GetParam(), device),
+      second(tissue, GetParam(), device);
+  whole.run(200);
+  first.run(77);
+  second.system.set_state(first.system.state());
+  second.run(123);
+  const SystemState a = whole.system.state(), b = second.system.state();
+  EXPECT_EQ(a.potential, b.potential);
+  EXPECT_EQ(a.membranes, b.membranes);
+  EXPECT_LE(difference(a.activation, b.activation), 0);
+}
+
+TEST_P(HeartOnGpu, TellTheStepThatFailed) {
+  json of = mixed_case();
+  of["solver"] = {{"tolerance", 1e-13}, {"max_iterations", 1}};
+  const Tissue tissue(of);
+  Simulation limited(tissue, GetParam(), device);
+  limited.system.advance(10);
+  EXPECT_EQ(limited.system.record().failed_step, 0);
+  EXPECT_EQ(limited.system.record().failed_status, Status::iteration_limit);
+
+  const Tissue good(mixed_case());
+  Simulation broken(good, GetParam(), device);
+  broken.run(5);
+  std::vector<double> V = broken.system.potential_of_vertices();
+  V[17] = std::nan("");
+  broken.system.set_potential(V);
+  broken.system.advance(10);
+  EXPECT_EQ(broken.system.record().failed_step, 5);
+  EXPECT_EQ(broken.system.record().failed_status, Status::not_finite);
+  const std::vector<double> after = broken.system.potential_of_vertices();
+  for (std::size_t v = 0; v < after.size(); ++v) EXPECT_EQ(std::isnan(after[v]), v == 17) << v;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HeartOnGpu,
+                         testing::Values("CSR,loop=graph", "pJDS,loop=persistent",
+                                         "Sl-32,order=rcm,loop=graph"));
+
+}  // namespace
+}  // namespace heddle::heart::test::heart_gpu

@@ -1,0 +1,230 @@
+// `heddle-heart` as its users meet it.
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+class CommandHeart : public CommandLine {
+ protected:
+  Result heart(const std::vector<std::string>& arguments) const {
+    return Process(HEDDLE_HEART_PROGRAM, arguments, folder / "").wait();
+  }
+  Result tissue(const json& of, std::vector<std::string> more = {}) const {
+    folder.write("case.json", of.dump());
+    more.insert(more.begin(), {"--case", "case.json"});
+    return heart(more);
+  }
+  static json small() {
+    return json::parse(R"({
+      "mesh": {"slab": [4, 2, 1], "h": 0.5},
+      "regions": [{"membrane": {"model": "aliev-panfilov"}}],
+      "conductivity": {"along": 0.14, "across": 0.028},
+      "stimuli": [{"box": {"from": [0, 0, 0], "to": [1, 1, 1]}, "duration": 2, "amplitude": 50}],
+      "time": {"step": 0.05, "end": 10},
+      "output_every": 5,
+      "points": {"here": [0, 0, 0], "there": [4, 2, 1]},
+      "electrodes": {"V1": [6, 1, 0.5]}
+    })");
+  }
+  void expect_refusal(const Result& result, const std::string& line) const {
+    EXPECT_EQ(result.error, "heddle-heart: " + line + "\n");
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.out, "");
+    Names left = files();
+    left.erase("case.json");
+    EXPECT_EQ(left, Names{});
+  }
+};
+
+json changed(json value, const char* pointer, const json& part) {
+  value[json::json_pointer(pointer)] = part;
+  return value;
+}
+
+TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
+  const Result result = tissue(small(), {"--output", "w.pvd", "--activation", "a.vtu", "--traces",
+                                         "t.csv", "--picture", "a.png", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(files(), (Names{"case.json", "w.pvd", "w-000000.vtu", "w-000100.vtu", "w-000200.vtu",
+                            "a.vtu", "t.csv", "a.png"}));
+  const json report = result.json();
+  EXPECT_EQ(report["status"], "done");
+  EXPECT_EQ(report["mesh"], nullptr);
+  EXPECT_EQ(report["vertices"], 9 * 5 * 3);
+  EXPECT_EQ(report["tetrahedra"], 8 * 4 * 2 * 6);
+  EXPECT_EQ(report["steps"], 200);
+  EXPECT_EQ(report["time"], 10);
+  EXPECT_EQ(report["frames"], 3);
+  EXPECT_EQ(report["mass"], "consistent");
+  EXPECT_EQ(report["points"][0]["name"], "here");
+  EXPECT_LT(report["points"][0]["activation"], 3);
+  EXPECT_EQ(report["points"][1]["activation"], nullptr);
+  EXPECT_GT(report["activated"], 20);
+  EXPECT_LE(report["residual"], 1e-8);
+  for (const char* key :
+       {"read", "setup", "membranes", "iterate", "fields", "steps", "output", "wall"}) {
+    EXPECT_GE(report["times"][key], 0) << key;
+  }
+  const std::string traces = text_of("t.csv");
+  EXPECT_EQ(traces.substr(0, traces.find('\n')), "time,here,there,V1");
+  EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 202);
+  EXPECT_NE(text_of("a.vtu").find("\"wave_velocity\""), std::string::npos);
+  EXPECT_NE(text_of("w-000100.vtu").find("\"potential\""), std::string::npos);
+}
+
+TEST_F(CommandHeart, TakesAMeshWithItsGroups) {
+  const std::string mesh = HEDDLE_SOURCE_DIR "/data/elastic/cantilever.msh";
+  json of = small();
+  of.erase("mesh");
+  of["regions"][0]["group"] = "beam";
+  of["stimuli"][0].erase("box");
+  of["stimuli"][0]["group"] = "clamped";
+  of["stimuli"][0]["duration"] = 20;
+  of["points"] = {{"tip", {1, 0.05, 0.05}}};
+  of["time"]["end"] = 60;
+  const Result result = tissue(of, {mesh, "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.json()["mesh"], mesh);
+  EXPECT_EQ(result.json()["vertices"], 189);
+  EXPECT_EQ(result.json()["activated"], 189);
+  EXPECT_EQ(tissue(changed(of, "/stimuli/0/group", "apex"), {mesh}).error,
+            "heddle-heart: case.json: stimuli[0] names the group apex, which the mesh does not "
+            "have; its groups of triangles are: clamped, tip, top; of tetrahedra: beam\n");
+}
+
+TEST_F(CommandHeart, TellsPeople) {
+  const Result result = tissue(small());
+  ASSERT_EQ(result.status, 0) << result.error;
+  for (const char* line : {"mesh       slab: 135 vertices, 384 tetrahedra\n", "membranes  ",
+                           "scheme     godunov splitting, theta 0.5, consistent mass, 200 steps",
+                           "status     done at 10 ms after ", "activated  ",
+                           "point      there (4, 2, 1): not activated\n", "time       read "}) {
+    EXPECT_NE(result.out.find(line), std::string::npos) << line << "\n" << result.out;
+  }
+  EXPECT_EQ(tissue(small(), {"-q"}).out, "");
+}
+
+TEST_F(CommandHeart, GoesOnWithTheSameBits) {
+  ASSERT_EQ(tissue(small(), {"--output", "whole.pvd", "--activation", "whole.vtu"}).status, 0);
+  ASSERT_EQ(
+      tissue(changed(small(), "/time/end", 5), {"--restart", "s", "--restart-every", "1"}).status,
+      0);
+  const Result rest = tissue(
+      small(), {"--resume", "s", "--output", "rest.pvd", "--activation", "rest.vtu", "--json"});
+  ASSERT_EQ(rest.status, 0) << rest.error;
+  EXPECT_EQ(rest.json()["first_step"], 100);
+  EXPECT_EQ(text_of("whole.vtu"), text_of("rest.vtu"));
+  for (const char* step : {"-000100.vtu", "-000200.vtu"}) {
+    EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
+  }
+  EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
+            "heddle-heart: s: the state is of another mesh, plan, membrane, time step, splitting, "
+            "mass or guess than the run\n");
+  EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
+            "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
+  const std::string state = text_of("s");
+  folder.write("s", state.substr(0, state.size() - 1));
+  EXPECT_EQ(tissue(small(), {"--resume", "s"}).error, "heddle-heart: s: the state is cut off\n");
+  folder.write("s", "x" + state);
+  EXPECT_EQ(tissue(small(), {"--resume", "s"}).error,
+            "heddle-heart: s: the state is none of heddle-heart's, or one of another version\n");
+}
+
+TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {
+  folder.write("case.json",
+               changed(changed(small(), "/time/end", 50000), "/output_every", 1000).dump());
+  Process process(HEDDLE_HEART_PROGRAM,
+                  {"--case", "case.json", "--restart", "s", "--output", "w.pvd", "-q"},
+                  folder / "");
+  while (!std::filesystem::exists(folder / "w-000000.vtu")) {
+    ASSERT_FALSE(process.has_ended());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.signal(SIGINT);
+  const Result result = process.wait();
+  EXPECT_EQ(result.status, 130) << result.error;
+  EXPECT_TRUE(files().contains("s"));
+}
+
+TEST_F(CommandHeart, EndsWhereASolveFails) {
+  const json of = changed(small(), "/solver", {{"tolerance", 1e-12}, {"max_iterations", 3}});
+  const Result result =
+      tissue(of, {"--output", "w.pvd", "--activation", "a.vtu", "--traces", "t.csv", "--json"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.error.find("heddle-heart: at 0.05 ms the diffusion was not solved: iteration "
+                              "limit; the potential is largest at vertex "),
+            0U)
+      << result.error;
+  EXPECT_EQ(result.error_lines(), 1U);
+  EXPECT_EQ(files(), (Names{"case.json", "w.pvd", "w-000000.vtu", "t.csv"}));
+  EXPECT_EQ(result.json()["failure"]["finite"], true);
+}
+
+TEST_F(CommandHeart, NamesWhatIsNotFinite) {
+  json of = small();
+  // A potential of 0 / 0 at rest, where the tissue is stimulated too.
+  of["regions"].push_back(
+      {{"membrane", {{"model", "aliev-panfilov"}, {"parameters", {{"mu2", 0}}}}},
+       {"box", {{"from", {3, 1, 0}}, {"to", {4, 2, 1}}}}});
+  const Result result = tissue(of, {"--json"});
+  EXPECT_EQ(result.status, 1);
+  const json failure = result.json()["failure"];
+  EXPECT_EQ(failure["finite"], false);
+  EXPECT_NE(result.error.find("ms the potential is not finite, at first at vertex "),
+            std::string::npos)
+      << result.error;
+}
+
+TEST_F(CommandHeart, RefusesOptions) {
+  expect_refusal(tissue(small(), {"--output", "w.vtu"}),
+                 "--output w.vtu: a series of states is written as .pvd");
+  expect_refusal(tissue(small(), {"--activation", "a.pvd"}),
+                 "--activation a.pvd: a map of activation is written as .vtu");
+  expect_refusal(tissue(small(), {"--restart-every", "5"}),
+                 "--restart-every needs --restart, the file to write");
+  expect_refusal(tissue(small(), {"--restart", "s", "--restart-every", "0.01"}),
+                 "--restart-every must be at least a time step, 0.05 ms");
+  expect_refusal(tissue(small(), {"--traces", "case.json"}),
+                 "--traces case.json: a table of traces is written as .csv");
+  expect_refusal(tissue(small(), {"--activation", "x.vtu", "--output", "nowhere/w.pvd"}),
+                 "cannot write nowhere/w.pvd: there is no folder nowhere");
+  expect_refusal(tissue(small(), {"solid.mesh"}),
+                 "case.json has a slab as mesh already; leave out solid.mesh");
+  json bare = small();
+  bare.erase("mesh");
+  expect_refusal(tissue(bare), "there is no mesh: name a file, or give the case a slab as mesh");
+  bare = small();
+  bare.erase("points");
+  bare.erase("electrodes");
+  expect_refusal(tissue(bare, {"--traces", "t.csv"}),
+                 "--traces: case.json has neither points nor electrodes to follow");
+  expect_refusal(tissue(changed(small(), "/time", {{"step", 2}, {"end", 10}})),
+                 "case.json: output_every is no whole number of time steps of 2 ms");
+  expect_refusal(tissue(changed(small(), "/regions/0/membrane/parameters", {{"k", 8}})),
+                 "aliev-panfilov has no parameter \"k\"; there are: alpha, b, c, gamma, mu1, mu2, "
+                 "V_rest, V_scale, t_scale");
+  EXPECT_EQ(heart({"--case", "missing.json"}).status, 2);
+}
+
+TEST_F(CommandHeart, HelpShowsWhatIsDocumented) {
+  const Result help = heart({"--help"});
+  EXPECT_EQ(help.status, 0);
+  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/heart.md");
+  for (const char* option : {"--case", "--output", "--activation", "--traces", "--picture",
+                             "--restart", "--restart-every", "--resume", "--device", "--threads",
+                             "--plan", "--profile", "--json", "--quiet", "--version"}) {
+    EXPECT_NE(help.out.find(option), std::string::npos) << option;
+    if (std::string(option) != "--version") {
+      EXPECT_NE(page.find(std::string("`") + option), std::string::npos) << option;
+    }
+  }
+}
+
+}  // namespace

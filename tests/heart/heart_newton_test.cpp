@@ -1,0 +1,235 @@
+// Aliev and Panfilov's tissue by Newton's method: quadratic convergence, the tangent against
+// differences, cells against their own backward Euler, and what waves and diffusion must do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/problems.hpp"
+#include "heddle/tools/points.hpp"
+#include "newton_scheme.hpp"
+#include "support/expect_error.hpp"
+
+namespace heart_newton {
+namespace {
+
+using namespace heddle;
+using namespace heddle::heart;
+using heddle::test::expect_error;
+
+/// A solid with fibres along x; its nodes scaled to mm.
+struct Solid {
+  std::vector<Point> position;
+  std::vector<std::array<Index, 4>> tetrahedron;
+  std::vector<Point> fibre;
+
+  Solid(Index size, double millimetres) {
+    const TetrahedronMesh solid = random_solid(size, 5);
+    for (const Point& p : solid.position) {
+      position.push_back({millimetres * p[0], millimetres * p[1], millimetres * p[2]});
+    }
+    tetrahedron.assign(solid.tetrahedron.begin(), solid.tetrahedron.end());
+    fibre.assign(tetrahedron.size(), {1, 0, 0});
+  }
+  NewtonTissue view(double across = 0.05, double along = 0.2) const {
+    return {position, tetrahedron, fibre, across, along};
+  }
+  std::vector<double> of_nodes(const auto& value) const {
+    std::vector<double> values;
+    for (const Point& p : position) values.push_back(value(p));
+    return values;
+  }
+};
+
+NewtonOptions step_of(double step) {
+  NewtonOptions options;
+  options.step = step;
+  return options;
+}
+
+/// A front at which all terms count.
+double front(const Point& p) { return -80 + 100 / (1 + std::exp(4 * (p[0] - 1.5))); }
+
+TEST(NewtonTissue, ConvergesQuadratically) {
+  const Solid tissue(600, 4);
+  for (const char* plan : {"CSR", "K1rs"}) {
+    SCOPED_TRACE(plan);
+    NewtonScheme scheme(tissue.view(), {}, parse_plan(plan), Device::cpu(2), step_of(0.8));
+    scheme.set_potential(tissue.of_nodes(front));
+    for (int i = 0; i < 3; ++i) {
+      const NewtonStep step = scheme.advance();
+      ASSERT_TRUE(step.converged);
+      const std::vector<double>& r = step.residual;
+      ASSERT_GE(r.size(), 4U);
+      ASSERT_LE(r.size(), 6U);
+      // |R'| <= C |R|^2 / |R_0| with one C, down to rounding.
+      for (std::size_t k = 0; k + 1 < r.size(); ++k) {
+        if (r[k + 1] <= 1e-12 * r[0]) continue;
+        EXPECT_LE(r[0] * r[k + 1], 0.1 * r[k] * r[k]) << k;
+      }
+      EXPECT_LE(r.back(), 1e-10 * r[0]);
+    }
+  }
+}
+
+/// The tangent times a direction, beside central differences of the residual.
+TEST(NewtonTissue, HasAConsistentTangent) {
+  const Solid tissue(200, 3);
+  const auto bent = [](const Point& p) { return std::sin(3 * p[0] + p[1]) + 0.3 * p[2]; };
+  const std::vector<double> start = tissue.of_nodes(front), d = tissue.of_nodes(bent);
+  const auto scheme_at = [&](double shift, int iterations) {
+    NewtonOptions options = step_of(0.5);
+    options.most_iterations = iterations;
+    auto scheme = std::make_unique<NewtonScheme>(tissue.view(), AlievPanfilov(), parse_plan("CSR"),
+                                                 Device::cpu(), options);
+    scheme->set_potential(start);
+    std::vector<double> guess = start;
+    for (std::size_t v = 0; v < guess.size(); ++v) guess[v] += 7 * d[v] + shift * d[v];
+    EXPECT_FALSE(scheme->advance(guess).converged);
+    return scheme;
+  };
+  constexpr double shift = 1e-3;  // mV
+  const auto above = scheme_at(shift, 0), below = scheme_at(-shift, 0), at = scheme_at(0, 1);
+  Field<real<double>> direction = at->tangent().field(), image = direction;
+  for (Index v = 0; v < direction.size(); ++v) direction.set(v, {{d[static_cast<std::size_t>(v)]}});
+  at->tangent().apply(1, direction.view(), 0, image.view(), Stream{1});
+  double error = 0, size = 0;
+  for (Index v = 0; v < image.size(); ++v) {
+    const double difference =
+        (above->residual()[v].component[0] - below->residual()[v].component[0]) /
+        (2 * shift / AlievPanfilov::millivolts);
+    error += std::pow(image[v].component[0] - difference, 2);
+    size += std::pow(difference, 2);
+  }
+  EXPECT_LE(std::sqrt(error / size), 1e-8);
+}
+
+/// Backward Euler of the two equations of one cell, by Newton's method in long double for both at
+/// once.
+struct OneCell {
+  long double phi, r;
+
+  void advance(const AlievPanfilov& p, long double step) {
+    const long double phi_before = phi, r_before = r;
+    for (int i = 0; i < 60; ++i) {
+      const auto f = [&](long double v, long double w) {
+        return std::array<long double, 2>{
+            v - phi_before - step * (p.c * v * (v - p.alpha) * (1 - v) - w * v),
+            w - r_before -
+                step * (p.gamma + p.mu1 * w / (p.mu2 + v)) * (-w - p.c * v * (v - p.b - 1))};
+      };
+      constexpr long double h = 1e-9L;
+      const auto F = f(phi, r), by_phi = f(phi + h, r), by_r = f(phi, r + h);
+      const long double a = (by_phi[0] - F[0]) / h, b = (by_r[0] - F[0]) / h;
+      const long double c = (by_phi[1] - F[1]) / h, d = (by_r[1] - F[1]) / h;
+      const long double determinant = a * d - b * c;
+      phi -= (d * F[0] - b * F[1]) / determinant;
+      r -= (a * F[1] - c * F[0]) / determinant;
+    }
+  }
+};
+
+TEST(NewtonTissue, TakesUniformTissueAsOneCell) {
+  const Solid tissue(60, 2);
+  NewtonScheme scheme(tissue.view(), {}, parse_plan("K1rs"), Device::cpu(), step_of(1));
+  scheme.set_potential(std::vector<double>(tissue.position.size(), -60));
+  OneCell cell{0.2L, 0};
+  double most = 0;
+  for (int i = 0; i < 450; ++i) {
+    ASSERT_TRUE(scheme.advance().converged) << i;
+    cell.advance({}, 1 / 12.9L);
+    const std::vector<double> potential = scheme.potential(), recovery = scheme.recovery();
+    for (const double v : potential) {
+      ASSERT_NEAR(v, static_cast<double>(100 * cell.phi - 80), 1e-7) << i;
+    }
+    for (const double r : recovery) ASSERT_NEAR(r, static_cast<double>(cell.r), 1e-9) << i;
+    most = std::max(most, potential[0]);
+  }
+  // It fired, and is at rest again.
+  EXPECT_GT(most, 10);
+  EXPECT_LT(scheme.potential()[0], -75);
+}
+
+TEST(NewtonTissue, KeepsWhatOnlyDiffuses) {
+  const Solid tissue(300, 3);
+  AlievPanfilov none;
+  none.c = none.gamma = none.mu1 = 0;
+  NewtonScheme scheme(tissue.view(), none, parse_plan("pJDS"), Device::cpu(), step_of(2));
+  scheme.set_potential(tissue.of_nodes(front));
+  const auto integral = [&] {
+    const std::vector<double> V = scheme.potential();
+    double sum = 0;
+    for (const auto& corner : tissue.tetrahedron) {
+      std::array<Point, 4> p{};
+      double mean = 0;
+      for (std::size_t a = 0; a < 4; ++a) {
+        p[a] = tissue.position[static_cast<std::size_t>(corner[a])];
+        mean += V[static_cast<std::size_t>(corner[a])] / 4;
+      }
+      sum += mean * points::volume6(p[0], p[1], p[2], p[3]) / 6;
+    }
+    return sum;
+  };
+  const double before = integral();
+  for (int i = 0; i < 400; ++i) ASSERT_TRUE(scheme.advance().converged) << i;
+  EXPECT_NEAR(integral(), before, 1e-9 * std::abs(before));
+  const std::vector<double> V = scheme.potential();
+  EXPECT_LT(*std::max_element(V.begin(), V.end()) - *std::min_element(V.begin(), V.end()), 0.1);
+}
+
+TEST(NewtonTissue, CarriesAWaveFromItsStimulus) {
+  const Solid tissue(600, 8);
+  std::vector<double> arrival;
+  for (const double step : {0.4, 0.2, 0.1}) {
+    NewtonScheme scheme(tissue.view(0.1, 0.1), {}, parse_plan("K1rs"), Device::cpu(2),
+                        step_of(step));
+    const std::vector<double> stimulus =
+        tissue.of_nodes([](const Point& p) { return p[0] < 2 ? 20.0 : 0.0; });
+    double front_at = -1;
+    for (int i = 0; front_at < 0 && i * step < 150; ++i) {
+      scheme.set_stimulus(i * step < 4 ? stimulus : std::vector<double>(stimulus.size()));
+      ASSERT_TRUE(scheme.advance().converged);
+      const std::vector<double> V = scheme.potential();
+      bool all = true;
+      for (std::size_t v = 0; v < V.size(); ++v)
+        all = all && (tissue.position[v][0] < 6 || V[v] > -40);
+      if (all) front_at = (i + 1) * step;
+    }
+    ASSERT_GT(front_at, 0) << step;
+    arrival.push_back(front_at);
+  }
+  // Of first order in the step: half of it leaves half of the change.
+  EXPECT_LT(std::abs(arrival[2] - arrival[1]), 0.8 * std::abs(arrival[1] - arrival[0]));
+}
+
+TEST(NewtonTissue, HasTheSameBitsForAnyNumberOfThreads) {
+  const Solid tissue(1500, 6);
+  std::vector<std::vector<double>> potentials;
+  for (const int threads : {1, 3}) {
+    NewtonScheme scheme(tissue.view(), {}, parse_plan("K1rs"), Device::cpu(threads), step_of(0.5));
+    scheme.set_potential(tissue.of_nodes(front));
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(scheme.advance().converged);
+    potentials.push_back(scheme.potential());
+  }
+  EXPECT_EQ(potentials[0], potentials[1]);
+}
+
+TEST(NewtonTissue, RefusesWhatIsNone) {
+  const Solid tissue(30, 1);
+  const auto make = [&](const NewtonTissue& given, double step) {
+    NewtonScheme(given, {}, parse_plan("CSR"), Device::cpu(), step_of(step));
+  };
+  const std::string positive = "a time step and diffusivities of tissue are more than 0";
+  expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(), 0); });
+  expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(0, 1), 1); });
+  NewtonTissue empty = tissue.view();
+  empty.tetrahedron = {};
+  expect_error(ErrorKind::usage, "tissue without tetrahedra", [&] { make(empty, 1); });
+}
+
+}  // namespace
+}  // namespace heart_newton

@@ -1,0 +1,218 @@
+// Steps in time: orders of splitting, activation, traces, restarts, and what must not matter.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "heart/tissue.hpp"
+
+namespace heddle::heart::test {
+namespace {
+
+std::vector<double> potential_after(const json& of) {
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  simulation.run(tissue.given.time.steps);
+  return simulation.system.potential_of_vertices();
+}
+
+/// Membranes that only take up a constant current in some of the tissue do so exactly, whatever the
+/// step: what is left is the error of the splitting and of Crank and Nicolson's rule.
+TEST(HeartSteps, SplittingHasItsOrder) {
+  json of = passive_case();
+  of["mesh"]["slab"] = {4, 1, 0.5};
+  of["stimuli"][0]["duration"] = 100;
+  for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
+    of["time"] = {{"step", 0.03125}, {"end", 4}, {"splitting", "strang"}};
+    const std::vector<double> reference = potential_after(of);
+    double before = 0;
+    for (const double step : {0.5, 0.25}) {
+      of["time"] = {{"step", step}, {"end", 4}, {"splitting", splitting}};
+      const double error = difference(potential_after(of), reference);
+      if (before > 0) {
+        EXPECT_NEAR(std::log2(before / error), order, 0.2) << splitting;
+      }
+      before = error;
+    }
+  }
+}
+
+/// The potential rises by 20 mV/ms everywhere, and passes 0 mV between steps.
+TEST(HeartSteps, ActivationIsInterpolated) {
+  json of = passive_case();
+  of["stimuli"][0] = {{"box", {{"from", {0, 0, 0}}, {"to", {4, 2, 1}}}},
+                      {"duration", 100},
+                      {"amplitude", 20 * 1.4}};
+  of["time"] = {{"step", 0.3}, {"end", 6}};
+  for (const char* splitting : {"godunov", "strang"}) {
+    of["time"]["splitting"] = splitting;
+    const Tissue tissue(of);
+    Simulation simulation(tissue);
+    simulation.run(13);
+    for (const double time : simulation.system.activation_of_vertices()) {
+      EXPECT_TRUE(std::isnan(time));
+    }
+    simulation.run(7);
+    for (const double time : simulation.system.activation_of_vertices()) {
+      EXPECT_NEAR(time, 4, 1e-11);
+    }
+    // A second crossing tells nothing new.
+    simulation.system.set_potential(std::vector<double>(tissue.model.position.size(), -1));
+    simulation.run(1);
+    EXPECT_NEAR(simulation.system.activation_of_vertices()[0], 4, 1e-11);
+  }
+}
+
+TEST(HeartSteps, TracesAreWeightsTimesPotentials) {
+  json of = slab_case();
+  of["points"] = {{"inside", {1.3, 0.7, 0.4}}, {"corner", {0, 0, 0}}};
+  of["electrodes"] = {{"near", {5, 1, 0.5}}, {"far", {-9, 3, 2}}};
+  const Tissue tissue(of);
+  Simulation simulation(tissue, "pJDS,order=rcm");
+  const auto expected = [&] {
+    const std::vector<double> V = simulation.system.potential_of_vertices();
+    std::vector<double> values;
+    for (const Place& place : tissue.traces.probes) values.push_back(place.of(V));
+    for (const auto& weights : tissue.traces.electrodes) {
+      values.push_back(std::inner_product(V.begin(), V.end(), weights.begin(), 0.0));
+    }
+    return values;
+  };
+  EXPECT_LE(difference(simulation.system.traces_now(), expected()), 1e-10);
+  simulation.system.advance(100);
+  simulation.system.advance(60);
+  EXPECT_LE(difference(simulation.system.traces_after(59), expected()), 1e-10);
+  // The wave leaves one electrode and comes nearer to the other, names in the order of letters.
+  EXPECT_LT(expected()[2], -1e-3);
+  EXPECT_GT(expected()[3], 0.1);
+}
+
+TEST(HeartSteps, GoOnFromAStateWithTheSameBits) {
+  for (const char* splitting : {"godunov", "strang"}) {
+    const Tissue tissue(with(slab_case(), "/time/splitting", splitting));
+    Simulation whole(tissue, "pJDS"), first(tissue, "pJDS"), second(tissue, "pJDS");
+    whole.run(100);
+    first.run(37);
+    second.system.set_state(first.system.state());
+    second.run(63);
+    const SystemState a = whole.system.state(), b = second.system.state();
+    EXPECT_EQ(a.steps, b.steps);
+    EXPECT_EQ(a.potential, b.potential);
+    EXPECT_EQ(a.membranes, b.membranes);
+    EXPECT_LE(difference(a.activation, b.activation), 0);
+  }
+}
+
+TEST(HeartSteps, ThreadsAndLayoutsDoNotMatter) {
+  const Tissue tissue(slab_case());
+  Simulation one(tissue, "CSR", Device::cpu(1)), three(tissue, "CSR", Device::cpu(3));
+  Simulation other(tissue, "C=8,sigma=64,order=rcm");
+  for (Simulation* const simulation : {&one, &three, &other}) simulation->run(100);
+  EXPECT_EQ(one.system.potential_of_vertices(), three.system.potential_of_vertices());
+  EXPECT_LE(difference(one.system.potential_of_vertices(), other.system.potential_of_vertices()),
+            1e-5);
+}
+
+/// Another numbering and another place and direction in space.
+TEST(HeartSteps, NumberingAndRotationDoNotMatter) {
+  json of = with(slab_case(), "/solver/tolerance", 1e-13);
+  of["fibres"] = {{"direction", {2, 1, 0}}};
+  const Tissue tissue(of);
+  Model turned = tissue.model;
+  std::vector<Index> number(turned.position.size());
+  std::iota(number.begin(), number.end(), 0);
+  std::mt19937 random(7);
+  std::shuffle(number.begin(), number.end(), random);
+  const auto turn = [](const Point& p) {
+    const double c = 0.6, s = 0.8;
+    return Point{c * p[0] - s * p[1], s * p[0] + c * p[1], p[2]};
+  };
+  for (std::size_t v = 0; v < number.size(); ++v) {
+    const auto to = static_cast<std::size_t>(number[v]);
+    turned.position[to] = turn(turn(
+        {tissue.model.position[v][2], tissue.model.position[v][0], tissue.model.position[v][1]}));
+    turned.region_of_vertex[to] = tissue.model.region_of_vertex[v];
+    turned.stimuli_of_vertex[to] = tissue.model.stimuli_of_vertex[v];
+  }
+  for (Tetrahedron& corners : turned.tetrahedron) {
+    for (Index& v : corners) v = number[static_cast<std::size_t>(v)];
+  }
+  for (Point& f : turned.fibre) f = turn(turn({f[2], f[0], f[1]}));
+  Simulation here(tissue), there(turned, tissue.given);
+  here.run(100);
+  there.run(100);
+  const std::vector<double> a = here.system.activation_of_vertices();
+  const std::vector<double> b = there.system.activation_of_vertices();
+  std::size_t activated = 0;
+  for (std::size_t v = 0; v < a.size(); ++v) {
+    const double other = b[static_cast<std::size_t>(number[v])];
+    if (std::isnan(a[v])) {
+      EXPECT_TRUE(std::isnan(other));
+    } else {
+      EXPECT_NEAR(other, a[v], 1e-9);
+      ++activated;
+    }
+  }
+  EXPECT_GT(activated, 20U);
+}
+
+TEST(HeartSteps, GuessesChangeNoSolution) {
+  const json of = with(slab_case(), "/solver/tolerance", 1e-11);
+  std::vector<std::vector<double>> potential;
+  std::vector<long long> iterations;
+  for (const char* guess : {"last", "extrapolated"}) {
+    const Tissue tissue(with(of, "/solver/guess", guess));
+    Simulation simulation(tissue);
+    simulation.run(100);
+    potential.push_back(simulation.system.potential_of_vertices());
+    iterations.push_back(simulation.system.record().iterations);
+  }
+  EXPECT_LE(difference(potential[0], potential[1]), 1e-5);
+  EXPECT_LT(iterations[1], iterations[0]);
+}
+
+TEST(HeartSteps, EndWhereASolveFails) {
+  json of = slab_case();
+  of["solver"] = {{"tolerance", 1e-13}, {"max_iterations", 1}};
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  simulation.system.advance(10);
+  const SolveRecord& record = simulation.system.record();
+  EXPECT_EQ(record.failed_status, Status::iteration_limit);
+  EXPECT_EQ(record.failed_step, 0);
+  EXPECT_EQ(record.solves, 1);
+}
+
+TEST(HeartSteps, ANumberThatIsNoneStaysAtItsVertex) {
+  const Tissue tissue(slab_case());
+  Simulation simulation(tissue);
+  std::vector<double> V(tissue.model.position.size(), -80);
+  V[17] = std::numeric_limits<double>::quiet_NaN();
+  simulation.system.set_potential(V);
+  EXPECT_FALSE(simulation.system.is_finite());
+  simulation.system.advance(3);
+  EXPECT_EQ(simulation.system.record().failed_status, Status::not_finite);
+  const std::vector<double> after = simulation.system.potential_of_vertices();
+  for (std::size_t v = 0; v < after.size(); ++v) EXPECT_EQ(std::isnan(after[v]), v == 17) << v;
+}
+
+TEST(HeartSteps, RefusesAStepThatMembranesDoNotBear) {
+  json of = slab_case();
+  of["time"] = {{"step", 2}, {"end", 10}};
+  const Tissue tissue(of);
+  try {
+    const Simulation simulation(tissue);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_EQ(std::string(error.what()),
+              "a time step of 2 ms is unstable for the membranes; at most 0.5 ms are stable");
+  }
+  // Half of the step at a time.
+  of["time"] = {{"step", 1}, {"end", 10}, {"splitting", "strang"}};
+  EXPECT_NO_THROW(Simulation simulation{Tissue(of)});
+}
+
+}  // namespace
+}  // namespace heddle::heart::test

@@ -1,0 +1,201 @@
+// Small meshes of every kind, numbers for the corners of their elements, and what these sum up to
+// in long double: what assemblies are compared with, on a CPU and on a GPU.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/assembly.hpp"
+#include "support/random_matrix.hpp"
+
+namespace heddle::test {
+
+struct ElementMesh {
+  std::string name;
+  Index nodes = 0;
+  std::vector<Offset> first{0};
+  std::vector<Index> node;
+
+  Offset elements() const { return static_cast<Offset>(first.size()) - 1; }
+  int corners(Offset e) const {
+    const auto at = static_cast<std::size_t>(e);
+    return static_cast<int>(first[at + 1] - first[at]);
+  }
+  Index corner(Offset e, int a) const {
+    return node[static_cast<std::size_t>(first[static_cast<std::size_t>(e)] + a)];
+  }
+  int most_corners() const {
+    int most = 0;
+    for (Offset e = 0; e < elements(); ++e) most = std::max(most, corners(e));
+    return most;
+  }
+  ElementsView view() const {
+    return {.nodes = nodes,
+            .elements = elements(),
+            .node = node.data(),
+            .first = OffsetsView(first.data())};
+  }
+};
+
+/// Elements of `least` to `most` corners, here and there with the same node twice; some nodes may
+/// belong to none.
+inline ElementMesh random_elements(const std::string& name, Index nodes, Offset elements, int least,
+                                   int most, Generator& generator) {
+  ElementMesh mesh;
+  mesh.name = name;
+  mesh.nodes = nodes;
+  for (Offset e = 0; e < elements; ++e) {
+    // Nodes near one another, so that elements share entries.
+    const int centre = random_between(0, nodes - 1, generator);
+    for (int a = random_between(least, most, generator); a > 0; --a) {
+      mesh.node.push_back((centre + random_between(0, 2 * most, generator)) % nodes);
+    }
+    mesh.first.push_back(static_cast<Offset>(mesh.node.size()));
+  }
+  return mesh;
+}
+
+inline std::vector<ElementMesh> element_meshes(Generator& generator) {
+  return {random_elements("one point", 1, 1, 1, 1, generator),
+          random_elements("points", 20, 40, 1, 1, generator),
+          random_elements("triangles", 60, 90, 3, 3, generator),
+          random_elements("tetrahedra", 150, 400, 4, 4, generator),
+          random_elements("of 1 to 9 corners", 130, 210, 1, 9, generator),
+          random_elements("hexahedra", 200, 300, 8, 8, generator)};
+}
+
+/// Component k of the entry (a, b) or of the vector (a, -1) of element e: what sums round.
+template <class S>
+HEDDLE_INLINE S element_number(Offset e, int a, int b, int k) {
+  const Offset number = (e * 7919 + a * 104729 + b * 1299709 + k * 15485863) % 2017;
+  return static_cast<S>(number - 900) / static_cast<S>(509);
+}
+
+/// The same as a kernel, which writes no element's matrix.
+template <class E>
+struct NumbersKernel {
+  template <class T, class S>
+  HEDDLE_INLINE static T numbers(Offset e, int a, int b) {
+    T value;
+    for (int k = 0; k < T::components; ++k) value.component[k] = element_number<S>(e, a, b, k);
+    return value;
+  }
+  HEDDLE_INLINE E entry(Offset e, int a, int b) const {
+    return numbers<E, stored_scalar_t<E>>(e, a, b);
+  }
+  HEDDLE_INLINE result_entry_t<E> vector(Offset e, int a) const {
+    return numbers<result_entry_t<E>, typename result_entry_t<E>::scalar>(e, a, -1);
+  }
+};
+
+/// Arrays of them in an order; places that no assembly reads hold NaN.
+template <class S>
+std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder order) {
+  const int most = mesh.most_corners();
+  const auto size = static_cast<std::size_t>(mesh.elements() * most * most * K);
+  const bool planes = order == ElementOrder::planes;
+  std::vector<S> values(planes ? size : 0, std::numeric_limits<S>::quiet_NaN());
+  for (Offset e = 0; e < mesh.elements(); ++e) {
+    for (int a = 0; a < mesh.corners(e); ++a) {
+      for (int b = 0; b < mesh.corners(e); ++b) {
+        for (int k = 0; k < K; ++k) {
+          const S number = element_number<S>(e, a, b, k);
+          if (planes) {
+            const Offset plane = (Offset(a) * most + b) * K + k;
+            values[static_cast<std::size_t>(plane * mesh.elements() + e)] = number;
+          } else {
+            values.push_back(number);
+          }
+        }
+      }
+    }
+  }
+  return values;
+}
+template <class S>
+std::vector<S> element_vectors(const ElementMesh& mesh, int K, ElementOrder order) {
+  const auto size = static_cast<std::size_t>(mesh.elements() * mesh.most_corners() * K);
+  const bool planes = order == ElementOrder::planes;
+  std::vector<S> values(planes ? size : 0, std::numeric_limits<S>::quiet_NaN());
+  for (Offset e = 0; e < mesh.elements(); ++e) {
+    for (int a = 0; a < mesh.corners(e); ++a) {
+      for (int k = 0; k < K; ++k) {
+        const S number = element_number<S>(e, a, -1, k);
+        if (planes) {
+          values[static_cast<std::size_t>((Offset(a) * K + k) * mesh.elements() + e)] = number;
+        } else {
+          values.push_back(number);
+        }
+      }
+    }
+  }
+  return values;
+}
+
+/// What is summed in one place, the sum of its magnitudes, and of how many terms.
+struct LongSum {
+  long double sum = 0, magnitude = 0;
+  int terms = 0;
+
+  void add(long double term) {
+    sum += term;
+    magnitude += std::abs(term);
+    ++terms;
+  }
+  template <class S>
+  void expect(S found) const {
+    const auto epsilon = static_cast<long double>(std::numeric_limits<S>::epsilon());
+    ASSERT_LE(std::abs(static_cast<long double>(found) - sum), epsilon * terms * magnitude);
+  }
+};
+
+/// By (row, column, component) and by (row, component), in the user's order.
+template <class E>
+std::map<std::array<int, 3>, LongSum> summed_entries(const ElementMesh& mesh) {
+  std::map<std::array<int, 3>, LongSum> sums;
+  for (Offset e = 0; e < mesh.elements(); ++e) {
+    for (int a = 0; a < mesh.corners(e); ++a) {
+      for (int b = 0; b < mesh.corners(e); ++b) {
+        for (int k = 0; k < E::components; ++k) {
+          sums[{mesh.corner(e, a), mesh.corner(e, b), k}].add(
+              element_number<stored_scalar_t<E>>(e, a, b, k));
+        }
+      }
+    }
+  }
+  return sums;
+}
+template <class V>
+std::map<std::array<int, 2>, LongSum> summed_vectors(const ElementMesh& mesh) {
+  std::map<std::array<int, 2>, LongSum> sums;
+  for (Offset e = 0; e < mesh.elements(); ++e) {
+    for (int a = 0; a < mesh.corners(e); ++a) {
+      for (int k = 0; k < V::components; ++k) {
+        sums[{mesh.corner(e, a), k}].add(element_number<typename V::scalar>(e, a, -1, k));
+      }
+    }
+  }
+  return sums;
+}
+
+/// A zero field of the rows of an assembly's matrix.
+template <class E>
+Array<typename result_entry_t<E>::scalar> row_scalars(const Operator<E>& matrix) {
+  return Array<typename result_entry_t<E>::scalar>(
+      static_cast<std::size_t>(matrix.rows()) * result_entry_t<E>::components, matrix.device());
+}
+template <class E, class S>
+FieldView<S> row_view(const Operator<E>& matrix, Array<S>& scalars) {
+  return {scalars.data(), matrix.rows(), result_entry_t<E>::components, matrix.vector_layout(),
+          matrix.row_basis()};
+}
+
+}  // namespace heddle::test
