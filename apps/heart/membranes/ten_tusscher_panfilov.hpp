@@ -150,10 +150,10 @@ struct TenTusscherPanfilov {
   HEDDLE_INLINE void advance(N& V, N (&y)[18], const N& J, double dt) const {
     const Currents<N> I = currents(V, y);
     const N ionic = I.K + I.Na + I.CaL + I.Ca + I.NaK + I.NaCa;
-    advance_gates(V, y, dt);
     advance_calcium(I, y, dt);
     y[Na_i] = y[Na_i] - (dt * mM_of_c) * (I.Na + 3 * (I.NaK + I.NaCa));
     y[K_i] = y[K_i] - (dt * mM_of_c) * (I.K - 2 * I.NaK);
+    advance_gates(V, y, dt);
     V = V + dt * (J - ionic);
   }
 
@@ -232,8 +232,6 @@ struct TenTusscherPanfilov {
     const N f2_low = 1 + constant_exp(5) * e7;
     y[f2] = rush_larsen(y[f2], 0.67 + 0.33 * f2_low, f2_low, dt * f2_both,
                         562 * g8 * g4 * g2 * g * f2_both + 31 * low + 80 * high2);
-    const N bound = 1 + 400 * y[Ca_ss] * y[Ca_ss];
-    y[fCass] = rush_larsen(y[fCass], 0.6 + 0.4 * bound, bound, dt * bound, 80 + 2 * bound);
   }
 
   /// m, h and j; h and j have other rates above -40 mV than below.
@@ -265,10 +263,13 @@ struct TenTusscherPanfilov {
     y[j] = rush_larsen(y[j], inactive, (a_fast * b_slow + b_fast * a_slow) * h_slow * step);
   }
 
-  /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer.
+  /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the gate
+  /// that knows of the subspace only.
   template <class N>
   HEDDLE_INLINE void advance_calcium(const Currents<N>& I, N (&y)[18], double dt) const {
     const N c = y[Ca_i], sr = y[Ca_SR], ss = y[Ca_ss], closed = y[R_prime];
+    const N bound = 1 + 400 * ss * ss;
+    y[fCass] = rush_larsen(y[fCass], 0.6 + 0.4 * bound, bound, dt * bound, 80 + 2 * bound);
     const N leak = V_leak * (sr - c), xfer = V_xfer * (ss - c);
     const N up_low = c * c + K_up * K_up, sr_low = sr * sr + EC * EC;
     const N of_both = 1 / (up_low * sr_low);
