@@ -3,7 +3,7 @@
 
 namespace heddle::heart {
 
-void run(const CellPass& pass, const Stream& stream) { for_each_on(stream, pass); }
+void run(const CondensedCellPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel) {
   assemble_with(tangent, kernel);
 }

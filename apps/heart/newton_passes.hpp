@@ -32,14 +32,14 @@ struct NewtonElements {
 };
 
 /// Cells at the end of the step for the potential as it is.
-struct CellPass {
+struct CondensedCellPass {
   Offset count;
   NewtonElements elements;
-  AlievPanfilov cell;
+  CellRates cell;
   double step;              // ms
-  const double* potential;  // phi of the nodes
+  const double* potential;  // v of the nodes
   const double* before;     // at the beginning of the step
-  const double* stimulus;   // of phi in a ms; of the nodes
+  const double* stimulus;   // of v in a ms; of the nodes
   const double* recovery_before;
   double* recovery;
   double* source;   // of R at each corner, mm3/ms
@@ -47,12 +47,12 @@ struct CellPass {
   double* slope;    // 3: of the potential
 
   HEDDLE_INLINE void operator()(Offset e) const {
-    constexpr double scale = AlievPanfilov::milliseconds;
-    const double phi = elements.at_centroid(potential, e);
-    const CondensedCell found = condense(cell, phi, recovery_before[e], step / scale);
+    const double scale = cell.t_scale;
+    const double v = elements.at_centroid(potential, e);
+    const CondensedCell found = condense(cell, v, recovery_before[e], step / scale);
     recovery[e] = found.recovery;
     const double V = elements.volume[e];
-    const double rate = (phi - elements.at_centroid(before, e)) / step;
+    const double rate = (v - elements.at_centroid(before, e)) / step;
     source[e] = V / 4 * (rate - found.source / scale - elements.at_centroid(stimulus, e));
     tangent[e] = V / 16 * (1 / step - found.tangent / scale);
     for (int i = 0; i < 3; ++i) {
@@ -65,7 +65,7 @@ struct CellPass {
   }
 };
 
-/// R and K = dR/dphi of equation 8.
+/// R and K = dR/dv of equation 8.
 struct TangentKernel {
   NewtonElements elements;
   const double* source;
@@ -84,7 +84,7 @@ struct TangentKernel {
 };
 
 /// `for_each_on`, `assemble_with` and `assemble_vector_with`.
-void run(const CellPass& pass, const Stream& stream);
+void run(const CondensedCellPass& pass, const Stream& stream);
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel);
 void assemble(const Assembly<real<double>>& tangent, const TangentKernel& kernel,
               const FieldView<double>& residual);

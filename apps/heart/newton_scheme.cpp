@@ -41,7 +41,7 @@ Array<T> on_device(const std::vector<T>& values, const Device& device) {
 NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
                            const Device& device, const NewtonOptions& options)
     : device_(device),
-      cell_(cell),
+      cell_{cell},
       options_(options),
       across_(tissue.across),
       along_(tissue.along),
@@ -99,10 +99,10 @@ TangentKernel NewtonScheme::kernel() const {
 
 /// R, and what K is made of.
 void NewtonScheme::linearize() {
-  run(CellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
-               potential_.scalars().data(), before_.scalars().data(), stimulus_.scalars().data(),
-               recovery_before_.data(), recovery_.data(), source_.data(), tangent_.data(),
-               slope_.data()},
+  run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
+                        potential_.scalars().data(), before_.scalars().data(),
+                        stimulus_.scalars().data(), recovery_before_.data(), recovery_.data(),
+                        source_.data(), tangent_.data(), slope_.data()},
       device_.stream());
   assemble(assembly_, kernel(), residual_.view());
 }
@@ -111,15 +111,15 @@ std::vector<double> NewtonScheme::potential() const {
   std::vector<double> values(static_cast<std::size_t>(potential_.size()));
   permute<double>(potential_.view(), FieldView<double>(values), 1, device_.stream());
   for (double& v : values) {
-    v = AlievPanfilov::millivolts * v + AlievPanfilov::resting_millivolts;
+    v = cell_.V_scale * v + cell_.V_rest;
   }
   return values;
 }
 
 void NewtonScheme::put(std::span<const double> millivolts, Field<Number>& into) const {
-  std::vector<double> phi(millivolts.begin(), millivolts.end());
-  for (double& v : phi) v = (v - AlievPanfilov::resting_millivolts) / AlievPanfilov::millivolts;
-  permute<double>(FieldView<const double>(phi), into.view(), 1, device_.stream());
+  std::vector<double> values(millivolts.begin(), millivolts.end());
+  for (double& v : values) v = (v - cell_.V_rest) / cell_.V_scale;
+  permute<double>(FieldView<const double>(values), into.view(), 1, device_.stream());
 }
 
 void NewtonScheme::set_potential(std::span<const double> millivolts) {
@@ -128,8 +128,8 @@ void NewtonScheme::set_potential(std::span<const double> millivolts) {
 }
 
 void NewtonScheme::set_stimulus(std::span<const double> of_nodes) {
-  permute<double>(FieldView<const double>(of_nodes), stimulus_.view(),
-                  1 / AlievPanfilov::millivolts, device_.stream());
+  permute<double>(FieldView<const double>(of_nodes), stimulus_.view(), 1 / cell_.V_scale,
+                  device_.stream());
 }
 
 NewtonStep NewtonScheme::advance(std::span<const double> guess) {

@@ -27,7 +27,7 @@ struct NewtonTissue {
 struct NewtonOptions {
   double step = 0.1;         // ms
   double tolerance = 1e-10;  // of |R| over that at the beginning of the step
-  double least = 1e-14;      // of |R| over that of phi = 1 gone in a step: R of rounding alone
+  double least = 1e-14;      // of |R| over that of v = 1 gone in a step: R of rounding alone
   int most_iterations = 20;
   double solver_tolerance = 1e-12;  // of each linear system
 };
@@ -61,7 +61,7 @@ class NewtonScheme {
   /// Newton's method or a linear system does not converge, the state stays what it was.
   NewtonStep advance(std::span<const double> guess = {});
 
-  /// dR/dphi where the last linear system was solved, and R where the step ended, in the basis of
+  /// dR/dv where the last linear system was solved, and R where the step ended, in the basis of
   /// the former.
   const Operator<real<double>>& tangent() const { return assembly_.matrix(); }
   const Field<real<double>>& residual() const { return residual_; }
@@ -75,10 +75,10 @@ class NewtonScheme {
   void linearize();
 
   Device device_;
-  AlievPanfilov cell_;
+  CellRates cell_;
   NewtonOptions options_;
   double across_, along_;
-  double size_ = 0;  // |R| of phi = 1 gone in a step
+  double size_ = 0;  // |R| of v = 1 gone in a step
   Assembly<Number> assembly_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Array<Index> corner_;

@@ -32,20 +32,14 @@ void check_ending(const char* option, const std::optional<std::string>& path, co
               std::string(option) + " " + *path + ": " + what + " is written as " + ending);
 }
 
-/// Said before anything is read.
-void check_outputs(const RunOptions& options) {
-  check_ending("--output", options.output, ".pvd", "a series of states");
-  check_ending("--activation", options.activation, ".vtu", "a map of activation");
-  check_ending("--traces", options.traces, ".csv", "a table of traces");
-  check_ending("--picture", options.picture, ".png", "a picture");
-  if (options.restart_every && !options.restart) {
-    throw Error(ErrorKind::usage, "--restart-every needs --restart, the file to write");
-  }
+/// `fibres`: the file of a case that is known by then, or empty.
+void check_files(const RunOptions& options, const std::string& fibres) {
   cli::RunFiles files;
   if (!options.mesh.empty()) {
     files.reads("the command", mesh::files_of_solid_mesh(options.mesh));
   }
   files.reads("--case", options.case_path);
+  files.reads("the case", fibres);
   options.profile.add_inputs(files);
   files.writes("--output", options.output);
   if (options.output) {
@@ -63,7 +57,20 @@ void check_outputs(const RunOptions& options) {
   files.check();
 }
 
+/// Said before anything is read.
+void check_outputs(const RunOptions& options) {
+  check_ending("--output", options.output, ".pvd", "a series of states");
+  check_ending("--activation", options.activation, ".vtu", "a map of activation");
+  check_ending("--traces", options.traces, ".csv", "a table of traces");
+  check_ending("--picture", options.picture, ".png", "a picture");
+  if (options.restart_every && !options.restart) {
+    throw Error(ErrorKind::usage, "--restart-every needs --restart, the file to write");
+  }
+  check_files(options, "");
+}
+
 void check_case_fits(const RunOptions& options, const Case& given) {
+  check_files(options, given.fibres.file);
   if (options.mesh.empty() && !given.slab) {
     throw Error(ErrorKind::usage, "there is no mesh: name a file, or give the case a slab as mesh");
   }
@@ -253,8 +260,10 @@ class Run {
       if (options_.activation) write_activation(*options_.activation, model_, activation);
       if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     }
-    outcome_.steps = system_->steps();
     outcome_.solves = system_->record();
+    // A GPU may have gone on behind a solve that failed.
+    const long long failed = outcome_.solves.failed_step;
+    outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
     outcome_.times.output += watch.seconds();
     outcome_.times.steps = system_->times;
   }

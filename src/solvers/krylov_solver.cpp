@@ -263,16 +263,15 @@ void KrylovSolver<S>::solve_all(std::span<const FieldView<const S>> b,
   }
   const Range range("solve");
   iterated_ = &matrix_.iterated();
-  const std::size_t most = systems_at_once(b.size());
-  make_places(most);
+  make_places(systems_at_once(b.size()));
   histories_.resize(std::max<std::size_t>(1, b.size()));
   for (auto& history : histories_) history.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
   apply_foreign_work_once();
   if (method_.info.takes_interval && (!options_.checks || suits_method())) refresh_steps();
-  for (std::size_t first = 0; first < b.size(); first += most) {
-    const std::size_t count = std::min(most, b.size() - first);
+  for (std::size_t first = 0, count = 0; first < b.size(); first += count) {
+    count = systems_at_once(b.size() - first);
     solve_side_by_side(b.subspan(first, count), x.subspan(first, count), first,
                        reports.subspan(first, count));
   }

@@ -45,8 +45,9 @@ TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
     const long long last = (400 - 1) % HeartSystem::most_steps;
     EXPECT_LE(difference(there.system.traces_after(last), here.system.traces_after(last)), 1e-5);
     EXPECT_EQ(there.system.record().solves, 400);
-    EXPECT_NEAR(static_cast<double>(there.system.record().iterations),
-                static_cast<double>(here.system.record().iterations), 40);
+    const auto iterations = static_cast<double>(here.system.record().iterations);
+    EXPECT_NEAR(static_cast<double>(there.system.record().iterations), iterations,
+                0.03 * iterations);
     EXPECT_LE(there.system.record().worst_residual, 1e-11);
     EXPECT_TRUE(there.system.is_finite());
   }

@@ -211,6 +211,9 @@ TEST_F(CommandHeart, RefusesOptions) {
                  "aliev-panfilov has no parameter \"k\"; there are: alpha, b, c, gamma, mu1, mu2, "
                  "V_rest, V_scale, t_scale");
   EXPECT_EQ(heart({"--case", "missing.json"}).status, 2);
+  folder.write("f.csv", "1 0 0\n");
+  EXPECT_EQ(tissue(changed(small(), "/fibres", {{"file", "f.csv"}}), {"--traces", "f.csv"}).error,
+            "heddle-heart: --traces f.csv is the file that the case reads\n");
 }
 
 TEST_F(CommandHeart, HelpShowsWhatIsDocumented) {

@@ -29,6 +29,7 @@ struct Solid {
 
   Solid(Index size, double millimetres) {
     const TetrahedronMesh solid = random_solid(size, 5);
+    position.reserve(solid.position.size());
     for (const Point& p : solid.position) {
       position.push_back({millimetres * p[0], millimetres * p[1], millimetres * p[2]});
     }
@@ -40,6 +41,7 @@ struct Solid {
   }
   std::vector<double> of_nodes(const auto& value) const {
     std::vector<double> values;
+    values.reserve(position.size());
     for (const Point& p : position) values.push_back(value(p));
     return values;
   }
@@ -101,7 +103,7 @@ TEST(NewtonTissue, HasAConsistentTangent) {
   for (Index v = 0; v < image.size(); ++v) {
     const double difference =
         (above->residual()[v].component[0] - below->residual()[v].component[0]) /
-        (2 * shift / AlievPanfilov::millivolts);
+        (2 * shift / AlievPanfilov().V_scale);
     error += std::pow(image[v].component[0] - difference, 2);
     size += std::pow(difference, 2);
   }

@@ -271,8 +271,8 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
 
 namespace {
 
-/// Whether rows read x on in step, as those of a stencil do: of the entries of some rows at least
-/// three quarters lie within 8 columns behind one of the row before. Columns that do not ascend
+/// Whether rows read x on in step, as those of a stencil do: at least three quarters of the entries
+/// of some rows lie at most 8 columns behind one of the row before. Columns that do not ascend
 /// count less.
 bool reads_x_in_step(const PatternView& pattern) {
   constexpr Index most_rows = 4096, most_behind = 8;
@@ -296,8 +296,8 @@ bool reads_x_in_step(const PatternView& pattern) {
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
 // devices that run rows side by side. The hardware follows an x that is read in step, and asking
-// for it costs small entries a third of their time (docs/performance-notes.md, "What limits a
-// simple loop"). Where equal shares of rows are unequal shares of entries, threads take chunks as
+// for it costs small entries up to a quarter of their time (docs/performance-notes.md, "What limits
+// a simple loop"). Where equal shares of rows are unequal shares of entries, threads take chunks as
 // they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
                          StoredScalar stored) {
