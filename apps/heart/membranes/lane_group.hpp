@@ -101,6 +101,14 @@ struct LaneGroup {
     HEDDLE_EACH_PART(c.part[p] = mask.part[p] ? a.part[p] : b.part[p]);
     return c;
   }
+  /// Whether the mask is set in any lane.
+  HEDDLE_INLINE friend bool any(const Mask& mask) {
+    Mask all = mask;
+    HEDDLE_EACH_PART(all.part[0] |= mask.part[p]);
+    long long set = 0;
+    for (int k = 0; k < in_part; ++k) set |= all.part[0][k];
+    return set != 0;
+  }
   /// b where either is NaN. As the host's one instruction, which compilers do not find.
   HEDDLE_INLINE friend LaneGroup min(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;

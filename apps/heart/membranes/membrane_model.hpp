@@ -40,7 +40,7 @@ struct Parameter {
 ///     double largest_step() const                             of a stable update
 ///     template <class N> void advance(N& V, N (&state)[K], const N& J, double dt) const
 /// `advance` goes from t to t + dt with a number N, which is a double or a `LaneGroup`: arithmetic,
-/// exp, log, sqrt, < and `select`, and no branches.
+/// exp, log, sqrt, <, `select` and `any`.
 template <class M>
 concept MembraneModel = requires(const M& model) {
   { M::of_type(0) } -> std::same_as<M>;
@@ -58,6 +58,8 @@ inline constexpr int states_of = static_cast<int>(M::variables.size()) - 1;
 
 /// a where the condition holds, else b; `LaneGroup` has its own.
 HEDDLE_INLINE double select(bool condition, double a, double b) { return condition ? a : b; }
+/// Whether a condition holds in any lane: what only such lanes select need not be computed without.
+HEDDLE_INLINE bool any(bool condition) { return condition; }
 
 /// A gate after `dt_over_tau` of its own time, at constant rates (Rush and Larsen 1978).
 template <class N>

@@ -243,19 +243,23 @@ struct TenTusscherPanfilov {
     const N m_a = 1 + constant_exp(7) * e5, m_b = 1 + exp((V - 50) * (1. / 200));
     y[m] = rush_larsen(y[m], N(1), m_low * m_low,
                        (10 * dt) * (1 + constant_exp(-12) * i5) * m_a * m_b, m_a + m_b);
-    const auto below = V < N(-40);
     const N low = 1 + exp((V + 71.55) * (1 / 7.43)), low2 = low * low;
+    // beta_h = h_fast / h_slow, alpha_j = a_fast / a_slow and beta_j = b_fast / b_slow.
+    const auto below = V < N(-40);
     const N h_exp = exp(select(below, (V + 80) * (-1 / 6.8), (V + 10.66) * (-1 / 11.1)));
-    const N h_fast = select(below, 0.057 * h_exp + 2.7 * exp(0.079 * V) + 3.1e5 * exp(0.3485 * V),
-                            N(0.77 / 0.13));
-    const N h_slow = select(below, N(1), 1 + h_exp);
-    // alpha_j = a_fast / a_slow and beta_j = b_fast / b_slow.
-    const N a_fast = select(
-        below, (-25428 * exp(0.2444 * V) - 6.948e-6 * exp(-0.04391 * V)) * (V + 37.78), N(0));
-    const N a_slow = select(below, 1 + exp(0.311 * (V + 79.23)), N(1));
-    const N b_fast =
-        select(below, N(0.02424), N(0.6)) * exp(V * select(below, N(-0.01052), N(0.057)));
-    const N b_slow = 1 + select(below, exp(-0.1378 * (V + 40.14)), constant_exp(-3.2) * i10);
+    const N j_exp = exp(V * select(below, N(-0.01052), N(0.057)));
+    N h_fast = 0.77 / 0.13, h_slow = 1 + h_exp, a_fast = 0, a_slow = 1;
+    N b_fast = 0.6 * j_exp, b_slow = 1 + constant_exp(-3.2) * i10;
+    if (any(below)) {
+      h_fast =
+          select(below, 0.057 * h_exp + 2.7 * exp(0.079 * V) + 3.1e5 * exp(0.3485 * V), h_fast);
+      h_slow = select(below, N(1), h_slow);  // alpha_h is in h_fast
+      a_fast = select(
+          below, (-25428 * exp(0.2444 * V) - 6.948e-6 * exp(-0.04391 * V)) * (V + 37.78), a_fast);
+      a_slow = select(below, 1 + exp(0.311 * (V + 79.23)), a_slow);
+      b_fast = select(below, 0.02424 * j_exp, b_fast);
+      b_slow = select(below, 1 + exp(-0.1378 * (V + 40.14)), b_slow);
+    }
     // One division for the three fractions of h and j.
     const N j_slow = a_slow * b_slow, slow = h_slow * j_slow, of_all = 1 / (low2 * slow);
     const N inactive = slow * of_all, step = dt * low2 * of_all;
