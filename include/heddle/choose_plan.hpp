@@ -33,8 +33,8 @@ HEDDLE_EXPORT Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySi
                                        Objective objective = {}, const NearMemory& memory = {});
 
 /// The same for a team of that many threads of a CPU.
-HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, int threads,
-                                       StoredScalar stored = StoredScalar::own);
+HEDDLE_EXPORT Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry,
+                                       int threads, StoredScalar stored = StoredScalar::own);
 
 template <class E>
 Plan choose_plan(const CsrView<E>& matrix, const Device& device = Device::cpu(),

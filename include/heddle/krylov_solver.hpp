@@ -59,14 +59,16 @@ class HEDDLE_EXPORT KrylovSolver {
   /// overflow, that is zero (`out_of_range`). The second and later solves allocate nothing.
   Report solve(const FieldView<const S>& b, const FieldView<S>& x);
 
-  /// Several systems with this matrix side by side, from a guess each: products read the matrix
-  /// once for up to 8 of them, and more are solved 8 at a time. Each ends for itself, with the x
-  /// and the report that it has alone, or that it has under `loop=graph` in place of `persistent`,
-  /// but for times; the bytes of an iteration count its share of the matrix. Methods that keep a
-  /// basis solve one system after the other. No x shares memory with another field. Room for the
-  /// systems beyond the first, as much as each of them has alone, comes with the first solve that
-  /// needs it, or `Error` (memory) before that begins.
+  /// Several systems with this matrix, from a guess each, `systems_at_once` side by side: products
+  /// read the matrix once for all of these. Each ends for itself, with the x and the report that it
+  /// has alone, but for times; the bytes of an iteration count its share of the matrix. No x shares
+  /// memory with another field. Room for the systems beyond the first, as much as each of them has
+  /// alone, comes with the first solve that needs it, or `Error` (memory) before that begins.
   std::vector<Report> solve(std::span<const FieldView<const S>> b, std::span<const FieldView<S>> x);
+
+  /// How many of so many systems `solve` takes side by side: up to 8. One for methods that keep a
+  /// basis, and where side by side is no faster: under `loop=persistent`, and two on a GPU.
+  std::size_t systems_at_once(std::size_t systems) const;
 
   /// The same solve in stream order, for an operator on a GPU under `loop=graph` or `persistent`,
   /// or one that only queues work (`LinearOperator::is_capturable`): queued as one graph, without
@@ -168,7 +170,7 @@ class HEDDLE_EXPORT KrylovSolver {
   /// What a loop that lives on a GPU needs of the preconditioner and the null space.
   cuda::LoopPreconditioner<S> preconditioner_of_loop();
   /// The form of the loop over `matrix`, which may be another than its plan's.
-  LoopForm form_of_loop(const LinearOperator<S>& matrix, std::size_t systems = 1) const;
+  LoopForm form_of_loop(const LinearOperator<S>& matrix) const;
 
   /// What this solve's iterations multiply by: `matrix_.iterated()`, or `matrix_` itself once that
   /// has not sufficed.

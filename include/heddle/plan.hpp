@@ -54,7 +54,7 @@ struct Schedule {
 struct CpuSchedule {
   static constexpr Index furthest_prefetch_x = 256;
 
-  Index prefetch_x = 48;         // entries ahead whose part of x is prefetched
+  Index prefetch_x = 48;         // entries ahead whose part of x is prefetched; 0: none
   Index prefetch_matrix = 4096;  // bytes ahead at which the entries themselves are
 
   bool operator==(const CpuSchedule&) const = default;

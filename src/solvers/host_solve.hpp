@@ -40,7 +40,7 @@ class HostSolve {
   void begin(std::size_t systems) {
     const auto entered = Clock::now();
     systems_ = systems;
-    report_.loop = name(solver_.form_of_loop(solver_.iterated(), systems));
+    report_.loop = name(solver_.form_of_loop(solver_.iterated()));
     report_.stored = has_copy_ ? "float" : "own";
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;

@@ -59,11 +59,22 @@ void KrylovSolver<S>::apply_foreign_work_once() {
 }
 
 template <class S>
-LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix, std::size_t systems) const {
+LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>& matrix) const {
   const LoopForm form =
       detail::form_of_loop(matrix, preconditioner_.get(), !null_space_.vectors.empty());
-  const bool can_persist = method_.info.has_one_kernel && systems == 1;
-  return form == LoopForm::persistent && !can_persist ? LoopForm::graph : form;
+  return form == LoopForm::persistent && !method_.info.has_one_kernel ? LoopForm::graph : form;
+}
+
+// docs/performance-notes.md, "Several right-hand sides": the kernel that keeps one system's vectors
+// on the chip is as fast as a graph of eight, and a product of two systems slower than two.
+template <class S>
+std::size_t KrylovSolver<S>::systems_at_once(std::size_t systems) const {
+  const bool has_one_kernel = form_of_loop(matrix_.iterated()) == LoopForm::persistent ||
+                              form_of_loop(matrix_) == LoopForm::persistent;
+  if (method_.program.bases() > 0 || has_one_kernel || (device_.on_gpu() && systems == 2)) {
+    return std::min<std::size_t>(systems, 1);
+  }
+  return std::min(systems, std::size_t{most_side_by_side});
 }
 
 template <class S>
@@ -99,7 +110,7 @@ Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>& matrix,
                                              [[maybe_unused]] std::size_t systems) const {
   if constexpr (may_be_on_gpu<S>) {
     if (!device_.on_gpu()) return {};
-    if (form_of_loop(matrix, systems) == LoopForm::persistent) {
+    if (form_of_loop(matrix) == LoopForm::persistent) {
       return cuda::workspace_of_persistent(cuda::persistent_method(method_.info),
                                            components_in_one_kernel(method_.program, method_.info),
                                            *matrix.product_on_gpu(), preconditioner_ != nullptr,
@@ -119,7 +130,7 @@ std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(const LinearOp
   for (std::size_t k = 0; k < systems; ++k) vectors.push_back(places_[k].vectors);
   if constexpr (may_be_on_gpu<S>) {
     if (device_.on_gpu()) {
-      const LoopForm form = form_of_loop(matrix, systems);
+      const LoopForm form = form_of_loop(matrix);
       auto preconditioner = preconditioner_of_loop();
       if (form == LoopForm::persistent) {
         return cuda::make_persistent_loop<S>(
@@ -231,22 +242,23 @@ bool KrylovSolver<S>::suits_method() {
   return *suits_method_;
 }
 
-#define HEDDLE_LOOPS(S)                                                                         \
-  template bool KrylovSolver<S>::has_foreign_work() const;                                      \
-  template long long KrylovSolver<S>::unwatched_iterations(long long) const;                    \
-  template void KrylovSolver<S>::apply_foreign_work_once();                                     \
-  template LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>&, std::size_t) const; \
-  template cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop();               \
-  template FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>&,          \
-                                                            const FieldView<S>&);               \
-  template FieldView<S> KrylovSolver<S>::spare(const Place&) const;                             \
-  template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&, std::size_t)  \
-      const;                                                                                    \
-  template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(                   \
-      const LinearOperator<S>&, std::size_t);                                                   \
-  template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&,          \
-                                                             std::size_t);                      \
-  template long long KrylovSolver<S>::bytes_per_iteration(std::size_t) const;                   \
+#define HEDDLE_LOOPS(S)                                                                        \
+  template bool KrylovSolver<S>::has_foreign_work() const;                                     \
+  template long long KrylovSolver<S>::unwatched_iterations(long long) const;                   \
+  template void KrylovSolver<S>::apply_foreign_work_once();                                    \
+  template LoopForm KrylovSolver<S>::form_of_loop(const LinearOperator<S>&) const;             \
+  template std::size_t KrylovSolver<S>::systems_at_once(std::size_t) const;                    \
+  template cuda::LoopPreconditioner<S> KrylovSolver<S>::preconditioner_of_loop();              \
+  template FieldView<const S> KrylovSolver<S>::precondition(const FieldView<const S>&,         \
+                                                            const FieldView<S>&);              \
+  template FieldView<S> KrylovSolver<S>::spare(const Place&) const;                            \
+  template Workspace KrylovSolver<S>::workspace_of_loop(const LinearOperator<S>&, std::size_t) \
+      const;                                                                                   \
+  template std::unique_ptr<detail::MethodLoop<S>> KrylovSolver<S>::make_loop(                  \
+      const LinearOperator<S>&, std::size_t);                                                  \
+  template detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>&,         \
+                                                             std::size_t);                     \
+  template long long KrylovSolver<S>::bytes_per_iteration(std::size_t) const;                  \
   template bool KrylovSolver<S>::suits_method();
 HEDDLE_LOOPS(float)
 HEDDLE_LOOPS(double)

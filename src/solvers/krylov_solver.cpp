@@ -262,17 +262,16 @@ void KrylovSolver<S>::solve_all(std::span<const FieldView<const S>> b,
     for (const auto& other : x.first(k)) check_apart(other, x[k], "a solution", "another");
   }
   const Range range("solve");
-  const std::size_t most = method_.program.bases() == 0 ? std::size_t{most_side_by_side} : 1;
   iterated_ = &matrix_.iterated();
-  make_places(std::min(most, b.size()));
+  make_places(systems_at_once(b.size()));
   histories_.resize(std::max<std::size_t>(1, b.size()));
   for (auto& history : histories_) history.clear();
   if (compiling_.valid()) compiling_.get();
   if (preconditioner_) preconditioner_->refresh();
   apply_foreign_work_once();
   if (method_.info.takes_interval && (!options_.checks || suits_method())) refresh_steps();
-  for (std::size_t first = 0; first < b.size(); first += most) {
-    const std::size_t count = std::min(most, b.size() - first);
+  for (std::size_t first = 0, count = 0; first < b.size(); first += count) {
+    count = systems_at_once(b.size() - first);
     solve_side_by_side(b.subspan(first, count), x.subspan(first, count), first,
                        reports.subspan(first, count));
   }
@@ -300,7 +299,7 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
       for (std::size_t k = 0; k < b.size(); ++k) {
         if (!solves[k]->runs()) continue;
         running[count] = &*solves[k];
-        runs[count++] = solves[k]->next_run(form_of_loop(matrix, b.size()));
+        runs[count++] = solves[k]->next_run(form_of_loop(matrix));
       }
       if (count == 0) return;
       loop_over(matrix, b.size()).run({runs.data(), count}, {results.data(), count});

@@ -48,7 +48,9 @@ HEDDLE_INLINE Finish product_rows(const Rows<Stored>& matrix, const FieldView<co
     for (int w = 0; w < filled; ++w) {
       const Offset slot = slot_in[w];
       const Stored* const entry = matrix.values + slot * K;
-      __builtin_prefetch(x.data + column[slot + matrix.prefetch_x] * x.entry_stride);
+      if (matrix.prefetch_x > 0) {
+        __builtin_prefetch(x.data + column[slot + matrix.prefetch_x] * x.entry_stride);
+      }
       __builtin_prefetch(entry + matrix.prefetch_matrix);
       if (matrix.packed) {
         batch.set_entry(w, entry, K);

@@ -112,8 +112,7 @@ inline CsrMatrix<Block> matrix_of(const Simulation& simulation) {
     std::copy_n(entries.load(slots[i]).component, Block::components,
                 values.data() + i * Block::components);
   }
-  return {pattern.nodes(), pattern.nodes(),
-          Array<Offset>(std::span<const Offset>(pattern.offsets)),
+  return {pattern.nodes(), pattern.nodes(), Array<Offset>(std::span<const Offset>(pattern.offsets)),
           Array<Index>(std::span<const Index>(pattern.column)), std::move(values)};
 }
 

@@ -42,6 +42,7 @@ struct Tissue {
     std::mt19937 random(6);
     std::vector<double> start = cells.resting_potential();
     std::vector<std::uint32_t> mask;
+    mask.reserve(start.size());
     for (double& v : start) {
       v += static_cast<double>(random() % 20);
       mask.push_back(random() % 4);

@@ -90,9 +90,21 @@ TEST_F(ManyOnGpu, AreSolvedEightAtATimeAndPreconditionedByOthersWork) {
   const auto matrix = random_positive_definite_matrix<E>(2000, 7, seed.generator);
   const Operator<E> A(matrix, parse_plan("C=32,sigma=n,inner=aosoa16,loop=graph"), device);
   ConjugateGradient solver(A, Neumann(A, Jacobi(A), 2));
-  for (const std::size_t count : {11U, 2U}) {
+  for (const std::size_t count : {11U, 10U, 2U}) {
     expect_each_alone<E>(solver, 2000, count, seed.generator);
   }
+  EXPECT_EQ(solver.systems_at_once(11), 8U);
+  EXPECT_EQ(solver.systems_at_once(2), 1U);
+}
+
+TEST_F(ManyOnGpu, InOneKernelAreSolvedOneAfterTheOther) {
+  using E = quaternion<double>;
+  Seed seed(4314);
+  const auto matrix = random_positive_definite_matrix<E>(2000, 7, seed.generator);
+  const Operator<E> A(matrix, parse_plan("C=32,sigma=n,loop=persistent"), device);
+  ConjugateGradient solver(A, Jacobi(A));
+  EXPECT_EQ(solver.systems_at_once(5), 1U);
+  expect_each_alone<E>(solver, 2000, 5, seed.generator);
 }
 
 TEST_F(ManyOnGpu, ManyPartialSumsAreAddedApart) {

@@ -43,8 +43,9 @@ struct Tissue {
       : region(scattered(regions.size(), count)), cells(regions, region, Device::cpu(threads)) {
     std::mt19937 random(11);
     start = cells.resting_potential();
+    mask.resize(start.size());
     for (double& v : start) v += static_cast<double>(random() % 100);
-    for (int i = 0; i < count; ++i) mask.push_back(random() % 4);
+    for (std::uint32_t& bits : mask) bits = random() % 4;
     cells.set_stimuli(Stimuli{{.start = 0.1, .duration = 1, .amplitude = 20},
                               {.start = 0.5, .duration = 0.2, .amplitude = -7}},
                       mask);
@@ -57,8 +58,10 @@ struct Tissue {
   static std::vector<std::uint16_t> scattered(std::size_t regions, int count) {
     std::mt19937 random(7);
     std::vector<std::uint16_t> region;
-    for (int i = 0; i < count; ++i)
+    region.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
       region.push_back(static_cast<std::uint16_t>(random() % regions));
+    }
     return region;
   }
 };
@@ -213,8 +216,17 @@ TEST(MembraneChoice, FaultsNameTheChoices) {
   EXPECT_EQ(message_of(choice),
             "fitzhugh-nagumo has no parameter \"g_Na\"; there are: alpha, c, epsilon, gamma, "
             "V_rest, V_scale, t_scale");
+  choice.parameters = {{"c", 0}};
+  EXPECT_EQ(message_of(choice), "the parameter c of fitzhugh-nagumo is 0; it must be above 0");
+  choice.parameters = {{"V_scale", -100}};
+  EXPECT_EQ(message_of(choice),
+            "the parameter V_scale of fitzhugh-nagumo is -100; it must be above 0");
   choice.parameters = {{"c", std::nan("")}};
   EXPECT_EQ(message_of(choice), "the parameter c of fitzhugh-nagumo is no number");
+  choice = MembraneChoice();
+  choice.parameters = {{"g_Kr", -0.1}};
+  EXPECT_EQ(message_of(choice),
+            "the parameter g_Kr of ten-tusscher-panfilov is -0.1; it must be at least 0");
   choice = MembraneChoice();
   choice.type = "atrial";
   EXPECT_EQ(message_of(choice),

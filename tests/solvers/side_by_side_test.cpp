@@ -119,6 +119,18 @@ TEST(SideBySide, RoomGrowsOnce) {
   EXPECT_EQ(by_steps.memory(), at_once.memory());
 }
 
+TEST(SideBySide, TakesEightAtOnceAndOneOfAMethodWithABasis) {
+  using E = real<double>;
+  Seed seed(4307);
+  const Operator<E> A(random_positive_definite_matrix<E>(20, 5, seed.generator), Plan{});
+  const ConjugateGradient cg(A);
+  const Gmres gmres(A);
+  for (const std::size_t count : {0U, 1U, 2U, 8U, 11U}) {
+    EXPECT_EQ(cg.systems_at_once(count), std::min<std::size_t>(count, 8));
+    EXPECT_EQ(gmres.systems_at_once(count), std::min<std::size_t>(count, 1));
+  }
+}
+
 TEST(SideBySide, EachEndsForItself) {
   using E = real<double>;
   constexpr Index rows = 300;

@@ -67,14 +67,26 @@ TEST(Predict, KnowsUnevenShares) {
   EXPECT_DOUBLE_EQ(imbalance_of_shares(pattern.view(), 2), (9216 + 1024) * 2 / 12288.0);
   EXPECT_DOUBLE_EQ(imbalance_of_shares(pattern.view(), 4), 3);
   EXPECT_DOUBLE_EQ(imbalance_of_shares({}, 4), 1);
-  const Plan uneven = choose_plan_for_cpu(pattern.view(), 2);
+  const Plan uneven = choose_plan_for_cpu(pattern.view(), 32, 2);
   EXPECT_EQ(uneven.schedule.kind, ScheduleKind::dynamic);
   EXPECT_EQ(uneven.schedule.chunk, 1);  // 16 groups, two threads
-  EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 1), Plan{});
-  EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 4), Plan{});  // too few groups to share out
+  EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 32, 1), Plan{});
+  EXPECT_EQ(choose_plan_for_cpu(pattern.view(), 32, 4), Plan{});  // too few groups to share out
   const double still = predicted_seconds(Plan{}, pattern.view(), 32, cpu(), round_ceilings);
   EXPECT_LT(predicted_seconds(uneven, pattern.view(), 32, cpu(), round_ceilings), still);
   EXPECT_EQ(predicted_plans(pattern.view(), 32, cpu(), round_ceilings).front(), uneven);
+}
+
+TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStep) {
+  const CsrMatrix<real<double>> lattice = poisson(1000);
+  const auto prefetch_of = [](const PatternView& pattern, int bytes) {
+    return choose_plan_for_cpu(pattern, bytes, 2).cpu.prefetch_x;
+  };
+  for (const int small : {4, 8, 16}) EXPECT_EQ(prefetch_of(lattice.pattern(), small), 0);
+  EXPECT_EQ(prefetch_of(lattice.pattern(), 32), Plan{}.cpu.prefetch_x);
+  Seed seed(5309);
+  const Pattern scattered = random_pattern({.rows = 1000, .columns = 1000}, seed.generator);
+  EXPECT_EQ(prefetch_of(scattered.view(), 8), Plan{}.cpu.prefetch_x);
 }
 
 TEST(Predict, IsBytesOverBandwidth) {
@@ -122,8 +134,9 @@ TEST(Predict, BeginsWithTheRuleAndAddsWhatIsNear) {
     for (const DeviceProperties& device : {cpu(), gpu()}) {
       const auto plans = predicted_plans(pattern.view(), 32, device, typical_ceilings(device));
       ASSERT_FALSE(plans.empty());
-      EXPECT_EQ(plans.front(), device.gpu ? choose_plan_for_gpu(pattern.view(), 32)
-                                          : choose_plan_for_cpu(pattern.view(), device.threads));
+      EXPECT_EQ(plans.front(), device.gpu
+                                   ? choose_plan_for_gpu(pattern.view(), 32)
+                                   : choose_plan_for_cpu(pattern.view(), 32, device.threads));
       for (std::size_t i = 0; i < plans.size(); ++i) {
         EXPECT_NO_THROW(check_plan(plans[i]));
         EXPECT_EQ(std::count(plans.begin(), plans.end(), plans[i]), 1);

@@ -5,8 +5,6 @@
 
 namespace heddle::heart {
 
-const Steps baseline_steps = steps_of<LaneGroup<16, 2>>(static_cast<const AnyModel*>(nullptr));
-
 namespace {
 
 /// Scalars that one cell counts as, for the number of threads.

@@ -37,13 +37,13 @@ struct AlievPanfilov {
 inline constexpr std::array<Parameter<AlievPanfilov>, 9> AlievPanfilov::parameters = {{
     {"alpha", &AlievPanfilov::alpha},
     {"b", &AlievPanfilov::b},
-    {"c", &AlievPanfilov::c},
+    {"c", &AlievPanfilov::c, Sign::positive},
     {"gamma", &AlievPanfilov::gamma},
     {"mu1", &AlievPanfilov::mu1},
-    {"mu2", &AlievPanfilov::mu2},
+    {"mu2", &AlievPanfilov::mu2, Sign::positive},
     {"V_rest", &AlievPanfilov::V_rest},
-    {"V_scale", &AlievPanfilov::V_scale},
-    {"t_scale", &AlievPanfilov::t_scale},
+    {"V_scale", &AlievPanfilov::V_scale, Sign::positive},
+    {"t_scale", &AlievPanfilov::t_scale, Sign::positive},
 }};
 
 }  // namespace heddle::heart

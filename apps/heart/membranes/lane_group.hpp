@@ -7,18 +7,35 @@
 
 #include "heddle/entries/annotations.hpp"
 
-// Unrolled before anything else, so that parts are registers and no array.
-#define HEDDLE_EACH_PART _Pragma("GCC unroll 8") for (int p = 0; p < parts; ++p)
+// For part p: no loops, of which thousands would be inlined into one function.
+#define HEDDLE_EACH_PART(...) \
+  {                           \
+    constexpr int p = 0;      \
+    __VA_ARGS__;              \
+  }                           \
+  if constexpr (parts > 1) {  \
+    constexpr int p = 1;      \
+    __VA_ARGS__;              \
+  }                           \
+  if constexpr (parts > 2) {  \
+    constexpr int p = 2;      \
+    __VA_ARGS__;              \
+  }                           \
+  if constexpr (parts > 3) {  \
+    constexpr int p = 3;      \
+    __VA_ARGS__;              \
+  }
 
 namespace heddle::heart {
 
 /// `parts` registers of `bytes` bytes. Nothing but its members passes registers by value: which
 /// registers those are depends on the instructions that a function is compiled for.
 template <int bytes, int parts>
+  requires(parts <= 4)
 struct LaneGroup {
-  typedef double Numbers __attribute__((vector_size(bytes)));
-  typedef unsigned long long Bits __attribute__((vector_size(bytes)));
-  typedef long long Choices __attribute__((vector_size(bytes)));
+  using Numbers __attribute__((vector_size(bytes))) = double;
+  using Bits __attribute__((vector_size(bytes))) = unsigned long long;
+  using Choices __attribute__((vector_size(bytes))) = long long;
   static constexpr int in_part = bytes / 8;
   static constexpr int lanes = parts * in_part;
 
@@ -32,86 +49,94 @@ struct LaneGroup {
   LaneGroup() = default;
   /// The same number in every lane.
   HEDDLE_INLINE LaneGroup(double x) {
-    HEDDLE_EACH_PART part[p] = x - Numbers{};  // -0 too
+    HEDDLE_EACH_PART(part[p] = x - Numbers{});  // -0 too
   }
   HEDDLE_INLINE static LaneGroup load(const double* from) {
     LaneGroup x;
-    HEDDLE_EACH_PART { __builtin_memcpy(&x.part[p], from + p * in_part, sizeof x.part[p]); }
+    HEDDLE_EACH_PART(__builtin_memcpy(&x.part[p], from + p * in_part, sizeof x.part[p]));
     return x;
   }
   HEDDLE_INLINE void store(double* to) const {
-    HEDDLE_EACH_PART { __builtin_memcpy(to + p * in_part, &part[p], sizeof part[p]); }
+    HEDDLE_EACH_PART(__builtin_memcpy(to + p * in_part, &part[p], sizeof part[p]));
   }
 
   HEDDLE_INLINE friend LaneGroup operator+(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = a.part[p] + b.part[p];
+    HEDDLE_EACH_PART(c.part[p] = a.part[p] + b.part[p]);
     return c;
   }
   HEDDLE_INLINE friend LaneGroup operator-(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = a.part[p] - b.part[p];
+    HEDDLE_EACH_PART(c.part[p] = a.part[p] - b.part[p]);
     return c;
   }
   HEDDLE_INLINE friend LaneGroup operator*(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = a.part[p] * b.part[p];
+    HEDDLE_EACH_PART(c.part[p] = a.part[p] * b.part[p]);
     return c;
   }
   HEDDLE_INLINE friend LaneGroup operator/(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = a.part[p] / b.part[p];
+    HEDDLE_EACH_PART(c.part[p] = a.part[p] / b.part[p]);
     return c;
   }
   HEDDLE_INLINE friend LaneGroup operator-(const LaneGroup& a) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = -a.part[p];
+    HEDDLE_EACH_PART(c.part[p] = -a.part[p]);
     return c;
   }
   HEDDLE_INLINE friend Mask operator<(const LaneGroup& a, const LaneGroup& b) {
     Mask mask;
-    HEDDLE_EACH_PART mask.part[p] = a.part[p] < b.part[p];
+    HEDDLE_EACH_PART(mask.part[p] = a.part[p] < b.part[p]);
     return mask;
   }
   HEDDLE_INLINE friend Mask operator==(const LaneGroup& a, const LaneGroup& b) {
     Mask mask;
-    HEDDLE_EACH_PART mask.part[p] = a.part[p] == b.part[p];
+    HEDDLE_EACH_PART(mask.part[p] = a.part[p] == b.part[p]);
     return mask;
   }
   /// a where the mask is set, else b.
   HEDDLE_INLINE friend LaneGroup select(const Mask& mask, const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART c.part[p] = mask.part[p] ? a.part[p] : b.part[p];
+    HEDDLE_EACH_PART(c.part[p] = mask.part[p] ? a.part[p] : b.part[p]);
     return c;
+  }
+  /// Whether the mask is set in any lane.
+  HEDDLE_INLINE friend bool any(const Mask& mask) {
+    Mask all = mask;
+    HEDDLE_EACH_PART(all.part[0] |= mask.part[p]);
+    long long set = 0;
+    for (int k = 0; k < in_part; ++k) set |= all.part[0][k];
+    return set != 0;
   }
   /// b where either is NaN. As the host's one instruction, which compilers do not find.
   HEDDLE_INLINE friend LaneGroup min(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART {
+    HEDDLE_EACH_PART({
       if constexpr (bytes == 32) {
         c.part[p] = __builtin_ia32_minpd256(a.part[p], b.part[p]);
       } else {
         c.part[p] = __builtin_ia32_minpd(a.part[p], b.part[p]);
       }
-    }
+    });
     return c;
   }
   HEDDLE_INLINE friend LaneGroup max(const LaneGroup& a, const LaneGroup& b) {
     LaneGroup c;
-    HEDDLE_EACH_PART {
+    HEDDLE_EACH_PART({
       if constexpr (bytes == 32) {
         c.part[p] = __builtin_ia32_maxpd256(a.part[p], b.part[p]);
       } else {
         c.part[p] = __builtin_ia32_maxpd(a.part[p], b.part[p]);
       }
-    }
+    });
     return c;
   }
   HEDDLE_INLINE friend LaneGroup sqrt(const LaneGroup& x) {
     LaneGroup root;
-    HEDDLE_EACH_PART {
+    HEDDLE_EACH_PART({
       for (int k = 0; k < in_part; ++k) root.part[p][k] = __builtin_sqrt(x.part[p][k]);
-    }
+    });
     return root;
   }
 
@@ -140,10 +165,10 @@ struct LaneGroup {
     const LaneGroup twice = q * r * r + (r + r) + 2;
     // By 2^(n - 1), whose exponent's bits are n + 1022: a number even where the result is infinite.
     LaneGroup result;
-    HEDDLE_EACH_PART {
+    HEDDLE_EACH_PART({
       const Bits power = reinterpret_cast<Bits>(shifted.part[p]) << 52;
       result.part[p] = twice.part[p] * reinterpret_cast<Numbers>(power);
-    }
+    });
     return result;
   }
 
@@ -154,13 +179,13 @@ struct LaneGroup {
     const LaneGroup y = select(subnormal, x * 0x1p54, x);
     constexpr unsigned long long root = 0x3fe6a09e667f3bcd;  // the bits of sqrt(1/2)
     LaneGroup k, m;
-    HEDDLE_EACH_PART {
+    HEDDLE_EACH_PART({
       const Bits bits = reinterpret_cast<Bits>(y.part[p]);
       // 1023 more than k, a number that is not negative, made a double by the bits of 2^52.
       const Bits above = bits + ((1023ULL << 52) - root), exponent = above >> 52;
       k.part[p] = reinterpret_cast<Numbers>(exponent | (1075ULL << 52)) - (0x1p52 + 1023);
       m.part[p] = reinterpret_cast<Numbers>(bits - (exponent << 52) + (1023ULL << 52));
-    }
+    });
     k = k - select(subnormal, LaneGroup(54), LaneGroup(0));
     const LaneGroup f = m - 1, s = f / (f + 2), z = s * s;
     // log(1 + f) = 2 atanh(s) = 2 s + s R.

@@ -17,12 +17,15 @@ struct Variable {
   bool is_gate = false;  // between 0 and 1
 };
 
+enum class Sign { any, not_negative, positive };
+
 /// A number that a case may set; its own value is that of a model as it is made.
 template <class M>
 struct Parameter {
   using Member = double M::*;
   std::string_view name;
   Member value;
+  Sign sign = Sign::any;
 };
 
 /// A model of a membrane: a struct of numbers, which is copied to a GPU byte by byte. V is in mV,
@@ -37,7 +40,7 @@ struct Parameter {
 ///     double largest_step() const                             of a stable update
 ///     template <class N> void advance(N& V, N (&state)[K], const N& J, double dt) const
 /// `advance` goes from t to t + dt with a number N, which is a double or a `LaneGroup`: arithmetic,
-/// exp, log, sqrt, < and `select`, and no branches.
+/// exp, log, sqrt, <, `select` and `any`.
 template <class M>
 concept MembraneModel = requires(const M& model) {
   { M::of_type(0) } -> std::same_as<M>;
@@ -55,12 +58,22 @@ inline constexpr int states_of = static_cast<int>(M::variables.size()) - 1;
 
 /// a where the condition holds, else b; `LaneGroup` has its own.
 HEDDLE_INLINE double select(bool condition, double a, double b) { return condition ? a : b; }
+/// Whether a condition holds in any lane: what only such lanes select need not be computed without.
+HEDDLE_INLINE bool any(bool condition) { return condition; }
 
 /// A gate after `dt_over_tau` of its own time, at constant rates (Rush and Larsen 1978).
 template <class N>
 HEDDLE_INLINE N rush_larsen(const N& gate, const N& at_rest, const N& dt_over_tau) {
   using std::exp;
   return at_rest + (gate - at_rest) * exp(-dt_over_tau);
+}
+/// The same of two fractions, which share a division: it goes to top / bottom, and dt / tau is
+/// fast / slow.
+template <class N>
+HEDDLE_INLINE N rush_larsen(const N& gate, const N& top, const N& bottom, const N& fast,
+                            const N& slow) {
+  const N of_both = 1 / (bottom * slow);
+  return rush_larsen(gate, top * (slow * of_both), fast * (bottom * of_both));
 }
 
 /// y / (e^y - 1), with e^y at hand; 1 at y = 0.

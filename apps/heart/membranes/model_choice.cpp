@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "../../simulation/message_text.hpp"
 #include "heddle/error.hpp"
 #include "membrane_cells.hpp"
 
@@ -24,13 +25,17 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-/// A word of a case's, so that the message stays one line.
-std::string quoted(const std::string& word) {
-  std::string text = "\"";
-  for (const char c : word.substr(0, 60)) {
-    text += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? '?' : c;
+std::string quoted(const std::string& word) { return '"' + simulation::printable(word) + '"'; }
+
+/// Refuses a value with which the model has no meaning.
+void check(double value, Sign sign, const std::string& parameter) {
+  const bool holds = sign == Sign::positive ? value > 0 : sign == Sign::any || value >= 0;
+  if (!std::isfinite(value)) throw Error(ErrorKind::not_finite, parameter + " is no number");
+  if (!holds) {
+    throw Error(ErrorKind::usage, parameter + " is " + simulation::shortest(value) +
+                                      "; it must be " +
+                                      (sign == Sign::positive ? "above 0" : "at least 0"));
   }
-  return text + '"';
 }
 
 template <class M>
@@ -52,13 +57,12 @@ M chosen(const MembraneChoice& choice) {
                                  [&](const Parameter<M>& p) { return p.name == word; });
     if (at == M::parameters.end()) {
       std::vector<std::string> known;
+      known.reserve(M::parameters.size());
       for (const Parameter<M>& p : M::parameters) known.emplace_back(p.name);
       throw Error(ErrorKind::usage,
                   name + " has no parameter " + quoted(word) + "; there are: " + joined(known));
     }
-    if (!std::isfinite(value)) {
-      throw Error(ErrorKind::not_finite, "the parameter " + word + " of " + name + " is no number");
-    }
+    check(value, at->sign, std::string("the parameter ").append(word) + " of " + name);
     model.*at->value = value;
   }
   if constexpr (requires { model.prepare(); }) model.prepare();

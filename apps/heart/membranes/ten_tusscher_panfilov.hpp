@@ -4,7 +4,7 @@
 // those of the CellML repository's tentusscher_panfilov_2006.
 //
 // Formulas are rearranged so that a step takes few exponentials and divisions: e10 is e^(V/10), and
-// e^((V + 30) / 10) is e10 times a constant. Rates 1/tau of gates are fractions of such sums.
+// e^((V + 30) / 10) is e10 times a constant. Several fractions share a division: 1/a is b / (a b).
 #pragma once
 
 #include "constant_exp.hpp"
@@ -150,10 +150,10 @@ struct TenTusscherPanfilov {
   HEDDLE_INLINE void advance(N& V, N (&y)[18], const N& J, double dt) const {
     const Currents<N> I = currents(V, y);
     const N ionic = I.K + I.Na + I.CaL + I.Ca + I.NaK + I.NaCa;
-    advance_gates(V, y, dt);
     advance_calcium(I, y, dt);
     y[Na_i] = y[Na_i] - (dt * mM_of_c) * (I.Na + 3 * (I.NaK + I.NaCa));
     y[K_i] = y[K_i] - (dt * mM_of_c) * (I.K - 2 * I.NaK);
+    advance_gates(V, y, dt);
     V = V + dt * (J - ionic);
   }
 
@@ -169,8 +169,9 @@ struct TenTusscherPanfilov {
     const N q25 = q10 * q10 * q5;
     const N beta = 3 * exp(0.0002 * (w + 100)) + constant_exp(-1) * q5;
     const N ratio = 10 * q25 * beta * (1 + constant_exp(-12) * q3);  // beta / alpha (1 + q25)
-    const N K1 = (g_K1 * root_K_o) * (1 + q25) / (1 + q25 + ratio);
-    const N pK = g_pK / (1 + exp((25 - V) * (1 / 5.98)));
+    const N K1_low = 1 + q25 + ratio, pK_low = 1 + exp((25 - V) * (1 / 5.98));
+    const N of_K = 1 / (K1_low * pK_low);
+    const N K1 = (g_K1 * root_K_o) * (1 + q25) * (pK_low * of_K), pK = g_pK * K1_low * of_K;
     I.K = (K1 + g_to * y[r] * y[s] + (g_Kr * root_K_o) * y[Xr1] * y[Xr2] + pK) * w +
           g_Ks * y[Xs] * y[Xs] * w_Ks;
     // Sodium.
@@ -181,13 +182,16 @@ struct TenTusscherPanfilov {
     I.CaL = CaL * y[d] * y[f] * y[f2] * y[fCass] * over_expm1(z, exp_z) *
             (0.25 * y[Ca_ss] * exp_z - Ca_o);
     const N w_Ca = V - (0.5 * RT_F) * (log_Ca_o - log(y[Ca_i]));
-    I.Ca = g_bCa * w_Ca + g_pCa * y[Ca_i] / (y[Ca_i] + K_pCa);
-    // Pump and exchanger, by e^(-x/10).
+    // Pumps and exchanger, by e^(-x/10).
     const N a = exp(-0.1 * x), a2 = a * a, a5 = a2 * a2 * a, a10 = a5 * a5;
-    I.NaK = NaK * y[Na_i] / ((y[Na_i] + K_mNa) * (1 + 0.1245 * a + 0.0353 * a10));
     const N in = exp(gamma * x), out = in * a10;  // e^(gamma x), e^((gamma - 1) x)
-    I.NaCa = NaCa * (in * Ca_o * (y[Na_i] * y[Na_i] * y[Na_i]) - NaCa_out * out * y[Ca_i]) /
-             (1 + k_sat * out);
+    const N pCa_low = y[Ca_i] + K_pCa, NaCa_low = 1 + k_sat * out;
+    const N NaK_low = (y[Na_i] + K_mNa) * (1 + 0.1245 * a + 0.0353 * a10);
+    const N both = NaK_low * NaCa_low, of_all = 1 / (both * pCa_low), of_both = pCa_low * of_all;
+    I.Ca = g_bCa * w_Ca + g_pCa * y[Ca_i] * (both * of_all);
+    I.NaK = NaK * y[Na_i] * (NaCa_low * of_both);
+    I.NaCa = NaCa * (in * Ca_o * (y[Na_i] * y[Na_i] * y[Na_i]) - NaCa_out * out * y[Ca_i]) *
+             (NaK_low * of_both);
     return I;
   }
 
@@ -198,36 +202,36 @@ struct TenTusscherPanfilov {
     const N i20 = 1 / e20, i10 = i20 * i20, i5 = i10 * i10;
     const N e14 = exp(V * (1. / 14)), e7 = e14 * e14, e15 = exp(V * (1. / 15));
     const N i6 = exp(V * (-1. / 6));
+    const N Xr1_low = e7 + constant_exp(-26. / 7), Xr2_low = 1 + exp((V + 88) * (1. / 24));
+    const N of_Xr = 1 / (Xr1_low * Xr2_low);
     y[Xr1] = rush_larsen(
-        y[Xr1], e7 / (e7 + constant_exp(-26. / 7)),
+        y[Xr1], e7 * (Xr2_low * of_Xr),
         (dt / 2700) * (1 + constant_exp(-4.5) * i10) * (1 + exp((V + 30) * (1 / 11.5))));
-    y[Xr2] = rush_larsen(y[Xr2], 1 / (1 + exp((V + 88) * (1. / 24))),
+    y[Xr2] = rush_larsen(y[Xr2], Xr1_low * of_Xr,
                          (dt / 3.36) * (1 + constant_exp(-3) * i20) * (1 + constant_exp(-3) * e20));
     const N root = sqrt(1 + constant_exp(5. / 6) * i6) * (1 + constant_exp(-35. / 15) * e15);
-    y[Xs] =
-        rush_larsen(y[Xs], e14 / (e14 + constant_exp(-5. / 14)), dt * root / (1400 + 80 * root));
+    y[Xs] = rush_larsen(y[Xs], e14, e14 + constant_exp(-5. / 14), dt * root, 1400 + 80 * root);
     const N r_tau = 9.5 * exp((V + 40) * (V + 40) * (-1. / 1800)) + 0.8;
-    y[r] = rush_larsen(y[r], 1 / (1 + constant_exp(20. / 6) * i6), dt / r_tau);
+    y[r] = rush_larsen(y[r], N(1), 1 + constant_exp(20. / 6) * i6, N(dt), r_tau);
     const N s_tau = s_slow * exp((V + s_middle) * (V + s_middle) * (-1 / s_width)) + s_least;
     const N s_step = 1 + constant_exp(-4) * e5;
-    y[s] = rush_larsen(y[s], 1 / (1 + s_ratio * e5), dt * s_step / (s_tau * s_step + s_fast));
+    y[s] = rush_larsen(y[s], N(1), 1 + s_ratio * e5, dt * s_step, s_tau * s_step + s_fast);
     advance_sodium_gates(V, y, e5, i5, i10, dt);
     // Gates of I_CaL.
     const N d_alpha = 1 + exp((V + 35) * (-1. / 13)), d_beta = 1 + constant_exp(1) * e5;
-    const N d_gamma = 1 + constant_exp(2.5) * i20, d_all = d_alpha * d_beta;
-    y[d] = rush_larsen(y[d], e15 * e15 / (e15 * e15 + constant_exp(-8 / 7.5)),
-                       dt * d_all * d_gamma / (1.4 * (1.4 + 0.25 * d_alpha) * d_gamma + d_all));
+    const N d_gamma = 1 + constant_exp(2.5) * i20, d_all = d_alpha * d_beta, d_top = e15 * e15;
+    y[d] = rush_larsen(y[d], d_top, d_top + constant_exp(-8 / 7.5), dt * d_all * d_gamma,
+                       1.4 * (1.4 + 0.25 * d_alpha) * d_gamma + d_all);
     // e^(-(V + 27)^2 / 225) and e^(-(V + 27)^2 / 240) are powers 16 and 15 of one number.
     const N g = exp((V + 27) * (V + 27) * (-1. / 3600)), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4;
     const N low = 1 + constant_exp(3) * e10;  // (V + 30) / 10
     const N high = 1 + constant_exp(1.3) * i10, f_both = low * high;
-    y[f] = rush_larsen(y[f], 1 / (1 + constant_exp(20. / 7) * e7),
-                       dt * f_both / ((1102.5 * g8 * g8 + 20) * f_both + 200 * low + 180 * high));
+    y[f] = rush_larsen(y[f], N(1), 1 + constant_exp(20. / 7) * e7, dt * f_both,
+                       (1102.5 * g8 * g8 + 20) * f_both + 200 * low + 180 * high);
     const N high2 = 1 + constant_exp(2.5) * i10, f2_both = low * high2;
-    y[f2] = rush_larsen(y[f2], 0.67 / (1 + constant_exp(5) * e7) + 0.33,
-                        dt * f2_both / (562 * g8 * g4 * g2 * g * f2_both + 31 * low + 80 * high2));
-    const N bound = 1 + 400 * y[Ca_ss] * y[Ca_ss];
-    y[fCass] = rush_larsen(y[fCass], 0.6 / bound + 0.4, dt * bound / (80 + 2 * bound));
+    const N f2_low = 1 + constant_exp(5) * e7;
+    y[f2] = rush_larsen(y[f2], 0.67 + 0.33 * f2_low, f2_low, dt * f2_both,
+                        562 * g8 * g4 * g2 * g * f2_both + 31 * low + 80 * high2);
   }
 
   /// m, h and j; h and j have other rates above -40 mV than below.
@@ -235,97 +239,110 @@ struct TenTusscherPanfilov {
   HEDDLE_INLINE void advance_sodium_gates(const N& V, N (&y)[18], const N& e5, const N& i5,
                                           const N& i10, double dt) const {
     using std::exp;
-    const N m_root = 1 / (1 + exp((V + 56.86) * (-1 / 9.03)));
+    const N m_low = 1 + exp((V + 56.86) * (-1 / 9.03));
     const N m_a = 1 + constant_exp(7) * e5, m_b = 1 + exp((V - 50) * (1. / 200));
-    y[m] = rush_larsen(y[m], m_root * m_root,
-                       (10 * dt) * (1 + constant_exp(-12) * i5) * m_a * m_b / (m_a + m_b));
+    y[m] = rush_larsen(y[m], N(1), m_low * m_low,
+                       (10 * dt) * (1 + constant_exp(-12) * i5) * m_a * m_b, m_a + m_b);
+    const N low = 1 + exp((V + 71.55) * (1 / 7.43)), low2 = low * low;
+    // beta_h = h_fast / h_slow, alpha_j = a_fast / a_slow and beta_j = b_fast / b_slow.
     const auto below = V < N(-40);
-    const N h_root = 1 / (1 + exp((V + 71.55) * (1 / 7.43))), inactive = h_root * h_root;
     const N h_exp = exp(select(below, (V + 80) * (-1 / 6.8), (V + 10.66) * (-1 / 11.1)));
-    const N h_rate = select(below, 0.057 * h_exp + 2.7 * exp(0.079 * V) + 3.1e5 * exp(0.3485 * V),
-                            (0.77 / 0.13) / (1 + h_exp));
-    y[h] = rush_larsen(y[h], inactive, dt * h_rate);
-    const N j_alpha = (-25428 * exp(0.2444 * V) - 6.948e-6 * exp(-0.04391 * V)) * (V + 37.78) /
-                      (1 + exp(0.311 * (V + 79.23)));
     const N j_exp = exp(V * select(below, N(-0.01052), N(0.057)));
-    const N j_beta = select(below, N(0.02424), N(0.6)) * j_exp /
-                     (1 + select(below, exp(-0.1378 * (V + 40.14)), constant_exp(-3.2) * i10));
-    y[j] = rush_larsen(y[j], inactive, dt * (select(below, j_alpha, N(0)) + j_beta));
+    N h_fast = 0.77 / 0.13, h_slow = 1 + h_exp, a_fast = 0, a_slow = 1;
+    N b_fast = 0.6 * j_exp, b_slow = 1 + constant_exp(-3.2) * i10;
+    if (any(below)) {
+      h_fast =
+          select(below, 0.057 * h_exp + 2.7 * exp(0.079 * V) + 3.1e5 * exp(0.3485 * V), h_fast);
+      h_slow = select(below, N(1), h_slow);  // alpha_h is in h_fast
+      a_fast = select(
+          below, (-25428 * exp(0.2444 * V) - 6.948e-6 * exp(-0.04391 * V)) * (V + 37.78), a_fast);
+      a_slow = select(below, 1 + exp(0.311 * (V + 79.23)), a_slow);
+      b_fast = select(below, 0.02424 * j_exp, b_fast);
+      b_slow = select(below, 1 + exp(-0.1378 * (V + 40.14)), b_slow);
+    }
+    // One division for the three fractions of h and j.
+    const N j_slow = a_slow * b_slow, slow = h_slow * j_slow, of_all = 1 / (low2 * slow);
+    const N inactive = slow * of_all, step = dt * low2 * of_all;
+    y[h] = rush_larsen(y[h], inactive, h_fast * j_slow * step);
+    y[j] = rush_larsen(y[j], inactive, (a_fast * b_slow + b_fast * a_slow) * h_slow * step);
   }
 
-  /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer.
+  /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the gate
+  /// that knows of the subspace only.
   template <class N>
   HEDDLE_INLINE void advance_calcium(const Currents<N>& I, N (&y)[18], double dt) const {
     const N c = y[Ca_i], sr = y[Ca_SR], ss = y[Ca_ss], closed = y[R_prime];
-    const N leak = V_leak * (sr - c), up = V_maxup * c * c / (c * c + K_up * K_up);
-    const N xfer = V_xfer * (ss - c);
-    const N kcasr = max_sr - (max_sr - min_sr) * (sr * sr) / (sr * sr + EC * EC);
+    const N bound = 1 + 400 * ss * ss;
+    y[fCass] = rush_larsen(y[fCass], 0.6 + 0.4 * bound, bound, dt * bound, 80 + 2 * bound);
+    const N leak = V_leak * (sr - c), xfer = V_xfer * (ss - c);
+    const N up_low = c * c + K_up * K_up, sr_low = sr * sr + EC * EC;
+    const N of_both = 1 / (up_low * sr_low);
+    const N up = V_maxup * c * c * (sr_low * of_both);
+    const N kcasr = max_sr - (max_sr - min_sr) * (sr * sr) * (up_low * of_both);
     const N open = k1_prime * ss * ss;  // k1 kcasr Ca_ss^2
     const N release = V_rel * open * closed / (k3 * kcasr + open) * (sr - ss);
     y[R_prime] = closed + dt * (k4 * (1 - closed) - k2_prime * kcasr * ss * closed);
-    y[Ca_i] = c + dt * free_part(c, Buf_c, K_buf_c) *
+    // d(free) / d(all calcium) beside a buffer is (Ca + K)^2 / ((Ca + K)^2 + K Buf).
+    const N c2 = (c + K_buf_c) * (c + K_buf_c), c_all = c2 + K_buf_c * Buf_c;
+    const N sr2 = (sr + K_buf_sr) * (sr + K_buf_sr), sr_all = sr2 + K_buf_sr * Buf_sr;
+    const N ss2 = (ss + K_buf_ss) * (ss + K_buf_ss), ss_all = ss2 + K_buf_ss * Buf_ss;
+    const N of_all = dt / (c_all * sr_all * ss_all);
+    y[Ca_i] = c + c2 * (sr_all * ss_all * of_all) *
                       (sr_of_c * (leak - up) + xfer - (0.5 * mM_of_c) * (I.Ca - 2 * I.NaCa));
-    y[Ca_SR] = sr + dt * free_part(sr, Buf_sr, K_buf_sr) * (up - release - leak);
-    y[Ca_ss] = ss + dt * free_part(ss, Buf_ss, K_buf_ss) *
+    y[Ca_SR] = sr + sr2 * (c_all * ss_all * of_all) * (up - release - leak);
+    y[Ca_ss] = ss + ss2 * (c_all * sr_all * of_all) *
                         (sr_of_ss * release - c_of_ss * xfer - (0.5 * mM_of_ss) * I.CaL);
-  }
-
-  /// d(free) / d(all calcium) beside a buffer.
-  template <class N>
-  HEDDLE_INLINE static N free_part(const N& calcium, double buffer, double K) {
-    const N square = (calcium + K) * (calcium + K);
-    return square / (square + buffer * K);
   }
 };
 
 inline constexpr std::array<Parameter<TenTusscherPanfilov>, 47> TenTusscherPanfilov::parameters = {{
-    {"g_Na", &TenTusscherPanfilov::g_Na},
-    {"g_K1", &TenTusscherPanfilov::g_K1},
-    {"g_to", &TenTusscherPanfilov::g_to},
-    {"g_Kr", &TenTusscherPanfilov::g_Kr},
-    {"g_Ks", &TenTusscherPanfilov::g_Ks},
-    {"g_CaL", &TenTusscherPanfilov::g_CaL},
-    {"g_bNa", &TenTusscherPanfilov::g_bNa},
-    {"g_bCa", &TenTusscherPanfilov::g_bCa},
-    {"g_pCa", &TenTusscherPanfilov::g_pCa},
-    {"g_pK", &TenTusscherPanfilov::g_pK},
-    {"P_NaK", &TenTusscherPanfilov::P_NaK},
-    {"K_mk", &TenTusscherPanfilov::K_mk},
-    {"K_mNa", &TenTusscherPanfilov::K_mNa},
-    {"p_KNa", &TenTusscherPanfilov::p_KNa},
-    {"K_pCa", &TenTusscherPanfilov::K_pCa},
-    {"k_NaCa", &TenTusscherPanfilov::k_NaCa},
-    {"k_sat", &TenTusscherPanfilov::k_sat},
-    {"alpha", &TenTusscherPanfilov::alpha},
+    {"g_Na", &TenTusscherPanfilov::g_Na, Sign::not_negative},
+    {"g_K1", &TenTusscherPanfilov::g_K1, Sign::not_negative},
+    {"g_to", &TenTusscherPanfilov::g_to, Sign::not_negative},
+    {"g_Kr", &TenTusscherPanfilov::g_Kr, Sign::not_negative},
+    {"g_Ks", &TenTusscherPanfilov::g_Ks, Sign::not_negative},
+    {"g_CaL", &TenTusscherPanfilov::g_CaL, Sign::not_negative},
+    {"g_bNa", &TenTusscherPanfilov::g_bNa, Sign::not_negative},
+    {"g_bCa", &TenTusscherPanfilov::g_bCa, Sign::not_negative},
+    {"g_pCa", &TenTusscherPanfilov::g_pCa, Sign::not_negative},
+    {"g_pK", &TenTusscherPanfilov::g_pK, Sign::not_negative},
+    {"P_NaK", &TenTusscherPanfilov::P_NaK, Sign::not_negative},
+    {"K_mk", &TenTusscherPanfilov::K_mk, Sign::positive},
+    {"K_mNa", &TenTusscherPanfilov::K_mNa, Sign::positive},
+    {"p_KNa", &TenTusscherPanfilov::p_KNa, Sign::not_negative},
+    {"K_pCa", &TenTusscherPanfilov::K_pCa, Sign::positive},
+    {"k_NaCa", &TenTusscherPanfilov::k_NaCa, Sign::not_negative},
+    {"k_sat", &TenTusscherPanfilov::k_sat, Sign::not_negative},
+    {"alpha", &TenTusscherPanfilov::alpha, Sign::not_negative},
     {"gamma", &TenTusscherPanfilov::gamma},
-    {"Km_Ca", &TenTusscherPanfilov::Km_Ca},
-    {"Km_Nai", &TenTusscherPanfilov::Km_Nai},
-    {"K_o", &TenTusscherPanfilov::K_o},
-    {"Na_o", &TenTusscherPanfilov::Na_o},
-    {"Ca_o", &TenTusscherPanfilov::Ca_o},
-    {"V_leak", &TenTusscherPanfilov::V_leak},
-    {"V_maxup", &TenTusscherPanfilov::V_maxup},
-    {"V_rel", &TenTusscherPanfilov::V_rel},
-    {"V_xfer", &TenTusscherPanfilov::V_xfer},
-    {"K_up", &TenTusscherPanfilov::K_up},
-    {"k1_prime", &TenTusscherPanfilov::k1_prime},
-    {"k2_prime", &TenTusscherPanfilov::k2_prime},
-    {"k3", &TenTusscherPanfilov::k3},
-    {"k4", &TenTusscherPanfilov::k4},
-    {"EC", &TenTusscherPanfilov::EC},
-    {"max_sr", &TenTusscherPanfilov::max_sr},
-    {"min_sr", &TenTusscherPanfilov::min_sr},
-    {"Buf_c", &TenTusscherPanfilov::Buf_c},
-    {"K_buf_c", &TenTusscherPanfilov::K_buf_c},
-    {"Buf_sr", &TenTusscherPanfilov::Buf_sr},
-    {"K_buf_sr", &TenTusscherPanfilov::K_buf_sr},
-    {"Buf_ss", &TenTusscherPanfilov::Buf_ss},
-    {"K_buf_ss", &TenTusscherPanfilov::K_buf_ss},
-    {"Cm", &TenTusscherPanfilov::Cm},
-    {"V_c", &TenTusscherPanfilov::V_c},
-    {"V_sr", &TenTusscherPanfilov::V_sr},
-    {"V_ss", &TenTusscherPanfilov::V_ss},
-    {"T", &TenTusscherPanfilov::T},
+    {"Km_Ca", &TenTusscherPanfilov::Km_Ca, Sign::positive},
+    {"Km_Nai", &TenTusscherPanfilov::Km_Nai, Sign::positive},
+    {"K_o", &TenTusscherPanfilov::K_o, Sign::positive},
+    {"Na_o", &TenTusscherPanfilov::Na_o, Sign::positive},
+    {"Ca_o", &TenTusscherPanfilov::Ca_o, Sign::positive},
+    {"V_leak", &TenTusscherPanfilov::V_leak, Sign::not_negative},
+    {"V_maxup", &TenTusscherPanfilov::V_maxup, Sign::not_negative},
+    {"V_rel", &TenTusscherPanfilov::V_rel, Sign::not_negative},
+    {"V_xfer", &TenTusscherPanfilov::V_xfer, Sign::not_negative},
+    {"K_up", &TenTusscherPanfilov::K_up, Sign::positive},
+    {"k1_prime", &TenTusscherPanfilov::k1_prime, Sign::not_negative},
+    {"k2_prime", &TenTusscherPanfilov::k2_prime, Sign::not_negative},
+    {"k3", &TenTusscherPanfilov::k3, Sign::positive},
+    {"k4", &TenTusscherPanfilov::k4, Sign::not_negative},
+    {"EC", &TenTusscherPanfilov::EC, Sign::positive},
+    {"max_sr", &TenTusscherPanfilov::max_sr, Sign::positive},
+    {"min_sr", &TenTusscherPanfilov::min_sr, Sign::positive},
+    {"Buf_c", &TenTusscherPanfilov::Buf_c, Sign::not_negative},
+    {"K_buf_c", &TenTusscherPanfilov::K_buf_c, Sign::positive},
+    {"Buf_sr", &TenTusscherPanfilov::Buf_sr, Sign::not_negative},
+    {"K_buf_sr", &TenTusscherPanfilov::K_buf_sr, Sign::positive},
+    {"Buf_ss", &TenTusscherPanfilov::Buf_ss, Sign::not_negative},
+    {"K_buf_ss", &TenTusscherPanfilov::K_buf_ss, Sign::positive},
+    {"Cm", &TenTusscherPanfilov::Cm, Sign::not_negative},
+    {"V_c", &TenTusscherPanfilov::V_c, Sign::positive},
+    {"V_sr", &TenTusscherPanfilov::V_sr, Sign::positive},
+    {"V_ss", &TenTusscherPanfilov::V_ss, Sign::positive},
+    {"T", &TenTusscherPanfilov::T, Sign::positive},
 }};
 
 }  // namespace heddle::heart

@@ -19,8 +19,8 @@ namespace heddle::detail {
 template <class S>
 class SlicedOperator;
 
-/// How far ahead the next cache lines are asked for: x in entries, the entries themselves in bytes.
-/// Addresses past the end are harmless: a prefetch never faults.
+/// How far ahead the next cache lines are asked for: x in entries, not at all for 0, the entries
+/// themselves in bytes. Addresses past the end are harmless: a prefetch never faults.
 struct Prefetch {
   Index x;
   Offset matrix;
@@ -49,7 +49,7 @@ struct PrefetchAhead {
   HEDDLE_INLINE void operator()(Offset slot) const {
     constexpr Offset line = 64;
     constexpr Offset bytes = sizeof(E);
-    __builtin_prefetch(x.address(column[slot + distance.x]));
+    if (distance.x > 0) __builtin_prefetch(x.address(column[slot + distance.x]));
     const char* begin = entries + slot * bytes + distance.matrix;
     for (Offset byte = 0; byte < bytes; byte += line) __builtin_prefetch(begin + byte);
   }
@@ -146,7 +146,7 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
       const Offset slot = step + lane;
       ahead(slot);
       for_each_below<N - 1>([&](auto k) __attribute__((always_inline)) {
-        __builtin_prefetch(x[k + 1].address(column[slot + distance.x]));
+        if (distance.x > 0) __builtin_prefetch(x[k + 1].address(column[slot + distance.x]));
       });
       const auto entry = load(values(step, lane));
       const Index at = column[slot];

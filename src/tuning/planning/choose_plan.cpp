@@ -269,14 +269,43 @@ Plan choose_plan_for_gpu(const PatternView& pattern, const EntrySize& entry, Sto
   return plan;
 }
 
+namespace {
+
+/// Whether rows read x on in step, as those of a stencil do: at least three quarters of the entries
+/// of some rows lie at most 8 columns behind one of the row before. Columns that do not ascend
+/// count less.
+bool reads_x_in_step(const PatternView& pattern) {
+  constexpr Index most_rows = 4096, most_behind = 8;
+  const Index apart = std::max<Index>(1, pattern.rows / most_rows);
+  Offset in_step = 0, all = 0;
+  for (Index row = 1; row < pattern.rows; row += apart) {
+    Offset before = pattern.offsets[row - 1];
+    const Offset begin = pattern.offsets[row];
+    for (Offset i = begin; i < pattern.offsets[row + 1]; ++i) {
+      const Index column = pattern.column[i];
+      while (before < begin && pattern.column[before] < column - most_behind) ++before;
+      in_step += before < begin && pattern.column[before] <= column;
+      ++all;
+    }
+  }
+  return all > 0 && 4 * in_step >= 3 * all;
+}
+
+}  // namespace
+
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
-// the user has it: CSR in AoS, with both prefetches on. Slices and sorting only add padding and
-// shuffle x; they are for devices that run rows side by side. Where equal shares of rows are
-// unequal shares of entries, threads take chunks as they come.
-Plan choose_plan_for_cpu(const PatternView& pattern, int threads, StoredScalar stored) {
+// the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
+// devices that run rows side by side. The hardware follows an x that is read in step, and asking
+// for it costs small entries up to a quarter of their time (docs/performance-notes.md, "What limits
+// a simple loop"). Where equal shares of rows are unequal shares of entries, threads take chunks as
+// they come.
+Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
+                         StoredScalar stored) {
   constexpr double most_imbalance = 1.1;
   constexpr Index chunks_of_thread = 8;
+  constexpr int small_entry = 16;
   Plan plan{.layout = {.stored = stored}};
+  if (entry.bytes <= small_entry && reads_x_in_step(pattern)) plan.cpu.prefetch_x = 0;
   const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
   if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
     plan.schedule.kind = ScheduleKind::dynamic;
@@ -305,7 +334,7 @@ Plan choose_plan(const PatternView& pattern, const EntrySize& entry, const Devic
   if (device.on_gpu()) {
     return choose_plan_for_gpu(pattern, entry, stored, objective, near_memory_of(device));
   }
-  return choose_plan_for_cpu(pattern, device.threads(), stored);
+  return choose_plan_for_cpu(pattern, entry, device.threads(), stored);
 }
 
 }  // namespace heddle

@@ -180,7 +180,7 @@ std::vector<Plan> predicted_plans(const PatternView& pattern, const EntrySize& e
   constexpr double near_best = 1.05;
   const Plan chosen = device.gpu ? choose_plan_for_gpu(pattern, entry, StoredScalar::own, objective,
                                                        NearMemory::of(device))
-                                 : choose_plan_for_cpu(pattern, device.threads);
+                                 : choose_plan_for_cpu(pattern, entry, device.threads);
   std::vector<std::pair<double, Plan>> others;
   double least = predicted_seconds(chosen, pattern, entry, device, ceilings);
   for (const Plan& plan : alternatives(chosen, device)) {
