@@ -33,6 +33,7 @@ struct Tissue {
   static std::vector<std::uint16_t> scattered(int count) {
     std::mt19937 random(5);
     std::vector<std::uint16_t> region;
+    region.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) region.push_back(static_cast<std::uint16_t>(random() % 5));
     return region;
   }

@@ -10,19 +10,19 @@
 // For part p: no loops, of which thousands would be inlined into one function.
 #define HEDDLE_EACH_PART(...) \
   {                           \
-    constexpr int p = 0;      \
+    constexpr long p = 0;     \
     __VA_ARGS__;              \
   }                           \
   if constexpr (parts > 1) {  \
-    constexpr int p = 1;      \
+    constexpr long p = 1;     \
     __VA_ARGS__;              \
   }                           \
   if constexpr (parts > 2) {  \
-    constexpr int p = 2;      \
+    constexpr long p = 2;     \
     __VA_ARGS__;              \
   }                           \
   if constexpr (parts > 3) {  \
-    constexpr int p = 3;      \
+    constexpr long p = 3;     \
     __VA_ARGS__;              \
   }
 

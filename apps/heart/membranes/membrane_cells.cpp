@@ -33,7 +33,7 @@ double start_of(const AnyModel& model, int variable) {
   return std::visit([&](const auto& of_cells) { return of_cells.start(variable); }, model);
 }
 
-void check(const Stimulus& s, std::size_t k) {
+void check_stimulus(const Stimulus& s, std::size_t k) {
   const std::string name = "stimulus " + std::to_string(k);
   for (const double value : {s.start, s.duration, s.amplitude, s.period}) {
     if (!std::isfinite(value)) {
@@ -110,7 +110,7 @@ void MembraneCells::set_stimuli(std::span<const Stimulus> stimuli,
                                               std::to_string(mask_of_cell.size()) + " of " +
                                               std::to_string(cells_) + " cells");
   }
-  for (std::size_t k = 0; k < stimuli.size(); ++k) check(stimuli[k], k);
+  for (std::size_t k = 0; k < stimuli.size(); ++k) check_stimulus(stimuli[k], k);
   std::vector<std::uint32_t> mask;
   for (const Index node : node_on_host_) {
     mask.push_back(mask_of_cell[static_cast<std::size_t>(node)]);

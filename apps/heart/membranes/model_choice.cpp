@@ -28,7 +28,7 @@ std::string joined(const std::vector<std::string>& words) {
 std::string quoted(const std::string& word) { return '"' + simulation::printable(word) + '"'; }
 
 /// Refuses a value with which the model has no meaning.
-void check(double value, Sign sign, const std::string& parameter) {
+void check_sign(double value, Sign sign, const std::string& parameter) {
   const bool holds = sign == Sign::positive ? value > 0 : sign == Sign::any || value >= 0;
   if (!std::isfinite(value)) throw Error(ErrorKind::not_finite, parameter + " is no number");
   if (!holds) {
@@ -62,7 +62,7 @@ M chosen(const MembraneChoice& choice) {
       throw Error(ErrorKind::usage,
                   name + " has no parameter " + quoted(word) + "; there are: " + joined(known));
     }
-    check(value, at->sign, std::string("the parameter ").append(word) + " of " + name);
+    check_sign(value, at->sign, std::string("the parameter ").append(word) + " of " + name);
     model.*at->value = value;
   }
   if constexpr (requires { model.prepare(); }) model.prepare();
