@@ -205,10 +205,9 @@ TEST_F(CommandHeart, EndsWhereASolveFails) {
 
 TEST_F(CommandHeart, NamesWhatIsNotFinite) {
   json of = small();
-  // A potential of 0 / 0 at rest, where the tissue is stimulated too.
-  of["regions"].push_back(
-      {{"membrane", {{"model", "aliev-panfilov"}, {"parameters", {{"mu2", 0}}}}},
-       {"box", {{"from", {3, 1, 0}}, {"to", {4, 2, 1}}}}});
+  // A current under which Euler's rule for the membranes overflows.
+  of["stimuli"][0]["amplitude"] = 5000;
+  of["time"]["step"] = 0.5;
   const Result result = tissue(of, {"--json"});
   EXPECT_EQ(result.status, 1);
   const json failure = result.json()["failure"];
