@@ -1,4 +1,4 @@
-// What messages quote.
+// Words and numbers in messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a case's groups and boxes select of a mesh. Each throws `Error` (malformed_file) with the
+// Selections of a mesh by a case's groups and boxes. Each throws `Error` (malformed_file) with the
 // path in the case: for a group that the mesh does not have, and for what selects nothing.
 #pragma once
 
