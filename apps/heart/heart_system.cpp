@@ -150,11 +150,10 @@ void HeartSystem::queue_diffusion() {
   explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream);
 }
 
-void HeartSystem::queue_change() {
-  if (options_.solver.guess != Guess::extrapolated) return;
-  run(ChangePass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
-                 change_.scalars().data(), change_before_.scalars().data()},
-      device_.stream());
+ChangePass HeartSystem::change() {
+  const bool is_guessed = options_.solver.guess == Guess::extrapolated;
+  return {matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
+          is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()};
 }
 
 void HeartSystem::queue_traces() {
@@ -182,9 +181,10 @@ void HeartSystem::queue_traces() {
 
 void HeartSystem::queue_end_of_step() {
   const Stream& stream = device_.stream();
-  run(ActivationPass{matrix_.rows(), clock_.data(), record_there_.data(), step_,
-                     options_.activation_threshold, potential_.scalars().data(),
-                     before_step_.scalars().data(), activation_.scalars().data()},
+  run(EndPass{matrix_.rows(), clock_.data(), record_there_.data(), step_,
+              options_.activation_threshold, potential_.scalars().data(),
+              before_step_.scalars().data(), activation_.scalars().data(),
+              is_strang() ? ChangePass{} : change()},
       stream);
   queue_traces();
   run(ClockPass{1, clock_.data(), step_}, stream);
@@ -202,8 +202,13 @@ void HeartSystem::take_step() {
   timed(times.membranes, [&] { queue_membranes(&clock->now, is_strang() ? step / 2 : step); });
   timed(times.fields, [&] { queue_diffusion(); });
   timed(times.iterate, [&] { solve(); });
-  timed(times.fields, [&] { queue_change(); });
-  if (is_strang()) timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
+  if (is_strang()) {
+    const ChangePass noting = change();
+    timed(times.fields, [&] {
+      if (noting.change != nullptr) run(noting, device_.stream());
+    });
+    timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
+  }
   timed(times.fields, [&] { queue_end_of_step(); });
 }
 

@@ -78,12 +78,12 @@ class HeartSystem final : public TissueSystem {
   void place_traces(const Model& model, const Traces& traces);
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
+  ChangePass change();
   // Parts of a step; on a GPU they queue work alone.
   void take_step();
   void queue_membranes(const double* time, double step);
   void queue_diffusion();
   void solve();
-  void queue_change();
   void queue_end_of_step();
   void queue_traces();
 

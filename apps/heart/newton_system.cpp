@@ -79,7 +79,7 @@ std::vector<double> NewtonSystem::traces_of(const std::vector<double>& potential
   return values;
 }
 
-/// As `ActivationPass`.
+/// As `EndPass`.
 void NewtonSystem::note_activation(const std::vector<double>& potential) {
   for (std::size_t v = 0; v < potential.size(); ++v) {
     const double from = potential_[v], to = potential[v];

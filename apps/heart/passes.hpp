@@ -46,10 +46,11 @@ struct ChangePass {
   }
 };
 
-/// The first upward crossing of a threshold, on a line between the potentials before and after the
+/// The end of a step: the change by its diffusion, unless that was noted before, and activation,
+/// the first upward crossing of a threshold, on a line between the potentials before and after the
 /// step. Where the solve of the step failed, `before` keeps the potential that it left, and nothing
 /// more is found in later ones.
-struct ActivationPass {
+struct EndPass {
   Index count;
   const Clock* clock;
   const SolveRecord* record;
@@ -58,8 +59,10 @@ struct ActivationPass {
   const double* potential;
   double* before;
   double* activation;  // NaN until then
+  ChangePass noting;   // without `change`: noted
 
   HEDDLE_INLINE void operator()(Offset i) const {
+    if (noting.change != nullptr) noting(i);
     if (record->failed_step >= 0) {
       if (record->failed_step == clock->steps) before[i] = potential[i];
       return;
