@@ -30,8 +30,8 @@ bool has_rows_of(const ElementPattern& pattern, const SlicedPattern& matrix) {
   const std::vector<Index> length = matrix.row_length.to_host(), target = matrix.target.to_host();
   return parallel_all(default_threads(), matrix.rows, [&](Index stored) {
     const auto s = static_cast<std::size_t>(stored);
-    const auto row = static_cast<std::size_t>(
-        matrix.row_basis->user_row(target.empty() ? stored : target[s]));
+    const auto row =
+        static_cast<std::size_t>(matrix.row_basis->user_row(target.empty() ? stored : target[s]));
     const Offset entries = matrix.C == 1 ? offset[s + 1] - offset[s] : length[s];
     return entries == pattern.offsets[row + 1] - pattern.offsets[row];
   });
