@@ -42,13 +42,15 @@ HEDDLE_INLINE CondensedCell condense(const CellRates& cell, double v, double r_b
   constexpr int most = 50;
   constexpr double rounding = 4e-16;
   double r = r_before;
-  for (int i = 0; i < most; ++i) {
+  double moved = 1;  // by the last iteration, of 1 + |r|
+  for (int i = 0; i < most && moved > rounding; ++i) {
     const double residual = r - r_before - step * cell.rate(v, r) * cell.drive(v, r);
     const double change = residual / (1 - step * cell.recovery_by_recovery(v, r));
     r -= change;
-    const double size = r < 0 ? -r : r;
-    if ((change < 0 ? -change : change) <= rounding * (size + 1)) break;
+    moved = (change < 0 ? -change : change) / ((r < 0 ? -r : r) + 1);
   }
+  constexpr double enough = 1e-12;  // rounding may move r to and fro
+  if (!(moved <= enough)) r = NAN;  // and the tissue sees a residual that is not finite
   // dr/dv of R_r = 0.
   const double slope =
       step * cell.recovery_by_potential(v, r) / (1 - step * cell.recovery_by_recovery(v, r));

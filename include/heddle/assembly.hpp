@@ -60,6 +60,10 @@ struct CountedElementEntries {
 
   HEDDLE_INLINE E at(unsigned term) const { return PackedValues<E>{data}(term, 0); }
 };
+template <class Kernel>
+inline constexpr bool takes_codes = false;
+template <class E>
+inline constexpr bool takes_codes<CountedElementEntries<E>> = true;
 
 /// The pass over slots.
 template <class E, class Kernel>
@@ -70,7 +74,7 @@ struct AssembleEntries {
   EntryWriter<E> matrix;
 
   HEDDLE_INLINE auto term(unsigned code) const {
-    if constexpr (requires { kernel.at(code); }) {
+    if constexpr (takes_codes<Kernel>) {
       return kernel.at(code);
     } else {
       return kernel.entry(lists.code.element_of_term(code), lists.code.first_of_term(code),
@@ -162,15 +166,15 @@ class HEDDLE_EXPORT Assembly {
   Operator<E>& matrix() { return matrix_; }
   const Operator<E>& matrix() const { return matrix_; }
   /// Bytes of the lists.
-  long long memory() const { return map_->bytes(); }
+  long long memory() const { return map().bytes(); }
 
   /// K = the sum of the elements' matrices, `E::components` scalars for each pair of corners, in
   /// the memory of host or device. New values for the matrix as `Operator::update_values`. Throws
   /// `Error` (size_mismatch) for another number of scalars.
   void assemble(std::span<const scalar> element_values,
                 ElementOrder order = ElementOrder::by_element) {
-    detail::check_element_values(map_->entry_numbers(order), E::components, element_values.size());
-    const detail::ElementNumbering numbering = map_->numbering(order, E::components);
+    detail::check_element_values(map().entry_numbers(order), E::components, element_values.size());
+    const detail::ElementNumbering numbering = map().numbering(order, E::components);
     if (stream().on_gpu()) {
       if constexpr (has_kernels<scalar>) {
         const auto rule = rule_for(matrix_.plan().layout.inner, matrix_.pattern());
@@ -192,9 +196,9 @@ class HEDDLE_EXPORT Assembly {
   void assemble_vector(std::span<const vector_scalar> element_vectors,
                        const FieldView<vector_scalar>& field,
                        ElementOrder order = ElementOrder::by_element) const {
-    detail::check_element_values(map_->corner_numbers(order), vector::components,
+    detail::check_element_values(map().corner_numbers(order), vector::components,
                                  element_vectors.size());
-    const detail::ElementNumbering numbering = map_->numbering(order, vector::components);
+    const detail::ElementNumbering numbering = map().numbering(order, vector::components);
     using Given = detail::GivenElementValues<vector, vector_scalar>;
     const auto pass = vector_pass(Given{numbering, element_vectors.data()}, field);
     if (!stream().on_gpu()) return run_on_cpu(pass);
@@ -239,10 +243,14 @@ class HEDDLE_EXPORT Assembly {
   }
   template <class P>
   void run_on_cpu(const P& pass) const {
-    parallel_for(team_size(stream(), map_->terms()), pass.count, pass);
+    parallel_for(team_size(stream(), map().terms()), pass.count, pass);
   }
   Stream stream() const { return matrix_.device().stream(); }
-  detail::AssemblyLists lists() const { return map_->lists(matrix_.pattern()); }
+  detail::AssemblyLists lists() const { return map().lists(matrix_.pattern()); }
+  const detail::AssemblyMap& map() const {
+    if (!map_) throw Error(ErrorKind::usage, "this assembly was moved from");
+    return *map_;
+  }
 
   Operator<E> matrix_;
   std::shared_ptr<const detail::AssemblyMap> map_;

@@ -24,6 +24,19 @@ Array<T> on_device(const std::vector<T>& values, const Device& device) {
   return Array<T>(std::span<const T>(values), device);
 }
 
+/// Whether the rows are as long; that their columns are the same is seen slot by slot.
+bool has_rows_of(const ElementPattern& pattern, const SlicedPattern& matrix) {
+  const std::vector<Offset> offset = matrix.offset.to_host();
+  const std::vector<Index> length = matrix.row_length.to_host(), target = matrix.target.to_host();
+  return parallel_all(default_threads(), matrix.rows, [&](Index stored) {
+    const auto s = static_cast<std::size_t>(stored);
+    const auto row =
+        static_cast<std::size_t>(matrix.row_basis->user_row(target.empty() ? stored : target[s]));
+    const Offset entries = matrix.C == 1 ? offset[s + 1] - offset[s] : length[s];
+    return entries == pattern.offsets[row + 1] - pattern.offsets[row];
+  });
+}
+
 /// Ends of parts from their lengths.
 void sum_up(std::vector<unsigned>& lengths) {
   for (std::size_t i = 1; i < lengths.size(); ++i) lengths[i] += lengths[i - 1];
@@ -38,7 +51,7 @@ AssemblyMap::AssemblyMap(const ElementPattern& pattern, const SlicedPattern& mat
                          const Device& device)
     : elements_(pattern.elements), most_(pattern.most_corners), code_(pattern.code) {
   if (matrix.rows != pattern.nodes() || matrix.columns != pattern.nodes() ||
-      matrix.entries != pattern.entries()) {
+      matrix.entries != pattern.entries() || !has_rows_of(pattern, matrix)) {
     refuse_other_pattern();
   }
   list_slots(pattern, matrix, device);

@@ -298,6 +298,22 @@ TEST(AssemblyOfReals, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::size_mismatch,
                "the matrix was not built on the pattern of the elements that are assembled",
                [&] { Assembly<Real>(element_pattern(other.view()), assembly.matrix()); });
+  // The same columns one after the other, in other rows.
+  const Index nodes[] = {0, 1, 2};
+  const Offset offsets[] = {0, 2, 2, 3};
+  const double zeros[3] = {};
+  CsrView<Real> shifted;
+  shifted.rows = shifted.columns = 3;
+  shifted.offsets = OffsetsView(offsets);
+  shifted.column = nodes;
+  shifted.values = zeros;
+  expect_error(ErrorKind::size_mismatch,
+               "the matrix was not built on the pattern of the elements that are assembled", [&] {
+                 Assembly<Real>(element_pattern({3, 3, nodes, 1}), Operator<Real>(shifted, Plan{}));
+               });
+  const Assembly<Real> taken = std::move(assembly);
+  expect_error(ErrorKind::usage, "this assembly was moved from",
+               [&] { assembly.assemble(values); });  // NOLINT(bugprone-use-after-move)
 }
 
 }  // namespace
