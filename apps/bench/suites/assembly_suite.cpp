@@ -284,8 +284,8 @@ class AssemblySuite {
                            {Role::chosen, "Heddle", "kernel", by_kernel}}));
   }
 
-  /// Values in the order of CSR into the kernel's, over the time of a product: how many products
-  /// that must save (alpha of Wong, Kuhl, Darve 2015, equation 14 and table IV).
+  /// Values in the order of CSR into the kernel's, over the time of a product (Wong, Kuhl, Darve
+  /// 2015, figure 10).
   void reorder() {
     Operator<E>& A = assembly_.matrix();
     const Array<double> values(matrix_.values().span(), device_);
