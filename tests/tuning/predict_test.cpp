@@ -82,8 +82,8 @@ TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStep) {
   const auto prefetch_of = [](const PatternView& pattern, int bytes) {
     return choose_plan_for_cpu(pattern, bytes, 2).cpu.prefetch_x;
   };
-  for (const int small : {4, 8, 16}) EXPECT_EQ(prefetch_of(lattice.pattern(), small), 0);
-  EXPECT_EQ(prefetch_of(lattice.pattern(), 32), Plan{}.cpu.prefetch_x);
+  for (const int small : {4, 8, 16}) EXPECT_EQ(prefetch_of(lattice.view().pattern(), small), 0);
+  EXPECT_EQ(prefetch_of(lattice.view().pattern(), 32), Plan{}.cpu.prefetch_x);
   Seed seed(5309);
   const Pattern scattered = random_pattern({.rows = 1000, .columns = 1000}, seed.generator);
   EXPECT_EQ(prefetch_of(scattered.view(), 8), Plan{}.cpu.prefetch_x);
