@@ -16,7 +16,8 @@ class Bench : public CommandLine {
     }
     return names;
   }
-  /// Every candidate has a figure or says why not; Heddle's chosen plan has one.
+  /// Every candidate has a figure or says why not; Heddle's chosen one has a figure, where there is
+  /// one: not among sums of element values.
   static void expect_figures(const nlohmann::json& run) {
     for (const auto& record : run["records"]) {
       SCOPED_TRACE(record["suite"].get<std::string>() + " " + record["problem"].get<std::string>() +
@@ -31,7 +32,7 @@ class Bench : public CommandLine {
             candidate.value("failure", "").find("the machine was too busy") != std::string::npos;
         chosen |= candidate["role"] == "chosen" && (has_figure || was_busy);
       }
-      EXPECT_TRUE(chosen);
+      EXPECT_TRUE(chosen || record["quantity"] == "sum");
     }
   }
 };
