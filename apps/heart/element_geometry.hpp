@@ -22,7 +22,7 @@ struct ElementGeometry {
     gradient[0] = -1.0 * (gradient[1] + gradient[2] + gradient[3]);
   }
 
-  /// Of what is linear in the element.
+  /// The gradient of a function that is linear in the element.
   Point gradient_of(const std::array<double, 4>& at_corner) const {
     using namespace points;
     Point sum{};

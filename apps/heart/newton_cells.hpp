@@ -9,14 +9,14 @@ namespace heddle::heart {
 
 /// The right-hand sides of a cell and their derivatives, over tau.
 struct CellRates : AlievPanfilov {
-  /// Of v at fixed r.
+  /// The right-hand side of v, at fixed r.
   HEDDLE_INLINE double source(double v, double r) const {
     return c * v * (v - alpha) * (1 - v) - r * v;
   }
   HEDDLE_INLINE double source_by_potential(double v, double r) const {
     return c * (2 * v - 3 * v * v - alpha + 2 * alpha * v) - r;
   }
-  /// Of r: the product of these two.
+  /// That of r is the product of these two.
   HEDDLE_INLINE double rate(double v, double r) const { return gamma + mu1 * r / (mu2 + v); }
   HEDDLE_INLINE double drive(double v, double r) const { return -r - c * v * (v - b - 1); }
   HEDDLE_INLINE double recovery_by_recovery(double v, double r) const {
@@ -27,7 +27,7 @@ struct CellRates : AlievPanfilov {
   }
 };
 
-/// What a point adds to the tissue: the source and its consistent derivative by the potential, in
+/// The part of a point in the tissue: the source and its consistent derivative by the potential, in
 /// units of tau, and the recovery variable at the end of the step.
 struct CondensedCell {
   double recovery;

@@ -7,7 +7,7 @@
 
 namespace heddle::heart {
 
-/// Of each element, in the memory of the device.
+/// Arrays over the elements, in the memory of the device.
 struct NewtonElements {
   const Index* corner;     // 4, in the basis of the tangent
   const double* gradient;  // 12: of the corners' barycentric coordinates, 1/mm

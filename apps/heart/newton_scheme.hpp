@@ -32,7 +32,7 @@ struct NewtonOptions {
   double solver_tolerance = 1e-12;  // of each linear system
 };
 
-/// What a step came to.
+/// The course of a step.
 struct NewtonStep {
   bool converged = false;
   std::vector<double> residual;     // |R| before each iteration, and after the last
@@ -54,7 +54,7 @@ class NewtonScheme {
   void set_potential(std::span<const double> millivolts);
   /// mV/ms at the nodes, for the steps to come.
   void set_stimulus(std::span<const double> of_nodes);
-  /// Of the elements.
+  /// These are of elements.
   std::vector<double> recovery() const { return recovery_before_.to_host(); }
 
   /// One step, from a guess in mV of the nodes or, without, from the potential as it is. Where

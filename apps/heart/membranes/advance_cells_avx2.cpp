@@ -1,4 +1,4 @@
-// What the standard library has comes first: it stays without the instructions below.
+// The standard library comes first: it stays without the instructions below.
 #include <array>
 #include <cmath>
 #include <concepts>

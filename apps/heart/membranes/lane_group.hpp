@@ -39,7 +39,7 @@ struct LaneGroup {
   static constexpr int in_part = bytes / 8;
   static constexpr int lanes = parts * in_part;
 
-  /// What a comparison says of each lane: all bits set or none.
+  /// The result of a comparison in each lane: all bits set or none.
   struct Mask {
     Choices part[parts];
   };
