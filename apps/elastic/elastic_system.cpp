@@ -76,6 +76,7 @@ ElasticSystem::ElasticSystem(const Model& model, const ElementPattern& pattern, 
 
 void ElasticSystem::place_vertices(const Model& model) {
   std::vector<unsigned char> fixed;
+  fixed.reserve(static_cast<std::size_t>(model.vertices()));
   for (Index position = 0; position < model.vertices(); ++position) {
     fixed.push_back(model.fixed[static_cast<std::size_t>(matrix_.row_basis()->user_row(position))]);
   }
