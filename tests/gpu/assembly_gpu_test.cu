@@ -9,6 +9,7 @@
 
 #include "heddle/assembly.hpp"
 #include "support/element_meshes.hpp"
+#include "support/entries_in_order.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_gpu.hpp"
 
@@ -23,22 +24,6 @@ class AssemblyOnGpu : public OnGpu {};
 template <class T>
 Array<T> on(const Device& device, const std::vector<T>& values) {
   return Array<T>(std::span<const T>(values), device);
-}
-
-/// The pattern's entries one after the other, in the host's memory.
-template <class E>
-std::vector<stored_scalar_t<E>> entries_in_order(Operator<E>& matrix) {
-  const std::vector<Offset> slots = slots_of_entries(matrix.pattern()).to_host();
-  const auto stored = matrix.values_in_basis();
-  std::vector<stored_scalar_t<E>> copied(stored.size()), ordered;
-  heddle::detail::copy_bytes(copied.data(), stored.data(), stored.size_bytes(),
-                             matrix.device().stream());
-  const EntryWriter<E> entries(matrix.pattern(), matrix.plan().layout.inner, copied.data());
-  for (const Offset slot : slots) {
-    const E entry = entries.load(slot);
-    ordered.insert(ordered.end(), entry.component, entry.component + E::components);
-  }
-  return ordered;
 }
 
 /// A mesh, its element values and its element vectors in both orders, in a device's memory.

@@ -6,6 +6,7 @@
 
 #include "heddle/for_each_on.hpp"
 #include "heddle/operator.hpp"
+#include "support/entries_in_order.hpp"
 #include "support/on_gpu.hpp"
 #include "support/random_matrix.hpp"
 
@@ -67,22 +68,6 @@ TEST_F(PassesOnGpu, RefuseCountsThatAreNone) {
   }
 }
 
-/// The user's entries one after the other, in the host's memory.
-template <class E>
-std::vector<stored_scalar_t<E>> entries_in_order(Operator<E>& matrix,
-                                                 const std::vector<Offset>& slots) {
-  const auto stored = matrix.values_in_basis();
-  std::vector<stored_scalar_t<E>> copied(stored.size()), ordered;
-  heddle::detail::copy_bytes(copied.data(), stored.data(), stored.size_bytes(),
-                             matrix.device().stream());
-  const EntryWriter<E> entries(matrix.pattern(), matrix.plan().layout.inner, copied.data());
-  for (const Offset slot : slots) {
-    const E entry = entries.load(slot);
-    ordered.insert(ordered.end(), entry.component, entry.component + E::components);
-  }
-  return ordered;
-}
-
 template <class E>
 void expect_entries_as_on_cpu(const Device& device) {
   Seed seed(3101);
@@ -100,7 +85,7 @@ void expect_entries_as_on_cpu(const Device& device) {
         for_each_on(on, TurnEntries<E>{user.entries(), from_slot.data(), to_slot.data(),
                                        from.entry_writer(), to.entry_writer()});
         to.values_changed();
-        values.push_back(entries_in_order(to, to_slot.to_host()));
+        values.push_back(entries_in_order(to));
       }
       ASSERT_EQ(values[0], values[1]);
     }
