@@ -313,7 +313,9 @@ TEST_P(SuitesOfAMesh, AssembleRightlyInEveryWay) {
       ASSERT_TRUE(candidate.seconds);
       EXPECT_GT(candidate.seconds->median, 0);
       EXPECT_EQ(candidate.of_product.has_value(), record.quantity == "reorder");
-      EXPECT_LE(candidate.error.value_or(0), most_error_double);
+      if (candidate.method == "a product") continue;
+      ASSERT_TRUE(candidate.error);
+      EXPECT_LE(*candidate.error, most_error_double);
     }
   }
   std::vector<std::string> expected = {"matrix", "sum", "vector", "reorder"};

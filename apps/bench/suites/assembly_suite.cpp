@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,14 @@ double seconds_of(const Device& device, const Queue& work) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void take(const Interleaved& outcome, Candidate& candidate) {
+  if (outcome.failure.empty()) {
+    candidate.seconds = outcome.timing;
+  } else {
+    candidate.failure = one_line(outcome.failure);
+  }
+}
+
 /// The record with what each way takes; those that are wrong are not timed.
 Record measured(Session& session, Record record, const std::vector<Way>& ways) {
   const Device& device = session.device();
@@ -75,7 +84,7 @@ Record measured(Session& session, Record record, const std::vector<Way>& ways) {
   if (!device.on_gpu()) {
     const std::vector<Interleaved> outcomes = interleave(runs, options);
     for (std::size_t k = 0; k < timed.size(); ++k) {
-      record.candidates[timed[k]].seconds = outcomes[k].timing;
+      take(outcomes[k], record.candidates[timed[k]]);
     }
     return record;
   }
@@ -83,15 +92,15 @@ Record measured(Session& session, Record record, const std::vector<Way>& ways) {
     const Way& way = ways[timed[k]];
     Candidate& candidate = record.candidates[timed[k]];
     or_failure(candidate, [&] {
+      if (way.on_host) return take(interleave({runs[k]}, options)[0], candidate);
       const std::vector<Queue> work = {way.queue};
-      candidate.seconds = way.on_host ? interleave({runs[k]}, options)[0].timing
-                                      : measure(work, session.settings().repetitions, device)[0];
+      candidate.seconds = measure(work, session.settings().repetitions, device)[0];
     });
   }
   return record;
 }
 
-/// Elements in the order of their colours, of which no two of one colour share a node.
+/// Elements in the order of their colours. No two of one colour share a node.
 struct Colours {
   std::vector<Index> element;
   std::vector<Offset> first{0};
@@ -125,11 +134,6 @@ Colours colours_of(const ElementMesh& mesh) {
   return colours;
 }
 
-template <class T>
-Array<T> on_device(const std::vector<T>& values, const Device& device) {
-  return Array<T>(std::span<const T>(values), device);
-}
-
 template <class E>
 class AssemblySuite {
  public:
@@ -146,8 +150,8 @@ class AssemblySuite {
         pattern_(element_pattern({mesh_.nodes, mesh_.elements(), mesh_.node.data(), 4})),
         assembly_(pattern_, plan_, device_),
         slots_(slots_of_entries(assembly_.matrix().pattern()).to_host()),
-        gradient_(on_device(mesh_.gradient, device_)),
-        volume_(on_device(mesh_.volume, device_)),
+        gradient_(mesh_.gradient, device_),
+        volume_(mesh_.volume, device_),
         matrices_(static_cast<std::size_t>(16 * mesh_.elements() * K), device_),
         vectors_(static_cast<std::size_t>(4 * mesh_.elements() * R), device_),
         field_(assembly_.matrix().field()) {
@@ -177,6 +181,13 @@ class AssemblySuite {
           stream);
     };
   }
+  /// So that no check sees the entries of an earlier way.
+  Queue spoil() {
+    return [this](const Stream& stream) {
+      const auto stored = assembly_.matrix().values_in_basis();
+      heddle::detail::fill_bytes(stored.data(), 0xff, stored.size_bytes(), stream);
+    };
+  }
   Queue sum(ElementOrder order) {
     return [this, order](const Stream&) { assembly_.assemble(matrices_.span(), order); };
   }
@@ -195,9 +206,9 @@ class AssemblySuite {
         slot[pattern_.term[at]] = static_cast<unsigned>(slots_[i]);
       }
     }
-    slot_ = on_device(slot, device_);
+    slot_ = Array<unsigned>(slot, device_);
     const Colours colours = colours_of(mesh_);
-    coloured_ = on_device(colours.element, device_);
+    coloured_ = Array<Index>(colours.element, device_);
     first_of_colour_ = colours.first;
   }
 
@@ -212,6 +223,24 @@ class AssemblySuite {
       found.insert(found.end(), entry.component, entry.component + K);
       expected.insert(expected.end(), of_loop.component, of_loop.component + K);
     }
+    return relative_difference(found, expected);
+  }
+
+  /// Against a loop over the elements.
+  double error_of_field() {
+    const MeshKernel<E> on_host{mesh_.gradient.data(), mesh_.volume.data()};
+    std::vector<double> expected(static_cast<std::size_t>(mesh_.nodes) * R), found(expected.size());
+    for (Offset e = 0; e < mesh_.elements(); ++e) {
+      for (int a = 0; a < 4; ++a) {
+        const auto of_corner = on_host.vector(e, a);
+        const auto node = static_cast<std::size_t>(mesh_.node[static_cast<std::size_t>(4 * e + a)]);
+        for (int k = 0; k < R; ++k) {
+          expected[node * R + static_cast<std::size_t>(k)] += of_corner.component[k];
+        }
+      }
+    }
+    permute<double>(std::as_const(field_).view(), FieldView<double>(found.data(), mesh_.nodes, R),
+                    1, device_.stream());
     return relative_difference(found, expected);
   }
 
@@ -248,24 +277,29 @@ class AssemblySuite {
   void matrices() {
     const auto check = [this] { return error(); };
     const std::string colours = std::to_string(first_of_colour_.size() - 1) + " colours";
-    session_.add(
-        measured(session_, record("matrix", bytes_of_elements() + bytes_of_matrix()),
-                 {{Role::natural, "Heddle", "element values",
-                   both(write(ElementOrder::by_element), sum(ElementOrder::by_element)), check},
-                  {Role::tried, "Heddle", "element values in planes",
-                   both(write(ElementOrder::planes), sum(ElementOrder::planes)), check},
-                  {Role::chosen, "Heddle", "kernel",
-                   [this](const Stream&) { assemble(assembly_, kernel()); }, check},
-                  {Role::peer, "textbook", device_.on_gpu() ? "atomic additions" : "one thread",
-                   scatter(false), check},
-                  {Role::peer, "textbook", colours, scatter(true), check}}));
+    session_.add(measured(
+        session_, record("matrix", bytes_of_elements() + bytes_of_matrix()),
+        {{Role::natural, "Heddle", "element values",
+          both(write(ElementOrder::by_element), sum(ElementOrder::by_element)), check, spoil()},
+         {Role::tried, "Heddle", "element values in planes",
+          both(write(ElementOrder::planes), sum(ElementOrder::planes)), check, spoil()},
+         {Role::chosen, "Heddle", "kernel",
+          [this](const Stream&) { assemble(assembly_, kernel()); }, check, spoil()},
+         {Role::peer, "textbook", device_.on_gpu() ? "atomic additions" : "one thread",
+          scatter(false), check, spoil()},
+         {Role::peer, "textbook", colours, scatter(true), check, spoil()}}));
   }
 
   /// The same from element values that lie there. Both orders take one array in turn, whose numbers
   /// are right when the sums are checked.
   void sums() {
     const auto way = [this](Role role, const char* method, ElementOrder order) {
-      return Way{role, "Heddle", method, sum(order), [this] { return error(); }, write(order)};
+      return Way{role,
+                 "Heddle",
+                 method,
+                 sum(order),
+                 [this] { return error(); },
+                 both(write(order), spoil())};
     };
     session_.add(measured(session_, record("sum", bytes_of_matrices() + bytes_of_matrix()),
                           {way(Role::natural, "element values", ElementOrder::by_element),
@@ -279,9 +313,13 @@ class AssemblySuite {
       assembly_.assemble_vector(vectors_.span(), field_.view());
     };
     const Queue by_kernel = [this](const Stream&) { assemble(assembly_, kernel(), field_.view()); };
+    const auto check = [this] { return error_of_field(); };
+    const Queue empty = [this](const Stream& stream) {
+      fill<double>(std::numeric_limits<double>::quiet_NaN(), field_.view(), stream);
+    };
     session_.add(measured(session_, record("vector", bytes_of_elements() + 8LL * mesh_.nodes * R),
-                          {{Role::natural, "Heddle", "element values", from_values},
-                           {Role::chosen, "Heddle", "kernel", by_kernel}}));
+                          {{Role::natural, "Heddle", "element values", from_values, check, empty},
+                           {Role::chosen, "Heddle", "kernel", by_kernel, check, empty}}));
   }
 
   /// Values in the order of CSR into the kernel's, over the time of a product (Wong, Kuhl, Darve
@@ -296,7 +334,7 @@ class AssemblySuite {
         {Role::tried, "Heddle", "a product",
          [&](const Stream& stream) { A.apply(1, x.view(), 0, field_.view(), stream); }},
         {Role::chosen, "Heddle", device_.on_gpu() ? "on the GPU" : "on the CPU",
-         [&](const Stream&) { A.update_values(values.span()); }, check}};
+         [&](const Stream&) { A.update_values(values.span()); }, check, spoil()}};
     std::optional<Operator<E>> on_host;
     const auto by_host = [&](const Stream& stream) {
       if (!on_host) on_host.emplace(matrix_, plan_);
@@ -307,7 +345,8 @@ class AssemblySuite {
       device_.synchronize();
     };
     if (device_.on_gpu()) {
-      ways.push_back({Role::tried, "Heddle", "on the CPU, then copied", by_host, check, {}, true});
+      ways.push_back(
+          {Role::tried, "Heddle", "on the CPU, then copied", by_host, check, spoil(), true});
     }
     Record made = measured(session_, record_of("assembly", problem_, "reorder"), ways);
     const auto of_product = made.candidates[0].seconds;

@@ -117,7 +117,9 @@ void solve_together(auto& solver, std::size_t at_once, std::span<const AnyField>
   }
 }
 
-std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
+/// `single` solves them one by one and by one call.
+std::vector<Way> ways_of(const Systems& systems, std::size_t count,
+                         const std::shared_ptr<AnySolver>& single) {
   const auto one_by_one = [](AnySolver& solver, std::span<const AnyField> b, SystemsSolve& solve) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       solve.reports.push_back(solver.solve(b[k], solve.x[k]));
@@ -133,8 +135,6 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
   };
   const auto as_block = [](AnyBlockConjugateGradient& solver, std::span<const AnyField> b,
                            SystemsSolve& solve) { solve_together(solver, b.size(), b, solve); };
-  const auto single = std::make_shared<AnySolver>(systems.A, find_method("cg"),
-                                                  PreconditionerKind::none, SolverOptions());
   const auto block = std::make_shared<AnyBlockConjugateGradient>(
       systems.A, PreconditionerKind::none, SolverOptions());
   return {way_of(Role::natural, "cg, one after the other", systems, count, single, one_by_one),
@@ -143,8 +143,7 @@ std::vector<Way> ways_of(const Systems& systems, std::size_t count) {
 }
 
 /// Of one system, as many side by side as there can be.
-long long bytes_of_iteration(const Systems& systems, std::size_t count) {
-  AnySolver solver(systems.A, find_method("cg"), PreconditionerKind::none, SolverOptions());
+long long bytes_of_iteration(const Systems& systems, std::size_t count, AnySolver& solver) {
   const std::size_t together = std::min<std::size_t>(count, Reduction<double>::width);
   return systems.A.precision() == Precision::single_precision
              ? solver.solver<float>().bytes_per_iteration(together)
@@ -268,13 +267,15 @@ void right_hand_sides_suite(Session& session, const Problem& problem) {
   const Systems systems(problem, choice.plan, session.device(), std::end(counts)[-1]);
   session.doing("solving one");
   const double tolerance = affordable_tolerance(session, systems);
+  const auto single = std::make_shared<AnySolver>(systems.A, find_method("cg"),
+                                                  PreconditionerKind::none, SolverOptions());
   for (const std::size_t count : counts) {
     const std::string quantity =
         "cg, " + std::to_string(count) + (count == 1 ? " right-hand side" : " right-hand sides");
     Record record = record_of("right-hand-sides", problem, quantity);
     if (tolerance != session.settings().tolerance) record.tolerance = tolerance;
-    record.compulsory_bytes = bytes_of_iteration(systems, count);
-    std::vector<Way> ways = ways_of(systems, count);
+    record.compulsory_bytes = bytes_of_iteration(systems, count, *single);
+    std::vector<Way> ways = ways_of(systems, count, single);
     for (Way& way : ways) {
       session.doing(quantity + ", solving by " + way.candidate.method);
       check(way, systems, tolerance);
