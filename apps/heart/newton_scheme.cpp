@@ -1,7 +1,9 @@
 #include "newton_scheme.hpp"
 
+#include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "element_geometry.hpp"
 #include "heddle/error.hpp"
@@ -20,19 +22,20 @@ ElementsView elements_of(const NewtonTissue& tissue) {
 }
 
 void check(const NewtonTissue& tissue, const NewtonOptions& options) {
-  if (!(options.step > 0) || !(tissue.across > 0) || !(tissue.along > 0)) {
+  const auto is_positive = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!is_positive(options.step) || !is_positive(tissue.across) || !is_positive(tissue.along)) {
     throw Error(ErrorKind::usage, "a time step and diffusivities of tissue are more than 0");
+  }
+  if (!is_positive(options.tolerance) || !is_positive(options.least) ||
+      !is_positive(options.solver_tolerance) || options.most_iterations < 0) {
+    throw Error(ErrorKind::usage,
+                "tolerances of Newton's method are more than 0, and its iterations not fewer");
   }
   if (tissue.fibre.size() != tissue.tetrahedron.size()) {
     throw Error(ErrorKind::size_mismatch, "tissue of " + std::to_string(tissue.tetrahedron.size()) +
                                               " tetrahedra was given " +
                                               std::to_string(tissue.fibre.size()) + " fibres");
   }
-}
-
-template <class T>
-Array<T> on_device(const std::vector<T>& values, const Device& device) {
-  return Array<T>(std::span<const T>(values), device);
 }
 
 }  // namespace
@@ -71,10 +74,10 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell
   }
   for (const double of : of_node) size_ += of * of;
   size_ = std::sqrt(size_) / options.step;
-  corner_ = newton_scheme::on_device(corner, device);
-  gradient_ = newton_scheme::on_device(gradient, device);
-  volume_ = newton_scheme::on_device(volume, device);
-  fibre_ = newton_scheme::on_device(fibre, device);
+  corner_ = Array<Index>(corner, device);
+  gradient_ = Array<double>(gradient, device);
+  volume_ = Array<double>(volume, device);
+  fibre_ = Array<double>(fibre, device);
   recovery_before_ = Array<double>(count, device);
   recovery_ = Array<double>(count, device);
   source_ = Array<double>(count, device);

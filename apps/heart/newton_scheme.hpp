@@ -26,7 +26,7 @@ struct NewtonTissue {
 
 struct NewtonOptions {
   double step = 0.1;         // ms
-  double tolerance = 1e-10;  // of |R| over that at the beginning of the step
+  double tolerance = 1e-10;  // of |R| over that of the guess
   double least = 1e-14;      // of |R| over that of v = 1 gone in a step: R of rounding alone
   int most_iterations = 20;
   double solver_tolerance = 1e-12;  // of each linear system
@@ -41,9 +41,9 @@ struct NewtonStep {
 
 class NewtonScheme {
  public:
-  /// At rest. Nothing of the arguments is kept. Throws `Error`: usage for a step or diffusivities
-  /// that are not positive, size_mismatch for other numbers of fibres than of tetrahedra, and as
-  /// `Assembly`.
+  /// At rest. Nothing of the arguments is kept. Throws `Error`: usage for a step, diffusivities or
+  /// tolerances that are not positive, size_mismatch for other numbers of fibres than of
+  /// tetrahedra, singular for a tetrahedron without volume, and as `Assembly`.
   NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
                const Device& device, const NewtonOptions& options = {});
   NewtonScheme(const NewtonScheme&) = delete;

@@ -228,6 +228,14 @@ TEST(NewtonTissue, RefusesWhatIsNone) {
   const std::string positive = "a time step and diffusivities of tissue are more than 0";
   expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(), 0); });
   expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(0, 1), 1); });
+  NewtonOptions options = step_of(1);
+  options.solver_tolerance = 0;
+  expect_error(ErrorKind::usage,
+               "tolerances of Newton's method are more than 0, and its iterations not fewer",
+               [&] { NewtonScheme(tissue.view(), {}, parse_plan("CSR"), Device::cpu(), options); });
+  NewtonTissue short_of_fibres = tissue.view();
+  short_of_fibres.fibre = short_of_fibres.fibre.first(1);
+  EXPECT_THROW(make(short_of_fibres, 1), Error);
   NewtonTissue empty = tissue.view();
   empty.tetrahedron = {};
   expect_error(ErrorKind::usage, "tissue without tetrahedra", [&] { make(empty, 1); });
