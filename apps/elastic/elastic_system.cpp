@@ -13,11 +13,6 @@ using namespace points;
 
 namespace {
 
-template <class T>
-Array<T> on_device(const std::vector<T>& values, const Device& device) {
-  return Array<T>(std::span<const T>(values), device);
-}
-
 /// Of the layout, in which fields must agree; products in its own numbers.
 Plan plan_for_mass(Plan plan) {
   plan.layout.stored = StoredScalar::own;
@@ -80,7 +75,7 @@ void ElasticSystem::place_vertices(const Model& model) {
   for (Index position = 0; position < model.vertices(); ++position) {
     fixed.push_back(model.fixed[static_cast<std::size_t>(matrix_.row_basis()->user_row(position))]);
   }
-  fixed_ = on_device(fixed, device_);
+  fixed_ = Array<unsigned char>(fixed, device_);
   load_ = field_of(model.load);
   given_displacement_ = field_of(model.displacement);
   std::vector<Point> velocity = model.velocity;
@@ -114,20 +109,20 @@ void ElasticSystem::place_elements(const Model& model) {
       std::copy_n(g[a].at, 3, &gradient[12 * e + 3 * a]);
     }
   });
-  corner_ = on_device(corner, device_);
-  gradient_ = on_device(gradient, device_);
-  material_ = on_device(material, device_);
-  volume_ = on_device(volume, device_);
+  corner_ = Array<Index>(corner, device_);
+  gradient_ = Array<double>(gradient, device_);
+  material_ = Array<double>(material, device_);
+  volume_ = Array<double>(volume, device_);
   force_ = Array<double>(12 * count, device_);
   energy_ = Array<double>(count, device_);
-  ones_ = on_device(std::vector<double>(count, 1.0), device_);
+  ones_ = Array<double>(std::vector<double>(count, 1.0), device_);
   stress_ = Array<double>(6 * count, device_);
   equivalent_ = Array<double>(count, device_);
   if (!options_.corotational) return;
-  turned_ = on_device(gradient, device_);
+  turned_ = Array<double>(gradient, device_);
   std::vector<double> unturned(4 * count);
   for (std::size_t e = 0; e < count; ++e) unturned[4 * e] = 1;
-  rotation_ = on_device(unturned, device_);
+  rotation_ = Array<double>(unturned, device_);
 }
 
 VertexField ElasticSystem::field_of(const std::vector<Point>& values) const {

@@ -18,11 +18,6 @@ namespace heddle::heart {
 
 namespace {
 
-template <class T>
-Array<T> on_device(const std::vector<T>& values, const Device& device) {
-  return Array<T>(std::span<const T>(values), device);
-}
-
 /// M + scale K, whose values at first are those of M.
 std::vector<double> sum_of(std::vector<double> values, const std::vector<double>& K, double scale) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] += scale * K[i];
@@ -119,9 +114,9 @@ void HeartSystem::place_traces(const Model& model, const Traces& traces) {
     const std::vector<double> here = ordered(weights, basis);
     of_electrodes.insert(of_electrodes.end(), here.begin(), here.end());
   }
-  probe_vertex_ = on_device(vertex, device_);
-  probe_weight_ = on_device(weight, device_);
-  electrode_weight_ = on_device(of_electrodes, device_);
+  probe_vertex_ = Array<Index>(vertex, device_);
+  probe_weight_ = Array<double>(weight, device_);
+  electrode_weight_ = Array<double>(of_electrodes, device_);
   rows_ = Array<double>(static_cast<std::size_t>(most_steps * (probes_ + electrodes_)), device_);
   if (electrodes_ == 0) return;
   Offset terms = model.vertices();

@@ -19,11 +19,6 @@ namespace {
               "the matrix was not built on the pattern of the elements that are assembled");
 }
 
-template <class T>
-Array<T> on_device(const std::vector<T>& values, const Device& device) {
-  return Array<T>(std::span<const T>(values), device);
-}
-
 /// Whether the rows are as long; that their columns are the same is seen slot by slot.
 bool has_rows_of(const ElementPattern& pattern, const SlicedPattern& matrix) {
   const std::vector<Offset> offset = matrix.offset.to_host();
@@ -87,9 +82,9 @@ void AssemblyMap::list_slots(const ElementPattern& pattern, const SlicedPattern&
     std::copy(pattern.term.begin() + pattern.first_term[entry],
               pattern.term.begin() + pattern.first_term[entry + 1], term.begin() + first[slot]);
   });
-  first_term_ = on_device(first, device);
-  term_ = on_device(term, device);
-  row_ = on_device(row, device);
+  first_term_ = Array<unsigned>(first, device);
+  term_ = Array<unsigned>(term, device);
+  row_ = Array<Index>(row, device);
 }
 
 void AssemblyMap::list_rows(const ElementPattern& pattern, const SlicedPattern& matrix,
@@ -110,8 +105,8 @@ void AssemblyMap::list_rows(const ElementPattern& pattern, const SlicedPattern& 
               pattern.corner.begin() + pattern.first_corner[v + 1],
               corner.begin() + first[position]);
   });
-  first_corner_ = on_device(first, device);
-  corner_ = on_device(corner, device);
+  first_corner_ = Array<unsigned>(first, device);
+  corner_ = Array<unsigned>(corner, device);
 }
 
 void AssemblyMap::list_elements(const ElementPattern& pattern, const Device& device) {
@@ -121,8 +116,8 @@ void AssemblyMap::list_elements(const ElementPattern& pattern, const Device& dev
     const Offset corners = pattern.first_node[e + 1] - pattern.first_node[e];
     first_entry[e + 1] = first_entry[e] + corners * corners;
   }
-  first_node_ = on_device(pattern.first_node, device);
-  first_entry_ = on_device(first_entry, device);
+  first_node_ = Array<Offset>(pattern.first_node, device);
+  first_entry_ = Array<Offset>(first_entry, device);
 }
 
 Offset AssemblyMap::entry_numbers(ElementOrder order) const {
