@@ -12,32 +12,41 @@
 
 namespace heddle::detail {
 
-/// Elements of ring R: in an AoS field they follow one another, in an SoA field each of their
-/// components has a plane of its own.
-template <Ring R, bool aos>
+/// How elements of several components lie: one behind the other (an AoS field), in planes of
+/// components (an SoA field), or either, which the run knows.
+enum class RunKind { aos, soa, either };
+
+template <Ring R, RunKind kind>
 struct Run {
   static constexpr int size = ring_size(R);
   Offset first;
   Offset count;
-  Offset plane;
+  Offset step;   // to the next element
+  Offset plane;  // to the next component
 
   Offset at(Offset i, int c) const {
     if constexpr (size == 1) return first + i;
-    if constexpr (aos) return first + i * size + c;
-    return first + i + c * plane;
+    if constexpr (kind == RunKind::aos) return first + i * size + c;
+    if constexpr (kind == RunKind::soa) return first + i + c * plane;
+    return first + i * step + c * plane;
   }
 };
 
+/// Real elements lie the same in all fields, and long double is not worth two copies of each loop:
+/// there `body` sees one type of run.
 template <Ring R, class S, class Body>
 void for_each_run(const FieldView<S>& field, Index group, Body& body) {
   constexpr int size = ring_size(R);
+  constexpr bool one_kind = size == 1 || std::is_same_v<std::remove_const_t<S>, long double>;
+  constexpr RunKind aos = one_kind ? RunKind::either : RunKind::aos;
+  constexpr RunKind soa = one_kind ? RunKind::either : RunKind::soa;
   const Offset row = Offset(group) * rows_of_group;
   const Offset rows = std::min<Offset>(rows_of_group, field.size - row);
   if (field.is_aos()) {
-    body(Run<R, true>{row * field.components, rows * (field.components / size), 1});
+    body(Run<R, aos>{row * field.components, rows * (field.components / size), size, 1});
   } else {
     for (int element = 0; element < field.components / size; ++element) {
-      body(Run<R, false>{Offset(element) * size * field.size + row, rows, field.size});
+      body(Run<R, soa>{Offset(element) * size * field.size + row, rows, 1, field.size});
     }
   }
 }
