@@ -88,7 +88,7 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
   }
   cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
   solver_ = std::make_unique<ConjugateGradient<double>>(
-      matrix_, Jacobi<Number>(matrix_),
+      matrix_, Jacobi<Number>(matrix_, Refresh::each_call),
       SolverOptions{.tolerance = options.solver.tolerance,
                     .max_iterations = options.solver.max_iterations});
   place_traces(model, traces);
@@ -176,13 +176,14 @@ void HeartSystem::queue_traces() {
 
 void HeartSystem::queue_end_of_step() {
   const Stream& stream = device_.stream();
-  run(EndPass{matrix_.rows(), clock_.data(), record_there_.data(), step_,
+  const DeviceReport* const report = device_.on_gpu() ? report_.data() : nullptr;
+  run(EndPass{matrix_.rows(), clock_.data(), record_there_.data(), report, step_,
               options_.activation_threshold, potential_.scalars().data(),
               before_step_.scalars().data(), activation_.scalars().data(),
               is_strang() ? ChangePass{} : change()},
       stream);
   queue_traces();
-  run(ClockPass{1, clock_.data(), step_}, stream);
+  run(ClockPass{1, clock_.data(), step_, report, record_there_.data()}, stream);
 }
 
 void HeartSystem::take_step() {
@@ -212,7 +213,6 @@ void HeartSystem::solve() {
   const FieldView<const double> b = std::as_const(right_hand_side_).view();
   if (device_.on_gpu()) {
     solver_->enqueue(b, potential_.view(), report_.data());
-    run(RecordPass{1, clock_.data(), report_.data(), record_there_.data()}, device_.stream());
     return;
   }
   const Report report = solver_->solve(b, potential_.view());

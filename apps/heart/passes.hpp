@@ -54,7 +54,8 @@ struct EndPass {
   Index count;
   const Clock* clock;
   const SolveRecord* record;
-  double step;  // ms
+  const DeviceReport* report;  // of this step's solve, which is not in the record yet; may be null
+  double step;                 // ms
   double threshold;
   const double* potential;
   double* before;
@@ -63,10 +64,11 @@ struct EndPass {
 
   HEDDLE_INLINE void operator()(Offset i) const {
     if (noting.change != nullptr) noting(i);
-    if (record->failed_step >= 0) {
-      if (record->failed_step == clock->steps) before[i] = potential[i];
-      return;
-    }
+    const bool has_failed = record->failed_step >= 0;
+    const bool fails = has_failed ? record->failed_step == clock->steps
+                                  : report != nullptr && !is_solved(report->status);
+    if (fails) before[i] = potential[i];
+    if (has_failed || fails) return;
     const double from = before[i], to = potential[i];
     if (activation[i] != activation[i] && from < threshold && to >= threshold) {
       activation[i] = clock->now + step * ((threshold - from) / (to - from));
@@ -134,28 +136,21 @@ struct ElectrodePass {
   }
 };
 
-/// On to the next step.
+/// On to the next step, once the solve of this one is in the record.
 struct ClockPass {
   Index count;  // 1
   Clock* clock;
   double step;
-
-  HEDDLE_INLINE void operator()(Offset) const {
-    const long long steps = clock->steps + 1;
-    *clock = {static_cast<double>(steps) * step, static_cast<double>(steps) * step + step / 2,
-              steps};
-  }
-};
-
-/// Adds the solve of the step to the record.
-struct RecordPass {
-  Index count;  // 1
-  const Clock* clock;
-  const DeviceReport* report;
+  const DeviceReport* report;  // null: it is
   SolveRecord* record;
 
   HEDDLE_INLINE void operator()(Offset) const {
-    record->add(clock->steps, report->status, report->iterations, report->residual);
+    if (report != nullptr) {
+      record->add(clock->steps, report->status, report->iterations, report->residual);
+    }
+    const long long steps = clock->steps + 1;
+    *clock = {static_cast<double>(steps) * step, static_cast<double>(steps) * step + step / 2,
+              steps};
   }
 };
 

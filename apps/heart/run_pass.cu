@@ -11,6 +11,5 @@ void run(const ProbePass& pass, const Stream& stream) { for_each_on(stream, pass
 void run(const SumPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ElectrodePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ClockPass& pass, const Stream& stream) { for_each_on(stream, pass); }
-void run(const RecordPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 
 }  // namespace heddle::heart

@@ -14,6 +14,5 @@ void run(const ProbePass& pass, const Stream& stream);
 void run(const SumPass& pass, const Stream& stream);
 void run(const ElectrodePass& pass, const Stream& stream);
 void run(const ClockPass& pass, const Stream& stream);
-void run(const RecordPass& pass, const Stream& stream);
 
 }  // namespace heddle::heart

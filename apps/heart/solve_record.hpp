@@ -6,6 +6,10 @@
 
 namespace heddle::heart {
 
+HEDDLE_INLINE bool is_solved(Status status) {
+  return status == Status::converged || status == Status::accuracy_limit;
+}
+
 struct SolveRecord {
   long long solves = 0;
   long long iterations = 0;
@@ -18,9 +22,8 @@ struct SolveRecord {
     if (failed_step >= 0) return;
     ++solves;
     iterations += its;
-    const bool at_limit = status == Status::accuracy_limit;
-    if (at_limit) ++at_accuracy_limit;
-    if (!at_limit && status != Status::converged) {
+    if (status == Status::accuracy_limit) ++at_accuracy_limit;
+    if (!is_solved(status)) {
       failed_step = step;
       failed_status = status;
     } else if (worst_residual == worst_residual && !(residual <= worst_residual)) {

@@ -149,4 +149,34 @@ struct Copy {
   }
 };
 
+/// y = x, and |x|^2.
+template <class S>
+struct CopyWithNorm {
+  static constexpr int sums = 1;
+  const S* x;
+  S* y;
+
+  template <class Chunk, class T>
+  HEDDLE_INLINE void operator()(const Chunk& chunk, T* sum) const {
+    const auto values = chunk.load(x);
+    chunk.store(y, values);
+    for (int e = 0; e < Chunk::elements; ++e) {
+      if (e < chunk.count) add_inner_product(values.at[e], values.at[e], sum);
+    }
+  }
+};
+
+template <class S>
+struct CopyIf {
+  static constexpr int sums = 0;
+  const int* flag;
+  const S* x;
+  S* y;
+
+  template <class Chunk, class T>
+  HEDDLE_INLINE void operator()(const Chunk& chunk, T*) const {
+    if (*flag != 0) chunk.store(y, chunk.load(x));
+  }
+};
+
 }  // namespace heddle::cuda

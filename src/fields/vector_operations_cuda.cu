@@ -188,6 +188,8 @@ void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const 
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, Fill<S>)                                                   \
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, Randomize<S>)                                              \
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, Scale<S>)                                                  \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, CopyIf<S>)                                                 \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, CopyWithNorm<S>)                                           \
   template void copy<S>(const FieldView<const S>&, const FieldView<S>&, const Stream&);            \
   template void permute<S>(const FieldView<const S>&, const Index*, const FieldView<S>&,           \
                            const Index*, S, const Stream&);                                        \

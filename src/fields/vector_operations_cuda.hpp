@@ -58,6 +58,20 @@ void scale(const Operand<S>& alpha, const FieldView<S>& y, const Stream& stream)
 template <class S>
 void copy(const FieldView<const S>& x, const FieldView<S>& y, const Stream& stream);
 
+/// y = x where `*flag`, in the device's memory, is not 0 by then. Fields lie alike.
+template <class S>
+void copy_if(const int* flag, const FieldView<const S>& x, const FieldView<S>& y,
+             const Stream& stream) {
+  run<Ring::real>(CopyIf<S>{flag, x.data, y.data}, y, stream);
+}
+
+/// y = x and results = |x|^2. Fields lie alike.
+template <class S>
+void copy_with_norm(const FieldView<const S>& x, const FieldView<S>& y, const DeviceSums& to,
+                    const Stream& stream) {
+  run<Ring::real>(CopyWithNorm<S>{x.data, y.data}, y, stream, to);
+}
+
 /// y = scale x between any strides: row i of y is the row source(i) of x, where source(i) is
 /// position[user_row[i]]; null stands for the identity.
 template <class S>

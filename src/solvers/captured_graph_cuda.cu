@@ -81,17 +81,16 @@ Position position_of(const Stream& capturing) {
   return position;
 }
 
-/// A conditional node behind what the stream has so far. `set` queues the kernel that decides,
+/// A conditional node behind what the stream has so far. `first` queues the kernel that decides,
 /// which has to run before the node: at its second launch a graph within another has the last
-/// value.
+/// value. `next`, behind the body, may be empty.
 void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType type,
-                         const std::function<void(const Stream&, cudaGraphConditionalHandle)>& set,
-                         const Capture& body) {
+                         const SetCondition& first, const SetCondition& next, const Capture& body) {
   const OnGpu here(capturing);
   cudaGraphConditionalHandle handle{};
   check(cudaGraphConditionalHandleCreate(&handle, position_of(capturing).graph),
         "cudaGraphConditionalHandleCreate");
-  set(capturing, handle);
+  first(capturing, handle);
   check(cudaGetLastError(), "the condition of a graph's node");
 
   cudaGraphNodeParams parameters{};
@@ -109,29 +108,34 @@ void capture_conditional(const Stream& capturing, cudaGraphConditionalNodeType t
 
   capture_into(parameters.conditional.phGraph_out[0], capturing, [&](const Stream& in_body) {
     body(in_body);
-    if (type == cudaGraphCondTypeWhile) set(in_body, handle);
+    if (next) next(in_body, handle);
     check(cudaGetLastError(), "the condition of a graph's node");
   });
 }
 
 }  // namespace
 
+void capture_while(const Stream& capturing, const SetCondition& first, const SetCondition& next,
+                   const Capture& body) {
+  capture_conditional(capturing, cudaGraphCondTypeWhile, first, next, body);
+}
+
 void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, const Capture& body) {
-  capture_conditional(
-      capturing, cudaGraphCondTypeWhile,
-      [stops](const Stream& stream, cudaGraphConditionalHandle handle) {
-        continue_while_any_is_zero<<<1, 1, 0, stream.queue>>>(handle, stops);
-      },
-      body);
+  const SetCondition set = [stops](const Stream& stream, cudaGraphConditionalHandle handle) {
+    continue_while_any_is_zero<<<1, 1, 0, stream.queue>>>(handle, stops);
+  };
+  capture_while(capturing, set, set, body);
+}
+
+void capture_if(const Stream& capturing, const SetCondition& set, const Capture& body) {
+  capture_conditional(capturing, cudaGraphCondTypeIf, set, nullptr, body);
 }
 
 void capture_if(const Stream& capturing, const int* flag, const Capture& body) {
-  capture_conditional(
-      capturing, cudaGraphCondTypeIf,
-      [flag](const Stream& stream, cudaGraphConditionalHandle handle) {
-        enter_unless_zero<<<1, 1, 0, stream.queue>>>(handle, flag);
-      },
-      body);
+  const SetCondition set = [flag](const Stream& stream, cudaGraphConditionalHandle handle) {
+    enter_unless_zero<<<1, 1, 0, stream.queue>>>(handle, flag);
+  };
+  capture_if(capturing, set, body);
 }
 
 CapturedGraph::CapturedGraph(const Device& device, const Capture& capture) {

@@ -23,6 +23,17 @@ void capture_while_any_is_zero(const Stream& capturing, const Flags& stops, cons
 /// The same once, if `*flag` is not 0 by then.
 void capture_if(const Stream& capturing, const int* flag, const Capture& body);
 
+/// Queues a kernel that sets a condition, by `cudaGraphSetConditional`, besides other work.
+using SetCondition = std::function<void(const Stream&, cudaGraphConditionalHandle)>;
+
+/// What `body` queues, once if `set` says so.
+void capture_if(const Stream& capturing, const SetCondition& set, const Capture& body);
+
+/// The same as long as the last of `first` and `next` says so: `first` is queued in front, and
+/// `next` behind each body.
+void capture_while(const Stream& capturing, const SetCondition& first, const SetCondition& next,
+                   const Capture& body);
+
 /// A graph that can be launched again and again; one launch begins when the one before is done.
 class CapturedGraph {
  public:

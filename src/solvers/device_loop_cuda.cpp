@@ -86,9 +86,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const detail::RunOf<S> system{0, x, r, nullptr};
     capture_while_it_runs(kernels_on({&system, 1}), state, 1, capturing);
   }
+  bool can_be_skipped() const override { return !has_foreign_work() && room().most == 0; }
 
  private:
   std::size_t most_systems() const { return parts_.systems.size(); }
+  bool has_foreign_work() const {
+    return !product_->ends_with_loop() || parts_.preconditioner.queue != nullptr;
+  }
   const detail::BasisRoom<S>& room() const { return parts_.systems.front().basis; }
 
   bool joins(const Facts& facts, int i) const {
@@ -133,12 +137,11 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   /// is as long as that, should leave little of its last body.
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
-    const bool ends = product_->ends_with_loop() && !parts_.preconditioner.queue;
     const auto* const steps = program_.iteration.step;
     const auto products = static_cast<int>(std::count_if(
         steps, steps + program_.iteration.steps,
         [](const methods::StepFacts& step) { return step.kind == StepKind::product; }));
-    const int most = std::max(2, (ends ? 20 : 4) / std::max(1, products) / 2 * 2);
+    const int most = std::max(2, (has_foreign_work() ? 4 : 20) / std::max(1, products) / 2 * 2);
     int best = most;
     // The last column of a basis is complete one iteration later.
     const int run = room().most > 0 ? room().most + 1 : 0;
@@ -149,12 +152,27 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     return best;
   }
 
+  /// Runs of a graph that are over by then, as those from good guesses are, pay for no body.
+  int iterations_before_body() const {
+    return parts_.form == LoopForm::graph && room().most == 0 ? 2 : 0;
+  }
+  void queue_iterations(int count, const Stream& stream) {
+    for (int i = 0; i < count; ++i) {
+      queue(program_.iteration, false, stream);
+      for (std::size_t k = 0; k < queued_.count; ++k) {
+        for (const auto& [a, b] : program_.swaps) std::swap(field(a, k), field(b, k));
+      }
+      queued_.turn = 1 - queued_.turn;
+    }
+  }
+
   /// While `systems` are there.
   LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems) {
     return {[this, systems](device::LoopState* states, const Stream& stream) {
               begin(systems, states);
               queue(program_.start, true, stream);
               places_.carry();
+              queue_iterations(iterations_before_body(), stream);
             },
             [this, systems](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {
@@ -163,13 +181,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
                 queued_.side = program_.start.decisions() % 2;
                 places_.carry();
               }
-              for (int i = 0; i < iterations_of_body(); ++i) {
-                queue(program_.iteration, false, stream);
-                for (std::size_t k = 0; k < queued_.count; ++k) {
-                  for (const auto& [a, b] : program_.swaps) std::swap(field(a, k), field(b, k));
-                }
-                queued_.turn = 1 - queued_.turn;
-              }
+              queue_iterations(iterations_of_body(), stream);
             },
             [this, systems](device::LoopState* states, const Stream& stream) {
               if (basis_) form_solution(systems, states, stream);
@@ -272,7 +284,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     StepPlace& place = places_.at(start, i);
     const bool decides = facts.decides_before(i);
     device::StepArguments arguments = arguments_of(place, start);
-    if (decides) add_sources(facts, start, i - 1, arguments, stream);
+    const Index rows = product_->shape().size;
+    const unsigned blocks = joins(facts, i) ? device::blocks_of_rows(rows) : walk_.blocks;
+    if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {
       device::JoinedArguments joined{arguments, {packets_.data(), round_.data()}};
@@ -283,8 +297,6 @@ class DeviceLoop final : public detail::MethodLoop<S> {
              {.blocks = together_.blocks, .threads = device::threads_of_step, .cooperative = true},
              stream, pointers);
     } else if (joins(facts, i)) {
-      const Index rows = product_->shape().size;
-      const unsigned blocks = device::blocks_of_rows(rows);
       queued_.template launch<device::PreconditionedStepArguments>(
           kernels_.at(name),
           {.blocks = blocks, .threads = device::threads_of_rows, .overlapped = overlaps()},
@@ -294,7 +306,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
           stream);
       leave(place, start, blocks);
     } else {
-      launch_steps(name, arguments, walk_.blocks, stream);
+      launch_steps(name, arguments, blocks, stream);
       leave(place, start, walk_.partials());
     }
     if (decides) queued_.side = 1 - queued_.side;
@@ -302,14 +314,14 @@ class DeviceLoop final : public detail::MethodLoop<S> {
 
   void queue_decision(const Facts& facts, bool start, const Stream& stream) {
     device::StepArguments arguments = arguments_of({}, start);
-    add_sources(facts, start, facts.steps - 1, arguments, stream);
+    add_sources(facts, start, facts.steps - 1, 1, arguments, stream);
     launch_steps("decide", arguments, 1, stream);
     queued_.side = 1 - queued_.side;
   }
 
-  /// The partial sums that the decision at step `decision` adds.
-  void add_sources(const Facts& facts, bool start, int decision, device::StepArguments& to,
-                   const Stream& stream) {
+  /// The partial sums that the decision at step `decision` adds, in each of so many blocks.
+  void add_sources(const Facts& facts, bool start, int decision, unsigned blocks,
+                   device::StepArguments& to, const Stream& stream) {
     const methods::Pending pending = methods::pending_of(facts, decision, !start);
     int count = 0;
     for (int k = 0; k < pending.count; ++k) {
@@ -323,7 +335,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       const int from = start ? 0 : is_carried ? 1 - queued_.turn : queued_.turn;
       const bool overlapped = is_overlapped_ && !queued_.is_first;
       const device::PartialSums sums = for_every_block(
-          place.numbers, place.left[from], place.total[from],
+          place.numbers, place.left[from], blocks, place.total[from],
           {static_cast<unsigned>(queued_.count), places_.stride()}, overlapped, stream);
       if (sums.partials != place.left[from].partials) queued_.is_first = false;
       to.before[count++] = sums;

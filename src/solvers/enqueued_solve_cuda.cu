@@ -10,68 +10,11 @@
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
-#include "heddle/kernels/loop.cuh"
-#include "solve_decisions.hpp"
+#include "solve_kernels_cuda.cuh"
 
 namespace heddle::cuda {
 
 namespace {
-
-namespace decisions = heddle::detail::decisions;
-using SolveGoal = heddle::detail::SolveGoal<double>;
-using SolveState = heddle::detail::SolveState<double>;
-
-// The decisions, by one thread each, between the kernels over fields.
-
-__global__ void begin_solve(SolveState* state, SolveGoal goal, Index rows) {
-  decisions::begin(*state, goal, rows, device::nanoseconds());
-}
-__global__ void look_at_right_hand_side(SolveState* state, SolveGoal goal) {
-  decisions::look_at_right_hand_side(*state, goal);
-}
-__global__ void choose_scale(SolveState* state, SolveGoal goal) {
-  decisions::choose_scale(*state, goal);
-}
-__global__ void look_at_scaled_right_hand_side(SolveState* state) {
-  decisions::look_at_scaled_right_hand_side(*state);
-}
-__global__ void judge_guess(SolveState* state, SolveGoal goal, Index rows, double* history,
-                            const device::LoopWatch* watch) {
-  decisions::judge_guess(*state, goal, rows, history, watch->cancel != 0);
-}
-__global__ void begin_run(const SolveState* state, SolveGoal goal, double* history,
-                          const double* given, device::LoopWatch* watch, device::LoopState* run) {
-  decisions::begin_run(*state, goal, history, watch, *run);
-  if (given != nullptr) run->give(given);
-}
-__global__ void take_run(SolveState* state, SolveGoal goal, const device::LoopState* run) {
-  decisions::take_run(*state, goal, run->end, run->iteration);
-}
-__global__ void judge_direction(SolveState* state, SolveGoal goal) {
-  decisions::judge_direction(*state, goal);
-}
-__global__ void choose_iterate(SolveState* state) { decisions::choose_iterate(*state); }
-__global__ void look_at_iterate(SolveState* state, SolveGoal goal) {
-  decisions::look_at_iterate(*state, goal);
-}
-__global__ void judge_iterate(SolveState* state, SolveGoal goal) {
-  decisions::judge_iterate(*state, goal);
-}
-__global__ void begin_on_matrix(SolveState* state, SolveGoal goal) {
-  decisions::begin_on_matrix(*state, goal);
-}
-__global__ void judge_unscaled(SolveState* state) { decisions::judge_unscaled(*state); }
-__global__ void report_solve(const SolveState* state, Index rows, device::LoopWatch* watch,
-                             DeviceReport* report) {
-  watch->cancel = 0;
-  decisions::report(*state, rows, *report);
-}
-
-template <class... Parameters, class... Arguments>
-void decide(void (*decision)(Parameters...), const Stream& stream, const Arguments&... arguments) {
-  decision<<<1, 1, 0, stream.queue>>>(arguments...);
-  check(cudaGetLastError(), "the launch of a decision");
-}
 
 template <class S, class U>
 bool lie_alike(const FieldView<S>& a, const FieldView<U>& b) {
@@ -168,6 +111,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
 
   DeviceSums sums_to(double* result) { return {partials_.data(), counters_.data(), result}; }
 
+  bool lies_as(const FieldView<const S>& a, const FieldView<S>& b) const {
+    const bool alike = a.basis == b.basis || (is_natural(a.basis) && is_natural(b.basis));
+    return alike && a.entry_stride == b.entry_stride && a.component_stride == b.component_stride;
+  }
+
   /// From one place of the GPU to another, in any order and layout.
   void queue_permutation(const FieldView<const S>& from, const FieldView<S>& to,
                          const Stream& stream) const {
@@ -189,35 +137,77 @@ class GraphSolve final : public EnqueuedSolve<S> {
     cuda::dot<Ring::real, S>(field, field, sums_to(result), stream);
   }
 
+  /// A first run without nodes that cost as much as kernels, and one node for whatever follows.
   void capture(const SolveTarget<S>& target, const Stream& stream) {
     const OnGpu here(stream);
-    SolveState* const state = state_.data();
-    const Index rows = parts_.r.size;
     const FieldView<S>& x = target.own_x;
     const bool in_place = lie_alike(x, target.x);
+    const SolveArguments a = arguments_of(target);
+    const bool refreshed = parts_.refreshed != nullptr;
 
-    decide(begin_solve, stream, state, goal_, rows);
-    if (parts_.refreshed != nullptr) {
-      parts_.refreshed->queue_refresh(&state->first_singular, stream);
+    if (refreshed) {
+      decide(forget_singular_rows, stream, a.state, a.rows);
+      parts_.refreshed->queue_refresh(&a.state->first_singular, stream);
     }
-    queue_permutation(target.b, parts_.b, stream);
-    if (parts_.projection != nullptr) parts_.projection->queue(parts_.b, stream);
+    queue_right_hand_side(target.b, stream);
     if (!in_place) queue_permutation(target.x, x, stream);
-    queue_squared_norm(parts_.b, &state->squared_b, stream);
-    decide(look_at_right_hand_side, stream, state, goal_);
-    capture_if(stream, &state->out_of_range, [&](const Stream& body) { capture_scaling(x, body); });
     queue_true_residual(x, stream);
-    decide(judge_guess, stream, state, goal_, rows, history_.data(), parts_.watch.get());
-    if (rows > 0) {
-      capture_rounds(parts_.runs, x, stream);
+    const SetCondition begin = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
+      decide(begin_solve, deciding, a, refreshed, is_not_over);
+    };
+    const SetCondition judge = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
+      decide(judge_first_round, deciding, a, is_not_over);
+    };
+    const bool begins_with_run = a.rows > 0 && parts_.runs.can_be_skipped;
+    if (begins_with_run) {
+      begin(stream, 0);
+      queue_run(parts_.runs, x, stream);
+    }
+    capture_if(stream, begins_with_run ? judge : begin,
+               [&](const Stream& body) { capture_rest(a, x, body); });
+    if (!in_place) queue_permutation(x, target.x, stream);
+  }
+
+  SolveArguments arguments_of(const SolveTarget<S>& target) {
+    return {state_.data(),      goal_,       parts_.r.size, history_.data(), parts_.given,
+            parts_.watch.get(), run_.data(), target.report};
+  }
+
+  /// b in the operator's basis, without its part in a null space, and |b|^2.
+  void queue_right_hand_side(const FieldView<const S>& b, const Stream& stream) {
+    double* const squared = &state_.data()->squared_b;
+    if (lies_as(b, parts_.b) && parts_.projection == nullptr) {
+      return cuda::copy_with_norm<S>(b, parts_.b, sums_to(squared), stream);
+    }
+    queue_permutation(b, parts_.b, stream);
+    if (parts_.projection != nullptr) parts_.projection->queue(parts_.b, stream);
+    queue_squared_norm(parts_.b, squared, stream);
+  }
+
+  /// A run from the guess or the last iterate, which it may be worse than, and its true residual.
+  void queue_run(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
+    cuda::copy_if<S>(&state_.data()->keep_iterate, x, parts_.kept, stream);
+    runs.capture(x, run_.data(), stream);
+    queue_true_residual(x, stream);
+  }
+
+  void capture_rest(const SolveArguments& a, const FieldView<S>& x, const Stream& stream) {
+    capture_if(stream, &a.state->out_of_range, [&](const Stream& body) {
+      capture_scaling(x, body);
+      queue_true_residual(x, body);
+      decide(judge_guess, body, a);
+    });
+    if (a.rows > 0) {
+      capture_if(stream, &a.state->in_question,
+                 [&](const Stream& body) { capture_questions(*parts_.runs.product, x, body); });
+      capture_rounds(a, parts_.runs, x, stream);
       if (parts_.runs_on_matrix) {
-        decide(begin_on_matrix, stream, state, goal_);
-        capture_rounds(*parts_.runs_on_matrix, x, stream);
+        decide(begin_on_matrix, stream, a.state, goal_);
+        capture_rounds(a, *parts_.runs_on_matrix, x, stream);
       }
     }
-    capture_if(stream, &state->scaled, [&](const Stream& body) { capture_unscaling(x, body); });
-    if (!in_place) queue_permutation(x, target.x, stream);
-    decide(report_solve, stream, state, rows, parts_.watch.get(), target.report);
+    capture_if(stream, &a.state->scaled, [&](const Stream& body) { capture_unscaling(x, body); });
+    decide(report_solve, stream, a);
   }
 
   void capture_scaling(const FieldView<S>& x, const Stream& stream) {
@@ -262,25 +252,30 @@ class GraphSolve final : public EnqueuedSolve<S> {
   }
 
   /// Runs until the solve has ended.
-  void capture_rounds(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
-    capture_while_any_is_zero(stream, {&state_.data()->end},
-                              [&](const Stream& body) { capture_round(runs, x, body); });
+  void capture_rounds(const SolveArguments& a, const SolveRuns<S>& runs, const FieldView<S>& x,
+                      const Stream& stream) {
+    const SetCondition begin = [&](const Stream& deciding, cudaGraphConditionalHandle goes_on) {
+      decide(begin_round, deciding, a, goes_on);
+    };
+    const SetCondition judge = [&](const Stream& deciding, cudaGraphConditionalHandle in_question) {
+      decide(judge_round, deciding, a, in_question);
+    };
+    capture_while(stream, begin, begin, [&](const Stream& body) {
+      queue_run(runs, x, body);
+      capture_if(body, judge,
+                 [&](const Stream& of_run) { capture_questions(*runs.product, x, of_run); });
+    });
   }
 
-  /// A run, and what its x is worth.
-  void capture_round(const SolveRuns<S>& runs, const FieldView<S>& x, const Stream& stream) {
+  /// Of a run that one look at its true residual does not judge.
+  void capture_questions(QueuedProduct<S>& product, const FieldView<S>& x, const Stream& stream) {
     SolveState* const state = state_.data();
-    device::LoopState* const run = run_.data();
-    capture_if(stream, &state->keep_iterate,
-               [&](const Stream& body) { cuda::copy<S>(x, parts_.kept, body); });
-    decide(begin_run, stream, state, goal_, history_.data(), parts_.given, parts_.watch.get(), run);
-    runs.capture(x, run, stream);
-    decide(take_run, stream, state, goal_, run);
     if (parts_.needs_positive_matrix) {
-      capture_if(stream, &state->not_positive,
-                 [&](const Stream& body) { capture_look_at_direction(*runs.product, body); });
+      capture_if(stream, &state->not_positive, [&](const Stream& body) {
+        capture_look_at_direction(product, body);
+        queue_true_residual(x, body);
+      });
     }
-    queue_true_residual(x, stream);
     decide(choose_iterate, stream, state);
     capture_if(stream, &state->take_kept, [&](const Stream& body) {
       cuda::copy<S>(parts_.kept, x, body);
@@ -305,7 +300,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_true_residual(x, stream);
   }
 
-  /// Along M^-1 r, where the next run would begin. r is free: the true residual follows.
+  /// Along M^-1 r, where the next run would begin. r is free.
   void capture_look_at_direction(QueuedProduct<S>& product, const Stream& stream) {
     SolveState* const state = state_.data();
     const FieldView<S>&p = parts_.scratch, &q = parts_.r;

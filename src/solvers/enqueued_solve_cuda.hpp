@@ -21,6 +21,7 @@ struct SolveRuns {
   std::shared_ptr<QueuedProduct<S>> product;  // what they multiply by
   /// One run from the residual r of x, see `MethodLoop::capture_run`.
   std::function<void(const FieldView<S>& x, device::LoopState*, const Stream&)> capture;
+  bool can_be_skipped = false;  // see `MethodLoop::can_be_skipped`
 };
 
 /// What a solver brings along. Fields are of the operator's basis and layout.

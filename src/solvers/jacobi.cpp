@@ -9,7 +9,8 @@
 namespace heddle::detail {
 
 template <class S>
-SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix) : matrix_(matrix) {
+SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
+    : matrix_(matrix), refresh_(refresh) {
   const EntryTable<S>& entry = matrix.entry();
   if (entry.invert_diagonal == nullptr) {
     throw Error(ErrorKind::unsupported,

@@ -88,7 +88,8 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
                                                          const Stream& capturing) {
           loop.capture_run(from, r, state, capturing);
         };
-        return cuda::SolveRuns<S>{cuda::make_queued_product(matrix), capture};
+        return cuda::SolveRuns<S>{cuda::make_queued_product(matrix), capture,
+                                  loop.can_be_skipped()};
       };
       parts.runs = runs_over(matrix_.iterated());
       if (iterated_ != &matrix_) parts.runs_on_matrix = runs_over(matrix_);

@@ -25,10 +25,13 @@ __global__ void __launch_bounds__(threads)
 
 bool can_overlap_sums(const Stream& stream) { return can_overlap(add_all<1>, stream); }
 
-device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
-                                    const SystemsOfSums& systems, bool overlapped,
+device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, unsigned blocks,
+                                    double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream) {
-  if (static_cast<unsigned>(numbers) * sums.count <= device::most_for_every_block) return sums;
+  // All blocks together then take as long to read them as a kernel between takes, some 4 us.
+  constexpr Offset most_reads = 1 << 21;
+  const Offset count = Offset(numbers) * sums.count;
+  if (count <= device::most_for_every_block && count * blocks <= most_reads) return sums;
   using Kernel = void (*)(device::PartialSums, double*, Offset);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
                                 add_all<5>, add_all<6>, add_all<7>, add_all<8>};

@@ -12,11 +12,11 @@ struct SystemsOfSums {
   Offset stride = 0;
 };
 
-/// `sums`, of up to 8 numbers each, as every block of the next kernel can add them for itself:
-/// where they are too many for that, a kernel of one block a system adds them into `room` first,
-/// `overlapped` as in `Product::Call`. Both are those of the first system.
-device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, double* room,
-                                    const SystemsOfSums& systems, bool overlapped,
+/// `sums`, of up to 8 numbers each, as every one of the next kernel's `blocks` can add them for
+/// itself: where they are too many for that, a kernel of one block a system adds them into `room`
+/// first, `overlapped` as in `Product::Call`. Both are those of the first system.
+device::PartialSums for_every_block(int numbers, const device::PartialSums& sums, unsigned blocks,
+                                    double* room, const SystemsOfSums& systems, bool overlapped,
                                     const Stream& stream);
 
 /// Whether that kernel waits for the one before it, see kernels/loop.cuh.

@@ -100,6 +100,7 @@ class PersistentLoop final : public detail::MethodLoop<S> {
     shape.cooperative = true;
     launch(kernel_, shape, stream, pointers);
   }
+  bool can_be_skipped() const override { return true; }
 
  private:
   const Product& product_;

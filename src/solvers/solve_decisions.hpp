@@ -56,6 +56,7 @@ struct SolveState {
   int keep_iterate;  // x is the best one so far
   int take_kept;     // x is worse than that
   int in_doubt;      // x has not converged: what does rounding leave to gain?
+  int in_question;   // one look at the true residual did not judge the run
   int end;           // of the solve
   int has_history;   // of this solve, the guess at least
 

@@ -56,6 +56,8 @@ class MethodLoop {
   /// `run`.
   virtual void capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
                            const Stream&) {}
+  /// Whether what that queues does next to nothing where `*state` says `skip`.
+  virtual bool can_be_skipped() const { return false; }
 };
 
 }  // namespace heddle::detail

@@ -9,6 +9,14 @@
 #include "heddle/export.hpp"
 #include "heddle/preconditioner.hpp"
 
+namespace heddle {
+
+/// When an enqueued solve on a GPU renews its preconditioner: at each launch of its graph, or only
+/// when `enqueue` or `prepare_enqueue` is called, for a matrix that keeps its values in between.
+enum class Refresh { each_launch, each_call };
+
+}  // namespace heddle
+
 namespace heddle::detail {
 
 template <class S>
@@ -17,7 +25,7 @@ class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
   /// Keeps a handle of the operator. Throws `Error`: unsupported for an entry without an inverse,
   /// size_mismatch for a matrix that is not square, singular with the first row, counted from 0 in
   /// the user's order, whose diagonal entry is missing or has no inverse.
-  explicit SlicedJacobi(const SlicedOperator<S>& matrix);
+  explicit SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh = Refresh::each_launch);
 
   std::optional<FieldShape> shape() const override;
   void refresh() override {
@@ -25,7 +33,9 @@ class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
   }
   long long bytes_of_application() const override { return matrix_.rows() * bytes_of_inverse(); }
   bool is_capturable() const override { return on_gpu_ != nullptr; }
-  bool refreshes_in_graph() const override { return on_gpu_ != nullptr; }
+  bool refreshes_in_graph() const override {
+    return on_gpu_ != nullptr && refresh_ == Refresh::each_launch;
+  }
   void queue_refresh(Index* singular_row, const Stream& stream) override;
   const cuda::RowPreconditioner* rows_on_gpu() const override { return on_gpu_.get(); }
 
@@ -47,6 +57,7 @@ class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
   void invert();
 
   SlicedOperator<S> matrix_;
+  Refresh refresh_;
   Array<char> inverses_;                    // row by row; on the CPU
   std::shared_ptr<cuda::Diagonal> on_gpu_;  // shared, as its destructor is built with CUDA only
   long long generation_ = -1;

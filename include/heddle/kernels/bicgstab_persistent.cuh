@@ -178,6 +178,7 @@ __device__ __forceinline__ void bicgstab(const PersistentArgumentsOf<Plan>& a) {
   __shared__ BiCGStabCoefficients<R> coefficients;
   __shared__ LoopLimits limits;
 
+  if (is_over(*a.state)) return;
   BlockPart<Plan> part = part_of_block<Plan>(a);
   const int scalars = part.scalars;
   M* const x = reinterpret_cast<M*>(shared);

@@ -45,6 +45,7 @@ __device__ __forceinline__ void conjugate_gradient(const PersistentArgumentsOf<P
   constexpr int K = V::components;
   constexpr int Block = Plan::persistent_block;
   extern __shared__ __align__(128) unsigned char shared[];
+  if (is_over(*a.state)) return;
 
   BlockPart<Plan> part = part_of_block<Plan>(a);
   const int scalars = part.scalars;

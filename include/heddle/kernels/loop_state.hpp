@@ -60,6 +60,13 @@ struct LoopState {
   HEDDLE_HD void give(const double* numbers) {
     for (int k = 0; k < most_given; ++k) reinterpret_cast<double*>(side[0])[k] = numbers[k];
   }
+  /// Of a run whose kernels are launched, and have nothing to do: wherever a side has its end.
+  HEDDLE_HD void skip() {
+    end = loop_limit;
+    for (auto& words : side) {
+      for (int k = 0; k < bytes_of_side / 8; ++k) reinterpret_cast<long long*>(words)[k] = end;
+    }
+  }
 };
 
 }  // namespace heddle::device
