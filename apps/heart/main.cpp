@@ -1,8 +1,6 @@
 // The program `heddle-heart`: monodomain electrophysiology on tetrahedra.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "../command/json_report.hpp"
 #include "../command/message.hpp"
 #include "../command/run_program.hpp"
 #include "run_report.hpp"
@@ -13,7 +11,6 @@ int main(int argc, char** argv) {
       "Electric waves in heart muscle: potentials and activation of the monodomain equation on "
       "tetrahedra, on a CPU or a GPU.");
   heart::RunOptions options;
-  bool json = false;
   int status = 0;
   app.add_option("mesh", options.mesh,
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele), in mm; "
@@ -46,24 +43,16 @@ int main(int argc, char** argv) {
       ->type_name("MS");
   app.add_option("--resume", options.resume, "a state to go on from, written by --restart")
       ->type_name("FILE");
-  options.device.add_to(app);
-  app.add_option("--plan", options.plan,
-                 "layout and schedule of the matrix, as for `heddle solve`; chosen without it")
-      ->type_name("TEXT");
-  options.profile.add_to(app, options.quiet);
-  app.add_flag("--json", json, "the report as one JSON object");
-  app.add_flag("-q,--quiet", options.quiet, "no progress, and no report but --json");
+  options.add_plan_to(app, "the matrix");
+  options.add_report_to(app);
   app.footer(
       "Example: heddle-heart --case data/heart/slab.json --activation slab.vtu\n"
       "Exit status: 0 done, 1 the run failed at some time, 2 bad input, 3 resources, 130 "
       "interrupted.");
   app.callback([&] {
     const heart::Outcome outcome = heart::run_case(options);
-    if (json) {
-      std::cout << cli::text_of(heart::to_json(options, outcome));
-    } else if (!options.quiet) {
-      heart::print(options, outcome);
-    }
+    options.report([&] { return heart::to_json(options, outcome); },
+                   [&] { heart::print(options, outcome); });
     if (outcome.failure) cli::say(heart::failure_text(*outcome.failure));
     status = outcome.failure ? 1 : outcome.is_interrupted ? cli::interrupted : 0;
   });
