@@ -96,6 +96,7 @@ class Run {
     });
     outcome_.entries = pattern_.entries();
     outcome_.memory = system_->matrix().memory();
+    outcome_.lists = system_->lists_memory();
     if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
     // What it took to fill the matrix once is of the setup.
     system_->times = PhaseTimes{};

@@ -59,11 +59,6 @@ void check_case_fits(const RunOptions& options, const Case& given) {
     throw Error(ErrorKind::usage, given.path + " has a slab as mesh already; leave out " +
                                       simulation::printable(options.mesh));
   }
-  if (given.time.scheme == Scheme::newton && (options.restart || options.resume)) {
-    throw Error(ErrorKind::usage,
-                "the scheme newton keeps no states; leave out --restart, "
-                "--restart-every and --resume");
-  }
   if (options.traces && given.points.empty() && given.electrodes.empty()) {
     throw Error(ErrorKind::usage,
                 "--traces: " + given.path + " has neither points nor electrodes to follow");
@@ -125,18 +120,17 @@ class Run {
             system_ =
                 std::make_unique<NewtonSystem>(model_, plan, device_, outcome_.given, traces_);
           } else {
-            auto made =
+            system_ =
                 std::make_unique<HeartSystem>(model_, pattern, plan, device_, settings, traces_);
-            splitting_ = made.get();
-            system_ = std::move(made);
           }
         });
     outcome_.entries = pattern.entries();
     outcome_.memory = system_->matrix().memory();
+    outcome_.lists = system_->lists_memory();
     outcome_.membranes = system_->description();
     outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
-      fingerprint_ = fingerprint_of(model_, *splitting_, outcome_.given);
+      fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);
     }
     if (options_.resume) resume();
   }
@@ -177,7 +171,7 @@ class Run {
                                         " ms, and the case ends at " +
                                         simulation::shortest(outcome_.given.time.end()) + " ms");
     }
-    splitting_->set_state(state);
+    system_->set_state(state);
     outcome_.first_step = kept_at_ = state.steps;
   }
 
@@ -193,7 +187,8 @@ class Run {
     const Case& given = outcome_.given;
     const long long steps = system_->steps();
     // Short enough that Ctrl-C and NaN are not found late.
-    long long count = device_.on_gpu() ? HeartSystem::most_steps : 16;
+    long long count =
+        device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::most_steps : 16;
     count = std::min(count, given.time.steps - steps);
     count = std::min(count, given.output_every - steps % given.output_every);
     if (const long long next = next_restart(); next > steps) count = std::min(count, next - steps);
@@ -233,7 +228,7 @@ class Run {
 
   void keep_state() {
     const cli::Stopwatch watch;
-    write_restart(*options_.restart, splitting_->state(), fingerprint_);
+    write_restart(*options_.restart, system_->state(), fingerprint_);
     kept_at_ = system_->steps();
     ++outcome_.states_kept;
     outcome_.times.output += watch.seconds();
@@ -282,7 +277,6 @@ class Run {
   Progress* progress_;
   Traces traces_;
   std::unique_ptr<TissueSystem> system_;
-  HeartSystem* splitting_ = nullptr;  // the same, where it is one
   std::optional<simulation::FrameWriter> writer_;
   std::optional<TraceFile> table_;
   std::uint64_t fingerprint_ = 0;

@@ -62,6 +62,7 @@ void RunSummary::add_matrix_to(ordered_json& json) const {
   json["plan"] = choice.text();
   json["plan_reason"] = choice.reason;
   json["memory"] = memory.total();
+  json["lists"] = lists;
 }
 
 void RunSummary::print_mesh(const std::string& name, const std::string& unit) const {
@@ -84,7 +85,9 @@ void RunSummary::print_matrix() const {
   std::printf("device     %s\n", device.c_str());
   std::printf("plan       %s\n", choice.text().c_str());
   std::printf("reason     %s\n", printable(choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(memory).c_str());
+  const std::string beside =
+      lists > 0 ? ", lists of the assembly " + cli::readable_bytes(static_cast<double>(lists)) : "";
+  std::printf("memory     %s%s\n", to_string(memory).c_str(), beside.c_str());
 }
 
 void print_file(const std::optional<std::string>& path, const std::string& more) {

@@ -22,6 +22,7 @@ struct RunSummary {
   Offset entries = 0;
   PlanChoice choice;
   MemoryUse memory;
+  long long lists = 0;  // bytes of the assembly's, where they stay
 
   void take_mesh(const mesh::SolidMesh& mesh);
 
