@@ -13,6 +13,13 @@
 
 namespace heddle::cli {
 
+/// An option that names a file.
+template <class Path>
+CLI::Option* add_file(CLI::App& app, const std::string& names, Path& path,
+                      const std::string& help) {
+  return app.add_option(names, path, help)->type_name("FILE");
+}
+
 struct RunOptions {
   DeviceOption device;
   std::string plan;

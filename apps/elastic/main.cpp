@@ -16,21 +16,18 @@ int main(int argc, char** argv) {
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele)")
       ->required()
       ->type_name("MESH");
-  app.add_option("--case", options.case_path,
-                 "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
-      ->required()
-      ->type_name("FILE");
+  cli::add_file(app, "--case", options.case_path,
+                "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
+      ->required();
   app.add_option("-o,--output", options.output,
                  "where to write displacements and stresses for ParaView: one state (.vtu) or a "
                  "series (.pvd); of modes their shapes (.vtu)")
       ->type_name("FILE");
-  app.add_option("--history", options.history,
-                 "where to write iterations and energies of each step as CSV")
-      ->type_name("FILE");
-  app.add_option("--picture", options.picture,
-                 "where to draw the deformed body, or the modes side by side, coloured by "
-                 "displacement (.png)")
-      ->type_name("FILE");
+  cli::add_file(app, "--history", options.history,
+                "where to write iterations and energies of each step as CSV");
+  cli::add_file(app, "--picture", options.picture,
+                "where to draw the deformed body, or the modes side by side, coloured by "
+                "displacement (.png)");
   app.add_option("--dump", options.dump,
                  "writes the system of the first step as PREFIX.npz and PREFIX-rhs.mtx, for "
                  "`heddle solve --entry block3`")

@@ -16,33 +16,26 @@ int main(int argc, char** argv) {
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele), in mm; "
                  "not where the case has a slab as mesh")
       ->type_name("MESH");
-  app.add_option("--case", options.case_path,
-                 "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
-                 "docs/heart.md")
-      ->required()
-      ->type_name("FILE");
-  app.add_option("-o,--output", options.output,
-                 "where to write the potential for ParaView, a series of states (.pvd)")
-      ->type_name("FILE");
-  app.add_option("--activation", options.activation,
-                 "where to write times of activation and velocities of the wave (.vtu)")
-      ->type_name("FILE");
-  app.add_option("--traces", options.traces,
-                 "where to write potentials of the case's points and electrodes in time (.csv)")
-      ->type_name("FILE");
-  app.add_option("--picture", options.picture,
-                 "where to draw the surface in colours of its activation (.png)")
-      ->type_name("FILE");
-  app.add_option("--restart", options.restart,
-                 "where to keep the state of the run at its end, at Ctrl-C, and as "
-                 "--restart-every says")
-      ->type_name("FILE");
+  cli::add_file(app, "--case", options.case_path,
+                "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
+                "docs/heart.md")
+      ->required();
+  cli::add_file(app, "-o,--output", options.output,
+                "where to write the potential for ParaView, a series of states (.pvd)");
+  cli::add_file(app, "--activation", options.activation,
+                "where to write times of activation and velocities of the wave (.vtu)");
+  cli::add_file(app, "--traces", options.traces,
+                "where to write potentials of the case's points and electrodes in time (.csv)");
+  cli::add_file(app, "--picture", options.picture,
+                "where to draw the surface in colours of its activation (.png)");
+  cli::add_file(app, "--restart", options.restart,
+                "where to keep the state of the run at its end, at Ctrl-C, and as "
+                "--restart-every says");
   app.add_option("--restart-every", options.restart_every,
                  "ms from one state that --restart keeps to the next, which replaces it")
       ->check(CLI::PositiveNumber)
       ->type_name("MS");
-  app.add_option("--resume", options.resume, "a state to go on from, written by --restart")
-      ->type_name("FILE");
+  cli::add_file(app, "--resume", options.resume, "a state to go on from, written by --restart");
   options.add_plan_to(app, "the matrix");
   options.add_report_to(app);
   app.footer(

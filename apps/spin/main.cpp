@@ -240,31 +240,26 @@ std::string list_of_functions() {
 }
 
 void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
-  app.add_option(
-         "mesh", options->mesh,
-         "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
-      ->required()
-      ->type_name("FILE");
-  app.add_option("--rho", options->rho,
-                 "how the mean curvature half-density is to change: a text of one number a "
-                 "triangle, or one a vertex")
-      ->type_name("FILE");
+  cli::add_file(
+      app, "mesh", options->mesh,
+      "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
+      ->required();
+  cli::add_file(app, "--rho", options->rho,
+                "how the mean curvature half-density is to change: a text of one number a "
+                "triangle, or one a vertex");
   app.add_option("--function", options->function,
                  "the same by name, in coordinates where the surface has radius 1 about 0, times "
                  "--scale over that radius: " +
                      list_of_functions())
       ->type_name("NAME");
-  app.add_option("--image", options->image,
-                 "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
-                 "--scale, white is --scale")
-      ->type_name("FILE");
+  cli::add_file(app, "--image", options->image,
+                "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
+                "--scale, white is --scale");
   app.add_option("--scale", options->scale, "of --function and --image; 5 without it")
       ->type_name("S");
-  app.add_option("-o,--output", options->output, "where to write the surface (.obj)")
-      ->type_name("FILE");
-  app.add_option("--picture", options->picture,
-                 "where to draw the surface before and after, coloured by rho (.png)")
-      ->type_name("FILE");
+  cli::add_file(app, "-o,--output", options->output, "where to write the surface (.obj)");
+  cli::add_file(app, "--picture", options->picture,
+                "where to draw the surface before and after, coloured by rho (.png)");
   app.add_option("--dump", options->dump,
                  "write the linear systems, as far as it comes, as `heddle solve` reads them: "
                  "PREFIX-dirac.npz with "
