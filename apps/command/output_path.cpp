@@ -17,6 +17,12 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+void check_ending(const std::string& option, const std::optional<std::string>& path,
+                  const std::string& ending, const std::string& what) {
+  if (!path || ends_with(*path, ending)) return;
+  throw Error(ErrorKind::usage, option + " " + *path + ": " + what + " " + ending);
+}
+
 void check_output(const std::string& option, const std::string& path) {
   namespace fs = std::filesystem;
   if (ends_with(path, ".npy")) {

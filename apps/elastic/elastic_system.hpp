@@ -48,6 +48,8 @@ class ElasticSystem {
   ElasticSystem& operator=(const ElasticSystem&) = delete;
 
   const Operator<Block>& matrix() const { return matrix_; }
+  /// Bytes of the assembly's lists.
+  long long lists_memory() const { return assembly_.memory(); }
   const Device& device() const { return device_; }
   bool is_corotational() const { return options_.corotational; }
   Index vertices() const { return matrix_.rows(); }

@@ -1,14 +1,22 @@
-// What a run did, step by step, as a table.
+// The course of a run, step by step, as a table.
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "heddle/tools/output_file.hpp"
 #include "run_case.hpp"
 
 namespace heddle::elastic {
 
-/// As CSV: step, time, iterations, residual, energies.
-void write_history(const std::string& path, const std::vector<StepRecord>& steps);
+/// As CSV: step, time, iterations, residual, energies. Its lines are in the file as they come,
+/// whole ones, whatever ends the run.
+class HistoryFile {
+ public:
+  explicit HistoryFile(const std::string& path);
+  void add(const StepRecord& step);
+
+ private:
+  OutputFile file_;
+};
 
 }  // namespace heddle::elastic

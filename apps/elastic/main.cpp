@@ -1,9 +1,7 @@
 // The program `heddle-elastic`: linear and corotational elasticity on tetrahedra.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 
-#include "../command/json_report.hpp"
 #include "../command/run_program.hpp"
 #include "run_report.hpp"
 
@@ -13,49 +11,37 @@ int main(int argc, char** argv) {
       "Elastic solids in tetrahedra: displacements and stresses under loads, motion, and modes, on "
       "a CPU or a GPU.");
   elastic::RunOptions options;
-  bool json = false;
   int status = 0;
   app.add_option("mesh", options.mesh,
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele)")
       ->required()
       ->type_name("MESH");
-  app.add_option("--case", options.case_path,
-                 "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
-      ->required()
-      ->type_name("FILE");
+  cli::add_file(app, "--case", options.case_path,
+                "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
+      ->required();
   app.add_option("-o,--output", options.output,
                  "where to write displacements and stresses for ParaView: one state (.vtu) or a "
                  "series (.pvd); of modes their shapes (.vtu)")
       ->type_name("FILE");
-  app.add_option("--history", options.history,
-                 "where to write iterations and energies of each step as CSV")
-      ->type_name("FILE");
-  app.add_option("--picture", options.picture,
-                 "where to draw the deformed body, or the modes side by side, coloured by "
-                 "displacement (.png)")
-      ->type_name("FILE");
+  cli::add_file(app, "--history", options.history,
+                "where to write iterations and energies of each step as CSV");
+  cli::add_file(app, "--picture", options.picture,
+                "where to draw the deformed body, or the modes side by side, coloured by "
+                "displacement (.png)");
   app.add_option("--dump", options.dump,
                  "writes the system of the first step as PREFIX.npz and PREFIX-rhs.mtx, for "
                  "`heddle solve --entry block3`")
       ->type_name("PREFIX");
-  options.device.add_to(app);
-  app.add_option("--plan", options.plan,
-                 "layout and schedule of the matrix, as for `heddle solve`; chosen without it")
-      ->type_name("TEXT");
-  options.profile.add_to(app, options.quiet);
-  app.add_flag("--json", json, "the report as one JSON object");
-  app.add_flag("-q,--quiet", options.quiet, "no progress, and no report but --json");
+  options.add_plan_to(app, "the matrix");
+  options.add_report_to(app);
   app.footer(
       "Example: heddle-elastic beam.msh --case static.json --output beam.vtu\n"
       "Exit status: 0 done, 1 a solve did not converge, 2 bad input, 3 resources, 130 "
       "interrupted.");
   app.callback([&] {
     const elastic::Outcome outcome = elastic::run_case(options);
-    if (json) {
-      std::cout << cli::text_of(elastic::to_json(options, outcome));
-    } else if (!options.quiet) {
-      elastic::print(options, outcome);
-    }
+    options.report([&] { return elastic::to_json(options, outcome); },
+                   [&] { elastic::print(options, outcome); });
     if (outcome.solved() && outcome.steps_at_accuracy_limit() > 0) {
       std::fprintf(stderr, "heddle-elastic: warning: %s\n",
                    elastic::accuracy_text(outcome).c_str());

@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "../command/message.hpp"
 #include "../command/output_path.hpp"
-#include "../command/run_files.hpp"
 #include "../simulation/frame_writer.hpp"
 #include "body_picture.hpp"
 #include "dump.hpp"
@@ -34,25 +32,8 @@ void check_outputs(const RunOptions& options) {
                                         ": one state is written as .vtu, a series as .pvd");
     }
   }
-  cli::RunFiles files;
-  files.reads("the command", mesh::files_of_solid_mesh(options.mesh));
-  files.reads("--case", options.case_path);
-  options.profile.add_inputs(files);
-  files.writes("--output", options.output);
-  if (options.output) {
-    for (const std::string& frame :
-         simulation::FrameWriter::names_of(*options.output, options.history)) {
-      files.writes("--output", frame);
-    }
-  }
+  cli::RunFiles files = options.files(options.history);
   files.writes("--history", options.history);
-  if (options.picture) {
-    files.writes("--picture", options.picture);
-    if (!cli::ends_with(*options.picture, ".png")) {
-      throw Error(ErrorKind::usage,
-                  "--picture " + *options.picture + ": pictures are written as .png");
-    }
-  }
   if (options.dump) {
     if (options.dump->empty()) {
       throw Error(ErrorKind::usage, "--dump is empty; give what the names begin with");
@@ -64,18 +45,14 @@ void check_outputs(const RunOptions& options) {
 }
 
 void check_output_fits(const RunOptions& options, const Case& given) {
-  if (given.analysis.is_stepped() && options.output && cli::ends_with(*options.output, ".vtu")) {
-    throw Error(ErrorKind::usage,
-                "--output " + *options.output + ": a series of states is written as .pvd");
+  if (given.analysis.is_stepped()) {
+    cli::check_ending("--output", options.output, ".pvd", "a series of states is written as");
   }
   if (given.analysis.is_stepped() && options.picture) {
     throw Error(ErrorKind::usage, "--picture is of static analyses and of modes, not of a series");
   }
   if (given.analysis.type != AnalysisType::modes) return;
-  if (options.output && !cli::ends_with(*options.output, ".vtu")) {
-    throw Error(ErrorKind::usage,
-                "--output " + *options.output + ": modes are written together, as .vtu");
-  }
+  cli::check_ending("--output", options.output, ".vtu", "modes are written together, as");
   if (options.history) throw Error(ErrorKind::usage, "--history is of steps, and modes have none");
   if (options.dump) {
     throw Error(ErrorKind::usage, "--dump is of linear systems, and modes have none");
@@ -104,9 +81,6 @@ class Run {
     const AnalysisCase& analysis = outcome_.given.analysis;
     const Objective objective =
         analysis.type == AnalysisType::modes ? Objective::product(analysis.count) : Objective();
-    const auto choose = [&](const Profiles& from) {
-      return cli::choice_for(options_.plan, subject, device_, objective, from);
-    };
     SystemOptions settings{
         .corotational = analysis.type == AnalysisType::corotational,
         .with_mass = analysis.is_stepped(),
@@ -116,16 +90,13 @@ class Run {
     if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();
     }
-    outcome_.choice = choose(profiles);
-    options_.profile.build(
-        outcome_.choice,
-        [&](const Plan& plan) {
-          system_.reset();
-          system_.emplace(model_, pattern_, plan, device_, settings);
-        },
-        [&] { return choose(Profiles()); });
+    outcome_.choice = options_.build(subject, device_, objective, profiles, [&](const Plan& plan) {
+      system_.reset();
+      system_.emplace(model_, pattern_, plan, device_, settings);
+    });
     outcome_.entries = pattern_.entries();
     outcome_.memory = system_->matrix().memory();
+    outcome_.lists = system_->lists_memory();
     if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
     // What it took to fill the matrix once is of the setup.
     system_->times = PhaseTimes{};
@@ -137,9 +108,8 @@ class Run {
     StepRecord record;
     record.report = analysis.solve();
     record.energies = analysis.energies();
-    judge(record);
-    outcome_.steps.push_back(record);
-    if (record.report.solved()) {
+    keep(record);
+    if (outcome_.solved()) {
       open_output(false);
       write(0, 0, analysis.displacement(), nullptr);
       const std::vector<Point> displacement = points_of(analysis.displacement());
@@ -168,27 +138,11 @@ class Run {
     take_times();
   }
 
-  /// The history of the steps before is kept, whatever error ends them.
-  void step() {
-    try {
-      take_steps();
-    } catch (...) {
-      try {
-        if (!outcome_.steps.empty()) keep_history();
-      } catch (const Error& error) {
-        cli::warn(error.what());
-      }
-      throw;
-    }
-  }
-
- private:
   void take_steps() {
     const AnalysisCase& analysis = outcome_.given.analysis;
     TimeStepping stepping(*system_,
                           {analysis.method, analysis.beta, analysis.gamma, analysis.time_step});
-    outcome_.steps.push_back({0, 0, stepping.initial(), stepping.energies()});
-    judge(outcome_.steps.back());
+    keep({0, 0, stepping.initial(), stepping.energies()});
     if (outcome_.solved()) {
       open_output(true);
       write(0, 0, stepping.displacement(), &stepping.velocity());
@@ -201,21 +155,28 @@ class Run {
       record.step = stepping.steps();
       record.time = stepping.time();
       record.energies = stepping.energies();
-      judge(record);
-      outcome_.steps.push_back(record);
+      keep(record);
       const bool is_due = record.step % analysis.output_every == 0 || record.step == analysis.steps;
-      if (is_due && record.report.solved()) {
+      if (is_due && outcome_.solved()) {
         write(record.step, record.time, stepping.displacement(), &stepping.velocity());
       }
     }
     finish(stepping.displacement());
   }
 
+ private:
   /// What overflowed has not converged, whatever its solve says.
-  static void judge(StepRecord& record) {
-    if (!record.report.solved() || std::isfinite(record.energies.total())) return;
-    record.report.status = Status::not_finite;
-    record.report.detail = "displacements, velocities or energies";
+  void keep(StepRecord record) {
+    if (record.report.solved() && !std::isfinite(record.energies.total())) {
+      record.report.status = Status::not_finite;
+      record.report.detail = "displacements, velocities or energies";
+    }
+    outcome_.steps.push_back(record);
+    if (!options_.history) return;
+    const cli::Stopwatch watch;
+    if (!history_) history_.emplace(*options_.history);
+    history_->add(record);
+    outcome_.times.output += watch.seconds();
   }
 
   void dump(const VertexField& right_hand_side) {
@@ -268,7 +229,6 @@ class Run {
       writer_->finish();
       outcome_.frames = writer_->frames();
     }
-    keep_history();
     outcome_.times.output += watch.seconds();
     take_times();
   }
@@ -281,10 +241,6 @@ class Run {
     times.values = worked.values;
     times.iterate = worked.iterate;
     times.fields = worked.fields;
-  }
-
-  void keep_history() const {
-    if (options_.history) write_history(*options_.history, outcome_.steps);
   }
 
   std::function<bool(const SolveProgress&)> iterations_shown() {
@@ -313,6 +269,7 @@ class Run {
   ElementPattern pattern_;
   std::optional<ElasticSystem> system_;
   std::optional<simulation::FrameWriter> writer_;
+  std::optional<HistoryFile> history_;
 };
 
 }  // namespace
@@ -350,24 +307,16 @@ Outcome run_case(const RunOptions& options) {
   const cli::Stopwatch wall;
   const Device device = options.device.on(options.quiet);
   check_outputs(options);
-  cli::check_plan_text(options.plan, device);
-  options.profile.check_use({options.plan});
+  const Profiles profiles = options.profiles_on(device);
   Outcome outcome;
   outcome.device = device.description();
   outcome.given = read_case(options.case_path);
   check_output_fits(options, outcome.given);
-  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  std::optional<TerminalProgress> progress;
-  if (!options.quiet) progress.emplace();
-  Progress* const shown = progress ? &*progress : nullptr;
+  const auto progress = options.progress();
 
-  mesh::SolidMesh mesh = mesh::read_solid_mesh(options.mesh, shown);
-  outcome.box = mesh::box_of(mesh.position);
-  outcome.groups = mesh::group_sizes(mesh);
-  outcome.left_out = static_cast<long long>(mesh.left_out.size());
+  mesh::SolidMesh mesh = mesh::read_solid_mesh(options.mesh, progress.get());
+  outcome.take_mesh(mesh);
   const Model model = make_model(std::move(mesh), outcome.given);
-  outcome.vertices = model.vertices();
-  outcome.tetrahedra = model.elements();
   outcome.unknowns = model.unknowns();
   const AnalysisType type = outcome.given.analysis.type;
   const bool is_static = type == AnalysisType::statics;
@@ -375,7 +324,7 @@ Outcome run_case(const RunOptions& options) {
   outcome.times.read = wall.seconds();
 
   const cli::Stopwatch setup;
-  Run run(options, model, device, outcome, shown);
+  Run run(options, model, device, outcome, progress.get());
   run.build(profiles);
   outcome.times.setup = setup.seconds();
   if (is_static) {
@@ -383,7 +332,7 @@ Outcome run_case(const RunOptions& options) {
   } else if (type == AnalysisType::modes) {
     run.find_modes();
   } else {
-    run.step();
+    run.take_steps();
   }
   outcome.wall = wall.seconds();
   return outcome;

@@ -5,30 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "../command/device_option.hpp"
 #include "../command/guess_record.hpp"
-#include "../command/profile_option.hpp"
-#include "../mesh/mesh_summary.hpp"
+#include "../simulation/case_options.hpp"
+#include "../simulation/run_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
-#include "heddle/detail/sliced.hpp"
 #include "heddle/report.hpp"
 #include "modal_analysis.hpp"
 #include "phase_times.hpp"
 
 namespace heddle::elastic {
 
-struct RunOptions {
-  std::string mesh;
-  std::string case_path;
-  std::optional<std::string> output;   // .vtu or .pvd
+struct RunOptions : simulation::CaseOptions {
   std::optional<std::string> history;  // .csv
   std::optional<std::string> dump;     // prefix of two files
-  std::optional<std::string> picture;  // .png
-  cli::DeviceOption device;
-  std::string plan;
-  cli::ProfileOption profile;
-  bool quiet = false;
 };
 
 /// Of one solved system, and of the state that came of it.
@@ -40,19 +30,10 @@ struct StepRecord {
 };
 
 /// What a report is made of.
-struct Outcome {
+struct Outcome : simulation::RunSummary {
   Case given;
-  std::string device;
-  long long vertices = 0;
-  long long tetrahedra = 0;
-  mesh::Box box;
-  std::vector<mesh::GroupSize> groups;
-  long long left_out = 0;  // vertices of no element
   long long unknowns = 0;
-  Offset entries = 0;
-  bool is_projected = false;  // rigid motions were
-  PlanChoice choice;
-  MemoryUse memory;
+  bool is_projected = false;      // rigid motions were
   std::vector<StepRecord> steps;  // none of modes
   Modes found;                    // of those alone; their shapes are not kept
   cli::GuessRecord guesses;

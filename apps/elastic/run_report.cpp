@@ -4,7 +4,6 @@
 
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
-#include "../simulation/group_text.hpp"
 #include "dump.hpp"
 #include "heddle/tools/text.hpp"
 #include "modal_report.hpp"
@@ -16,6 +15,7 @@ using cli::readable_count;
 using cli::readable_seconds;
 using io::printable;
 using nlohmann::ordered_json;
+using simulation::print_file;
 
 namespace {
 
@@ -112,21 +112,19 @@ void print_solves(const Outcome& outcome) {
 }
 
 void print_written(const RunOptions& options, const Outcome& outcome) {
-  if (options.output && outcome.frames > 0) {
-    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
-                readable_count(outcome.frames).c_str());
+  if (outcome.frames > 0) {
+    print_file(options.output, ", " + readable_count(outcome.frames) + " states");
   }
-  if (options.output && is_of_modes(outcome) && outcome.solved()) {
-    std::printf("written    %s, %zu modes\n", printable(*options.output).c_str(),
-                outcome.found.modes.size());
+  if (outcome.solved()) {
+    if (is_of_modes(outcome)) {
+      print_file(options.output, ", " + std::to_string(outcome.found.modes.size()) + " modes");
+    }
+    print_file(options.picture);
   }
-  if (options.picture && outcome.solved()) {
-    std::printf("written    %s\n", printable(*options.picture).c_str());
-  }
-  if (options.history) std::printf("written    %s\n", printable(*options.history).c_str());
+  print_file(options.history);
   if (outcome.is_dumped) {
-    std::printf("written    %s, %s\n", printable(dumped_matrix(*options.dump)).c_str(),
-                printable(dumped_right_hand_side(*options.dump)).c_str());
+    print_file(dumped_matrix(*options.dump),
+               ", " + printable(dumped_right_hand_side(*options.dump)));
   }
 }
 
@@ -155,19 +153,9 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["status"] =
       name(is_of_modes(outcome) ? outcome.found.solve.status : outcome.last_report().status);
   json["mesh"] = options.mesh;
-  json["vertices"] = outcome.vertices;
-  json["tetrahedra"] = outcome.tetrahedra;
-  json["left_out"] = outcome.left_out;
-  json["box"] = {{"least", outcome.box.least}, {"most", outcome.box.most}};
-  json["groups"] = ordered_json::array();
-  for (const mesh::GroupSize& size : outcome.groups)
-    json["groups"].push_back(simulation::to_json(size));
+  outcome.add_mesh_to(json);
   json["unknowns"] = outcome.unknowns;
-  json["entries"] = outcome.entries;
-  json["device"] = outcome.device;
-  json["plan"] = outcome.choice.text();
-  json["plan_reason"] = outcome.choice.reason;
-  json["memory"] = outcome.memory.total();
+  outcome.add_matrix_to(json);
   json["analysis"] = name(outcome.given.analysis.type);
   json["iterations"] = outcome.iterations();
   json["tolerance"] = outcome.given.solver.tolerance;
@@ -186,26 +174,10 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
 
 void print(const RunOptions& options, const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
-  std::printf("mesh       %s: %s vertices, %s tetrahedra\n", printable(options.mesh).c_str(),
-              readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
-  if (outcome.left_out > 0) {
-    std::printf(
-        "note       %s more vertices belong to no element: they are left out, and the "
-        "others are counted without them\n",
-        readable_count(outcome.left_out).c_str());
-  }
-  const auto& [least, greatest] = outcome.box;
-  std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g\n", least[0], greatest[0],
-              least[1], greatest[1], least[2], greatest[2]);
-  std::printf("groups     of tetrahedra: %s; of triangles: %s\n",
-              simulation::groups_text(outcome.groups, 3).c_str(),
-              simulation::groups_text(outcome.groups, 2).c_str());
+  outcome.print_mesh(options.mesh, "");
   std::printf("matrix     %s unknowns, %s blocks of 3 x 3\n",
               readable_count(outcome.unknowns).c_str(), readable_count(outcome.entries).c_str());
-  std::printf("device     %s\n", outcome.device.c_str());
-  std::printf("plan       %s\n", outcome.choice.text().c_str());
-  std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  outcome.print_matrix();
   std::printf("analysis   %s\n", analysis_text(outcome).c_str());
   if (is_of_modes(outcome)) {
     print_modes(outcome.found, outcome.given.solver.tolerance);

@@ -52,6 +52,32 @@ mesh::Colour band_colour(double t) {
   return colour;
 }
 
+/// Triangles with a time each, three corners apiece.
+struct TimedTriangles {
+  std::vector<Point> corner;
+  std::vector<double> time;
+};
+
+/// A triangle in n parts along each side, with the times in their middles on a plane.
+void add_parts(const std::array<Point, 3>& corner, const std::array<double, 3>& time, int n,
+               TimedTriangles& into) {
+  const auto at = [&](const auto& of, double i, double j) {
+    return (1 - (i + j) / n) * of[0] + i / n * of[1] + j / n * of[2];
+  };
+  const auto add = [&](int i, int j, int side) {
+    into.corner.push_back(at(corner, i, j));
+    into.corner.push_back(at(corner, i + side, j));
+    into.corner.push_back(at(corner, i, j + side));
+    into.time.push_back(at(time, i + side / 3.0, j + side / 3.0));
+  };
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; i + j < n; ++j) {
+      add(i, j, 1);
+      if (i + j + 2 <= n) add(i + 1, j + 1, -1);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<double> wave_velocity(const Model& model, std::span<const double> activation) {
@@ -87,17 +113,31 @@ void write_activation_picture(const std::string& path, const Model& model,
   const Span span = span_of(activation);
   const std::vector<simulation::Triangle> surface =
       simulation::Boundary(model.tetrahedron).triangles();
-  std::vector<mesh::Colour> colour;
+  // Parts as fine as pixels make bands whose edges are those of the times, not of triangles.
+  constexpr double most_parts = 3e5;
+  const double parts = std::sqrt(most_parts / static_cast<double>(surface.size()));
+  TimedTriangles drawn_parts;
   for (const simulation::Triangle& triangle : surface) {
-    double time = 0;
-    for (const Index v : triangle) time += activation[static_cast<std::size_t>(v)] / 3;
+    std::array<Point, 3> corner{};
+    std::array<double, 3> time{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      corner[a] = model.position[static_cast<std::size_t>(triangle[a])];
+      time[a] = activation[static_cast<std::size_t>(triangle[a])];
+    }
+    add_parts(corner, time, static_cast<int>(std::clamp(parts, 1.0, 12.0)), drawn_parts);
+  }
+  std::vector<mesh::Colour> colour;
+  std::vector<simulation::Triangle> triangles;
+  for (const double time : drawn_parts.time) {
     const double part = span.last > span.first ? (time - span.first) / (span.last - span.first) : 0;
     const double band = std::min(std::floor(bands * part), bands - 1);
     colour.push_back(std::isnan(time) ? mesh::Colour{0.75, 0.75, 0.75}
                                       : band_colour(band / (bands - 1)));
+    const auto first = static_cast<Index>(3 * triangles.size());
+    triangles.push_back({first, first + 1, first + 2});
   }
   const mesh::DrawnSurface drawn =
-      simulation::drawn_surface(model.position, surface, std::move(colour));
+      simulation::drawn_surface(drawn_parts.corner, triangles, std::move(colour));
   mesh::write_picture(path, {&drawn, 1}, side);
 }
 

@@ -133,7 +133,8 @@ void HeartSystem::set_clock() {
 }
 
 void HeartSystem::queue_membranes(const double* time, double step) {
-  cells_.advance(potential_.scalars().data(), time, step, device_.stream());
+  cells_.advance(potential_.scalars().data(), time, step, device_.stream(),
+                 is_strang() ? CellRule::midpoint : CellRule::euler);
 }
 
 void HeartSystem::queue_diffusion() {

@@ -25,17 +25,6 @@ struct SystemOptions {
   double activation_threshold = 0;  // mV
 };
 
-/// All that the steps to come depend on, and what was found of activation. In the order of the
-/// matrix's basis.
-struct SystemState {
-  long long steps = 0;
-  std::vector<double> potential;
-  std::vector<double> change;  // by the last diffusion
-  std::vector<double> change_before;
-  std::vector<double> activation;
-  std::vector<double> membranes;
-};
-
 struct StepMatrices {
   Operator<Number> of_step;    // M + theta dt K
   Operator<Number> of_before;  // M - (1 - theta) dt K
@@ -67,9 +56,8 @@ class HeartSystem final : public TissueSystem {
 
   void set_potential(const std::vector<double>& of_vertices);
 
-  SystemState state() const;
-  /// Throws `Error` (size_mismatch) for one of another system.
-  void set_state(const SystemState& state);
+  SystemState state() const override;
+  void set_state(const SystemState& state) override;
 
  private:
   std::vector<double> in_mesh(const Potential& field) const;

@@ -1,8 +1,6 @@
 // The program `heddle-heart`: monodomain electrophysiology on tetrahedra.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
-#include "../command/json_report.hpp"
 #include "../command/message.hpp"
 #include "../command/run_program.hpp"
 #include "run_report.hpp"
@@ -13,57 +11,41 @@ int main(int argc, char** argv) {
       "Electric waves in heart muscle: potentials and activation of the monodomain equation on "
       "tetrahedra, on a CPU or a GPU.");
   heart::RunOptions options;
-  bool json = false;
   int status = 0;
   app.add_option("mesh", options.mesh,
                  "Medit (.mesh), Gmsh (.msh), VTK (.vtk, .vtu) or TetGen (.node, .ele), in mm; "
                  "not where the case has a slab as mesh")
       ->type_name("MESH");
-  app.add_option("--case", options.case_path,
-                 "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
-                 "docs/heart.md")
-      ->required()
-      ->type_name("FILE");
-  app.add_option("-o,--output", options.output,
-                 "where to write the potential for ParaView, a series of states (.pvd)")
-      ->type_name("FILE");
-  app.add_option("--activation", options.activation,
-                 "where to write times of activation and velocities of the wave (.vtu)")
-      ->type_name("FILE");
-  app.add_option("--traces", options.traces,
-                 "where to write potentials of the case's points and electrodes in time (.csv)")
-      ->type_name("FILE");
-  app.add_option("--picture", options.picture,
-                 "where to draw the surface in colours of its activation (.png)")
-      ->type_name("FILE");
-  app.add_option("--restart", options.restart,
-                 "where to keep the state of the run at its end, at Ctrl-C, and as "
-                 "--restart-every says")
-      ->type_name("FILE");
+  cli::add_file(app, "--case", options.case_path,
+                "membranes, conductivities, fibres, stimuli and times: a JSON file, see "
+                "docs/heart.md")
+      ->required();
+  cli::add_file(app, "-o,--output", options.output,
+                "where to write the potential for ParaView, a series of states (.pvd)");
+  cli::add_file(app, "--activation", options.activation,
+                "where to write times of activation and velocities of the wave (.vtu)");
+  cli::add_file(app, "--traces", options.traces,
+                "where to write potentials of the case's points and electrodes in time (.csv)");
+  cli::add_file(app, "--picture", options.picture,
+                "where to draw the surface in colours of its activation (.png)");
+  cli::add_file(app, "--restart", options.restart,
+                "where to keep the state of the run at its end, at Ctrl-C, and as "
+                "--restart-every says");
   app.add_option("--restart-every", options.restart_every,
                  "ms from one state that --restart keeps to the next, which replaces it")
       ->check(CLI::PositiveNumber)
       ->type_name("MS");
-  app.add_option("--resume", options.resume, "a state to go on from, written by --restart")
-      ->type_name("FILE");
-  options.device.add_to(app);
-  app.add_option("--plan", options.plan,
-                 "layout and schedule of the matrix, as for `heddle solve`; chosen without it")
-      ->type_name("TEXT");
-  options.profile.add_to(app, options.quiet);
-  app.add_flag("--json", json, "the report as one JSON object");
-  app.add_flag("-q,--quiet", options.quiet, "no progress, and no report but --json");
+  cli::add_file(app, "--resume", options.resume, "a state to go on from, written by --restart");
+  options.add_plan_to(app, "the matrix");
+  options.add_report_to(app);
   app.footer(
       "Example: heddle-heart --case data/heart/slab.json --activation slab.vtu\n"
       "Exit status: 0 done, 1 the run failed at some time, 2 bad input, 3 resources, 130 "
       "interrupted.");
   app.callback([&] {
     const heart::Outcome outcome = heart::run_case(options);
-    if (json) {
-      std::cout << cli::text_of(heart::to_json(options, outcome));
-    } else if (!options.quiet) {
-      heart::print(options, outcome);
-    }
+    options.report([&] { return heart::to_json(options, outcome); },
+                   [&] { heart::print(options, outcome); });
     if (outcome.failure) cli::say(heart::failure_text(*outcome.failure));
     status = outcome.failure ? 1 : outcome.is_interrupted ? cli::interrupted : 0;
   });

@@ -2,10 +2,19 @@
 // one integration point, at their centroid.
 #pragma once
 
+#include <cstdint>
+
 #include "heddle/assembly.hpp"
 #include "newton_cells.hpp"
 
 namespace heddle::heart {
+
+/// The tissue of a region.
+struct NewtonRegion {
+  CellRates cell;
+  double across = 0;  // diffusivity, mm2/ms
+  double along = 0;
+};
 
 /// Arrays over the elements, in the memory of the device.
 struct NewtonElements {
@@ -13,9 +22,10 @@ struct NewtonElements {
   const double* gradient;  // 12: of the corners' barycentric coordinates, 1/mm
   const double* volume;    // mm3
   const double* fibre;     // 3, of length 1
-  double across;           // diffusivity, mm2/ms
-  double along_more;       // along the fibre less across it
+  const std::uint16_t* region_of;
+  const NewtonRegion* regions;
 
+  HEDDLE_INLINE const NewtonRegion& region(Offset e) const { return regions[region_of[e]]; }
   HEDDLE_INLINE double at_centroid(const double* of_node, Offset e) const {
     double sum = 0;
     for (int a = 0; a < 4; ++a) sum += of_node[corner[4 * e + a]];
@@ -27,7 +37,8 @@ struct NewtonElements {
   /// V g . D h.
   HEDDLE_INLINE double diffusion(Offset e, const double* g, const double* h) const {
     const double* const n = fibre + 3 * e;
-    return volume[e] * (across * dot(g, h) + along_more * (dot(g, n) * dot(h, n)));
+    const double across = region(e).across, more = region(e).along - across;
+    return volume[e] * (across * dot(g, h) + more * (dot(g, n) * dot(h, n)));
   }
 };
 
@@ -35,26 +46,27 @@ struct NewtonElements {
 struct CondensedCellPass {
   Offset count;
   NewtonElements elements;
-  CellRates cell;
   double step;              // ms
-  const double* potential;  // v of the nodes
+  const double* potential;  // mV, of the nodes
   const double* before;     // at the beginning of the step
-  const double* stimulus;   // of v in a ms; of the nodes
+  const double* stimulus;   // mV/ms, of the nodes
   const double* recovery_before;
   double* recovery;
-  double* source;   // of R at each corner, mm3/ms
+  double* source;   // of R at each corner, mV mm3/ms
   double* tangent;  // of K at each pair of corners
   double* slope;    // 3: of the potential
 
   HEDDLE_INLINE void operator()(Offset e) const {
-    const double scale = cell.t_scale;
-    const double v = elements.at_centroid(potential, e);
-    const CondensedCell found = condense(cell, v, recovery_before[e], step / scale);
+    const CellRates& cell = elements.region(e).cell;
+    const double V = elements.at_centroid(potential, e);
+    const CondensedCell found =
+        condense(cell, (V - cell.V_rest) / cell.V_scale, recovery_before[e], step / cell.t_scale);
     recovery[e] = found.recovery;
-    const double V = elements.volume[e];
-    const double rate = (v - elements.at_centroid(before, e)) / step;
-    source[e] = V / 4 * (rate - found.source / scale - elements.at_centroid(stimulus, e));
-    tangent[e] = V / 16 * (1 / step - found.tangent / scale);
+    const double rate = (V - elements.at_centroid(before, e)) / step;
+    const double current =
+        cell.V_scale / cell.t_scale * found.source + elements.at_centroid(stimulus, e);
+    source[e] = elements.volume[e] / 4 * (rate - current);
+    tangent[e] = elements.volume[e] / 16 * (1 / step - found.tangent / cell.t_scale);
     for (int i = 0; i < 3; ++i) {
       double sum = 0;
       for (int a = 0; a < 4; ++a) {
@@ -65,7 +77,7 @@ struct CondensedCellPass {
   }
 };
 
-/// R and K = dR/dv of equation 8.
+/// R and K = dR/dV of equation 8.
 struct TangentKernel {
   NewtonElements elements;
   const double* source;

@@ -1,7 +1,9 @@
 #include "newton_scheme.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -21,9 +23,24 @@ ElementsView elements_of(const NewtonTissue& tissue) {
           static_cast<Offset>(tissue.tetrahedron.size()), tissue.tetrahedron.front().data(), 4};
 }
 
+void check_sizes(const NewtonTissue& tissue) {
+  const std::size_t count = tissue.tetrahedron.size();
+  for (const auto& [size, name] : {std::pair{tissue.fibre.size(), " fibres"},
+                                   std::pair{tissue.region.size(), " numbers of regions"}}) {
+    if (size == count) continue;
+    throw Error(ErrorKind::size_mismatch, "tissue of " + std::to_string(count) +
+                                              " tetrahedra was given " + std::to_string(size) +
+                                              name);
+  }
+}
+
 void check(const NewtonTissue& tissue, const NewtonOptions& options) {
   const auto is_positive = [](double value) { return value > 0 && std::isfinite(value); };
-  if (!is_positive(options.step) || !is_positive(tissue.across) || !is_positive(tissue.along)) {
+  bool all = is_positive(options.step);
+  for (const NewtonRegion& region : tissue.regions) {
+    all = all && is_positive(region.across) && is_positive(region.along);
+  }
+  if (!all) {
     throw Error(ErrorKind::usage, "a time step and diffusivities of tissue are more than 0");
   }
   if (!is_positive(options.tolerance) || !is_positive(options.least) ||
@@ -31,23 +48,43 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
     throw Error(ErrorKind::usage,
                 "tolerances of Newton's method are more than 0, and its iterations not fewer");
   }
-  if (tissue.fibre.size() != tissue.tetrahedron.size()) {
-    throw Error(ErrorKind::size_mismatch, "tissue of " + std::to_string(tissue.tetrahedron.size()) +
-                                              " tetrahedra was given " +
-                                              std::to_string(tissue.fibre.size()) + " fibres");
+  check_sizes(tissue);
+  for (std::size_t e = 0; e < tissue.fibre.size(); ++e) {
+    constexpr double rounding = 1e-12;
+    const std::string element = "tetrahedron " + std::to_string(e);
+    if (!(std::abs(points::length(tissue.fibre[e]) - 1) <= rounding)) {
+      throw Error(ErrorKind::usage, "the fibre of " + element + " is not of length 1");
+    }
+    if (tissue.region[e] >= tissue.regions.size()) {
+      throw Error(ErrorKind::out_of_range,
+                  element + " is of region " + std::to_string(tissue.region[e]) + " of " +
+                      std::to_string(tissue.regions.size()) + ", counted from 0");
+    }
   }
+}
+
+/// mV at the nodes.
+std::vector<double> resting_potential(const NewtonTissue& tissue) {
+  std::vector<std::uint16_t> last(tissue.position.size());
+  for (std::size_t e = 0; e < tissue.tetrahedron.size(); ++e) {
+    for (const Index node : tissue.tetrahedron[e]) {
+      std::uint16_t& of_node = last[static_cast<std::size_t>(node)];
+      of_node = std::max(of_node, tissue.region[e]);
+    }
+  }
+  std::vector<double> rest;
+  rest.reserve(last.size());
+  for (const std::uint16_t region : last) rest.push_back(tissue.regions[region].cell.V_rest);
+  return rest;
 }
 
 }  // namespace
 }  // namespace newton_scheme
 
-NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
-                           const Device& device, const NewtonOptions& options)
+NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const Device& device,
+                           const NewtonOptions& options)
     : device_(device),
-      cell_{cell},
       options_(options),
-      across_(tissue.across),
-      along_(tissue.along),
       assembly_(newton_scheme::elements_of(tissue), plan, device) {
   newton_scheme::check(tissue, options);
   const Operator<Number>& K = assembly_.matrix();
@@ -73,7 +110,10 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell
     fibre.insert(fibre.end(), tissue.fibre[e].begin(), tissue.fibre[e].end());
   }
   for (const double of : of_node) size_ += of * of;
-  size_ = std::sqrt(size_) / options.step;
+  constexpr double action_potential = 100;  // mV
+  size_ = action_potential * std::sqrt(size_) / options.step;
+  region_of_ = Array<std::uint16_t>(tissue.region, device);
+  regions_ = Array<NewtonRegion>(tissue.regions, device);
   corner_ = Array<Index>(corner, device);
   gradient_ = Array<double>(gradient, device);
   volume_ = Array<double>(volume, device);
@@ -84,6 +124,7 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell
   tangent_ = Array<double>(count, device);
   slope_ = Array<double>(3 * count, device);
   potential_ = before_ = stimulus_ = residual_ = change_ = K.field();
+  set_potential(newton_scheme::resting_potential(tissue));
   linearize();
   assemble(assembly_, kernel());
   SolverOptions solver;
@@ -93,8 +134,8 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell
 }
 
 NewtonElements NewtonScheme::elements() const {
-  return {corner_.data(), gradient_.data(), volume_.data(),
-          fibre_.data(),  across_,          along_ - across_};
+  return {corner_.data(), gradient_.data(),  volume_.data(),
+          fibre_.data(),  region_of_.data(), regions_.data()};
 }
 TangentKernel NewtonScheme::kernel() const {
   return {elements(), source_.data(), tangent_.data(), slope_.data()};
@@ -102,7 +143,7 @@ TangentKernel NewtonScheme::kernel() const {
 
 /// R, and what K is made of.
 void NewtonScheme::linearize() {
-  run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), cell_, options_.step,
+  run(CondensedCellPass{static_cast<Offset>(volume_.size()), elements(), options_.step,
                         potential_.scalars().data(), before_.scalars().data(),
                         stimulus_.scalars().data(), recovery_before_.data(), recovery_.data(),
                         source_.data(), tangent_.data(), slope_.data()},
@@ -113,16 +154,11 @@ void NewtonScheme::linearize() {
 std::vector<double> NewtonScheme::potential() const {
   std::vector<double> values(static_cast<std::size_t>(potential_.size()));
   permute<double>(potential_.view(), FieldView<double>(values), 1, device_.stream());
-  for (double& v : values) {
-    v = cell_.V_scale * v + cell_.V_rest;
-  }
   return values;
 }
 
-void NewtonScheme::put(std::span<const double> millivolts, Field<Number>& into) const {
-  std::vector<double> values(millivolts.begin(), millivolts.end());
-  for (double& v : values) v = (v - cell_.V_rest) / cell_.V_scale;
-  permute<double>(FieldView<const double>(values), into.view(), 1, device_.stream());
+void NewtonScheme::put(std::span<const double> of_nodes, Field<Number>& into) const {
+  permute<double>(FieldView<const double>(of_nodes), into.view(), 1, device_.stream());
 }
 
 void NewtonScheme::set_potential(std::span<const double> millivolts) {
@@ -130,9 +166,15 @@ void NewtonScheme::set_potential(std::span<const double> millivolts) {
   put(millivolts, potential_);
 }
 
-void NewtonScheme::set_stimulus(std::span<const double> of_nodes) {
-  permute<double>(FieldView<const double>(of_nodes), stimulus_.view(), 1 / cell_.V_scale,
-                  device_.stream());
+void NewtonScheme::set_stimulus(std::span<const double> of_nodes) { put(of_nodes, stimulus_); }
+
+void NewtonScheme::set_recovery(std::span<const double> of_elements) {
+  if (of_elements.size() != recovery_before_.size()) {
+    throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(of_elements.size()) +
+                                              " cells, not of " +
+                                              std::to_string(recovery_before_.size()));
+  }
+  recovery_before_ = Array<double>(of_elements, device_);
 }
 
 NewtonStep NewtonScheme::advance(std::span<const double> guess) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -20,14 +21,14 @@ struct NewtonTissue {
   std::span<const Point> position;
   std::span<const std::array<Index, 4>> tetrahedron;
   std::span<const Point> fibre;  // of each tetrahedron, of length 1
-  double across = 0;             // diffusivity, mm2/ms
-  double along = 0;
+  std::span<const NewtonRegion> regions;
+  std::span<const std::uint16_t> region;  // of each tetrahedron
 };
 
 struct NewtonOptions {
   double step = 0.1;         // ms
   double tolerance = 1e-10;  // of |R| over that of the guess
-  double least = 1e-14;      // of |R| over that of v = 1 gone in a step: R of rounding alone
+  double least = 1e-14;      // of |R| over that of 100 mV gone in a step: R of rounding alone
   int most_iterations = 20;
   double solver_tolerance = 1e-12;  // of each linear system
 };
@@ -41,11 +42,13 @@ struct NewtonStep {
 
 class NewtonScheme {
  public:
-  /// At rest. Nothing of the arguments is kept. Throws `Error`: usage for a step, diffusivities or
-  /// tolerances that are not positive, size_mismatch for other numbers of fibres than of
-  /// tetrahedra, singular for a tetrahedron without volume, and as `Assembly`.
-  NewtonScheme(const NewtonTissue& tissue, const AlievPanfilov& cell, const Plan& plan,
-               const Device& device, const NewtonOptions& options = {});
+  /// At rest, a node between regions as the last of them. Nothing of the arguments is kept. Throws
+  /// `Error`: usage for a step, diffusivities or tolerances that are not positive and for a fibre
+  /// whose length is not 1, size_mismatch for other numbers of fibres or regions than of
+  /// tetrahedra, out_of_range for a region that is not there, singular for a tetrahedron without
+  /// volume, and as `Assembly`.
+  NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const Device& device,
+               const NewtonOptions& options = {});
   NewtonScheme(const NewtonScheme&) = delete;
   NewtonScheme& operator=(const NewtonScheme&) = delete;
 
@@ -56,12 +59,16 @@ class NewtonScheme {
   void set_stimulus(std::span<const double> of_nodes);
   /// These are of elements.
   std::vector<double> recovery() const { return recovery_before_.to_host(); }
+  /// Throws `Error` (size_mismatch) for another number of them.
+  void set_recovery(std::span<const double> of_elements);
 
   /// One step, from a guess in mV of the nodes or, without, from the potential as it is. Where
   /// Newton's method or a linear system does not converge, the state stays what it was.
   NewtonStep advance(std::span<const double> guess = {});
 
-  /// dR/dv where the last linear system was solved, and R where the step ended, in the basis of
+  /// Bytes of the assembly's lists.
+  long long lists_memory() const { return assembly_.memory(); }
+  /// dR/dV where the last linear system was solved, and R where the step ended, in the basis of
   /// the former.
   const Operator<real<double>>& tangent() const { return assembly_.matrix(); }
   const Field<real<double>>& residual() const { return residual_; }
@@ -71,17 +78,17 @@ class NewtonScheme {
 
   NewtonElements elements() const;
   TangentKernel kernel() const;
-  void put(std::span<const double> millivolts, Field<Number>& into) const;
+  void put(std::span<const double> of_nodes, Field<Number>& into) const;
   void linearize();
 
   Device device_;
-  CellRates cell_;
   NewtonOptions options_;
-  double across_, along_;
-  double size_ = 0;  // |R| of v = 1 gone in a step
+  double size_ = 0;  // |R| of 100 mV gone in a step
   Assembly<Number> assembly_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Array<Index> corner_;
+  Array<std::uint16_t> region_of_;
+  Array<NewtonRegion> regions_;
   Array<double> gradient_, volume_, fibre_;
   Array<double> recovery_before_, recovery_, source_, tangent_, slope_;
   Field<Number> potential_, before_, stimulus_, residual_, change_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <variant>
 
 #include "../command/stopwatch.hpp"
@@ -15,13 +16,20 @@ namespace heddle::heart {
 namespace newton_system {
 namespace {
 
-AlievPanfilov cell_of(const Model& model) {
-  if (model.membrane.size() == 1) {
-    const AnyModel cell = model_of(model.membrane.front());
-    if (const auto* const found = std::get_if<AlievPanfilov>(&cell)) return *found;
+std::vector<NewtonRegion> regions_of(const Model& model, const Case& given) {
+  std::vector<NewtonRegion> regions;
+  for (std::size_t i = 0; i < model.membrane.size(); ++i) {
+    const AnyModel cell = model_of(model.membrane[i]);
+    const auto* const found = std::get_if<AlievPanfilov>(&cell);
+    if (found == nullptr) {
+      throw Error(ErrorKind::usage, given.path + ": regions[" + std::to_string(i) +
+                                        "].membrane: the scheme newton does not take " +
+                                        model.membrane[i].model + "; it takes " +
+                                        std::string(AlievPanfilov::name));
+    }
+    regions.push_back({{*found}, model.diffusivity[i].across, model.diffusivity[i].along});
   }
-  throw Error(ErrorKind::usage,
-              "the scheme newton takes tissue of one region of aliev-panfilov cells");
+  return regions;
 }
 
 NewtonOptions options_of(const Case& given) {
@@ -37,9 +45,9 @@ NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& d
       model_(model),
       traces_(traces),
       threshold_(given.activation_threshold),
-      scheme_({model.position, model.tetrahedron, model.fibre, model.diffusivity.front().across,
-               model.diffusivity.front().along},
-              newton_system::cell_of(model), plan, device, newton_system::options_of(given)),
+      scheme_({model.position, model.tetrahedron, model.fibre,
+               newton_system::regions_of(model, given), model.region},
+              plan, device, newton_system::options_of(given)),
       potential_(scheme_.potential()),
       activation_(potential_.size(), std::numeric_limits<double>::quiet_NaN()),
       field_(matrix().field()) {}
@@ -113,6 +121,27 @@ void NewtonSystem::advance(long long count) {
 bool NewtonSystem::is_finite() {
   return std::all_of(potential_.begin(), potential_.end(),
                      [](double v) { return std::isfinite(v); });
+}
+
+SystemState NewtonSystem::state() const {
+  return {.steps = steps_,
+          .potential = potential_,
+          .activation = activation_,
+          .membranes = scheme_.recovery()};
+}
+
+void NewtonSystem::set_state(const SystemState& state) {
+  if (state.potential.size() != potential_.size() ||
+      state.activation.size() != activation_.size()) {
+    throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(state.potential.size()) +
+                                              " vertices, not of " +
+                                              std::to_string(potential_.size()));
+  }
+  scheme_.set_recovery(state.membranes);
+  scheme_.set_potential(state.potential);
+  potential_ = state.potential;
+  activation_ = state.activation;
+  steps_ = state.steps;
 }
 
 const Potential& NewtonSystem::potential() {

@@ -13,8 +13,8 @@ namespace heddle::heart {
 
 class NewtonSystem final : public TissueSystem {
  public:
-  /// At rest at time 0. Keeps references to model and traces. Throws `Error`: usage for tissue of
-  /// several regions or of other cells than Aliev and Panfilov's, and as `NewtonScheme`.
+  /// At rest at time 0. Keeps references to model and traces. Throws `Error`: usage for other cells
+  /// than Aliev and Panfilov's, and as `NewtonScheme`.
   NewtonSystem(const Model& model, const Plan& plan, const Device& device, const Case& given,
                const Traces& traces);
 
@@ -31,6 +31,9 @@ class NewtonSystem final : public TissueSystem {
     return rows_[static_cast<std::size_t>(step)];
   }
   std::vector<double> traces_now() override { return traces_of(potential_); }
+  long long lists_memory() const override { return scheme_.lists_memory(); }
+  SystemState state() const override;
+  void set_state(const SystemState& state) override;
 
  private:
   void set_stimuli();

@@ -16,7 +16,7 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 2\n";
+constexpr std::string_view magic = "heddle-heart state 3\n";
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
 class Fingerprint {
@@ -99,7 +99,7 @@ class Reader {
 
 }  // namespace
 
-std::uint64_t fingerprint_of(const Model& model, const HeartSystem& system, const Case& given) {
+std::uint64_t fingerprint_of(const Model& model, const TissueSystem& system, const Case& given) {
   Fingerprint print;
   for (const Point& p : model.position) print.add(p);
   for (const simulation::Tetrahedron& t : model.tetrahedron) print.add(t);
@@ -116,6 +116,7 @@ std::uint64_t fingerprint_of(const Model& model, const HeartSystem& system, cons
   for (Index i = 0; i < system.matrix().rows(); ++i) print.add(basis.user_row(i));
   print.add_text(to_string(system.matrix().plan()));
   print.add(given.time.step);
+  print.add(given.time.scheme);
   print.add(given.time.theta);
   print.add(given.time.splitting);
   print.add(given.time.mass);
@@ -146,8 +147,8 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
   }
   if (reader.number() != fingerprint) {
     reader.refuse(
-        "is of another mesh, plan, membrane, time step, splitting, theta, mass or guess than the "
-        "run");
+        "is of another mesh, plan, membrane, time step, scheme, splitting, theta, mass or guess "
+        "than the run");
   }
   SystemState state;
   state.steps = static_cast<long long>(reader.number());

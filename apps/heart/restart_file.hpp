@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "heart_system.hpp"
+#include "case_file.hpp"
+#include "model.hpp"
+#include "tissue_system.hpp"
 
 namespace heddle::heart {
 
 /// A number of mesh, plan, time scheme, membranes and guess: with others a state would not go on as
 /// its run did.
-std::uint64_t fingerprint_of(const Model& model, const HeartSystem& system, const Case& given);
+std::uint64_t fingerprint_of(const Model& model, const TissueSystem& system, const Case& given);
 
 /// The whole file or none.
 void write_restart(const std::string& path, const SystemState& state, std::uint64_t fingerprint);

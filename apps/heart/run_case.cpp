@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "../command/output_path.hpp"
-#include "../command/run_files.hpp"
 #include "../command/stopwatch.hpp"
 #include "../mesh/slab_mesh.hpp"
 #include "../simulation/frame_writer.hpp"
@@ -27,32 +26,12 @@ using simulation::FrameArray;
 
 namespace {
 
-void check_ending(const char* option, const std::optional<std::string>& path, const char* ending,
-                  const char* what) {
-  if (!path || cli::ends_with(*path, ending)) return;
-  throw Error(ErrorKind::usage,
-              std::string(option) + " " + *path + ": " + what + " is written as " + ending);
-}
-
 /// `fibres`: the file of a case that is known by then, or empty.
 void check_files(const RunOptions& options, const std::string& fibres) {
-  cli::RunFiles files;
-  if (!options.mesh.empty()) {
-    files.reads("the command", mesh::files_of_solid_mesh(options.mesh));
-  }
-  files.reads("--case", options.case_path);
+  cli::RunFiles files = options.files(options.activation);
   files.reads("the case", fibres);
-  options.profile.add_inputs(files);
-  files.writes("--output", options.output);
-  if (options.output) {
-    for (const std::string& frame :
-         simulation::FrameWriter::names_of(*options.output, options.activation)) {
-      files.writes("--output", frame);
-    }
-  }
   files.writes("--activation", options.activation);
   files.writes("--traces", options.traces);
-  files.writes("--picture", options.picture);
   files.writes("--restart", options.restart);
   // A state may be replaced by a later one of the same run.
   if (options.resume != options.restart) files.reads("--resume", options.resume.value_or(""));
@@ -61,10 +40,10 @@ void check_files(const RunOptions& options, const std::string& fibres) {
 
 /// Said before anything is read.
 void check_outputs(const RunOptions& options) {
-  check_ending("--output", options.output, ".pvd", "a series of states");
-  check_ending("--activation", options.activation, ".vtu", "a map of activation");
-  check_ending("--traces", options.traces, ".csv", "a table of traces");
-  check_ending("--picture", options.picture, ".png", "a picture");
+  cli::check_ending("--output", options.output, ".pvd", "a series of states is written as");
+  cli::check_ending("--activation", options.activation, ".vtu",
+                    "a map of activation is written as");
+  cli::check_ending("--traces", options.traces, ".csv", "a table of traces is written as");
   if (options.restart_every && !options.restart) {
     throw Error(ErrorKind::usage, "--restart-every needs --restart, the file to write");
   }
@@ -79,11 +58,6 @@ void check_case_fits(const RunOptions& options, const Case& given) {
   if (!options.mesh.empty() && given.slab) {
     throw Error(ErrorKind::usage, given.path + " has a slab as mesh already; leave out " +
                                       simulation::printable(options.mesh));
-  }
-  if (given.time.scheme == Scheme::newton && (options.restart || options.resume)) {
-    throw Error(ErrorKind::usage,
-                "the scheme newton keeps no states; leave out --restart, "
-                "--restart-every and --resume");
   }
   if (options.traces && given.points.empty() && given.electrodes.empty()) {
     throw Error(ErrorKind::usage,
@@ -135,35 +109,28 @@ class Run {
                               .precision = "double",
                               .entry_bytes = sizeof(Number),
                               .result_bytes = sizeof(double)};
-    const auto choose = [&](const Profiles& from) {
-      return cli::choice_for(options_.plan, subject, device_, Objective(), from);
-    };
     const SystemOptions settings{.time = outcome_.given.time,
                                  .solver = outcome_.given.solver,
                                  .activation_threshold = outcome_.given.activation_threshold};
     const bool is_newton = outcome_.given.time.scheme == Scheme::newton;
-    outcome_.choice = choose(profiles);
-    options_.profile.build(
-        outcome_.choice,
-        [&](const Plan& plan) {
+    outcome_.choice =
+        options_.build(subject, device_, Objective(), profiles, [&](const Plan& plan) {
           system_.reset();
           if (is_newton) {
             system_ =
                 std::make_unique<NewtonSystem>(model_, plan, device_, outcome_.given, traces_);
           } else {
-            auto made =
+            system_ =
                 std::make_unique<HeartSystem>(model_, pattern, plan, device_, settings, traces_);
-            splitting_ = made.get();
-            system_ = std::move(made);
           }
-        },
-        [&] { return choose(Profiles()); });
+        });
     outcome_.entries = pattern.entries();
     outcome_.memory = system_->matrix().memory();
+    outcome_.lists = system_->lists_memory();
     outcome_.membranes = system_->description();
     outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
-      fingerprint_ = fingerprint_of(model_, *splitting_, outcome_.given);
+      fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);
     }
     if (options_.resume) resume();
   }
@@ -175,7 +142,10 @@ class Run {
     if (options_.output) {
       writer_.emplace(*options_.output, model_.position, model_.tetrahedron, frame(), device_);
     }
-    if (options_.traces) table_.add(system_->time(), system_->traces_now());
+    if (options_.traces) {
+      table_.emplace(*options_.traces, given);
+      table_->add(system_->time(), system_->traces_now());
+    }
     write_frame();
     while (system_->steps() < given.time.steps && !outcome_.failure && !outcome_.is_interrupted) {
       tell();
@@ -201,7 +171,7 @@ class Run {
                                         " ms, and the case ends at " +
                                         simulation::shortest(outcome_.given.time.end()) + " ms");
     }
-    splitting_->set_state(state);
+    system_->set_state(state);
     outcome_.first_step = kept_at_ = state.steps;
   }
 
@@ -217,7 +187,8 @@ class Run {
     const Case& given = outcome_.given;
     const long long steps = system_->steps();
     // Short enough that Ctrl-C and NaN are not found late.
-    long long count = device_.on_gpu() ? HeartSystem::most_steps : 16;
+    long long count =
+        device_.on_gpu() && given.time.scheme == Scheme::splitting ? HeartSystem::most_steps : 16;
     count = std::min(count, given.time.steps - steps);
     count = std::min(count, given.output_every - steps % given.output_every);
     if (const long long next = next_restart(); next > steps) count = std::min(count, next - steps);
@@ -236,11 +207,11 @@ class Run {
 
   /// After the steps from `first` to below `end`.
   void add_traces(long long first, long long end) {
-    if (!options_.traces) return;
+    if (!table_) return;
     for (long long i = first; i < end; ++i) {
       if ((i + 1) % outcome_.given.trace_every != 0) continue;
-      table_.add(static_cast<double>(i + 1) * outcome_.given.time.step,
-                 system_->traces_after(i - first));
+      table_->add(static_cast<double>(i + 1) * outcome_.given.time.step,
+                  system_->traces_after(i - first));
     }
   }
 
@@ -257,7 +228,7 @@ class Run {
 
   void keep_state() {
     const cli::Stopwatch watch;
-    write_restart(*options_.restart, splitting_->state(), fingerprint_);
+    write_restart(*options_.restart, system_->state(), fingerprint_);
     kept_at_ = system_->steps();
     ++outcome_.states_kept;
     outcome_.times.output += watch.seconds();
@@ -269,7 +240,6 @@ class Run {
       writer_->finish();
       outcome_.frames = writer_->frames();
     }
-    if (options_.traces) table_.write(*options_.traces, outcome_.given);
     const std::vector<double> activation = system_->activation_of_vertices();
     for (const double time : activation) {
       if (std::isnan(time)) continue;
@@ -307,9 +277,8 @@ class Run {
   Progress* progress_;
   Traces traces_;
   std::unique_ptr<TissueSystem> system_;
-  HeartSystem* splitting_ = nullptr;  // the same, where it is one
   std::optional<simulation::FrameWriter> writer_;
-  TraceTable table_;
+  std::optional<TraceFile> table_;
   std::uint64_t fingerprint_ = 0;
   long long kept_at_ = 0;  // steps
 };
@@ -328,26 +297,18 @@ Outcome run_case(const RunOptions& options) {
   const cli::Stopwatch wall;
   const Device device = options.device.on(options.quiet);
   check_outputs(options);
-  cli::check_plan_text(options.plan, device);
-  options.profile.check_use({options.plan});
+  const Profiles profiles = options.profiles_on(device);
   Outcome outcome;
   outcome.device = device.description();
   outcome.on_gpu = device.on_gpu();
   outcome.given = read_case(options.case_path);
   check_case_fits(options, outcome.given);
-  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
-  std::optional<TerminalProgress> progress;
-  if (!options.quiet) progress.emplace();
-  Progress* const shown = progress ? &*progress : nullptr;
+  const auto progress = options.progress();
 
-  mesh::SolidMesh mesh = mesh_of(options, outcome.given, shown);
-  outcome.box = mesh::box_of(mesh.position);
-  outcome.groups = mesh::group_sizes(mesh);
-  outcome.left_out = static_cast<long long>(mesh.left_out.size());
+  mesh::SolidMesh mesh = mesh_of(options, outcome.given, progress.get());
+  outcome.take_mesh(mesh);
   const Model model = make_model(std::move(mesh), outcome.given);
-  outcome.vertices = model.vertices();
-  outcome.tetrahedra = model.elements();
-  Run run(options, model, device, outcome, shown);
+  Run run(options, model, device, outcome, progress.get());
   outcome.times.read = wall.seconds();
 
   const cli::Stopwatch setup;

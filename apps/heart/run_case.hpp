@@ -6,29 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "../command/device_option.hpp"
-#include "../command/profile_option.hpp"
-#include "../mesh/mesh_summary.hpp"
+#include "../simulation/case_options.hpp"
+#include "../simulation/run_summary.hpp"
 #include "case_file.hpp"
 #include "heart_system.hpp"
-#include "heddle/detail/sliced.hpp"
 
 namespace heddle::heart {
 
-struct RunOptions {
-  std::string mesh;  // empty: the slab of the case
-  std::string case_path;
-  std::optional<std::string> output;      // .pvd
+struct RunOptions : simulation::CaseOptions {
   std::optional<std::string> activation;  // .vtu
   std::optional<std::string> traces;      // .csv
-  std::optional<std::string> picture;     // .png
   std::optional<std::string> restart;
   std::optional<double> restart_every;  // ms
   std::optional<std::string> resume;
-  cli::DeviceOption device;
-  std::string plan;
-  cli::ProfileOption profile;
-  bool quiet = false;
 };
 
 /// Seconds.
@@ -49,19 +39,10 @@ struct Failure {
 };
 
 /// The contents of a report.
-struct Outcome {
+struct Outcome : simulation::RunSummary {
   Case given;
-  std::string device;
   std::string membranes;
   double largest_step = 0;
-  long long vertices = 0;
-  long long tetrahedra = 0;
-  mesh::Box box;
-  std::vector<mesh::GroupSize> groups;
-  long long left_out = 0;  // vertices of no element
-  Offset entries = 0;
-  PlanChoice choice;
-  MemoryUse memory;
   bool on_gpu = false;
   SolveRecord solves;
   long long newton_iterations = 0;

@@ -6,7 +6,6 @@
 
 #include "../command/json_report.hpp"
 #include "../command/readable.hpp"
-#include "../simulation/group_text.hpp"
 #include "heddle/tools/text.hpp"
 
 namespace heddle::heart {
@@ -16,6 +15,7 @@ using cli::readable_count;
 using cli::readable_seconds;
 using io::printable;
 using nlohmann::ordered_json;
+using simulation::print_file;
 
 namespace {
 
@@ -59,18 +59,14 @@ ordered_json failure_json(const Failure& failure) {
 }
 
 void print_written(const RunOptions& options, const Outcome& outcome) {
-  if (options.output && outcome.frames > 0) {
-    std::printf("written    %s, %s states\n", printable(*options.output).c_str(),
-                readable_count(outcome.frames).c_str());
+  if (outcome.frames > 0) {
+    print_file(options.output, ", " + readable_count(outcome.frames) + " states");
   }
-  if (options.traces) std::printf("written    %s\n", printable(*options.traces).c_str());
-  if (options.restart && outcome.states_kept > 0) {
-    std::printf("written    %s\n", printable(*options.restart).c_str());
-  }
+  print_file(options.traces);
+  if (outcome.states_kept > 0) print_file(options.restart);
   if (outcome.failure || outcome.is_interrupted) return;
-  for (const auto& path : {options.activation, options.picture}) {
-    if (path) std::printf("written    %s\n", printable(*path).c_str());
-  }
+  print_file(options.activation);
+  print_file(options.picture);
 }
 
 void print_steps(const Outcome& outcome) {
@@ -112,19 +108,8 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["status"] = status_of(outcome);
   if (outcome.failure) json["failure"] = failure_json(*outcome.failure);
   json["mesh"] = options.mesh.empty() ? ordered_json() : ordered_json(options.mesh);
-  json["vertices"] = outcome.vertices;
-  json["tetrahedra"] = outcome.tetrahedra;
-  json["left_out"] = outcome.left_out;
-  json["box"] = {{"least", outcome.box.least}, {"most", outcome.box.most}};
-  json["groups"] = ordered_json::array();
-  for (const mesh::GroupSize& size : outcome.groups) {
-    json["groups"].push_back(simulation::to_json(size));
-  }
-  json["entries"] = outcome.entries;
-  json["device"] = outcome.device;
-  json["plan"] = outcome.choice.text();
-  json["plan_reason"] = outcome.choice.reason;
-  json["memory"] = outcome.memory.total();
+  outcome.add_mesh_to(json);
+  outcome.add_matrix_to(json);
   json["membranes"] = outcome.membranes;
   json["largest_step"] = number_or_null(outcome.largest_step);
   json["scheme"] = time.scheme == Scheme::newton ? "newton" : "splitting";
@@ -161,27 +146,10 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
 
 void print(const RunOptions& options, const Outcome& outcome) {
   const PhaseTimes& times = outcome.times;
-  std::printf("mesh       %s: %s vertices, %s tetrahedra\n",
-              options.mesh.empty() ? "slab" : printable(options.mesh).c_str(),
-              readable_count(outcome.vertices).c_str(), readable_count(outcome.tetrahedra).c_str());
-  if (outcome.left_out > 0) {
-    std::printf(
-        "note       %s more vertices belong to no element: they are left out, and the "
-        "others are counted without them\n",
-        readable_count(outcome.left_out).c_str());
-  }
-  const auto& [least, greatest] = outcome.box;
-  std::printf("box        %.6g to %.6g, %.6g to %.6g, %.6g to %.6g mm\n", least[0], greatest[0],
-              least[1], greatest[1], least[2], greatest[2]);
-  std::printf("groups     of tetrahedra: %s; of triangles: %s\n",
-              simulation::groups_text(outcome.groups, 3).c_str(),
-              simulation::groups_text(outcome.groups, 2).c_str());
+  outcome.print_mesh(options.mesh.empty() ? "slab" : options.mesh, " mm");
   std::printf("membranes  %s\n", printable(outcome.membranes).c_str());
   std::printf("matrix     %s entries\n", readable_count(outcome.entries).c_str());
-  std::printf("device     %s\n", outcome.device.c_str());
-  std::printf("plan       %s\n", outcome.choice.text().c_str());
-  std::printf("reason     %s\n", printable(outcome.choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  outcome.print_matrix();
   print_steps(outcome);
   std::string parts;
   if (outcome.has_parts()) {

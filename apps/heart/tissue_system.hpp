@@ -21,6 +21,17 @@ struct StepTimes {
   double all = 0;
 };
 
+/// All that the steps to come depend on, and what was found of activation. Each scheme
+/// has an order of its own for them.
+struct SystemState {
+  long long steps = 0;
+  std::vector<double> potential;
+  std::vector<double> change = {};  // by the last diffusion; Newton's method knows of none
+  std::vector<double> change_before = {};
+  std::vector<double> activation;
+  std::vector<double> membranes;
+};
+
 class TissueSystem {
  public:
   virtual ~TissueSystem() = default;
@@ -29,6 +40,8 @@ class TissueSystem {
 
   /// That each step solves with.
   virtual const Operator<Number>& matrix() const = 0;
+  /// Bytes of the lists of an assembly that the steps go on to use.
+  virtual long long lists_memory() const { return 0; }
   /// Of the cells, for reports.
   virtual std::string description() const = 0;
   /// ms that the cells bear.
@@ -56,6 +69,10 @@ class TissueSystem {
   virtual std::vector<double> traces_after(long long step) const = 0;
   /// Of the state as it is.
   virtual std::vector<double> traces_now() = 0;
+
+  virtual SystemState state() const = 0;
+  /// Throws `Error` (size_mismatch) for one of another system.
+  virtual void set_state(const SystemState& state) = 0;
 
   StepTimes times;
 

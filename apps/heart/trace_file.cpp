@@ -1,27 +1,27 @@
 #include "trace_file.hpp"
 
-#include "heddle/tools/output_file.hpp"
 #include "heddle/tools/text.hpp"
 
 namespace heddle::heart {
 
-void TraceTable::write(const std::string& path, const Case& given) const {
-  OutputFile file(path);
+TraceFile::TraceFile(const std::string& path, const Case& given) : file_(path) {
   std::string line = "time";
   for (const auto* const names : {&given.points, &given.electrodes}) {
     for (const auto& [name, point] : *names) line += "," + name;
   }
-  file.write(line + "\n");
-  for (const Row& row : rows_) {
-    line.clear();
-    io::append_number(line, row.time);
-    for (const double value : row.values) {
-      line += ',';
-      io::append_number(line, value);
-    }
-    file.write(line + "\n");
+  file_.write(line + "\n");
+  file_.appear();
+}
+
+void TraceFile::add(double time, std::span<const double> values) {
+  std::string line;
+  io::append_number(line, time);
+  for (const double value : values) {
+    line += ',';
+    io::append_number(line, value);
   }
-  file.commit();
+  file_.write(line + "\n");
+  file_.flush();
 }
 
 }  // namespace heddle::heart

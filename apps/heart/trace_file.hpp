@@ -1,26 +1,24 @@
 // Traces in time as a table of comma separated values.
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
 
 #include "case_file.hpp"
+#include "heddle/tools/output_file.hpp"
 
 namespace heddle::heart {
 
-class TraceTable {
+/// Its lines are in the file as they come, whole ones, whatever ends the run.
+class TraceFile {
  public:
+  /// The first line has `time` and the names of the case.
+  TraceFile(const std::string& path, const Case& given);
   /// Numbers of the points, then of the electrodes.
-  void add(double time, std::vector<double> values) { rows_.push_back({time, std::move(values)}); }
-  /// The whole file or none; its first line has `time` and the names of the case.
-  void write(const std::string& path, const Case& given) const;
+  void add(double time, std::span<const double> values);
 
  private:
-  struct Row {
-    double time;
-    std::vector<double> values;
-  };
-  std::vector<Row> rows_;
+  OutputFile file_;
 };
 
 }  // namespace heddle::heart

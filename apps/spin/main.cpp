@@ -3,17 +3,14 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <optional>
 
 #include "curvature_change.hpp"
-#include "device_option.hpp"
 #include "heddle/npz.hpp"
-#include "json_report.hpp"
 #include "output_path.hpp"
-#include "profile_option.hpp"
 #include "run_files.hpp"
+#include "run_options.hpp"
 #include "run_program.hpp"
 #include "spin_report.hpp"
 #include "stopwatch.hpp"
@@ -25,14 +22,11 @@ namespace heddle::spin {
 
 namespace {
 
-struct Options {
+struct Options : cli::RunOptions {
   std::string mesh;
   std::string rho, function, image;
   std::optional<double> scale;
   std::string output, picture, dump;
-  cli::DeviceOption processor;
-  std::string plan;
-  cli::ProfileOption profile;
   std::string eigensolver = name(SpinOptions{}.eigensolver);
   double shift = SpinOptions{}.shift;
   double tolerance = SpinOptions{}.solver.tolerance;
@@ -40,8 +34,6 @@ struct Options {
   int max_steps = InverseIterationOptions{}.max_steps;
   int earlier_solutions = InverseIterationOptions{}.earlier_solutions;
   long long max_iterations = SolverOptions{}.max_iterations;
-  bool json = false;
-  bool quiet = false;
 };
 
 constexpr double usual_scale = 5, largest_scale = 1e6;
@@ -58,7 +50,7 @@ Eigensolver eigensolver_of(const Options& options) {
   throw Error(ErrorKind::usage, "--eigensolver is inverse-iteration or lobpcg");
 }
 
-void check(const Options& options, const Device& device) {
+void check(const Options& options) {
   const int sources = !options.rho.empty() + !options.function.empty() + !options.image.empty();
   if (sources != 1) {
     throw Error(ErrorKind::usage,
@@ -87,17 +79,11 @@ void check(const Options& options, const Device& device) {
   cli::RunFiles files;
   if (!options.output.empty()) {
     files.writes("--output", options.output);
-    if (!cli::ends_with(options.output, ".obj")) {
-      throw Error(ErrorKind::usage,
-                  "--output " + options.output + ": surfaces are written as .obj");
-    }
+    cli::check_ending("--output", options.output, ".obj", "surfaces are written as");
   }
   if (!options.picture.empty()) {
     files.writes("--picture", options.picture);
-    if (!cli::ends_with(options.picture, ".png")) {
-      throw Error(ErrorKind::usage,
-                  "--picture " + options.picture + ": pictures are written as .png");
-    }
+    cli::check_ending("--picture", options.picture, ".png", "pictures are written as");
   }
   if (!options.dump.empty()) {
     for (const char* const end : dumped) files.writes("--dump", options.dump + end);
@@ -107,8 +93,6 @@ void check(const Options& options, const Device& device) {
   files.reads("--image", options.image);
   options.profile.add_inputs(files);
   files.check();
-  cli::check_plan_text(options.plan, device);
-  options.profile.check_use({options.plan});
 }
 
 std::vector<double> curvature_change(const Options& options, const mesh::SurfaceMesh& mesh,
@@ -158,12 +142,8 @@ SpinOptions settings_of(const Options& options, const Device& device, const Prof
   settings.iteration.earlier_solutions = options.earlier_solutions;
   settings.solver.tolerance = options.tolerance;
   settings.solver.max_iterations = options.max_iterations;
-  settings.choose = [&options, &profiles, device](const PlanSubject& matrix) {
-    return cli::choice_for(options.plan, matrix, device, Objective(), profiles);
-  };
-  settings.with_plan = [&](PlanChoice& choice, const SpinOptions::Build& build,
-                           const std::function<PlanChoice()>& predict) {
-    options.profile.build(choice, build, predict);
+  settings.with_plan = [&, device](const PlanSubject& matrix, const SpinOptions::Build& build) {
+    return options.build(matrix, device, Objective(), profiles, build);
   };
   if (!options.dump.empty()) {
     settings.on_dirac = [&](const auto& matrix, const auto& b) {
@@ -190,10 +170,10 @@ void measure_quality(const mesh::SurfaceMesh& before, const TriangleMesh& after,
 
 int run(const Options& options) {
   const cli::Stopwatch watch;
-  const Device device = options.processor.on(options.quiet);
-  check(options, device);
-  const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
-  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  const Device device = options.device.on(options.quiet);
+  check(options);
+  const auto progress = options.progress();
+  const Profiles profiles = options.profiles_on(device);
   SpinReport report;
 
   const mesh::SurfaceMesh before = mesh::read_surface_mesh(options.mesh);
@@ -247,11 +227,7 @@ int run(const Options& options) {
   if (!warning.empty() && !options.quiet) {
     std::fprintf(stderr, "heddle-spin: warning: %s\n", warning.c_str());
   }
-  if (options.json) {
-    std::cout << cli::text_of(to_json(report));
-  } else if (!options.quiet) {
-    print(report);
-  }
+  options.report([&] { return to_json(report); }, [&] { print(report); });
   return report.spin.converged() ? 0 : 1;
 }
 
@@ -264,43 +240,33 @@ std::string list_of_functions() {
 }
 
 void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
-  app.add_option(
-         "mesh", options->mesh,
-         "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
-      ->required()
-      ->type_name("FILE");
-  app.add_option("--rho", options->rho,
-                 "how the mean curvature half-density is to change: a text of one number a "
-                 "triangle, or one a vertex")
-      ->type_name("FILE");
+  cli::add_file(
+      app, "mesh", options->mesh,
+      "a closed surface: .obj, .off, .ply, .stl, .vtk, .vtu or .vtp, also with .gz behind")
+      ->required();
+  cli::add_file(app, "--rho", options->rho,
+                "how the mean curvature half-density is to change: a text of one number a "
+                "triangle, or one a vertex");
   app.add_option("--function", options->function,
                  "the same by name, in coordinates where the surface has radius 1 about 0, times "
                  "--scale over that radius: " +
                      list_of_functions())
       ->type_name("NAME");
-  app.add_option("--image", options->image,
-                 "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
-                 "--scale, white is --scale")
-      ->type_name("FILE");
+  cli::add_file(app, "--image", options->image,
+                "the same from a grey image (PNG or .tga) at texture coordinates: black is minus "
+                "--scale, white is --scale");
   app.add_option("--scale", options->scale, "of --function and --image; 5 without it")
       ->type_name("S");
-  app.add_option("-o,--output", options->output, "where to write the surface (.obj)")
-      ->type_name("FILE");
-  app.add_option("--picture", options->picture,
-                 "where to draw the surface before and after, coloured by rho (.png)")
-      ->type_name("FILE");
+  cli::add_file(app, "-o,--output", options->output, "where to write the surface (.obj)");
+  cli::add_file(app, "--picture", options->picture,
+                "where to draw the surface before and after, coloured by rho (.png)");
   app.add_option("--dump", options->dump,
                  "write the linear systems, as far as it comes, as `heddle solve` reads them: "
                  "PREFIX-dirac.npz with "
                  "PREFIX-dirac-rhs.mtx (--entry quaternion), PREFIX-poisson.npz with "
                  "PREFIX-poisson-rhs-x.mtx, -y, -z (--entry real)")
       ->type_name("PREFIX");
-  options->processor.add_to(app);
-  app.add_option("--plan", options->plan,
-                 "layout and schedule of both matrices, as `heddle solve` takes it; chosen without "
-                 "it")
-      ->type_name("TEXT");
-  options->profile.add_to(app, options->quiet);
+  options->add_plan_to(app, "both matrices");
   app.add_option("--eigensolver", options->eigensolver, "inverse-iteration, or lobpcg")
       ->capture_default_str()
       ->type_name("NAME");
@@ -334,8 +300,7 @@ void add_options(CLI::App& app, const std::shared_ptr<Options>& options) {
       ->capture_default_str()
       ->transform(cli::whole_number(1, 100000))
       ->type_name("N");
-  app.add_flag("--json", options->json, "the report as one JSON object");
-  app.add_flag("-q,--quiet", options->quiet, "no progress, and no report but --json");
+  options->add_report_to(app);
   app.footer(
       "Example: heddle-spin sphere.obj --function waves --scale 3 --output waves.obj --picture "
       "waves.png\n"

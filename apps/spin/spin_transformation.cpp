@@ -38,10 +38,6 @@ struct System {
 template <class E>
 std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOptions& options,
                                        const std::string& what, PlanChoice& choice) {
-  const auto predict = [&]() -> PlanChoice {
-    return {.plan = choose_plan(matrix, options.device), .reason = "predicted", .warning = ""};
-  };
-  choice = options.choose ? options.choose(subject_of(matrix)) : predict();
   SolverOptions solver = options.solver;
   if (options.progress != nullptr) {
     solver.observer = [&options, what, own = options.solver.observer](const SolveProgress& now) {
@@ -58,8 +54,9 @@ std::unique_ptr<System<E>> make_system(const CsrMatrix<E>& matrix, const SpinOpt
     system = std::make_unique<System<E>>(matrix, plan, options.device, solver);
   };
   if (options.with_plan) {
-    options.with_plan(choice, build, predict);
+    choice = options.with_plan(subject_of(matrix), build);
   } else {
+    choice = {.plan = choose_plan(matrix, options.device), .reason = "predicted", .warning = ""};
     build(choice.plan);
   }
   return system;

@@ -33,14 +33,10 @@ struct SpinOptions {
   /// warm go no further than it can use; of LOBPCG the iterations alone.
   SolverOptions solver = {.tolerance = 1e-6};
 
-  /// The plan of each of the two matrices; a prediction by default.
-  std::function<PlanChoice(const PlanSubject&)> choose = {};
   using Build = std::function<void(const Plan&)>;
-  /// Calls `build` with the plan of `choice`, or where that does not do with that of `predict`,
-  /// which it then leaves in `choice`. By default there is one call.
-  std::function<void(PlanChoice& choice, const Build& build,
-                     const std::function<PlanChoice()>& predict)>
-      with_plan = {};
+  /// Calls `build` with a plan for the matrix, perhaps again with another where that does not do,
+  /// and returns the choice. Without it plans are predicted.
+  std::function<PlanChoice(const PlanSubject& matrix, const Build& build)> with_plan = {};
 
   /// Is given both systems, b of n x 4 numbers, when their solvers are made.
   std::function<void(const CsrMatrix<Quaternion>&, const Field<Quaternion>&)> on_dirac = {};

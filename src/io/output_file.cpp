@@ -194,6 +194,15 @@ void OutputFile::flush() {
   buffer_.clear();
 }
 
+void OutputFile::appear() {
+  flush();
+  if (temporary_.empty()) return;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  temporary_.clear();
+  release_slot(slot_);
+  slot_ = -1;
+}
+
 void OutputFile::commit(Durability durability) {
   flush();
   const bool waits = !temporary_.empty() && durability == Durability::on_disk;
@@ -202,10 +211,7 @@ void OutputFile::commit(Durability durability) {
   const int reason = errno;
   descriptor_ = -1;
   if (closed != 0) fail(reason);
-  if (temporary_.empty()) return;
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
-  release_slot(slot_);
-  slot_ = -1;
+  appear();
   if (!waits) return;
   // The new name is there for all who look: that it may not survive is no failure.
   const int folder =

@@ -53,7 +53,7 @@ TEST_F(CommandElastic, BendsTheCantilever) {
   const double expected = (force / 3 + weight / 8) / (2e11 * inertia);
   EXPECT_GT(report["largest_displacement"], 0.3 * expected);
   EXPECT_LT(report["largest_displacement"], expected);
-  for (const char* key : {"device", "plan", "plan_reason", "loop", "memory", "share"}) {
+  for (const char* key : {"device", "plan", "plan_reason", "loop", "memory", "lists", "share"}) {
     EXPECT_TRUE(report.contains(key)) << key;
   }
   for (const char* key :

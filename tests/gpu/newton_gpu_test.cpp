@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "heddle/problems.hpp"
@@ -29,21 +30,35 @@ TEST_F(NewtonOnGpu, StepsAsOnTheCpu) {
   const std::vector<std::array<Index, 4>> tetrahedra(solid.tetrahedron.begin(),
                                                      solid.tetrahedron.end());
   const std::vector<Point> fibre(tetrahedra.size(), Point{1, 0, 0});
+  AlievPanfilov slow;
+  slow.t_scale = 20;
+  const std::vector<NewtonRegion> regions = {{{}, 0.05, 0.2}, {{slow}, 0.1, 0.1}};
+  std::vector<std::uint16_t> region(tetrahedra.size());
+  for (std::size_t e = 0; e < region.size(); ++e) region[e] = e % 2;
   NewtonOptions options;
   options.step = 0.5;
   std::vector<std::vector<double>> potential, recovery;
+  NewtonScheme resumed({position, tetrahedra, fibre, regions, region}, parse_plan("K1rs"), device,
+                       options);
   for (const Device& on : {Device::cpu(2), device}) {
-    NewtonScheme scheme({position, tetrahedra, fibre, 0.05, 0.2}, {}, parse_plan("K1rs"), on,
+    NewtonScheme scheme({position, tetrahedra, fibre, regions, region}, parse_plan("K1rs"), on,
                         options);
     scheme.set_potential(start);
     for (int i = 0; i < 20; ++i) {
       const NewtonStep step = scheme.advance();
       ASSERT_TRUE(step.converged) << i;
       ASSERT_LE(step.residual.size(), 6U);
+      if (i != 11) continue;
+      resumed.set_potential(scheme.potential());
+      resumed.set_recovery(scheme.recovery());
     }
     potential.push_back(scheme.potential());
     recovery.push_back(scheme.recovery());
   }
+  // Which went on from the GPU's state.
+  for (int i = 12; i < 20; ++i) ASSERT_TRUE(resumed.advance().converged) << i;
+  EXPECT_EQ(resumed.potential(), potential[1]);
+  EXPECT_EQ(resumed.recovery(), recovery[1]);
   for (std::size_t v = 0; v < start.size(); ++v) {
     ASSERT_NEAR(potential[1][v], potential[0][v], 1e-6);
   }

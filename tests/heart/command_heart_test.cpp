@@ -125,8 +125,8 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
     EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
   }
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
-            "heddle-heart: s: the state is of another mesh, plan, membrane, time step, splitting, "
-            "theta, mass or guess than the run\n");
+            "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
+            "splitting, theta, mass or guess than the run\n");
   EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
   const std::string state = text_of("s");
@@ -162,15 +162,69 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
     const double time = report["points"][i]["activation"], other = split["points"][i]["activation"];
     EXPECT_NEAR(time, other, 0.15 * other);
   }
-  EXPECT_EQ(tissue(of, {"--restart", "s"}).error,
-            "heddle-heart: the scheme newton keeps no states; leave out --restart, "
-            "--restart-every and --resume\n");
-  of["regions"][0]["membrane"] = {{"model", "fitzhugh-nagumo"}};
-  EXPECT_EQ(tissue(of).error,
-            "heddle-heart: the scheme newton takes tissue of one region of aliev-panfilov cells\n");
   of["time"]["theta"] = 1;
   EXPECT_EQ(tissue(of).error,
             "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme\n");
+}
+
+/// Regions with their own cells and conductivities, and stimuli that overlap in time.
+TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
+  json of = small();
+  of["regions"][0]["membrane"]["parameters"] = {{"t_scale", 4}};
+  of["regions"].push_back(
+      {{"box", {{"from", {2, 0, 0}}, {"to", {4, 2, 1}}}},
+       {"membrane", {{"model", "aliev-panfilov"}, {"parameters", {{"t_scale", 6}, {"b", 0.2}}}}},
+       {"conductivity", {{"along", 0.07}, {"across", 0.07}}}});
+  of["stimuli"].push_back({{"box", {{"from", {3, 0, 0}}, {"to", {4, 2, 1}}}},
+                           {"start", 1},
+                           {"duration", 3},
+                           {"amplitude", 30},
+                           {"period", 6},
+                           {"count", 2}});
+  of["time"] = {{"step", 0.1}, {"end", 10}, {"scheme", "newton"}};
+  ASSERT_EQ(tissue(of, {"--output", "whole.pvd", "--activation", "whole.vtu"}).status, 0);
+  ASSERT_EQ(tissue(changed(of, "/time/end", 5), {"--restart", "s", "--restart-every", "2"}).status,
+            0);
+  const Result rest =
+      tissue(of, {"--resume", "s", "--output", "rest.pvd", "--activation", "rest.vtu", "--json"});
+  ASSERT_EQ(rest.status, 0) << rest.error;
+  EXPECT_EQ(rest.json()["first_step"], 50);
+  EXPECT_GT(rest.json()["lists"], 0);
+  // The second stimulus has activated its end on its own.
+  EXPECT_LT(rest.json()["points"][1]["activation"], 5);
+  EXPECT_EQ(text_of("whole.vtu"), text_of("rest.vtu"));
+  for (const char* step : {"-000050.vtu", "-000100.vtu"}) {
+    EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
+  }
+  of["time"].erase("scheme");
+  EXPECT_EQ(tissue(of, {"--resume", "s"}).error,
+            "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
+            "splitting, theta, mass or guess than the run\n");
+  of["time"]["scheme"] = "newton";
+  for (const char* model : {"fitzhugh-nagumo", "ten-tusscher-panfilov"}) {
+    of["regions"][1]["membrane"] = {{"model", model}};
+    EXPECT_EQ(tissue(of).error,
+              std::string("heddle-heart: case.json: regions[1].membrane: the scheme newton does "
+                          "not take ") +
+                  model + "; it takes aliev-panfilov\n");
+  }
+}
+
+/// All that was done is in the file at any time, in whole lines.
+TEST_F(CommandHeart, WritesTracesAsTheyCome) {
+  folder.write("case.json",
+               changed(changed(small(), "/time/end", 50000), "/output_every", 1000).dump());
+  Process process(HEDDLE_HEART_PROGRAM, {"--case", "case.json", "--traces", "t.csv", "-q"},
+                  folder / "");
+  while (!files().contains("t.csv") || std::filesystem::file_size(folder / "t.csv") < 1000) {
+    ASSERT_FALSE(process.has_ended());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.signal(SIGKILL);
+  process.wait();
+  const std::string traces = text_of("t.csv");
+  EXPECT_EQ(traces.substr(0, traces.find('\n')), "time,here,there,V1");
+  EXPECT_EQ(traces.back(), '\n');
 }
 
 TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {

@@ -20,7 +20,7 @@ struct Numbers {
 };
 
 /// Cells from scattered potentials after some steps; together, or each as a group of its own.
-Numbers advanced(const Steps& steps, std::size_t model_index, bool together) {
+Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, bool together) {
   MembraneChoice choice;
   choice.model = model_names()[model_index];
   const AnyModel model = model_of(choice);
@@ -44,12 +44,13 @@ Numbers advanced(const Steps& steps, std::size_t model_index, bool together) {
                       .stimuli = 0,
                       .potential = numbers.V.data(),
                       .time = nullptr,
-                      .dt = 0.02};
+                      .dt = 0.02,
+                      .rule = static_cast<CellRule>(rule)};
         const ActingStimuli none{};
         for (int step = 0; step < 50; ++step) {
           if (together) {
-            steps.of_model[model_index](&m, data, none, 0);
-            steps.of_model[model_index](&m, data, none, cells_at_once);
+            steps.of_model[rule][model_index](&m, data, none, 0);
+            steps.of_model[rule][model_index](&m, data, none, cells_at_once);
             continue;
           }
           for (int i = 0; i < count; ++i) {
@@ -63,7 +64,7 @@ Numbers advanced(const Steps& steps, std::size_t model_index, bool together) {
             one.plane = 16;
             one.state = state.data();
             one.potential = numbers.V.data() + i;
-            steps.of_model[model_index](&m, one, none, 0);
+            steps.of_model[rule][model_index](&m, one, none, 0);
             for (Offset k = 0; k < states_of<M>; ++k) numbers.state[k * plane + i] = state[k * 16];
           }
         }
@@ -79,10 +80,12 @@ Numbers advanced(const Steps& steps, std::size_t model_index, bool together) {
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 TEST(GroupStep, ACellsBitsAreItsOwn) {
-  for (std::size_t k = 0; k < std::variant_size_v<AnyModel>; ++k) {
+  for (std::size_t row = 0; row < 2 * std::variant_size_v<AnyModel>; ++row) {
+    const std::size_t rule = row % 2, k = row / 2;
     for (const Steps* const steps : {&baseline_steps, &avx2_steps}) {
       if (steps == &avx2_steps && !has_avx2()) continue;
-      const Numbers together = advanced(*steps, k, true), alone = advanced(*steps, k, false);
+      const Numbers together = advanced(*steps, rule, k, true);
+      const Numbers alone = advanced(*steps, rule, k, false);
       EXPECT_EQ(together.V, alone.V) << model_names()[k];
       EXPECT_EQ(together.state, alone.state) << model_names()[k];
     }
@@ -91,8 +94,10 @@ TEST(GroupStep, ACellsBitsAreItsOwn) {
 
 TEST(GroupStep, RegistersChangeRoundingOnly) {
   if (!has_avx2()) GTEST_SKIP() << "this machine lacks AVX2 or FMA";
-  for (std::size_t k = 0; k < std::variant_size_v<AnyModel>; ++k) {
-    const Numbers narrow = advanced(baseline_steps, k, true), wide = advanced(avx2_steps, k, true);
+  for (std::size_t row = 0; row < 2 * std::variant_size_v<AnyModel>; ++row) {
+    const std::size_t rule = row % 2, k = row / 2;
+    const Numbers narrow = advanced(baseline_steps, rule, k, true);
+    const Numbers wide = advanced(avx2_steps, rule, k, true);
     for (std::size_t i = 0; i < narrow.V.size(); ++i) {
       EXPECT_NEAR(wide.V[i], narrow.V[i], 1e-10 * std::fabs(narrow.V[i])) << model_names()[k];
     }

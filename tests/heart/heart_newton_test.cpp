@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct Solid {
   std::vector<Point> position;
   std::vector<std::array<Index, 4>> tetrahedron;
   std::vector<Point> fibre;
+  std::vector<std::uint16_t> region;
+  mutable std::vector<NewtonRegion> regions;
 
   Solid(Index size, double millimetres) {
     const TetrahedronMesh solid = random_solid(size, 5);
@@ -35,9 +38,13 @@ struct Solid {
     }
     tetrahedron.assign(solid.tetrahedron.begin(), solid.tetrahedron.end());
     fibre.assign(tetrahedron.size(), {1, 0, 0});
+    region.assign(tetrahedron.size(), 0);
   }
-  NewtonTissue view(double across = 0.05, double along = 0.2) const {
-    return {position, tetrahedron, fibre, across, along};
+  /// Of one region, until the next view.
+  NewtonTissue view(double across = 0.05, double along = 0.2,
+                    const AlievPanfilov& cell = {}) const {
+    regions = {{{cell}, across, along}};
+    return {position, tetrahedron, fibre, regions, region};
   }
   std::vector<double> of_nodes(const auto& value) const {
     std::vector<double> values;
@@ -60,7 +67,7 @@ TEST(NewtonTissue, ConvergesQuadratically) {
   const Solid tissue(600, 4);
   for (const char* plan : {"CSR", "K1rs"}) {
     SCOPED_TRACE(plan);
-    NewtonScheme scheme(tissue.view(), {}, parse_plan(plan), Device::cpu(2), step_of(0.8));
+    NewtonScheme scheme(tissue.view(), parse_plan(plan), Device::cpu(2), step_of(0.8));
     scheme.set_potential(tissue.of_nodes(front));
     for (int i = 0; i < 3; ++i) {
       const NewtonStep step = scheme.advance();
@@ -86,8 +93,8 @@ TEST(NewtonTissue, HasAConsistentTangent) {
   const auto scheme_at = [&](double shift, int iterations) {
     NewtonOptions options = step_of(0.5);
     options.most_iterations = iterations;
-    auto scheme = std::make_unique<NewtonScheme>(tissue.view(), AlievPanfilov(), parse_plan("CSR"),
-                                                 Device::cpu(), options);
+    auto scheme =
+        std::make_unique<NewtonScheme>(tissue.view(), parse_plan("CSR"), Device::cpu(), options);
     scheme->set_potential(start);
     std::vector<double> guess = start;
     for (std::size_t v = 0; v < guess.size(); ++v) guess[v] += 7 * d[v] + shift * d[v];
@@ -102,8 +109,7 @@ TEST(NewtonTissue, HasAConsistentTangent) {
   double error = 0, size = 0;
   for (Index v = 0; v < image.size(); ++v) {
     const double difference =
-        (above->residual()[v].component[0] - below->residual()[v].component[0]) /
-        (2 * shift / AlievPanfilov().V_scale);
+        (above->residual()[v].component[0] - below->residual()[v].component[0]) / (2 * shift);
     error += std::pow(image[v].component[0] - difference, 2);
     size += std::pow(difference, 2);
   }
@@ -137,7 +143,7 @@ struct OneCell {
 
 TEST(NewtonTissue, TakesUniformTissueAsOneCell) {
   const Solid tissue(60, 2);
-  NewtonScheme scheme(tissue.view(), {}, parse_plan("K1rs"), Device::cpu(), step_of(1));
+  NewtonScheme scheme(tissue.view(), parse_plan("K1rs"), Device::cpu(), step_of(1));
   scheme.set_potential(std::vector<double>(tissue.position.size(), -60));
   OneCell cell{0.2L, 0};
   double most = 0;
@@ -160,7 +166,7 @@ TEST(NewtonTissue, KeepsWhatOnlyDiffuses) {
   const Solid tissue(300, 3);
   AlievPanfilov none;
   none.c = none.gamma = none.mu1 = 0;
-  NewtonScheme scheme(tissue.view(), none, parse_plan("pJDS"), Device::cpu(), step_of(2));
+  NewtonScheme scheme(tissue.view(0.05, 0.2, none), parse_plan("pJDS"), Device::cpu(), step_of(2));
   scheme.set_potential(tissue.of_nodes(front));
   const auto integral = [&] {
     const std::vector<double> V = scheme.potential();
@@ -187,8 +193,7 @@ TEST(NewtonTissue, CarriesAWaveFromItsStimulus) {
   const Solid tissue(600, 8);
   std::vector<double> arrival;
   for (const double step : {0.4, 0.2, 0.1}) {
-    NewtonScheme scheme(tissue.view(0.1, 0.1), {}, parse_plan("K1rs"), Device::cpu(2),
-                        step_of(step));
+    NewtonScheme scheme(tissue.view(0.1, 0.1), parse_plan("K1rs"), Device::cpu(2), step_of(step));
     const std::vector<double> stimulus =
         tissue.of_nodes([](const Point& p) { return p[0] < 2 ? 20.0 : 0.0; });
     double front_at = -1;
@@ -208,11 +213,45 @@ TEST(NewtonTissue, CarriesAWaveFromItsStimulus) {
   EXPECT_LT(std::abs(arrival[2] - arrival[1]), 0.8 * std::abs(arrival[1] - arrival[0]));
 }
 
+/// Two pieces side by side are each as tissue of their own.
+TEST(NewtonTissue, RegionsHaveTheirOwnCells) {
+  AlievPanfilov slow;
+  slow.t_scale = 25;
+  slow.V_rest = -70;
+  slow.V_scale = 90;
+  const std::vector<NewtonRegion> regions = {{{}, 0.05, 0.2}, {{slow}, 0.1, 0.1}};
+  Solid piece(200, 3);
+  const auto potential_of = [&](const Solid& tissue) {
+    const NewtonTissue given = {tissue.position, tissue.tetrahedron, tissue.fibre, regions,
+                                tissue.region};
+    NewtonScheme scheme(given, parse_plan("K1rs"), Device::cpu(), step_of(0.5));
+    scheme.set_stimulus(tissue.of_nodes([](const Point& p) { return p[1] < 1 ? 30.0 : 0; }));
+    for (int i = 0; i < 8; ++i) EXPECT_TRUE(scheme.advance().converged);
+    return scheme.potential();
+  };
+  Solid both = piece;
+  const auto nodes = static_cast<Index>(piece.position.size());
+  for (const Point& p : piece.position) both.position.push_back({p[0] + 9, p[1], p[2]});
+  for (std::array<Index, 4> corner : piece.tetrahedron) {
+    for (Index& v : corner) v += nodes;
+    both.tetrahedron.push_back(corner);
+  }
+  both.fibre.resize(both.tetrahedron.size(), {1, 0, 0});
+  both.region.resize(both.tetrahedron.size(), 1);
+  std::vector<double> expected = potential_of(piece);
+  piece.region.assign(piece.region.size(), 1);
+  const std::vector<double> second = potential_of(piece);
+  EXPECT_GT(std::abs(expected[0] - second[0]), 5);
+  expected.insert(expected.end(), second.begin(), second.end());
+  const std::vector<double> found = potential_of(both);
+  for (std::size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-7) << v;
+}
+
 TEST(NewtonTissue, HasTheSameBitsForAnyNumberOfThreads) {
   const Solid tissue(1500, 6);
   std::vector<std::vector<double>> potentials;
   for (const int threads : {1, 3}) {
-    NewtonScheme scheme(tissue.view(), {}, parse_plan("K1rs"), Device::cpu(threads), step_of(0.5));
+    NewtonScheme scheme(tissue.view(), parse_plan("K1rs"), Device::cpu(threads), step_of(0.5));
     scheme.set_potential(tissue.of_nodes(front));
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(scheme.advance().converged);
     potentials.push_back(scheme.potential());
@@ -223,7 +262,7 @@ TEST(NewtonTissue, HasTheSameBitsForAnyNumberOfThreads) {
 TEST(NewtonTissue, RefusesWhatIsNone) {
   const Solid tissue(30, 1);
   const auto make = [&](const NewtonTissue& given, double step) {
-    NewtonScheme(given, {}, parse_plan("CSR"), Device::cpu(), step_of(step));
+    NewtonScheme(given, parse_plan("CSR"), Device::cpu(), step_of(step));
   };
   const std::string positive = "a time step and diffusivities of tissue are more than 0";
   expect_error(ErrorKind::usage, positive, [&] { make(tissue.view(), 0); });
@@ -232,7 +271,15 @@ TEST(NewtonTissue, RefusesWhatIsNone) {
   options.solver_tolerance = 0;
   expect_error(ErrorKind::usage,
                "tolerances of Newton's method are more than 0, and its iterations not fewer",
-               [&] { NewtonScheme(tissue.view(), {}, parse_plan("CSR"), Device::cpu(), options); });
+               [&] { NewtonScheme(tissue.view(), parse_plan("CSR"), Device::cpu(), options); });
+  Solid stretched = tissue;
+  stretched.fibre[7] = {0.6, 0.7, 0};
+  expect_error(ErrorKind::usage, "the fibre of tetrahedron 7 is not of length 1",
+               [&] { make(stretched.view(), 1); });
+  Solid other = tissue;
+  other.region[3] = 1;
+  expect_error(ErrorKind::out_of_range, "tetrahedron 3 is of region 1 of 1, counted from 0",
+               [&] { make(other.view(), 1); });
   NewtonTissue short_of_fibres = tissue.view();
   short_of_fibres.fibre = short_of_fibres.fibre.first(1);
   EXPECT_THROW(make(short_of_fibres, 1), Error);

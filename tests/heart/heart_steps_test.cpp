@@ -38,6 +38,45 @@ TEST(HeartSteps, SplittingHasItsOrder) {
   }
 }
 
+/// At 4 ms, from a smooth potential that excites some of the tissue.
+std::vector<double> smooth_wave(const json& membrane, const char* splitting, double step) {
+  json of = with(slab_case(), "/regions/0/membrane", membrane);
+  of["stimuli"] = json::array();
+  of["solver"]["tolerance"] = 1e-12;
+  of["time"] = {{"step", step}, {"end", 4}, {"splitting", splitting}};
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  std::vector<double> start;
+  for (const Point& p : tissue.model.position) start.push_back(-60 + 25 * std::cos(p[0]));
+  simulation.system.set_potential(start);
+  simulation.run(tissue.given.time.steps);
+  return simulation.system.potential_of_vertices();
+}
+
+/// Cells, diffusion and their splitting together.
+TEST(HeartSteps, WavesHaveTheOrderOfTheirScheme) {
+  for (const char* model : {"aliev-panfilov", "fitzhugh-nagumo"}) {
+    const json membrane = {{"model", model}};
+    const std::vector<double> reference = smooth_wave(membrane, "strang", 1. / 256);
+    for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
+      double before = 0;
+      for (const double step : {0.25, 0.125, 0.0625}) {
+        const double error = difference(smooth_wave(membrane, splitting, step), reference);
+        if (before > 0) {
+          EXPECT_NEAR(std::log2(before / error), order, 0.2) << model << " " << splitting;
+        }
+        before = error;
+      }
+    }
+  }
+  const json membrane = {{"model", "ten-tusscher-panfilov"}};
+  const std::vector<double> reference = smooth_wave(membrane, "strang", 1. / 256);
+  for (const double step : {0.0625, 0.03125}) {
+    EXPECT_LT(difference(smooth_wave(membrane, "strang", step), reference),
+              0.25 * difference(smooth_wave(membrane, "godunov", step), reference));
+  }
+}
+
 /// The potential rises by 20 mV/ms everywhere, and passes 0 mV between steps.
 TEST(HeartSteps, ActivationIsInterpolated) {
   json of = passive_case();

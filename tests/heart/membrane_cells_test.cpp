@@ -106,7 +106,7 @@ TEST(MembraneCells, NumbersAreThoseOfTheModelInDouble) {
           [&]<class M>(const M& model) {
             double state[states_of<M>];
             std::copy(plain.begin() + 1, plain.end(), state);
-            model.advance(plain[0], state, J, 0.02);
+            take_step<CellRule::euler>(model, plain[0], state, J, 0.02);
             std::copy(state, state + states_of<M>, plain.begin() + 1);
           },
           model_of(choice));

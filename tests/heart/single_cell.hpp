@@ -22,7 +22,9 @@ struct SingleCell {
   void set_stimulus(const Stimulus& stimulus) {
     cells.set_stimuli(std::span(&stimulus, 1), std::vector<std::uint32_t>{1});
   }
-  void step(double time, double dt) { cells.advance(V.data(), &time, dt, Device::cpu(1).stream()); }
+  void step(double time, double dt, CellRule rule = CellRule::euler) {
+    cells.advance(V.data(), &time, dt, Device::cpu(1).stream(), rule);
+  }
   Values values() const {
     Values all = V;
     for (const double value : cells.state()) all.push_back(value);
@@ -36,11 +38,11 @@ struct SingleCell {
 
 /// From rest to `end` under a stimulus.
 inline Values values_after(const MembraneChoice& choice, const Stimulus& stimulus, double end,
-                           double dt) {
+                           double dt, CellRule rule = CellRule::euler) {
   SingleCell cell(choice);
   cell.set_stimulus(stimulus);
   const auto steps = std::lround(end / dt);
-  for (long k = 0; k < steps; ++k) cell.step(static_cast<double>(k) * dt, dt);
+  for (long k = 0; k < steps; ++k) cell.step(static_cast<double>(k) * dt, dt, rule);
   return cell.values();
 }
 

@@ -229,6 +229,20 @@ TEST(TenTusscherPanfilov, ConvergesToTheEquationsAtOrderOne) {
   EXPECT_LT(std::fabs(before[V] - static_cast<double>(exact[V])), 0.03);
 }
 
+/// The rule of the midpoint leaves a fourth of the error of Euler's in as much work, or less.
+TEST(TenTusscherPanfilov, IsNearerToTheEquationsByTheMidpoint) {
+  const State exact = reference(8);
+  const Stimulus pulse = {.start = 0, .duration = 1, .amplitude = 50};
+  for (const double dt : {1. / 16, 1. / 32, 1. / 64}) {
+    const Values once = values_after(cell_of(0), pulse, 8, dt / 2);
+    const Values twice = values_after(cell_of(0), pulse, 8, dt, CellRule::midpoint);
+    for (int k = 0; k < count; ++k) {
+      EXPECT_LT(std::fabs(twice[k] - exact[k]), 0.25 * std::fabs(once[k] - exact[k]))
+          << "variable " << k << " at dt " << dt;
+    }
+  }
+}
+
 struct ActionPotential {
   double rest, peak, apd90, steepest;
 };
@@ -281,12 +295,13 @@ TEST(TenTusscherPanfilov, RestsNearItsStart) {
 
 /// Also under the strongest stimuli that tissue gets.
 TEST(TenTusscherPanfilov, IsStableAtItsLargestStep) {
-  for (int type = 0; type < 3; ++type) {
+  for (int run = 0; run < 6; ++run) {
+    const int type = run / 2;
     SingleCell cell(cell_of(type));
     const double dt = cell.cells.largest_step();
     cell.set_stimulus({.start = 0, .duration = 2, .amplitude = 35.7});
     for (int k = 0; k * dt < 600; ++k) {
-      cell.step(k * dt, dt);
+      cell.step(k * dt, dt, run % 2 == 0 ? CellRule::euler : CellRule::midpoint);
       const Values values = cell.values();
       // Below the reversal potential of sodium, but for the stimulus of one step.
       EXPECT_TRUE(values[V] > -95 && values[V] < 75 + 35.7 * dt) << values[V];

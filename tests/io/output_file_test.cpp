@@ -46,6 +46,32 @@ TEST(OutputFile, LeavesNothingWithoutCommit) {
   EXPECT_EQ(contents(folder / "old.txt"), "old");
 }
 
+TEST(OutputFile, GrowsOnceItIsToAppear) {
+  const TemporaryFolder folder;
+  folder.write("a", "old");
+  {
+    OutputFile file(folder / "a");
+    file.write("1\n");
+    EXPECT_EQ(contents(folder / "a"), "old");
+    file.appear();
+    EXPECT_EQ(contents(folder / "a"), "1\n");
+    file.write("2\n");
+    EXPECT_EQ(contents(folder / "a"), "1\n");
+    file.flush();
+    EXPECT_EQ(contents(folder / "a"), "1\n2\n");
+    EXPECT_EQ(folder.files(), 1u);
+  }
+  EXPECT_EQ(contents(folder / "a"), "1\n2\n");
+  {
+    OutputFile file(folder / "a");
+    file.appear();
+    file.write("3\n");
+    file.commit();
+  }
+  EXPECT_EQ(contents(folder / "a"), "3\n");
+  EXPECT_EQ(folder.files(), 1u);
+}
+
 TEST(OutputFile, SeeksBack) {
   const TemporaryFolder folder;
   OutputFile file(folder / "a");

@@ -6,7 +6,11 @@ namespace heddle::heart {
 void advance_on_gpu(const AnyModel& model, const CellData& cells, const Stream& stream) {
   std::visit(
       [&]<class M>(const M& of_cells) {
-        for_each_on(stream, CellPass<M>{cells.count, of_cells, cells});
+        if (cells.rule == CellRule::midpoint) {
+          for_each_on(stream, CellPass<M, CellRule::midpoint>{cells.count, of_cells, cells});
+        } else {
+          for_each_on(stream, CellPass<M, CellRule::euler>{cells.count, of_cells, cells});
+        }
       },
       model);
 }

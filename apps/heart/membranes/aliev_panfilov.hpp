@@ -25,12 +25,13 @@ struct AlievPanfilov {
   double largest_step() const { return t_scale / c; }
 
   template <class N>
-  HEDDLE_INLINE void advance(N& V, N (&state)[1], const N& J, double dt) const {
+  HEDDLE_INLINE void advance(const N& V0, const N (&state0)[1], N& V, N (&state)[1], const N& J,
+                             double dt) const {
     const N v = (V - V_rest) * (1 / V_scale), r = state[0];
     const double step = dt / t_scale;
     const N rate = c * v * (v - alpha) * (1 - v) - r * v;
-    state[0] = r + step * ((gamma + mu1 * r / (mu2 + v)) * (-r - c * v * (v - (b + 1))));
-    V = V + (step * V_scale) * rate + dt * J;
+    state[0] = state0[0] + step * ((gamma + mu1 * r / (mu2 + v)) * (-r - c * v * (v - (b + 1))));
+    V = V0 + (step * V_scale) * rate + dt * J;
   }
 };
 

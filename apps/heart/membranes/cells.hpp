@@ -24,12 +24,13 @@ struct CellData {
   double* potential;   // of node n
   const double* time;  // in the device's memory
   double dt;
+  CellRule rule;
 
   HEDDLE_INLINE Offset node_of(Offset i) const { return node != nullptr ? node[i] : i; }
 };
 
 /// The step of one cell.
-template <MembraneModel M>
+template <MembraneModel M, CellRule rule>
 struct CellPass {
   Offset count;
   M model;
@@ -47,7 +48,7 @@ struct CellPass {
     for (int k = 0; k < states_of<M>; ++k) state[k] = cells.state[k * cells.plane + i];
     double& V = cells.potential[cells.node_of(i)];
     double potential = V;
-    model.advance(potential, state, J, cells.dt);
+    take_step<rule>(model, potential, state, J, cells.dt);
     V = potential;
     for (int k = 0; k < states_of<M>; ++k) cells.state[k * cells.plane + i] = state[k];
   }

@@ -26,11 +26,12 @@ struct FitzHughNagumo {
   double largest_step() const { return 0.85 * t_scale / c; }
 
   template <class N>
-  HEDDLE_INLINE void advance(N& V, N (&state)[1], const N& J, double dt) const {
+  HEDDLE_INLINE void advance(const N& V0, const N (&state0)[1], N& V, N (&state)[1], const N& J,
+                             double dt) const {
     const N v = (V - V_rest) * (1 / V_scale), w = state[0];
     const double step = dt / t_scale * c;
-    state[0] = w + (step * epsilon) * (v - gamma * w);
-    V = V + (step * V_scale) * (v * (v - alpha) * (1 - v) - w) + dt * J;
+    state[0] = state0[0] + (step * epsilon) * (v - gamma * w);
+    V = V0 + (step * V_scale) * (v * (v - alpha) * (1 - v) - w) + dt * J;
   }
 };
 

@@ -33,16 +33,16 @@ struct ActingStimuli {
 /// From cell `begin` on, `cells_at_once` cells or as many as there are, of the model at `model`.
 using Step = void (*)(const void* model, const CellData& cells, const ActingStimuli& acting,
                       Offset begin);
-/// For each model of the table.
+/// For each rule and each model of the table.
 struct Steps {
-  Step of_model[std::variant_size_v<AnyModel>];
+  Step of_model[2][std::variant_size_v<AnyModel>];
 };
 /// With the registers of every x86-64, and with those of AVX2 and FMA.
 extern const Steps baseline_steps, avx2_steps;
 
 /// Cells from i on, as many as there are lanes: where fewer are left, lanes beyond take part with
 /// the potential of cell i, and nobody uses what they yield.
-template <class N, class M>
+template <CellRule rule, class N, class M>
 HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const ActingStimuli& acting,
                                  Offset i) {
   const Offset left = cells.count - i;
@@ -64,7 +64,7 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
   }
   N state[states_of<M>];
   for (int k = 0; k < states_of<M>; ++k) state[k] = N::load(cells.state + k * cells.plane + i);
-  model.advance(V, state, J, cells.dt);
+  take_step<rule>(model, V, state, J, cells.dt);
   for (int k = 0; k < states_of<M>; ++k) state[k].store(cells.state + k * cells.plane + i);
   if (lie_together) {
     V.store(cells.potential + i);
@@ -74,19 +74,20 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
   }
 }
 
-template <class N, class M>
+template <CellRule rule, class N, class M>
 __attribute__((flatten)) void advance_groups(const void* model, const CellData& cells,
                                              const ActingStimuli& acting, Offset begin) {
   // Copies, which no store can reach: what is made of them stays outside of the loop.
   const M constants = *static_cast<const M*>(model);
   const CellData data = cells;
   const Offset end = data.count < begin + cells_at_once ? data.count : begin + cells_at_once;
-  for (Offset i = begin; i < end; i += N::lanes) advance_group<N>(constants, data, acting, i);
+  for (Offset i = begin; i < end; i += N::lanes) advance_group<rule, N>(constants, data, acting, i);
 }
 
 template <class N, class... M>
 constexpr Steps steps_of(const std::variant<M...>*) {
-  return {{advance_groups<N, M>...}};
+  return {
+      {{advance_groups<CellRule::euler, N, M>...}, {advance_groups<CellRule::midpoint, N, M>...}}};
 }
 
 }  // namespace heddle::heart

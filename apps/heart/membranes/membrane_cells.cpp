@@ -135,8 +135,8 @@ std::vector<double> MembraneCells::resting_potential() const {
   return V;
 }
 
-void MembraneCells::advance(double* potential, const double* time, double dt,
-                            const Stream& stream) {
+void MembraneCells::advance(double* potential, const double* time, double dt, const Stream& stream,
+                            CellRule rule) {
   for (const Group& group : groups_) {
     const CellData data{.count = group.count,
                         .node = node_.empty() ? nullptr : node_.data() + group.first,
@@ -147,7 +147,8 @@ void MembraneCells::advance(double* potential, const double* time, double dt,
                         .stimuli = static_cast<int>(stimuli_.size()),
                         .potential = potential,
                         .time = time,
-                        .dt = dt};
+                        .dt = dt,
+                        .rule = rule};
     (stream.on_gpu() ? advance_on_gpu : advance_on_cpu)(group.model, data, stream);
   }
 }

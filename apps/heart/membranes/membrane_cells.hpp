@@ -42,10 +42,12 @@ class MembraneCells {
   std::vector<double> resting_potential() const;
 
   /// V in mV and the cells' own variables from time t to t + dt (ms): gates by Rush and Larsen's
-  /// formula, V and all others by Euler's: V += dt (J - I_ion). `potential` and `time`, one number,
+  /// formula, V and all others by Euler's: V += dt (J - I_ion), or both at the rates in the middle
+  /// of the step, which takes twice as long. `potential` and `time`, one number,
   /// are in the device's memory. On a GPU this queues a kernel for each model and returns; nothing
   /// is allocated. NaN spreads over the variables of its own cell and no other.
-  void advance(double* potential, const double* time, double dt, const Stream& stream);
+  void advance(double* potential, const double* time, double dt, const Stream& stream,
+               CellRule rule = CellRule::euler);
 
   /// All variables but V, bit by bit: model by model, variable by variable, cell by cell.
   std::vector<double> state() const;

@@ -147,14 +147,15 @@ struct TenTusscherPanfilov {
   };
 
   template <class N>
-  HEDDLE_INLINE void advance(N& V, N (&y)[18], const N& J, double dt) const {
+  HEDDLE_INLINE void advance(const N& V0, const N (&y0)[18], N& V, N (&y)[18], const N& J,
+                             double dt) const {
     const Currents<N> I = currents(V, y);
     const N ionic = I.K + I.Na + I.CaL + I.Ca + I.NaK + I.NaCa;
-    advance_calcium(I, y, dt);
-    y[Na_i] = y[Na_i] - (dt * mM_of_c) * (I.Na + 3 * (I.NaK + I.NaCa));
-    y[K_i] = y[K_i] - (dt * mM_of_c) * (I.K - 2 * I.NaK);
-    advance_gates(V, y, dt);
-    V = V + dt * (J - ionic);
+    advance_calcium(I, y0, y, dt);
+    y[Na_i] = y0[Na_i] - (dt * mM_of_c) * (I.Na + 3 * (I.NaK + I.NaCa));
+    y[K_i] = y0[K_i] - (dt * mM_of_c) * (I.K - 2 * I.NaK);
+    advance_gates(V, y0, y, dt);
+    V = V0 + dt * (J - ionic);
   }
 
   template <class N>
@@ -196,7 +197,7 @@ struct TenTusscherPanfilov {
   }
 
   template <class N>
-  HEDDLE_INLINE void advance_gates(const N& V, N (&y)[18], double dt) const {
+  HEDDLE_INLINE void advance_gates(const N& V, const N (&y0)[18], N (&y)[18], double dt) const {
     using std::exp, std::sqrt;
     const N e20 = exp(V * 0.05), e10 = e20 * e20, e5 = e10 * e10;
     const N i20 = 1 / e20, i10 = i20 * i20, i5 = i10 * i10;
@@ -205,43 +206,43 @@ struct TenTusscherPanfilov {
     const N Xr1_low = e7 + constant_exp(-26. / 7), Xr2_low = 1 + exp((V + 88) * (1. / 24));
     const N of_Xr = 1 / (Xr1_low * Xr2_low);
     y[Xr1] = rush_larsen(
-        y[Xr1], e7 * (Xr2_low * of_Xr),
+        y0[Xr1], e7 * (Xr2_low * of_Xr),
         (dt / 2700) * (1 + constant_exp(-4.5) * i10) * (1 + exp((V + 30) * (1 / 11.5))));
-    y[Xr2] = rush_larsen(y[Xr2], Xr1_low * of_Xr,
+    y[Xr2] = rush_larsen(y0[Xr2], Xr1_low * of_Xr,
                          (dt / 3.36) * (1 + constant_exp(-3) * i20) * (1 + constant_exp(-3) * e20));
     const N root = sqrt(1 + constant_exp(5. / 6) * i6) * (1 + constant_exp(-35. / 15) * e15);
-    y[Xs] = rush_larsen(y[Xs], e14, e14 + constant_exp(-5. / 14), dt * root, 1400 + 80 * root);
+    y[Xs] = rush_larsen(y0[Xs], e14, e14 + constant_exp(-5. / 14), dt * root, 1400 + 80 * root);
     const N r_tau = 9.5 * exp((V + 40) * (V + 40) * (-1. / 1800)) + 0.8;
-    y[r] = rush_larsen(y[r], N(1), 1 + constant_exp(20. / 6) * i6, N(dt), r_tau);
+    y[r] = rush_larsen(y0[r], N(1), 1 + constant_exp(20. / 6) * i6, N(dt), r_tau);
     const N s_tau = s_slow * exp((V + s_middle) * (V + s_middle) * (-1 / s_width)) + s_least;
     const N s_step = 1 + constant_exp(-4) * e5;
-    y[s] = rush_larsen(y[s], N(1), 1 + s_ratio * e5, dt * s_step, s_tau * s_step + s_fast);
-    advance_sodium_gates(V, y, e5, i5, i10, dt);
+    y[s] = rush_larsen(y0[s], N(1), 1 + s_ratio * e5, dt * s_step, s_tau * s_step + s_fast);
+    advance_sodium_gates(V, y0, y, e5, i5, i10, dt);
     // Gates of I_CaL.
     const N d_alpha = 1 + exp((V + 35) * (-1. / 13)), d_beta = 1 + constant_exp(1) * e5;
     const N d_gamma = 1 + constant_exp(2.5) * i20, d_all = d_alpha * d_beta, d_top = e15 * e15;
-    y[d] = rush_larsen(y[d], d_top, d_top + constant_exp(-8 / 7.5), dt * d_all * d_gamma,
+    y[d] = rush_larsen(y0[d], d_top, d_top + constant_exp(-8 / 7.5), dt * d_all * d_gamma,
                        1.4 * (1.4 + 0.25 * d_alpha) * d_gamma + d_all);
     // e^(-(V + 27)^2 / 225) and e^(-(V + 27)^2 / 240) are powers 16 and 15 of one number.
     const N g = exp((V + 27) * (V + 27) * (-1. / 3600)), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4;
     const N low = 1 + constant_exp(3) * e10;  // (V + 30) / 10
     const N high = 1 + constant_exp(1.3) * i10, f_both = low * high;
-    y[f] = rush_larsen(y[f], N(1), 1 + constant_exp(20. / 7) * e7, dt * f_both,
+    y[f] = rush_larsen(y0[f], N(1), 1 + constant_exp(20. / 7) * e7, dt * f_both,
                        (1102.5 * g8 * g8 + 20) * f_both + 200 * low + 180 * high);
     const N high2 = 1 + constant_exp(2.5) * i10, f2_both = low * high2;
     const N f2_low = 1 + constant_exp(5) * e7;
-    y[f2] = rush_larsen(y[f2], 0.67 + 0.33 * f2_low, f2_low, dt * f2_both,
+    y[f2] = rush_larsen(y0[f2], 0.67 + 0.33 * f2_low, f2_low, dt * f2_both,
                         562 * g8 * g4 * g2 * g * f2_both + 31 * low + 80 * high2);
   }
 
   /// m, h and j; h and j have other rates above -40 mV than below.
   template <class N>
-  HEDDLE_INLINE void advance_sodium_gates(const N& V, N (&y)[18], const N& e5, const N& i5,
-                                          const N& i10, double dt) const {
+  HEDDLE_INLINE void advance_sodium_gates(const N& V, const N (&y0)[18], N (&y)[18], const N& e5,
+                                          const N& i5, const N& i10, double dt) const {
     using std::exp;
     const N m_low = 1 + exp((V + 56.86) * (-1 / 9.03));
     const N m_a = 1 + constant_exp(7) * e5, m_b = 1 + exp((V - 50) * (1. / 200));
-    y[m] = rush_larsen(y[m], N(1), m_low * m_low,
+    y[m] = rush_larsen(y0[m], N(1), m_low * m_low,
                        (10 * dt) * (1 + constant_exp(-12) * i5) * m_a * m_b, m_a + m_b);
     const N low = 1 + exp((V + 71.55) * (1 / 7.43)), low2 = low * low;
     // beta_h = h_fast / h_slow, alpha_j = a_fast / a_slow and beta_j = b_fast / b_slow.
@@ -263,17 +264,18 @@ struct TenTusscherPanfilov {
     // One division for the three fractions of h and j.
     const N j_slow = a_slow * b_slow, slow = h_slow * j_slow, of_all = 1 / (low2 * slow);
     const N inactive = slow * of_all, step = dt * low2 * of_all;
-    y[h] = rush_larsen(y[h], inactive, h_fast * j_slow * step);
-    y[j] = rush_larsen(y[j], inactive, (a_fast * b_slow + b_fast * a_slow) * h_slow * step);
+    y[h] = rush_larsen(y0[h], inactive, h_fast * j_slow * step);
+    y[j] = rush_larsen(y0[j], inactive, (a_fast * b_slow + b_fast * a_slow) * h_slow * step);
   }
 
   /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the gate
   /// that knows of the subspace only.
   template <class N>
-  HEDDLE_INLINE void advance_calcium(const Currents<N>& I, N (&y)[18], double dt) const {
+  HEDDLE_INLINE void advance_calcium(const Currents<N>& I, const N (&y0)[18], N (&y)[18],
+                                     double dt) const {
     const N c = y[Ca_i], sr = y[Ca_SR], ss = y[Ca_ss], closed = y[R_prime];
     const N bound = 1 + 400 * ss * ss;
-    y[fCass] = rush_larsen(y[fCass], 0.6 + 0.4 * bound, bound, dt * bound, 80 + 2 * bound);
+    y[fCass] = rush_larsen(y0[fCass], 0.6 + 0.4 * bound, bound, dt * bound, 80 + 2 * bound);
     const N leak = V_leak * (sr - c), xfer = V_xfer * (ss - c);
     const N up_low = c * c + K_up * K_up, sr_low = sr * sr + EC * EC;
     const N of_both = 1 / (up_low * sr_low);
@@ -281,17 +283,17 @@ struct TenTusscherPanfilov {
     const N kcasr = max_sr - (max_sr - min_sr) * (sr * sr) * (up_low * of_both);
     const N open = k1_prime * ss * ss;  // k1 kcasr Ca_ss^2
     const N release = V_rel * open * closed / (k3 * kcasr + open) * (sr - ss);
-    y[R_prime] = closed + dt * (k4 * (1 - closed) - k2_prime * kcasr * ss * closed);
+    y[R_prime] = y0[R_prime] + dt * (k4 * (1 - closed) - k2_prime * kcasr * ss * closed);
     // d(free) / d(all calcium) beside a buffer is (Ca + K)^2 / ((Ca + K)^2 + K Buf).
     const N c2 = (c + K_buf_c) * (c + K_buf_c), c_all = c2 + K_buf_c * Buf_c;
     const N sr2 = (sr + K_buf_sr) * (sr + K_buf_sr), sr_all = sr2 + K_buf_sr * Buf_sr;
     const N ss2 = (ss + K_buf_ss) * (ss + K_buf_ss), ss_all = ss2 + K_buf_ss * Buf_ss;
     const N of_all = dt / (c_all * sr_all * ss_all);
-    y[Ca_i] = c + c2 * (sr_all * ss_all * of_all) *
-                      (sr_of_c * (leak - up) + xfer - (0.5 * mM_of_c) * (I.Ca - 2 * I.NaCa));
-    y[Ca_SR] = sr + sr2 * (c_all * ss_all * of_all) * (up - release - leak);
-    y[Ca_ss] = ss + ss2 * (c_all * sr_all * of_all) *
-                        (sr_of_ss * release - c_of_ss * xfer - (0.5 * mM_of_ss) * I.CaL);
+    y[Ca_i] = y0[Ca_i] + c2 * (sr_all * ss_all * of_all) *
+                             (sr_of_c * (leak - up) + xfer - (0.5 * mM_of_c) * (I.Ca - 2 * I.NaCa));
+    y[Ca_SR] = y0[Ca_SR] + sr2 * (c_all * ss_all * of_all) * (up - release - leak);
+    y[Ca_ss] = y0[Ca_ss] + ss2 * (c_all * sr_all * of_all) *
+                               (sr_of_ss * release - c_of_ss * xfer - (0.5 * mM_of_ss) * I.CaL);
   }
 };
 

@@ -25,7 +25,7 @@ HEDDLE_EXPORT std::string written_path(const std::string& path);
 HEDDLE_EXPORT int named_descriptor(std::string_view path);
 
 /// Writes to an unguessable temporary name in the folder of `path`. `commit` renames it to `path`;
-/// destruction without it leaves nothing. A replaced file must be writable; the new one has its
+/// destruction without it leaves nothing, unless the file was to `appear` before. A replaced file must be writable; the new one has its
 /// permissions from the start. Links are followed, and stay. A `path` that is no regular file (a
 /// pipe, a terminal, /dev/null) is written directly, and so is a named open descriptor
 /// (/dev/stdout, /dev/fd/3), from its current position. Every failure is an `Error` of kind io.
@@ -38,6 +38,10 @@ class HEDDLE_EXPORT OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes);
+  /// All that is written so far, on its way to the disk.
+  void flush();
+  /// Renames now. The file grows from here with each `flush`, and stays whatever ends the run.
+  void appear();
 
   /// Moves to the place of the next byte, counted from the start of the file.
   void seek(long long position);
@@ -50,7 +54,6 @@ class HEDDLE_EXPORT OutputFile {
 
  private:
   void open_temporary(unsigned mode);
-  void flush();
   [[noreturn]] void fail(int error) const;
 
   std::string path_;       // as the user named it, for messages

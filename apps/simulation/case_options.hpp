@@ -1,0 +1,23 @@
+// The options that simulations share: a mesh, a case, and what is written of any.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "../command/run_files.hpp"
+#include "../command/run_options.hpp"
+
+namespace heddle::simulation {
+
+struct CaseOptions : cli::RunOptions {
+  std::string mesh;  // empty where the case has one
+  std::string case_path;
+  std::optional<std::string> output;   // one state (.vtu) or a series (.pvd)
+  std::optional<std::string> picture;  // .png
+
+  /// What these read and write. Throws `Error` (usage) for endings that are none. `other` may be
+  /// called as a state of the series would be, see `FrameWriter::names_of`.
+  cli::RunFiles files(const std::optional<std::string>& other) const;
+};
+
+}  // namespace heddle::simulation
