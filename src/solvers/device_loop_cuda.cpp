@@ -78,13 +78,13 @@ class DeviceLoop final : public detail::MethodLoop<S> {
       fields[count++] = systems[k].r.data;
       fields[count++] = parts_.systems[static_cast<std::size_t>(systems[k].place)].work.data();
     }
-    graph_.run(kernels_on(systems), {fields.data(), count}, {limits.data(), systems.size()},
-               results);
+    graph_.run(kernels_on(systems, parts_.form), {fields.data(), count},
+               {limits.data(), systems.size()}, results);
   }
   void capture_run(const FieldView<S>& x, const FieldView<S>& r, device::LoopState* state,
                    const Stream& capturing) override {
     const detail::RunOf<S> system{0, x, r, nullptr};
-    capture_while_it_runs(kernels_on({&system, 1}), state, 1, capturing);
+    capture_while_it_runs(kernels_on({&system, 1}, LoopForm::graph), state, 1, capturing);
   }
   bool can_be_skipped() const override { return !has_foreign_work() && room().most == 0; }
 
@@ -153,8 +153,8 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   /// Runs of a graph that are over by then, as those from good guesses are, pay for no body.
-  int iterations_before_body() const {
-    return parts_.form == LoopForm::graph && room().most == 0 ? 2 : 0;
+  int iterations_before_body(LoopForm form) const {
+    return form == LoopForm::graph && room().most == 0 ? 2 : 0;
   }
   void queue_iterations(int count, const Stream& stream) {
     for (int i = 0; i < count; ++i) {
@@ -167,12 +167,12 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   }
 
   /// While `systems` are there.
-  LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems) {
-    return {[this, systems](device::LoopState* states, const Stream& stream) {
+  LoopKernels kernels_on(std::span<const detail::RunOf<S>> systems, LoopForm form) {
+    return {[this, systems, form](device::LoopState* states, const Stream& stream) {
               begin(systems, states);
               queue(program_.start, true, stream);
               places_.carry();
-              queue_iterations(iterations_before_body(), stream);
+              queue_iterations(iterations_before_body(form), stream);
             },
             [this, systems](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {
@@ -285,7 +285,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     const bool decides = facts.decides_before(i);
     device::StepArguments arguments = arguments_of(place, start);
     const Index rows = product_->shape().size;
-    const unsigned blocks = joins(facts, i) ? device::blocks_of_rows(rows) : walk_.blocks;
+    const unsigned blocks = is_together(start, i) ? together_.blocks
+                            : joins(facts, i)     ? device::blocks_of_rows(rows)
+                                                  : walk_.blocks;
     if (decides) add_sources(facts, start, i - 1, blocks, arguments, stream);
     const std::string name = name_of_step(start, i);
     if (is_together(start, i)) {

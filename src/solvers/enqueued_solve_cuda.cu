@@ -153,19 +153,21 @@ class GraphSolve final : public EnqueuedSolve<S> {
     if (!in_place) queue_permutation(target.x, x, stream);
     queue_true_residual(x, stream);
     const SetCondition begin = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
-      decide(begin_solve, deciding, a, refreshed, is_not_over);
+      decide(begin_without_run, deciding, a, refreshed, is_not_over);
     };
     const SetCondition judge = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
       decide(judge_first_round, deciding, a, is_not_over);
     };
     const bool begins_with_run = a.rows > 0 && parts_.runs.can_be_skipped;
     if (begins_with_run) {
-      begin(stream, 0);
+      decide(begin_solve, stream, a, refreshed);
       queue_run(parts_.runs, x, stream);
     }
     capture_if(stream, begins_with_run ? judge : begin,
                [&](const Stream& body) { capture_rest(a, x, body); });
-    if (!in_place) queue_permutation(x, target.x, stream);
+    if (in_place) return;
+    queue_permutation(x, target.x, stream);
+    decide(report_solve, stream, a);
   }
 
   SolveArguments arguments_of(const SolveTarget<S>& target) {
@@ -207,7 +209,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
       }
     }
     capture_if(stream, &a.state->scaled, [&](const Stream& body) { capture_unscaling(x, body); });
-    decide(report_solve, stream, a);
+    if (a.reports_at_once) decide(report_solve, stream, a);
   }
 
   void capture_scaling(const FieldView<S>& x, const Stream& stream) {

@@ -12,7 +12,7 @@
 
 namespace heddle::cuda {
 
-/// What a method queues: `start` before the first iteration, `body` for several of them, whose
+/// What a method queues: `start` with the first iterations or none, `body` for several more, whose
 /// kernels set the `end` of each system's state and do nothing for it from then on, and `finish`
 /// behind the last.
 struct LoopKernels {

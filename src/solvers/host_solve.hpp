@@ -76,10 +76,7 @@ class HostSolve {
     end_of_run_ = run.end;
     decisions::take_run(state_, goal_, run.end, run.iterations);
     state_.squared_residual = true_residual(x_);
-    if (state_.not_positive != 0) {
-      look_at_direction();
-      state_.squared_residual = true_residual(x_);
-    }
+    if (state_.not_positive != 0) look_at_direction();
     take_iterate_at_drop();
     decisions::choose_iterate(state_);
     if (state_.take_kept != 0) {
@@ -278,7 +275,7 @@ class HostSolve {
   }
 
   /// Along the last direction; on a GPU the run may leave none: along M^-1 r, where the next run
-  /// would begin. r is free.
+  /// would begin.
   void look_at_direction() {
     const auto place = static_cast<std::size_t>(solver_.method_.info.direction - 2);
     const FieldView<S>&p = place_.vectors.work[place], q = solver_.spare(place_);

@@ -31,7 +31,8 @@ device::PartialSums for_every_block(int numbers, const device::PartialSums& sums
   // All blocks together then take as long to read them as a kernel between takes, some 4 us.
   constexpr Offset most_reads = 1 << 21;
   const Offset count = Offset(numbers) * sums.count;
-  if (count <= device::most_for_every_block && count * blocks <= most_reads) return sums;
+  if (count <= device::most_for_every_block && count * blocks * systems.count <= most_reads)
+    return sums;
   using Kernel = void (*)(device::PartialSums, double*, Offset);
   constexpr Kernel kernels[] = {add_all<1>, add_all<2>, add_all<3>, add_all<4>,
                                 add_all<5>, add_all<6>, add_all<7>, add_all<8>};

@@ -1,5 +1,5 @@
 // The decisions of a solve, as arithmetic on one struct: the host drives them (host_solve.hpp), or
-// kernels of one thread between those over fields (enqueued_solve_cuda.cu).
+// kernels of one thread between those over fields (solve_kernels_cuda.cuh).
 #pragma once
 
 #include <cmath>

@@ -26,11 +26,11 @@ struct SolveArguments {
   device::LoopWatch* watch;
   device::LoopState* run;
   DeviceReport* report;
+  bool reports_at_once;  // else something follows the solve
 };
 
-/// 0 for no condition.
 __device__ void set(cudaGraphConditionalHandle condition, bool is_met) {
-  if (condition != 0) cudaGraphSetConditional(condition, is_met ? 1 : 0);
+  cudaGraphSetConditional(condition, is_met ? 1 : 0);
 }
 
 __global__ void forget_singular_rows(SolveState* state, Index rows) {
@@ -46,11 +46,20 @@ __device__ void write_report(const SolveArguments& a) {
   a.watch->cancel = 0;
   decisions::report(*a.state, a.rows, *a.report);
 }
+/// Whether more is to be done than the first run; else the solve is over.
+__device__ bool goes_on(const SolveState& state) {
+  return state.end == 0 || state.out_of_range != 0 || state.in_question != 0 ||
+         state.failed_on_copy;
+}
+__device__ void conclude(const SolveArguments& a, cudaGraphConditionalHandle is_not_over) {
+  const bool rest = goes_on(*a.state);
+  set(is_not_over, rest);
+  if (!rest && a.reports_at_once) write_report(a);
+}
 
-/// After |b|^2, the residual of the guess, which is worth nothing where b is out of range, and
-/// where something is `refreshed` its first singular row.
-__global__ void begin_solve(SolveArguments a, bool refreshed,
-                            cudaGraphConditionalHandle is_not_over) {
+/// After |b|^2 and the residual of the guess, which is worth nothing where b is out of range. Where
+/// something was `refreshed`, its first singular row is there too.
+__device__ void begin(const SolveArguments& a, bool refreshed) {
   SolveState& state = *a.state;
   const SolveState before = state;
   decisions::begin(state, a.goal, a.rows, device::nanoseconds());
@@ -61,10 +70,17 @@ __global__ void begin_solve(SolveArguments a, bool refreshed,
   if (state.out_of_range == 0) {
     decisions::judge_guess(state, a.goal, a.rows, a.history, a.watch->cancel != 0);
   }
+}
+/// In front of a run, which is skipped where the solve is over.
+__global__ void begin_solve(SolveArguments a, bool refreshed) {
+  begin(a, refreshed);
   begin_run(a);
-  const bool goes_on = state.end == 0 || state.out_of_range != 0;
-  set(is_not_over, goes_on);
-  if (!goes_on) write_report(a);
+}
+/// Where a run could not be skipped.
+__global__ void begin_without_run(SolveArguments a, bool refreshed,
+                                  cudaGraphConditionalHandle is_not_over) {
+  begin(a, refreshed);
+  conclude(a, is_not_over);
 }
 __global__ void choose_scale(SolveState* state, SolveGoal goal) {
   decisions::choose_scale(*state, goal);
@@ -99,11 +115,8 @@ __device__ void judge_run(const SolveArguments& a) {
 }
 /// Of a run that may have been skipped.
 __global__ void judge_first_round(SolveArguments a, cudaGraphConditionalHandle is_not_over) {
-  SolveState& state = *a.state;
-  if (state.end == 0 && state.out_of_range == 0) judge_run(a);
-  const bool goes_on = state.end == 0 || state.out_of_range != 0 || state.in_question != 0;
-  set(is_not_over, goes_on);
-  if (!goes_on) write_report(a);
+  if (a.state->end == 0 && a.state->out_of_range == 0) judge_run(a);
+  conclude(a, is_not_over);
 }
 __global__ void judge_round(SolveArguments a, cudaGraphConditionalHandle is_in_question) {
   judge_run(a);

@@ -227,48 +227,51 @@ TEST_F(EnqueuedSolves, SingularMatricesBreakDownAsInSolve) {
 TEST_F(EnqueuedSolves, RightHandSidesOfEverySize) {
   Seed seed(3112);
   const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
-  const Operator<E> A(matrix, parse_plan(both_loops[0]), device);
-  ConjugateGradient<double> solver(A);
-  const PinnedReport report;
-  const Field<E> b = random_field<E>(rows, seed.generator);
-  Field<E> b_there(rows, device), x(rows, device);
-  const auto status_of = [&](double factor, double guess) {
-    Field<E> scaled = b, from(rows);
-    for (double& value : scaled.scalars()) value *= factor;
-    for (double& value : from.scalars()) value = guess;
-    assign(b_there, scaled);
-    assign(x, from);
-    solver.enqueue(b_there.view(), x.view(), report.get());
-    return report.after(device).status;
-  };
-  EXPECT_EQ(status_of(1, 0), Status::converged);
-  const Array<double> solution = x.to_host().scalars();
-  for (const double factor : {1e-250, 1e250}) {
-    SCOPED_TRACE(factor);
-    ASSERT_EQ(status_of(factor, factor), Status::converged);
-    Array<double> found = x.to_host().scalars();
-    for (double& value : found) value /= factor;
-    EXPECT_FALSE(!(distance(found, solution) <= 1e-8));
-    EXPECT_FALSE(!(report.get()->residual <= 1e-10));
+  for (const char* plan : both_loops) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(matrix, parse_plan(plan), device);
+    ConjugateGradient<double> solver(A, Jacobi<E>(A));
+    const PinnedReport report;
+    const Field<E> b = random_field<E>(rows, seed.generator);
+    Field<E> b_there(rows, device), x(rows, device);
+    const auto status_of = [&](double factor, double guess) {
+      Field<E> scaled = b, from(rows);
+      for (double& value : scaled.scalars()) value *= factor;
+      for (double& value : from.scalars()) value = guess;
+      assign(b_there, scaled);
+      assign(x, from);
+      solver.enqueue(b_there.view(), x.view(), report.get());
+      return report.after(device).status;
+    };
+    EXPECT_EQ(status_of(1, 0), Status::converged);
+    const Array<double> solution = x.to_host().scalars();
+    for (const double factor : {1e-250, 1e250}) {
+      SCOPED_TRACE(factor);
+      ASSERT_EQ(status_of(factor, factor), Status::converged);
+      Array<double> found = x.to_host().scalars();
+      for (double& value : found) value /= factor;
+      EXPECT_FALSE(!(distance(found, solution) <= 1e-8));
+      EXPECT_FALSE(!(report.get()->residual <= 1e-10));
+    }
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double guess : {0.0, 5.0, nan}) {
+      ASSERT_EQ(status_of(0, guess), Status::converged);
+      EXPECT_EQ(report.get()->iterations, 0);
+      EXPECT_EQ(report.get()->residual_norm, 0);
+      const Field<E> zero = x.to_host();
+      for (const double value : zero.scalars()) ASSERT_EQ(value, 0);
+    }
+    for (const double factor : {nan, std::numeric_limits<double>::infinity()}) {
+      ASSERT_EQ(status_of(factor, 5), Status::not_finite);
+      EXPECT_TRUE(std::isnan(report.get()->residual));
+      const Field<E> untouched = x.to_host();
+      for (const double value : untouched.scalars()) ASSERT_EQ(value, 5);
+    }
+    EXPECT_EQ(status_of(1, nan), Status::not_finite);
+    // Nothing of these stays behind.
+    ASSERT_EQ(status_of(1, 0), Status::converged);
+    EXPECT_EQ(distance(x.to_host().scalars(), solution), 0);
   }
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double guess : {0.0, 5.0, nan}) {
-    ASSERT_EQ(status_of(0, guess), Status::converged);
-    EXPECT_EQ(report.get()->iterations, 0);
-    EXPECT_EQ(report.get()->residual_norm, 0);
-    const Field<E> zero = x.to_host();
-    for (const double value : zero.scalars()) ASSERT_EQ(value, 0);
-  }
-  for (const double factor : {nan, std::numeric_limits<double>::infinity()}) {
-    ASSERT_EQ(status_of(factor, 5), Status::not_finite);
-    EXPECT_TRUE(std::isnan(report.get()->residual));
-    const Field<E> untouched = x.to_host();
-    for (const double value : untouched.scalars()) ASSERT_EQ(value, 5);
-  }
-  EXPECT_EQ(status_of(1, nan), Status::not_finite);
-  // Nothing of these stays behind.
-  ASSERT_EQ(status_of(1, 0), Status::converged);
-  EXPECT_EQ(distance(x.to_host().scalars(), solution), 0);
 }
 
 TEST_F(EnqueuedSolves, FieldsInTheOperatorsBasisStayWhereTheyAre) {
@@ -605,9 +608,10 @@ TEST_F(EnqueuedSolves, GoOnWithTheMatrixWhereFloatsDoNotSuffice) {
   const Field<real<double>> b_there = on_gpu(b, device);
   const Operator<real<double>> on_cpu(matrix, Plan{});
   for (const char* plan : refining_loops) {
-    for (const bool bicgstab : {false, true}) {
-      SCOPED_TRACE(std::string(plan) + (bicgstab ? ", BiCGStab" : ""));
-      const SolverOptions options{.tolerance = 1e-5};
+    for (const auto& [bicgstab, checks] : {std::pair(false, true), {true, true}, {false, false}}) {
+      SCOPED_TRACE(std::string(plan) + (bicgstab ? ", BiCGStab" : "") +
+                   (checks ? "" : ", unchecked"));
+      const SolverOptions options{.tolerance = 1e-5, .checks = checks};
       const auto make =
           [&](const Operator<real<double>>& of) -> std::unique_ptr<KrylovSolver<double>> {
         const Jacobi<real<double>> jacobi(of);

@@ -56,7 +56,7 @@ class MethodLoop {
   /// `run`.
   virtual void capture_run(const FieldView<S>&, const FieldView<S>&, device::LoopState*,
                            const Stream&) {}
-  /// Whether what that queues does next to nothing where `*state` says `skip`.
+  /// Whether that leaves x alone and costs little where `*state` was told to `skip`.
   virtual bool can_be_skipped() const { return false; }
 };
 

@@ -13,7 +13,7 @@
 #define HEDDLE_INLINE inline __attribute__((always_inline))
 #endif
 
-// In front of a loop: two turns are one, where a CPU runs it.
+// In front of a loop: the compiler joins two turns, where a CPU runs it.
 #if defined(__CUDACC__)
 #define HEDDLE_TWO_TURNS_ON_CPU
 #elif defined(__clang__)

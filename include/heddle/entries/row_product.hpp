@@ -58,7 +58,7 @@ HEDDLE_INLINE result_entry_t<E> row_product(const Values& values, const Index* c
                                             int count, const Ahead& ahead = {}) {
   row_sum_t<E> sum{};
   if constexpr (E::components <= 2) {
-    // A turn of the loop takes as many instructions as a real number.
+    // The loop itself takes as many instructions a turn as a product of real numbers.
     HEDDLE_TWO_TURNS_ON_CPU
     for (int j = 0; j < count; ++j, step += C) {
       add_entry(sum, values, columns, x, step, lane, ahead);

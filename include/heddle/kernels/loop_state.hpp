@@ -60,7 +60,8 @@ struct LoopState {
   HEDDLE_HD void give(const double* numbers) {
     for (int k = 0; k < most_given; ++k) reinterpret_cast<double*>(side[0])[k] = numbers[k];
   }
-  /// Of a run whose kernels are launched, and have nothing to do: wherever a side has its end.
+  /// Makes every kernel of the run return at once: wherever a side keeps its end, it is
+  /// `loop_limit`.
   HEDDLE_HD void skip() {
     end = loop_limit;
     for (auto& words : side) {

@@ -170,6 +170,7 @@ struct BlockState {
 template <class M, bool start, int i, bool joined, int Threads, class S>
 __device__ __forceinline__ bool take_decision(const StepArguments& a, BlockState<M, S>& block) {
   static_assert(sizeof(Side<M>) <= bytes_of_side, "the method has too many coefficients");
+  static_assert(sizeof(Side<M>::end) == 8 && alignof(Side<M>) % 8 == 0, "see LoopState::skip");
   using L = listing_of<M, start>;
   if (start && is_leader() && a.state->limits.patience != 0) {
     a.state->limits.deadline = nanoseconds() + a.state->limits.patience;

@@ -295,10 +295,10 @@ bool reads_x_in_step(const PatternView& pattern) {
 
 // On a CPU a row is a loop of its own, entries follow one another in memory, and x is best read as
 // the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
-// devices that run rows side by side. The hardware follows an x that is read in step, and asking
-// for it costs small entries up to a quarter of their time (docs/performance-notes.md, "What limits
-// a simple loop"), as it does to ask for what lies in a cache anyhow. Where equal shares of rows
-// are unequal shares of entries, threads take chunks as they come.
+// devices that run rows side by side. The hardware follows an x that is read in step, and a cache
+// holds a small matrix: to ask for them costs small entries up to a quarter of their time each
+// (docs/performance-notes.md, "What limits a simple loop"). Where equal shares of rows are unequal
+// shares of entries, threads take chunks as they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
                          StoredScalar stored) {
   constexpr double most_imbalance = 1.1;
