@@ -18,17 +18,22 @@ __global__ void __launch_bounds__(pairs_of_block) write_side_by_side(const Write
   __shared__ double entries[pairs_of_block * K];
   const Offset first = Offset(blockIdx.x) * pairs_of_block;
   const int pairs = static_cast<int>(min(Offset(pairs_of_block), 16 * pass.count - first));
+  const auto place = [&](Offset pair) {
+    return pass.numbering.place(pair / 16, int(pair / 4 % 4), int(pair % 4));
+  };
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread < pairs) {
     const Offset pair = first + thread;
     const E entry = pass.kernel.entry(pair / 16, int(pair / 4 % 4), int(pair % 4));
-    for (int k = 0; k < K; ++k) entries[thread * K + k] = entry.component[k];
+    for (int k = 0; k < K; ++k) {
+      (K == 1 ? pass.to[place(pair)] : entries[thread * K + k]) = entry.component[k];
+    }
   }
-  __syncthreads();
-  for (int i = thread; i < pairs * K; i += pairs_of_block) {
-    const Offset pair = first + i / K;
-    const Offset at = pass.numbering.place(pair / 16, int(pair / 4 % 4), int(pair % 4));
-    pass.to[at + i % K] = entries[i];
+  if constexpr (K > 1) {
+    __syncthreads();
+    for (int i = thread; i < pairs * K; i += pairs_of_block) {
+      pass.to[place(first + i / K) + i % K] = entries[i];
+    }
   }
 }
 
