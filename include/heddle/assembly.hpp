@@ -27,15 +27,6 @@ struct HEDDLE_EXPORT EntryPlace {
 
 namespace detail {
 
-template <class T>
-HEDDLE_INLINE T sum_of_two(const T& a, const T& b) {
-  if constexpr (requires { add(a, b); }) {
-    return add(a, b);
-  } else {
-    return add_components(a, b);
-  }
-}
-
 /// Numbers of elements that an array holds, as a kernel of an assembly.
 template <class T, class S>
 struct GivenElementValues {
@@ -65,15 +56,26 @@ inline constexpr bool takes_codes = false;
 template <class E>
 inline constexpr bool takes_codes<CountedElementEntries<E>> = true;
 
-/// The pass over slots.
+/// What a kernel returns for a pair of corners.
+template <class Kernel>
+struct TermOf {
+  using type = std::remove_cvref_t<decltype(std::declval<const Kernel&>().entry(Offset(), 0, 0))>;
+};
+template <class E>
+struct TermOf<CountedElementEntries<E>> {
+  using type = E;
+};
+
+/// The pass over slots, and over the tiles of a GPU.
 template <class E, class Kernel>
 struct AssembleEntries {
+  using Sum = typename TermOf<Kernel>::type;
   Offset count;
   AssemblyLists lists;
   Kernel kernel;
   EntryWriter<E> matrix;
 
-  HEDDLE_INLINE auto term(unsigned code) const {
+  HEDDLE_INLINE Sum term(unsigned code) const {
     if constexpr (takes_codes<Kernel>) {
       return kernel.at(code);
     } else {
@@ -81,12 +83,17 @@ struct AssembleEntries {
                           lists.code.last(code));
     }
   }
+  HEDDLE_INLINE Sum term(const AssemblyTiles& tiles, const AssemblyTiles::Term& at) const {
+    return term(tiles.code_of(at));
+  }
   HEDDLE_INLINE void operator()(Offset slot) const {
     const unsigned first = lists.first_term[slot], end = lists.first_term[slot + 1];
     if (first == end) return;
-    using Sum = std::remove_cvref_t<decltype(term(0))>;
     Sum sum{};
     for (unsigned at = first; at < end; ++at) sum = sum_of_two(sum, term(lists.term[at]));
+    store(slot, sum);
+  }
+  HEDDLE_INLINE void store(Offset slot, const Sum& sum) const {
     if constexpr (requires { kernel.finish(sum, EntryPlace()); }) {
       matrix.store(slot, kernel.finish(sum, EntryPlace{slot, lists.row[slot], lists.column[slot]}));
     } else {
@@ -154,7 +161,8 @@ class HEDDLE_EXPORT Assembly {
   /// for one that was not.
   Assembly(const ElementPattern& pattern, Operator<E> matrix)
       : matrix_(std::move(matrix)),
-        map_(std::make_shared<detail::AssemblyMap>(pattern, matrix_.pattern(), matrix_.device())) {}
+        map_(std::make_shared<detail::AssemblyMap>(pattern, matrix_.pattern(), matrix_.device(),
+                                                   sizeof(E))) {}
 
   /// By the same lists into a matrix of its own, of zeros: a mass matrix beside a stiffness.
   Assembly another() const {
@@ -167,6 +175,10 @@ class HEDDLE_EXPORT Assembly {
   const Operator<E>& matrix() const { return matrix_; }
   /// Bytes of the lists.
   long long memory() const { return map().bytes(); }
+  /// Where element values are under `ElementOrder::by_row`, in the matrix's memory: those of the
+  /// pair (a, b) of element e begin at E::components (place[e n + a] + b) where all elements have n
+  /// corners, and else at E::components (place[first[e] + a] + b).
+  std::span<const unsigned> row_places() const { return map().row_places(); }
 
   /// K = the sum of the elements' matrices, `E::components` scalars for each pair of corners, in
   /// the memory of host or device. New values for the matrix as `Operator::update_values`. Throws
@@ -269,7 +281,18 @@ inline namespace without_kernels {
 /// files that nvcc compiles (`for_each_on`).
 template <class E, class Kernel>
 void assemble_with(Assembly<E>& assembly, const Kernel& kernel) {
-  for_each_on(assembly.matrix().device(), assembly.entry_pass(kernel));
+  const auto pass = assembly.entry_pass(kernel);
+  const Stream stream = assembly.matrix().device().stream();
+#ifdef __CUDACC__
+  using Sum = typename decltype(assembly.entry_pass(kernel))::Sum;
+  if constexpr (detail::fits_in_tiles<Sum>) {
+    if (stream.on_gpu() && pass.lists.tiles.count > 0) {
+      detail::queue_tiles(pass.lists.tiles, pass, stream);
+      return assembly.matrix().values_changed();
+    }
+  }
+#endif
+  for_each_on(stream, pass);
   assembly.matrix().values_changed();
 }
 

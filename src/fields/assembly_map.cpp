@@ -1,7 +1,9 @@
 #include "heddle/detail/assembly_map.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "assembly_sums.hpp"
 #include "base/device_cuda.hpp"
@@ -43,20 +45,25 @@ void sum_up(std::vector<unsigned>& lengths) {
 using namespace assembly_maps;
 
 AssemblyMap::AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix,
-                         const Device& device)
+                         const Device& device, std::size_t bytes_of_entry)
     : elements_(pattern.elements), most_(pattern.most_corners), code_(pattern.code) {
   if (matrix.rows != pattern.nodes() || matrix.columns != pattern.nodes() ||
       matrix.entries != pattern.entries() || !has_rows_of(pattern, matrix)) {
     refuse_other_pattern();
   }
-  list_slots(pattern, matrix, device);
+  const std::vector<Offset> slots = slots_of_entries(matrix).to_host();
+  list_slots(pattern, matrix, slots, device);
   list_rows(pattern, matrix, device);
   list_elements(pattern, device);
+  const std::vector<unsigned> places = detail::row_places(pattern, matrix);
+  row_place_ = Array<unsigned>(places, device);
+  if (device.on_gpu() && bytes_of_entry <= AssemblyTiles::most_bytes_of_term) {
+    list_tiles(assembly_tiles(pattern, matrix, slots, places), device);
+  }
 }
 
 void AssemblyMap::list_slots(const ElementPattern& pattern, const SlicedPattern& matrix,
-                             const Device& device) {
-  const std::vector<Offset> slots = slots_of_entries(matrix).to_host();
+                             const std::vector<Offset>& slots, const Device& device) {
   const std::vector<Index> column = matrix.column.to_host();
   std::vector<unsigned> first(static_cast<std::size_t>(matrix.slots) + 1);
   std::vector<Index> row(static_cast<std::size_t>(matrix.slots));
@@ -120,6 +127,31 @@ void AssemblyMap::list_elements(const ElementPattern& pattern, const Device& dev
   first_entry_ = Array<Offset>(first_entry, device);
 }
 
+void AssemblyMap::list_tiles(const AssemblyTileLists& lists, const Device& device) {
+  terms_of_tile_ = lists.terms;
+  first_piece_of_tile_ = Array<unsigned>(lists.first_piece, device);
+  first_entry_of_tile_ = Array<unsigned>(lists.first_entry, device);
+  piece_ = Array<unsigned>(lists.piece, device);
+  place_ = Array<std::uint16_t>(lists.place, device);
+  slot_ = Array<unsigned>(lists.slot, device);
+  end_ = Array<std::uint16_t>(lists.end, device);
+}
+
+AssemblyTiles AssemblyMap::tiles() const {
+  if (first_piece_of_tile_.empty()) return {};
+  return {static_cast<unsigned>(first_piece_of_tile_.size()) - 1,
+          terms_of_tile_,
+          static_cast<unsigned>(most_),
+          AssemblyTiles::reciprocal_of(static_cast<unsigned>(most_)),
+          code_,
+          first_piece_of_tile_.data(),
+          first_entry_of_tile_.data(),
+          piece_.data(),
+          place_.data(),
+          slot_.data(),
+          end_.data()};
+}
+
 Offset AssemblyMap::entry_numbers(ElementOrder order) const {
   return order == ElementOrder::planes ? elements_ * most_ * most_ : terms();
 }
@@ -128,9 +160,11 @@ Offset AssemblyMap::corner_numbers(ElementOrder order) const {
 }
 
 long long AssemblyMap::bytes() const {
-  const std::size_t words =
-      first_term_.size() + term_.size() + row_.size() + first_corner_.size() + corner_.size();
+  const std::size_t words = first_term_.size() + term_.size() + row_.size() + first_corner_.size() +
+                            corner_.size() + row_place_.size() + first_piece_of_tile_.size() +
+                            first_entry_of_tile_.size() + piece_.size() + slot_.size();
   return static_cast<long long>(words * sizeof(unsigned) +
+                                (place_.size() + end_.size()) * sizeof(std::uint16_t) +
                                 (first_node_.size() + first_entry_.size()) * sizeof(Offset));
 }
 
@@ -181,10 +215,22 @@ void sum_entries_on_gpu(const AssemblyLists& lists, const ElementNumbering& numb
                         std::span<const S> from, const SlotRule& to_slot, S* to,
                         const Stream& stream) {
   with_values_on_gpu(from, stream, [&](const S* values) {
-    if constexpr (has_cuda) {
-      cuda::sum(
-          EntrySums<S>{lists, numbering, numbering.is_by_code(lists.code), values, to_slot, to},
-          to_slot.slots, stream);
+    const bool in_tiles = numbering.components == 1 && lists.tiles.count > 0;
+    const bool in_twos = numbering.order != ElementOrder::planes && numbering.most % 2 == 0 &&
+                         reinterpret_cast<std::uintptr_t>(values) % (2 * sizeof(S)) == 0;
+    const auto queue = [&]<Placing P>(std::integral_constant<Placing, P>) {
+      if constexpr (has_cuda) {
+        const EntrySums<S, P> sums{lists, numbering, values, to_slot, to, in_twos};
+        if (in_tiles) return cuda::sum_tiles(sums, stream);
+        if constexpr (P != Placing::by_row) cuda::sum(sums, to_slot.slots, stream);
+      }
+    };
+    if (in_tiles && numbering.order == ElementOrder::by_row) {
+      queue(std::integral_constant<Placing, Placing::by_row>());
+    } else if (numbering.is_by_code(lists.code)) {
+      queue(std::integral_constant<Placing, Placing::by_code>());
+    } else {
+      queue(std::integral_constant<Placing, Placing::by_numbering>());
     }
   });
 }

@@ -7,29 +7,59 @@ namespace heddle {
 
 namespace detail {
 
-/// Component k of the entry in a slot.
-template <class S>
+/// How the place of a term's number follows: from its code alone, from its place in the tiles, or
+/// by a calculation.
+enum class Placing { by_code, by_row, by_numbering };
+
+/// Component k of the entry in a slot; of entries with one component also by tiles. A placing that
+/// is known beforehand leaves no branch between loads, so that they are in flight together.
+template <class S, Placing P>
 struct EntrySums {
+  using Sum = S;
   AssemblyLists lists;
   ElementNumbering numbering;
-  bool by_code;  // ElementNumbering::is_by_code
   const S* from;
   SlotRule to_slot;
   S* to;
+  bool in_twos;  // neighbouring terms lie together and aligned
 
   HEDDLE_INLINE Offset place(unsigned term) const {
-    if (by_code) return Offset(term) * numbering.components;
+    if constexpr (P == Placing::by_code) return Offset(term) * numbering.components;
     return numbering.place(lists.code.element_of_term(term), lists.code.first_of_term(term),
                            lists.code.last(term));
   }
   HEDDLE_INLINE void operator()(Offset slot, int k) const {
-    const unsigned first = lists.first_term[slot], end = lists.first_term[slot + 1];
-    if (first == end) return;
+    unsigned at = lists.first_term[slot];
+    const unsigned end = lists.first_term[slot + 1];
+    if (at == end) return;
     const S* const plane = from + k * numbering.stride();
+    constexpr unsigned in_flight = 4;
     S sum = 0;
-    for (unsigned at = first; at < end; ++at) sum += plane[place(lists.term[at])];
+    for (; at + in_flight <= end; at += in_flight) {
+      S value[in_flight];
+      for (unsigned i = 0; i < in_flight; ++i) value[i] = plane[place(lists.term[at + i])];
+      for (unsigned i = 0; i < in_flight; ++i) sum += value[i];
+    }
+    for (; at < end; ++at) sum += plane[place(lists.term[at])];
+    store(slot, sum, k);
+  }
+  HEDDLE_INLINE void store(Offset slot, S sum, int k = 0) const {
     const auto lane = static_cast<int>(slot % to_slot.C);
     to[to_slot(slot - lane, lane, k)] = sum;
+  }
+
+  HEDDLE_INLINE const S* in_tiles(const AssemblyTiles& tiles,
+                                  const AssemblyTiles::Term& term) const {
+    return from + (P == Placing::by_row ? Offset(tiles.number(term)) : place(tiles.code_of(term)));
+  }
+  HEDDLE_INLINE S term(const AssemblyTiles& tiles, const AssemblyTiles::Term& term) const {
+    return *in_tiles(tiles, term);
+  }
+  HEDDLE_INLINE TwoTerms<S> two_terms(const AssemblyTiles& tiles,
+                                      const AssemblyTiles::Term& term) const {
+    TwoTerms<S> two;
+    __builtin_memcpy(&two, __builtin_assume_aligned(in_tiles(tiles, term), sizeof two), sizeof two);
+    return two;
   }
 };
 
@@ -59,6 +89,9 @@ namespace cuda {
 /// Queues `sums(i, k)` for every i < count and every component k.
 template <class Sums>
 void sum(const Sums& sums, Offset count, const Stream& stream);
+/// Queues the sums of entries that tiles serve.
+template <class Sums>
+void sum_tiles(const Sums& sums, const Stream& stream);
 }  // namespace cuda
 
 }  // namespace heddle

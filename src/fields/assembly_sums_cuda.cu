@@ -5,6 +5,8 @@
 
 namespace heddle::cuda {
 
+using heddle::detail::EntrySums, heddle::detail::Placing, heddle::detail::VectorSums;
+
 /// Threads of a block take the components of as many entries as they suffice for: they read and
 /// write entries whose components lie together side by side.
 template <class Sums>
@@ -21,9 +23,20 @@ void sum(const Sums& sums, Offset count, const Stream& stream) {
                       sums(i, k);
                   });
 }
-template void sum(const heddle::detail::EntrySums<float>&, Offset, const Stream&);
-template void sum(const heddle::detail::EntrySums<double>&, Offset, const Stream&);
-template void sum(const heddle::detail::VectorSums<float>&, Offset, const Stream&);
-template void sum(const heddle::detail::VectorSums<double>&, Offset, const Stream&);
+template <class Sums>
+void sum_tiles(const Sums& sums, const Stream& stream) {
+  heddle::detail::queue_tiles(sums.lists.tiles, sums, stream);
+}
+
+#define HEDDLE_ASSEMBLY_SUMS(S)                                                         \
+  template void sum(const VectorSums<S>&, Offset, const Stream&);                       \
+  template void sum(const EntrySums<S, Placing::by_code>&, Offset, const Stream&);      \
+  template void sum(const EntrySums<S, Placing::by_numbering>&, Offset, const Stream&); \
+  template void sum_tiles(const EntrySums<S, Placing::by_code>&, const Stream&);        \
+  template void sum_tiles(const EntrySums<S, Placing::by_row>&, const Stream&);         \
+  template void sum_tiles(const EntrySums<S, Placing::by_numbering>&, const Stream&);
+HEDDLE_ASSEMBLY_SUMS(float)
+HEDDLE_ASSEMBLY_SUMS(double)
+#undef HEDDLE_ASSEMBLY_SUMS
 
 }  // namespace heddle::cuda

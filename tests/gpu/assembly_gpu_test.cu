@@ -79,6 +79,14 @@ void expect_as_on_cpu(const ElementMesh& mesh, const Plan& plan, const Device& d
         "values of the GPU", [&] { assembly.assemble(of_entries.span(), order); },
         [&](const FieldView<S>& to) { assembly.assemble_vector(of_vectors.span(), to, order); });
   }
+  const Array<unsigned> places(assembly.row_places(), device);
+  const std::vector<unsigned> on_host = places.to_host();
+  const Array<S> by_row = on(device, element_entries_by_row<S>(mesh, E::components, on_host));
+  expect(
+      "values by row", [&] { assembly.assemble(by_row.span(), ElementOrder::by_row); },
+      [&](const FieldView<S>& to) {
+        assembly.assemble_vector(data.vectors[0], to, ElementOrder::by_row);
+      });
   expect(
       "no values", [&] { assemble_with(assembly, NumbersKernel<E>()); },
       [&](const FieldView<S>& to) { assemble_vector_with(assembly, NumbersKernel<E>(), to); });

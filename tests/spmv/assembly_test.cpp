@@ -96,6 +96,10 @@ TYPED_TEST(AssemblyTest, SumsEntries) {
         assembly.assemble(planes, ElementOrder::planes);
         ASSERT_EQ(bytes_of(assembly.matrix()), bits);
         assembly.assemble(std::vector<S>(values.size()));
+        assembly.assemble(element_entries_by_row<S>(mesh, E::components, assembly.row_places()),
+                          ElementOrder::by_row);
+        ASSERT_EQ(bytes_of(assembly.matrix()), bits);
+        assembly.assemble(std::vector<S>(values.size()));
         assemble_with(assembly, NumbersKernel<E>());
         ASSERT_EQ(bytes_of(assembly.matrix()), bits);
       }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,13 +64,27 @@ inline ElementMesh random_elements(const std::string& name, Index nodes, Offset 
   return mesh;
 }
 
+/// `corners` nodes of a ring for each element, and node 0 in all of them.
+inline ElementMesh star(Index elements, int corners) {
+  ElementMesh mesh;
+  mesh.name = "star";
+  mesh.nodes = elements + 1;
+  for (Index e = 0; e < elements; ++e) {
+    mesh.node.push_back(0);
+    for (int a = 1; a < corners; ++a) mesh.node.push_back(1 + (e + a) % elements);
+    mesh.first.push_back(static_cast<Offset>(mesh.node.size()));
+  }
+  return mesh;
+}
+
 inline std::vector<ElementMesh> element_meshes(Generator& generator) {
   return {random_elements("one point", 1, 1, 1, 1, generator),
           random_elements("points", 20, 40, 1, 1, generator),
           random_elements("triangles", 60, 90, 3, 3, generator),
           random_elements("tetrahedra", 150, 400, 4, 4, generator),
           random_elements("of 1 to 9 corners", 130, 210, 1, 9, generator),
-          random_elements("hexahedra", 200, 300, 8, 8, generator)};
+          random_elements("hexahedra", 200, 300, 8, 8, generator),
+          star(700, 3)};  // a row of 2100 terms
 }
 
 /// Component k of the entry (a, b) or of the vector (a, -1) of element e: what sums round.
@@ -116,6 +131,24 @@ std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder orde
           }
         }
       }
+    }
+  }
+  return values;
+}
+/// `ElementOrder::by_row`; `places` are `Assembly::row_places`.
+template <class S>
+std::vector<S> element_entries_by_row(const ElementMesh& mesh, int K,
+                                      std::span<const unsigned> places) {
+  const auto by_element = element_entries<S>(mesh, K, ElementOrder::by_element);
+  std::vector<S> values(by_element.size(), std::numeric_limits<S>::quiet_NaN());
+  std::size_t next = 0;
+  for (Offset e = 0; e < mesh.elements(); ++e) {
+    for (int a = 0; a < mesh.corners(e); ++a) {
+      const auto corner = static_cast<std::size_t>(mesh.first[static_cast<std::size_t>(e)] + a);
+      const auto count = static_cast<std::size_t>(mesh.corners(e) * K);
+      std::copy_n(by_element.begin() + static_cast<std::ptrdiff_t>(next), count,
+                  values.begin() + static_cast<std::ptrdiff_t>(places[corner]) * K);
+      next += count;
     }
   }
   return values;

@@ -231,7 +231,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
   if (suite.name == "layouts") return "memory over that of CSR";
   if (suite.name == "setup") return "median of each step";
   if (suite.name == "assembly") {
-    return "median of each; reorder: also over that of a product";
+    return "median of each; reorder: also over that of a product, and the products that pay for it";
   }
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +

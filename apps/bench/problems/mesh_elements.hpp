@@ -18,7 +18,8 @@ struct ElementMesh {
   Offset elements() const { return static_cast<Offset>(volume.size()); }
 };
 
-/// What an element adds to a matrix and to a right-hand side, from its gradients and volume.
+/// What an element adds to a matrix and to a right-hand side, from its gradients and volume:
+/// entries, one component of them, and vectors.
 template <class E>
 struct MeshKernel;
 
@@ -36,8 +37,11 @@ struct MeshKernel<real<double>> {
     const double* const h = gradient + 3 * (4 * e + b);
     return g[0] * h[0] + g[1] * h[1] + g[2] * h[2];
   }
+  HEDDLE_INLINE double component(Offset e, int a, int b, int) const {
+    return mass(e, a, b) + volume[e] * product(e, a, b);
+  }
   HEDDLE_INLINE real<double> entry(Offset e, int a, int b) const {
-    return {{mass(e, a, b) + volume[e] * product(e, a, b)}};
+    return {{component(e, a, b, 0)}};
   }
   HEDDLE_INLINE small_vector<double, 1> vector(Offset e, int a) const {
     return {{volume[e] * gradient[3 * (4 * e + a)]}};
@@ -51,18 +55,17 @@ struct MeshKernel<block<double, 3, 3>> {
   const double* gradient;
   const double* volume;
 
-  HEDDLE_INLINE block<double, 3, 3> entry(Offset e, int a, int b) const {
+  HEDDLE_INLINE double component(Offset e, int a, int b, int k) const {
     const MeshKernel<real<double>> scalar{gradient, volume};
     const double* const g = gradient + 3 * (4 * e + a);
     const double* const h = gradient + 3 * (4 * e + b);
-    const double V = volume[e];
-    const double on_diagonal = scalar.mass(e, a, b) + V * scalar.product(e, a, b);
+    const int i = k / 3, j = k % 3;
+    const double both = volume[e] * (g[i] * h[j] + h[i] * g[j]);
+    return i == j ? both + scalar.component(e, a, b, 0) : both;
+  }
+  HEDDLE_INLINE block<double, 3, 3> entry(Offset e, int a, int b) const {
     block<double, 3, 3> K;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        K.component[3 * i + j] = V * (g[i] * h[j] + h[i] * g[j]) + (i == j ? on_diagonal : 0);
-      }
-    }
+    for (int k = 0; k < 9; ++k) K.component[k] = component(e, a, b, k);
     return K;
   }
   HEDDLE_INLINE small_vector<double, 3> vector(Offset e, int a) const {

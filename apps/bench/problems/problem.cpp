@@ -271,9 +271,18 @@ std::vector<ProblemName> problems() {
     return a.rows < b.rows;
   });
   // About 5.7 tetrahedra a node.
-  for (const Index rows : {2'000, 20'000, 180'000}) {
-    for (const auto& [name, entry] :
-         {std::pair("diffusion-", EntryKind::real), std::pair("elasticity-", EntryKind::block3)}) {
+  const std::pair<const char*, EntryKind> diffusion = {"diffusion-", EntryKind::real},
+                                          elasticity = {"elasticity-", EntryKind::block3};
+  using Names = std::vector<std::pair<const char*, EntryKind>>;
+  const std::vector<std::pair<Index, Names>> meshes = {
+      {2'000, {diffusion, elasticity}},
+      {3'129, {diffusion}},  // Wong, Kuhl, Darve 2015, table II: three meshes of a heart
+      {4'563, {diffusion}},
+      {20'000, {diffusion, elasticity}},
+      {28'639, {diffusion}},
+      {180'000, {diffusion, elasticity}}};
+  for (const auto& [rows, names] : meshes) {
+    for (const auto& [name, entry] : names) {
       all.push_back({name + std::to_string(rows), entry, in_double, rows});
       all.back().assembly = true;
       all.back().row_length = 15;

@@ -32,6 +32,7 @@ struct Candidate {
   std::optional<long long> memory_bytes;  // of the matrix as it is stored
   std::optional<double> memory_ratio;     // to CSR of the same entries
   std::optional<double> of_product;       // median over that of a product with the same matrix
+  std::optional<double> products_to_pay;  // for which a new order of values has paid for itself
 
   // Of a solve to the tolerance of the record.
   std::optional<long long> iterations;

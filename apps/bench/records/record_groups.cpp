@@ -204,6 +204,9 @@ Matrix step_matrix(const std::vector<const Record*>& records) {
       std::string text = text_or_nothing(
           candidate.seconds, [](const Timing& timing) { return readable_seconds(timing.median); });
       if (candidate.of_product) text += ", " + readable_ratio(*candidate.of_product);
+      if (candidate.products_to_pay) {
+        text += ", pays after " + readable_ratio(*candidate.products_to_pay);
+      }
       matrix.put(problem_of(*record) + ": " + who(candidate), record->quantity, text);
     }
   }

@@ -1,10 +1,7 @@
 // Finite element assembly: as a product, from element values and by a kernel, beside atomic
-// additions, colours and a loop over the elements; and the order that a kernel's storage asks for.
+// additions, colours and a loop over the elements; and the paper's kernels with their order.
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,92 +10,16 @@
 
 #include "assembly_passes.hpp"
 #include "heddle/choose_plan.hpp"
-#include "heddle/tuning/measure.hpp"
 #include "heddle/vector_operations.hpp"
-#include "interleave.hpp"
 #include "problems/mesh_elements.hpp"
+#include "reordering.hpp"
 #include "suite.hpp"
+#include "timed_ways.hpp"
 
 namespace heddle::bench {
 
 namespace assembly_suites {
 namespace {
-
-using Queue = std::function<void(const Stream&)>;
-
-/// One way of doing a record's work, which only queues.
-struct Way {
-  Role role;
-  const char* library;
-  std::string method;
-  Queue queue;
-  std::function<double()> error = {};  // of what the last run left; where it is checked
-  Queue prepare = {};                  // before that run
-  bool on_host = false;                // waits for the host, so that no graph holds it
-};
-
-double seconds_of(const Device& device, const Queue& work) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  work(device.stream());
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void take(const Interleaved& outcome, Candidate& candidate) {
-  if (outcome.failure.empty()) {
-    candidate.seconds = outcome.timing;
-  } else {
-    candidate.failure = one_line(outcome.failure);
-  }
-}
-
-/// The record with what each way takes; those that are wrong are not timed.
-Record measured(Session& session, Record record, const std::vector<Way>& ways) {
-  const Device& device = session.device();
-  session.doing(record.quantity);
-  std::vector<std::size_t> timed;
-  std::vector<TimedRun> runs;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    Candidate candidate;
-    candidate.role = ways[i].role;
-    candidate.library = ways[i].library;
-    candidate.method = ways[i].method;
-    const bool is_right = or_failure(candidate, [&] {
-      if (ways[i].prepare) ways[i].prepare(device.stream());
-      ways[i].queue(device.stream());
-      device.synchronize();
-      if (!ways[i].error) return;
-      candidate.error = ways[i].error();
-      if (!(*candidate.error <= most_error_double)) {
-        throw Error(ErrorKind::internal, "wrong result");
-      }
-    });
-    record.candidates.push_back(std::move(candidate));
-    if (!is_right) continue;
-    timed.push_back(i);
-    runs.emplace_back([&device, queue = ways[i].queue] { return seconds_of(device, queue); });
-  }
-  InterleaveOptions options;
-  options.repetitions = session.settings().repetitions;
-  options.seconds_in_all = session.seconds_for_timing() * 3;
-  if (!device.on_gpu()) {
-    const std::vector<Interleaved> outcomes = interleave(runs, options);
-    for (std::size_t k = 0; k < timed.size(); ++k) {
-      take(outcomes[k], record.candidates[timed[k]]);
-    }
-    return record;
-  }
-  for (std::size_t k = 0; k < timed.size(); ++k) {
-    const Way& way = ways[timed[k]];
-    Candidate& candidate = record.candidates[timed[k]];
-    or_failure(candidate, [&] {
-      if (way.on_host) return take(interleave({runs[k]}, options)[0], candidate);
-      const std::vector<Queue> work = {way.queue};
-      candidate.seconds = measure(work, session.settings().repetitions, device)[0];
-    });
-  }
-  return record;
-}
 
 /// Elements in the order of their colours. No two of one colour share a node.
 struct Colours {
@@ -162,7 +83,7 @@ class AssemblySuite {
     matrices();
     sums();
     vectors();
-    reorder();
+    measure_reordering(session_, problem_, matrix_, plan_, "reorder");
   }
   /// The matrices of all elements as a vector, for a product that sums them.
   std::vector<double> element_values() {
@@ -173,20 +94,23 @@ class AssemblySuite {
  private:
   MeshKernel<E> kernel() const { return {gradient_.data(), volume_.data()}; }
   heddle::detail::ElementNumbering numbering(ElementOrder order, int components) const {
-    return {mesh_.elements(), 4, nullptr, nullptr, order, components};
+    return {mesh_.elements(), 4, nullptr, nullptr, assembly_.row_places().data(), order,
+            components};
   }
   Queue write(ElementOrder order) {
     return [this, order](const Stream& stream) {
-      run(WriteMatrices<E>{mesh_.elements(), kernel(), numbering(order, K), matrices_.data()},
+      bench::write(
+          WriteElements<E>{mesh_.elements(), kernel(), numbering(order, K), matrices_.data()},
           stream);
     };
   }
+  TimedWay from_values(Role role, const char* method, ElementOrder order) {
+    return {role,   "Heddle", method, both(write(order), sum(order)), [this] { return error(); },
+            spoil()};
+  }
   /// So that no check sees the entries of an earlier way.
   Queue spoil() {
-    return [this](const Stream& stream) {
-      const auto stored = assembly_.matrix().values_in_basis();
-      heddle::detail::fill_bytes(stored.data(), 0xff, stored.size_bytes(), stream);
-    };
+    return [this](const Stream& stream) { spoil_entries(assembly_.matrix(), stream); };
   }
   Queue sum(ElementOrder order) {
     return [this, order](const Stream&) { assembly_.assemble(matrices_.span(), order); };
@@ -212,19 +136,7 @@ class AssemblySuite {
     first_of_colour_ = colours.first;
   }
 
-  /// Of the entries that are stored, in the order of the pattern.
-  double error() {
-    const auto stored = assembly_.matrix().values_in_basis();
-    std::vector<double> copied(stored.size()), found, expected;
-    heddle::detail::copy_bytes(copied.data(), stored.data(), stored.size_bytes(), device_.stream());
-    const EntryWriter<E> entries(assembly_.matrix().pattern(), plan_.layout.inner, copied.data());
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const E entry = entries.load(slots_[i]), of_loop = matrix_.entry(static_cast<Offset>(i));
-      found.insert(found.end(), entry.component, entry.component + K);
-      expected.insert(expected.end(), of_loop.component, of_loop.component + K);
-    }
-    return relative_difference(found, expected);
-  }
+  double error() { return error_of_entries(assembly_.matrix(), matrix_); }
 
   /// Against a loop over the elements.
   double error_of_field() {
@@ -247,13 +159,17 @@ class AssemblySuite {
   Queue scatter(bool by_colours) {
     return [this, by_colours](const Stream& stream) {
       const auto stored = assembly_.matrix().values_in_basis();
+      const EntryWriter<E> writer = assembly_.matrix().entry_writer();
       heddle::detail::fill_bytes(stored.data(), 0, stored.size_bytes(), stream);
-      ScatterAdd<E> pass{mesh_.elements(), nullptr,      !by_colours,
-                         kernel(),         slot_.data(), assembly_.matrix().entry_writer(),
-                         stored.data()};
+      if (!by_colours && stream.on_gpu()) {
+        return run(AddAtomically<E>{16 * mesh_.elements() * K, kernel(), slot_.data(), writer,
+                                    stored.data()},
+                   stream);
+      }
+      AddElements<E> pass{mesh_.elements(), nullptr, kernel(), slot_.data(), writer, stored.data()};
       if (!by_colours) {
         Stream alone = stream;
-        if (!stream.on_gpu()) alone.threads = 1;
+        alone.threads = 1;
         return run(pass, alone);
       }
       for (std::size_t c = 0; c + 1 < first_of_colour_.size(); ++c) {
@@ -277,33 +193,33 @@ class AssemblySuite {
   void matrices() {
     const auto check = [this] { return error(); };
     const std::string colours = std::to_string(first_of_colour_.size() - 1) + " colours";
-    session_.add(measured(
-        session_, record("matrix", bytes_of_elements() + bytes_of_matrix()),
-        {{Role::natural, "Heddle", "element values",
-          both(write(ElementOrder::by_element), sum(ElementOrder::by_element)), check, spoil()},
-         {Role::tried, "Heddle", "element values in planes",
-          both(write(ElementOrder::planes), sum(ElementOrder::planes)), check, spoil()},
-         {Role::chosen, "Heddle", "kernel",
-          [this](const Stream&) { assemble(assembly_, kernel()); }, check, spoil()},
-         {Role::peer, "textbook", device_.on_gpu() ? "atomic additions" : "one thread",
-          scatter(false), check, spoil()},
-         {Role::peer, "textbook", colours, scatter(true), check, spoil()}}));
+    session_.add(
+        measured(session_, record("matrix", bytes_of_elements() + bytes_of_matrix()),
+                 {from_values(Role::natural, "element values", ElementOrder::by_element),
+                  from_values(Role::tried, "element values in planes", ElementOrder::planes),
+                  from_values(Role::tried, "element values by row", ElementOrder::by_row),
+                  {Role::chosen, "Heddle", "kernel",
+                   [this](const Stream&) { assemble(assembly_, kernel()); }, check, spoil()},
+                  {Role::peer, "textbook", device_.on_gpu() ? "atomic additions" : "one thread",
+                   scatter(false), check, spoil()},
+                  {Role::peer, "textbook", colours, scatter(true), check, spoil()}}));
   }
 
-  /// The same from element values that lie there. Both orders take one array in turn, whose numbers
+  /// The same from element values that lie there. All orders take one array in turn, whose numbers
   /// are right when the sums are checked.
   void sums() {
     const auto way = [this](Role role, const char* method, ElementOrder order) {
-      return Way{role,
-                 "Heddle",
-                 method,
-                 sum(order),
-                 [this] { return error(); },
-                 both(write(order), spoil())};
+      return TimedWay{role,
+                      "Heddle",
+                      method,
+                      sum(order),
+                      [this] { return error(); },
+                      both(write(order), spoil())};
     };
     session_.add(measured(session_, record("sum", bytes_of_matrices() + bytes_of_matrix()),
                           {way(Role::natural, "element values", ElementOrder::by_element),
-                           way(Role::tried, "element values in planes", ElementOrder::planes)}));
+                           way(Role::tried, "element values in planes", ElementOrder::planes),
+                           way(Role::tried, "element values by row", ElementOrder::by_row)}));
   }
 
   void vectors() {
@@ -320,41 +236,6 @@ class AssemblySuite {
     session_.add(measured(session_, record("vector", bytes_of_elements() + 8LL * mesh_.nodes * R),
                           {{Role::natural, "Heddle", "element values", from_values, check, empty},
                            {Role::chosen, "Heddle", "kernel", by_kernel, check, empty}}));
-  }
-
-  /// Values in the order of CSR into the kernel's, over the time of a product (Wong, Kuhl, Darve
-  /// 2015, figure 10).
-  void reorder() {
-    Operator<E>& A = assembly_.matrix();
-    const Array<double> values(matrix_.values().span(), device_);
-    Field<E> x = A.field();
-    fill<double>(1, x.view(), device_.stream());
-    const auto check = [this] { return error(); };
-    std::vector<Way> ways = {
-        {Role::tried, "Heddle", "a product",
-         [&](const Stream& stream) { A.apply(1, x.view(), 0, field_.view(), stream); }},
-        {Role::chosen, "Heddle", device_.on_gpu() ? "on the GPU" : "on the CPU",
-         [&](const Stream&) { A.update_values(values.span()); }, check, spoil()}};
-    std::optional<Operator<E>> on_host;
-    const auto by_host = [&](const Stream& stream) {
-      if (!on_host) on_host.emplace(matrix_, plan_);
-      on_host->update_values(matrix_.values().span());
-      const auto from = on_host->values_in_basis();
-      heddle::detail::copy_bytes(A.values_in_basis().data(), from.data(), from.size_bytes(),
-                                 stream);
-      device_.synchronize();
-    };
-    if (device_.on_gpu()) {
-      ways.push_back(
-          {Role::tried, "Heddle", "on the CPU, then copied", by_host, check, spoil(), true});
-    }
-    Record made = measured(session_, record_of("assembly", problem_, "reorder"), ways);
-    const auto of_product = made.candidates[0].seconds;
-    for (Candidate& candidate : made.candidates) {
-      if (!candidate.seconds || !of_product || !(of_product->median > 0)) continue;
-      candidate.of_product = candidate.seconds->median / of_product->median;
-    }
-    session_.add(std::move(made));
   }
 
   Session& session_;
@@ -392,6 +273,20 @@ Problem sums_as_product(const Problem& problem, std::vector<double> values) {
           .x = std::move(values)};
 }
 
+/// The kernels of Wong, Kuhl and Darve 2015 (tables IV to VI, figures 9 to 11) as plans: theirs, K1
+/// without its sort, sorted rows that stay compressed, and CSR-vector, a warp for each row.
+std::vector<std::string> plans_of_paper() {
+  return {"K1",
+          "K1r",
+          "K1rs",
+          "K2",
+          "K2r",
+          "K2rs",
+          "C=32,columns=given,basis=user",
+          "sigma=n,columns=given,basis=user",
+          "C=32,threads-per-row=32,columns=given,basis=user"};
+}
+
 }  // namespace
 }  // namespace assembly_suites
 
@@ -407,6 +302,12 @@ void assembly_suite(Session& session, const Problem& problem) {
     if (values.empty()) return;
     const Problem sums = sums_as_product(problem, std::move(values));
     measure_products(session, sums, record_of("assembly", sums, "sum as a product"), false, {"K1"});
+    for (const char* plan : {"K1", "K2"}) {
+      measure_reordering(session, problem, matrix, parse_plan(plan),
+                         std::string("reorder, ") + plan);
+    }
+    measure_products(session, problem, record_of("assembly", problem, "ELL-WARP"), false,
+                     plans_of_paper());
   };
   problem.matrix.visit([&]<class E>(const CsrMatrix<E>& matrix) {
     if constexpr (std::is_same_v<E, real<double>> || std::is_same_v<E, block<double, 3, 3>>) {

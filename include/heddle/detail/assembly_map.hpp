@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "heddle/detail/assembly_tiles.hpp"
 #include "heddle/detail/sliced.hpp"
 #include "heddle/element_pattern.hpp"
 #include "heddle/export.hpp"
@@ -16,8 +19,10 @@ namespace heddle {
 /// components. `by_element`: e, a, b, component, element after element. `planes`: a plane over the
 /// elements for each (a, b, component) of the most corners that an element has, which threads that
 /// compute an element each write side by side; what a plane has for an element of fewer corners is
-/// not read.
-enum class ElementOrder { by_element, planes };
+/// not read. `by_row`: the pairs (a, 0), (a, 1), ... of a corner together, where
+/// `Assembly::row_places` says, so that a GPU reads what it sums in the order in which it lies;
+/// vectors as `by_element`.
+enum class ElementOrder { by_element, planes, by_row };
 
 namespace detail {
 
@@ -27,6 +32,7 @@ struct HEDDLE_EXPORT ElementNumbering {
   int most;
   const Offset* first_node;   // null where all elements have `most` corners
   const Offset* first_entry;  // as that, of the pairs of corners
+  const unsigned* row_place;  // `row_places`
   ElementOrder order;
   int components;
 
@@ -37,13 +43,19 @@ struct HEDDLE_EXPORT ElementNumbering {
   }
   /// Component k is at place + k * stride().
   HEDDLE_INLINE Offset stride() const { return order == ElementOrder::planes ? elements : 1; }
+  HEDDLE_INLINE Offset number_of_corner(Offset e, int a) const {
+    return (first_node != nullptr ? first_node[e] : e * most) + a;
+  }
   HEDDLE_INLINE Offset place(Offset e, int a) const {
     if (order == ElementOrder::planes) return Offset(a) * components * elements + e;
-    return ((first_node != nullptr ? first_node[e] : e * most) + a) * components;
+    return number_of_corner(e, a) * components;
   }
   HEDDLE_INLINE Offset place(Offset e, int a, int b) const {
     if (order == ElementOrder::planes) {
       return (Offset(a) * most + b) * components * elements + e;
+    }
+    if (order == ElementOrder::by_row) {
+      return (Offset(row_place[number_of_corner(e, a)]) + b) * components;
     }
     if (first_node == nullptr) return ((e * most + a) * most + b) * components;
     return (first_entry[e] + a * (first_node[e + 1] - first_node[e]) + b) * components;
@@ -59,21 +71,31 @@ struct HEDDLE_EXPORT AssemblyLists {
   const Index* column;           // in the column basis
   const unsigned* first_corner;  // rows + 1, in the row basis
   const unsigned* corner;
+  AssemblyTiles tiles;
 };
 
-/// Owns the lists of a mesh's pattern for a matrix that was built on it.
+/// Owns the lists of a mesh's pattern for a matrix that was built on it, and those of tiles for
+/// entries of so many bytes.
 class HEDDLE_EXPORT AssemblyMap {
  public:
-  AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
+  AssemblyMap(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device,
+              std::size_t bytes_of_entry);
 
   AssemblyLists lists(const SlicedPattern& matrix) const {
-    return {code_,         first_term_.data(),   term_.data(),
-            row_.data(),   matrix.column.data(), first_corner_.data(),
-            corner_.data()};
+    return {code_,
+            first_term_.data(),
+            term_.data(),
+            row_.data(),
+            matrix.column.data(),
+            first_corner_.data(),
+            corner_.data(),
+            tiles()};
   }
   ElementNumbering numbering(ElementOrder order, int components) const {
-    return {elements_, most_, first_node_.data(), first_entry_.data(), order, components};
+    return {elements_,         most_, first_node_.data(), first_entry_.data(),
+            row_place_.data(), order, components};
   }
+  std::span<const unsigned> row_places() const { return row_place_.span(); }
   /// How many numbers an array of that order has, for pairs of corners or for corners.
   Offset entry_numbers(ElementOrder order) const;
   Offset corner_numbers(ElementOrder order) const;
@@ -82,9 +104,12 @@ class HEDDLE_EXPORT AssemblyMap {
   long long bytes() const;
 
  private:
-  void list_slots(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
+  void list_slots(const ElementPattern& pattern, const SlicedPattern& matrix,
+                  const std::vector<Offset>& slots, const Device& device);
   void list_rows(const ElementPattern& pattern, const SlicedPattern& matrix, const Device& device);
   void list_elements(const ElementPattern& pattern, const Device& device);
+  void list_tiles(const AssemblyTileLists& lists, const Device& device);
+  AssemblyTiles tiles() const;
 
   Offset elements_;
   int most_;
@@ -93,6 +118,10 @@ class HEDDLE_EXPORT AssemblyMap {
   Array<Index> row_;
   Array<unsigned> first_corner_, corner_;
   Array<Offset> first_node_, first_entry_;
+  Array<unsigned> row_place_;
+  unsigned terms_of_tile_ = 0;
+  Array<unsigned> first_piece_of_tile_, first_entry_of_tile_, piece_, slot_;
+  Array<std::uint16_t> place_, end_;
 };
 
 /// Throws `Error` (size_mismatch): an assembly of `numbers` times `components` scalars was given

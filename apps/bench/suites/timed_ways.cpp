@@ -1,0 +1,80 @@
+#include "timed_ways.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "heddle/tuning/measure.hpp"
+#include "interleave.hpp"
+
+namespace heddle::bench {
+
+namespace timed_ways {
+namespace {
+
+double seconds_of(const Device& device, const Queue& work) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  work(device.stream());
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void take(const Interleaved& outcome, Candidate& candidate) {
+  if (outcome.failure.empty()) {
+    candidate.seconds = outcome.timing;
+  } else {
+    candidate.failure = one_line(outcome.failure);
+  }
+}
+
+}  // namespace
+}  // namespace timed_ways
+
+Record measured(Session& session, Record record, const std::vector<TimedWay>& ways) {
+  using timed_ways::seconds_of, timed_ways::take;
+  const Device& device = session.device();
+  session.doing(record.quantity);
+  std::vector<std::size_t> timed;
+  std::vector<TimedRun> runs;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Candidate candidate;
+    candidate.role = ways[i].role;
+    candidate.library = ways[i].library;
+    candidate.method = ways[i].method;
+    const bool is_right = or_failure(candidate, [&] {
+      if (ways[i].prepare) ways[i].prepare(device.stream());
+      ways[i].queue(device.stream());
+      device.synchronize();
+      if (!ways[i].error) return;
+      candidate.error = ways[i].error();
+      if (!(*candidate.error <= most_error_double)) {
+        throw Error(ErrorKind::internal, "wrong result");
+      }
+    });
+    record.candidates.push_back(std::move(candidate));
+    if (!is_right) continue;
+    timed.push_back(i);
+    runs.emplace_back([&device, queue = ways[i].queue] { return seconds_of(device, queue); });
+  }
+  InterleaveOptions options;
+  options.repetitions = session.settings().repetitions;
+  options.seconds_in_all = session.seconds_for_timing() * 3;
+  if (!device.on_gpu()) {
+    const std::vector<Interleaved> outcomes = interleave(runs, options);
+    for (std::size_t k = 0; k < timed.size(); ++k) {
+      take(outcomes[k], record.candidates[timed[k]]);
+    }
+    return record;
+  }
+  for (std::size_t k = 0; k < timed.size(); ++k) {
+    const TimedWay& way = ways[timed[k]];
+    Candidate& candidate = record.candidates[timed[k]];
+    or_failure(candidate, [&] {
+      if (way.on_host) return take(interleave({runs[k]}, options)[0], candidate);
+      const std::vector<Queue> work = {way.queue};
+      candidate.seconds = measure(work, session.settings().repetitions, device)[0];
+    });
+  }
+  return record;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,28 @@
+// Ways of doing one work, each checked and then timed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "suite.hpp"
+
+namespace heddle::bench {
+
+using Queue = std::function<void(const Stream&)>;
+
+/// One way of doing a record's work, which only queues.
+struct TimedWay {
+  Role role;
+  std::string library;
+  std::string method;
+  Queue queue;
+  std::function<double()> error = {};  // of what the last run left; where it is checked
+  Queue prepare = {};                  // before that run
+  bool on_host = false;                // waits for the host, so that no graph holds it
+};
+
+/// The record with what each way takes; those that are wrong are not timed.
+Record measured(Session& session, Record record, const std::vector<TimedWay>& ways);
+
+}  // namespace heddle::bench
