@@ -23,20 +23,16 @@
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/entry_kind.hpp"
-#include "heddle/tools/team.hpp"
 #include "heddle/triplets.hpp"
 
 namespace heddle {
 
 namespace detail {
 
-/// Offsets and columns of a tree's matrix, columns sorted; `payloads[i]` is that of entry i.
-struct HEDDLE_EXPORT TreeRows {
-  Array<Offset> offsets;
-  Array<Index> column;
-  Array<const std::byte*> payload;
-};
-HEDDLE_EXPORT TreeRows rows_of_tree(const ScheduledTree& matrix, const Device& device);
+/// A tree's matrix by rows, columns sorted: `offsets` are rows + 1 zeros before, values as they lie
+/// in the tree.
+HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
+                             std::span<Index> column, std::byte* values, const Device& device);
 
 /// Throws `Error` (unsupported) for a GPU's memory.
 HEDDLE_EXPORT void refuse_gpu_storage(const Device& device);
@@ -179,29 +175,27 @@ std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
 
 template <class E>
 CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
-  using S = stored_scalar_t<E>;
-  detail::TreeRows rows = detail::rows_of_tree(this->scheduled(), this->device());
-  const auto count = rows.column.size();
-  Array<S> values(count * E::components, this->device());
-  parallel_for(team_size(this->device().stream(), static_cast<long long>(values.size())), count,
-               [&](std::size_t i) {
-                 std::memcpy(values.data() + i * E::components, rows.payload[i], sizeof(E));
-               });
-  return CsrMatrix<E>(this->tree().rows, this->tree().columns, std::move(rows.offsets),
-                      std::move(rows.column), std::move(values));
+  const detail::Tree& tree = this->tree();
+  const Device device = this->device();
+  const auto count = static_cast<std::size_t>(tree.entries);
+  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
+  Array<Index> column(count, device);
+  Array<stored_scalar_t<E>> values(count * E::components, device);
+  detail::read_rows(this->scheduled(), offsets.span(), column.span(),
+                    reinterpret_cast<std::byte*>(values.data()), device);
+  return CsrMatrix<E>(tree.rows, tree.columns, std::move(offsets), std::move(column),
+                      std::move(values));
 }
 
 template <class E>
 std::vector<Triplet<E>> HierarchicalMatrix<E>::to_triplets() const {
-  const detail::TreeRows rows = detail::rows_of_tree(this->scheduled(), this->device());
-  std::vector<Triplet<E>> triplets(rows.column.size());
-  for (Index row = 0; row < this->tree().rows; ++row) {
-    const auto end = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(row) + 1]);
-    for (auto i = static_cast<std::size_t>(rows.offsets[static_cast<std::size_t>(row)]); i < end;
-         ++i) {
-      triplets[i].row = row;
-      triplets[i].column = rows.column[i];
-      std::memcpy(&triplets[i].value, rows.payload[i], sizeof(E));
+  const CsrMatrix<E> rows = to_csr();
+  std::vector<Triplet<E>> triplets;
+  triplets.reserve(static_cast<std::size_t>(rows.entries()));
+  for (Index row = 0; row < rows.rows(); ++row) {
+    for (Offset i = rows.offsets()[static_cast<std::size_t>(row)];
+         i < rows.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
+      triplets.push_back({row, rows.column()[static_cast<std::size_t>(i)], rows.entry(i)});
     }
   }
   return triplets;

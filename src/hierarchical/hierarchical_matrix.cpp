@@ -1,6 +1,9 @@
 #include "heddle/hierarchical_matrix.hpp"
 
+#include <cstring>
 #include <string>
+
+#include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
 
@@ -33,13 +36,12 @@ void refuse_form(TreeForm form) {
                     "have one; take the adjoint");
 }
 
-TreeRows rows_of_tree(const ScheduledTree& matrix, const Device& device) {
+void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span<Index> column,
+               std::byte* values, const Device& device) {
   const Tree& tree = matrix.tree();
   const LeafSchedule& schedule = matrix.schedule(false);
   const int log2_size = tree.leaf.log2_size;
-  const auto entries = static_cast<std::size_t>(tree.entries);
-  TreeRows result{Array<Offset>(static_cast<std::size_t>(tree.rows) + 1, device),
-                  Array<Index>(entries, device), Array<const std::byte*>(entries, device)};
+  const Offset bytes = tree.leaf.payload_bytes;
   // Calls `body(row, column, payload)` with the entries of a block row, leaf by leaf.
   const auto for_each_entry = [&](Index block, const auto& body) {
     const Offset end = schedule.first[static_cast<std::size_t>(block) + 1];
@@ -49,25 +51,23 @@ TreeRows rows_of_tree(const ScheduledTree& matrix, const Device& device) {
       const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
       leaf.for_each([&](LocalPlace place, int payload) {
         body(static_cast<std::size_t>(block << log2_size | place.row), first_column + place.column,
-             payloads + Offset(payload) * tree.leaf.payload_bytes);
+             payloads + payload * bytes);
       });
     }
   };
   const int team = team_size(device.stream(), tree.entries + tree.rows);
-  Array<Offset>& offsets = result.offsets;
   parallel_for(team, schedule.blocks(), [&](Index block) {
     for_each_entry(block, [&](std::size_t row, Index, const std::byte*) { ++offsets[row + 1]; });
   });
   for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
-  Array<Offset> next(offsets);
+  Array<Offset> next(offsets, device);
   parallel_for(team, schedule.blocks(), [&](Index block) {
-    for_each_entry(block, [&](std::size_t row, Index column, const std::byte* payload) {
-      const auto to = static_cast<std::size_t>(next[row]++);
-      result.column[to] = column;
-      result.payload[to] = payload;
+    for_each_entry(block, [&](std::size_t row, Index of_column, const std::byte* payload) {
+      const Offset to = next[row]++;
+      column[static_cast<std::size_t>(to)] = of_column;
+      std::memcpy(values + to * bytes, payload, static_cast<std::size_t>(bytes));
     });
   });
-  return result;
 }
 
 }  // namespace heddle::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/detail/leaf_schedule.hpp"
@@ -39,28 +40,80 @@ HEDDLE_INLINE auto as_applied(const A& a) {
 template <TreeForm form, class E>
 using applied_entry_t = decltype(as_applied<form>(std::declval<const arithmetic_t<E>&>()));
 
+/// Entries that begin in one line of the cache.
+template <class E>
+inline constexpr int entries_of_line = std::max(1, int{64 / sizeof(E)});
+
+/// Where leaves do not follow one another in memory, the beginning of one is asked for so many
+/// leaves ahead, and what its first entry needs of x half as many.
+inline constexpr Offset leaves_ahead = 8;
+
+/// Asks for lines of the matrix before they are used: those some pages ahead and, where leaves do
+/// not follow one another in memory, those of the next leaf.
+template <TreeForm form, class E>
+class LeavesAhead {
+ public:
+  HEDDLE_INLINE LeavesAhead(const NodeView& leaf, const NodeView& next)
+      : payloads_(leaf.payloads()), end_(leaf.data + leaf.bytes()), next_(next.data) {
+    if constexpr (form != TreeForm::direct) {
+      const int lines = (leaf.count() - 1) / entries_of_line<E> + 1;
+      step_ = static_cast<int>(std::min(next.bytes(), distance)) / lines + 1;
+    }
+  }
+  /// Ahead of the entries from `i` on, a line of them or one.
+  HEDDLE_INLINE void operator()(int i) {
+    const unsigned char* const far = payloads_ + i * Offset{sizeof(E)} + distance;
+    if (form == TreeForm::direct || far < end_) {
+      for (Offset byte = 0; byte < Offset{sizeof(E)}; byte += 64) __builtin_prefetch(far + byte);
+    }
+    if constexpr (form != TreeForm::direct) {
+      for (Offset byte = 0; byte < step_; byte += 64) __builtin_prefetch(next_ + byte);
+      next_ += step_;
+    }
+  }
+
+ private:
+  static constexpr Offset distance = 4096;
+  const unsigned char* payloads_;
+  const unsigned char* end_;
+  const unsigned char* next_;
+  Offset step_ = 0;
+};
+
 /// sums_i += what a leaf yields, x and the sums beginning at the leaf's own columns and rows, or
 /// rows and columns.
 template <class E, TreeForm form, class Vector, class Sum>
-HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const Vector x, Sum* sums) {
+HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, const Vector x,
+                                   Sum* sums) {
   using A = applied_entry_t<form, E>;
   const PackedValues<E> entries{reinterpret_cast<const stored_scalar_t<E>*>(leaf.payloads())};
   const LocalPlace* const places = leaf.places();
   const int count = leaf.count();
+  LeavesAhead<form, E> ahead(leaf, next);
   if constexpr (form == TreeForm::direct) {
-    for (int i = 0; i < count;) {
-      const int row = places[i].row;
-      row_sum_t<A> sum{};
-      do {
-        multiply_add(sum, load(entries(i, 0)), x(places[i].column));
-        ++i;
-      } while (i < count && places[i].row == row);
-      sums[row] = add_components(sums[row], result_of(sum));
+    // Long rows are summed in registers. Short ones would end before that pays, and the processor
+    // would guess their ends wrongly.
+    if (count >= 2 * leaf.shape.size()) {
+      for (int i = 0; i < count;) {
+        const int row = places[i].row;
+        row_sum_t<A> sum{};
+        do {
+          ahead(i);
+          multiply_add(sum, load(entries(i, 0)), x(places[i].column));
+          ++i;
+        } while (i < count && places[i].row == row);
+        sums[row] = add_components(sums[row], result_of(sum));
+      }
+      return;
     }
-  } else {
-    for (int i = 0; i < count; ++i) {
+  }
+  for (int first = 0; first < count; first += entries_of_line<E>) {
+    ahead(first);
+    for (int i = first; i < std::min(count, first + entries_of_line<E>); ++i) {
       const LocalPlace place = places[i];
-      multiply_add(sums[place.column], as_applied<form>(load(entries(i, 0))), x(place.row));
+      const int to = form == TreeForm::direct ? place.row : place.column;
+      const int from = form == TreeForm::direct ? place.column : place.row;
+      multiply_add(sums[to], as_applied<form>(load(entries(i, 0))), x(from));
     }
   }
 }
@@ -95,17 +148,26 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
   using V = vector_entry_t<applied_entry_t<form, E>>;
   const int log2_size = tree.leaf.log2_size;
   const NodeReference* const references = schedule.leaf.data();
+  const auto last_leaf = static_cast<Offset>(schedule.leaf.size()) - 1;
   for (Index block = begin; block < end; ++block) {
-    Sum* const own = sums + (Offset(block - begin) << log2_size);
+    Sum* const own_sums = sums + (Offset(block - begin) << log2_size);
     const Offset last = schedule.first[static_cast<std::size_t>(block) + 1];
     for (Offset i = schedule.first[static_cast<std::size_t>(block)]; i < last; ++i) {
       const Offset first_of_x = Offset(schedule.block[static_cast<std::size_t>(i)]) << log2_size;
       const PackedVector<V, S> own_x{x + first_of_x * V::components};
       const NodeView leaf = tree.node(references[i], 0);
+      const NodeView next = tree.node(references[std::min(i + 1, last_leaf)], 0);
+      if constexpr (form != TreeForm::direct) {
+        __builtin_prefetch(tree.node(references[std::min(i + leaves_ahead, last_leaf)], 0).data);
+        const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
+        const Index row = tree.node(references[soon], 0).places()[0].row;
+        const Offset block_of_x = schedule.block[static_cast<std::size_t>(soon)];
+        __builtin_prefetch(x + ((block_of_x << log2_size) + row) * V::components);
+      }
       if (leaf.kind == NodeKind::dense) {
-        add_dense_leaf<E, form>(leaf, own_x, own);
+        add_dense_leaf<E, form>(leaf, own_x, own_sums);
       } else {
-        add_sparse_leaf<E, form>(leaf, own_x, own);
+        add_sparse_leaf<E, form>(leaf, next, own_x, own_sums);
       }
     }
   }

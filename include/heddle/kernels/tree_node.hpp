@@ -111,6 +111,7 @@ struct NodeView {
   HEDDLE_INLINE int count() const {
     return static_cast<int>(*reinterpret_cast<const unsigned*>(data));
   }
+  HEDDLE_INLINE Offset bytes() const { return shape.bytes(kind, count()); }
   HEDDLE_INLINE const LocalPlace* places() const {
     return reinterpret_cast<const LocalPlace*>(data + NodeShape::places_byte(kind));
   }
