@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/tuning/features.hpp"
 #include "json_report.hpp"
 #include "matrix_options.hpp"
+#include "storage_option.hpp"
 
 namespace heddle::cli {
 
@@ -15,11 +17,85 @@ namespace {
 
 struct InfoOptions {
   MatrixOptions matrix;
+  NodeOption node;
   bool json = false;
 };
 
+/// The tree of hierarchical storage, and bytes an entry as others count them.
+struct TreeMemory {
+  HierarchicalMemory memory;
+  double paper_formula = 0;
+  double entries = 0, rows = 0;
+  int entry_bytes = 0;
+
+  double of(long long bytes) const {
+    return entries == 0 ? 0 : static_cast<double>(bytes) / entries;
+  }
+  double coo() const { return entry_bytes + 8; }
+  /// With offsets of 4 bytes, as the paper counts.
+  double csr() const { return entries == 0 ? 0 : entry_bytes + 4 + 4 * (rows + 1) / entries; }
+};
+
+TreeMemory tree_memory(const AnyMatrix& matrix, int node, const Device& device) {
+  TreeMemory tree;
+  tree.entry_bytes = matrix.entry_bytes();
+  tree.memory = hierarchical_memory(matrix.pattern(), node, tree.entry_bytes, device);
+  tree.paper_formula = tree.memory.paper_formula(node, tree.entry_bytes);
+  tree.entries = static_cast<double>(matrix.entries());
+  tree.rows = matrix.rows();
+  return tree;
+}
+
+nlohmann::ordered_json to_json(const NodeCounts& nodes) {
+  return {{"dense", nodes.of_kind[0]}, {"coo1", nodes.of_kind[1]}, {"coo2", nodes.of_kind[2]},
+          {"coo4", nodes.of_kind[3]},  {"items", nodes.items},     {"bytes", nodes.bytes}};
+}
+
+nlohmann::ordered_json to_json(const TreeMemory& tree, int node) {
+  const HierarchicalMemory& memory = tree.memory;
+  return {{"node", node},
+          {"leaves", to_json(memory.leaves)},
+          {"inner_nodes", to_json(memory.inner)},
+          {"schedule_bytes", memory.schedule},
+          {"adjoint_schedule_bytes", memory.adjoint_schedule},
+          {"paper_formula_bytes", tree.paper_formula},
+          {"bytes_per_entry",
+           {{"tree", tree.of(memory.tree())},
+            {"with_schedule", tree.of(memory.tree() + memory.schedule)},
+            {"with_both_schedules", tree.of(memory.total())},
+            {"csr", tree.csr()},
+            {"coo", tree.coo()}}}};
+}
+
+void print(const NodeCounts& nodes, const char* label, const char* items) {
+  std::printf("%-11s %s dense, %s COO1, %s COO2, %s COO4; mean %.1f %s, %s\n", label,
+              readable_count(nodes.of_kind[0]).c_str(), readable_count(nodes.of_kind[1]).c_str(),
+              readable_count(nodes.of_kind[2]).c_str(), readable_count(nodes.of_kind[3]).c_str(),
+              nodes.nodes() == 0
+                  ? 0.0
+                  : static_cast<double>(nodes.items) / static_cast<double>(nodes.nodes()),
+              items, readable_bytes(static_cast<double>(nodes.bytes)).c_str());
+}
+
+void print(const TreeMemory& tree, int node) {
+  const HierarchicalMemory& memory = tree.memory;
+  std::printf("\nhisparse    nodes of %d x %d\n", node, node);
+  print(memory.leaves, "leaves", "entries");
+  print(memory.inner, "inner nodes", "children");
+  std::printf("tree        %s, %.2f of the paper's formula; schedules %s for A x, %s for A* x\n",
+              readable_bytes(static_cast<double>(memory.tree())).c_str(),
+              tree.paper_formula == 0 ? 0 : static_cast<double>(memory.tree()) / tree.paper_formula,
+              readable_bytes(static_cast<double>(memory.schedule)).c_str(),
+              readable_bytes(static_cast<double>(memory.adjoint_schedule)).c_str());
+  std::printf(
+      "an entry    %.2f bytes, %.2f with the schedule of A x, %.2f with both; CSR %.2f, "
+      "COO %.2f\n",
+      tree.of(memory.tree()), tree.of(memory.tree() + memory.schedule), tree.of(memory.total()),
+      tree.csr(), tree.coo());
+}
+
 void print_json(const AnyMatrix& matrix, const Features& f,
-                const std::vector<LayoutMemory>& layouts) {
+                const std::vector<LayoutMemory>& layouts, const TreeMemory& tree, int node) {
   nlohmann::ordered_json json;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
@@ -45,6 +121,7 @@ void print_json(const AnyMatrix& matrix, const Features& f,
     json["layouts"].push_back(
         {{"plan", layout.plan}, {"bytes", layout.use.product()}, {"of_csr", layout.of_csr}});
   }
+  json["hisparse"] = to_json(tree, node);
   std::cout << text_of(json);
 }
 
@@ -90,11 +167,14 @@ int run_info(const InfoOptions& options) {
   const Device device = options.matrix.on();
   const Features f = features(matrix, device);
   const std::vector<LayoutMemory> layouts = layout_memory(matrix, device);
+  const TreeMemory tree =
+      tree_memory(matrix, options.node.node, Device::cpu(options.matrix.processor.threads));
   if (progress) progress->erase();
   if (options.json) {
-    print_json(matrix, f, layouts);
+    print_json(matrix, f, layouts, tree, options.node.node);
   } else if (!options.matrix.quiet) {
     print(options.matrix.path, matrix, f, layouts);
+    print(tree, options.node.node);
   }
   return 0;
 }
@@ -106,6 +186,7 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* command =
       app.add_subcommand("info", "Features of a matrix, and the memory that each layout takes");
   options->matrix.add_to(*command);
+  options->node.add_to(*command);
   command->add_flag("--json", options->json, "the result as one JSON object");
   command->footer("Example: heddle info dirac.mtx.gz --entry quaternion");
   command->callback([options, &status] { status = run_info(*options); });

@@ -29,7 +29,7 @@ int scalars_of_number(const AnyEntry& entry) {
 
 }  // namespace
 
-std::vector<AnyField> read_fields_for(const AnyOperator& matrix, const std::string& option,
+std::vector<AnyField> read_fields_for(const AnyLinearOperator& matrix, const std::string& option,
                                       const std::string& path, Index rows, int count,
                                       const Device& device, Progress* progress) {
   AnyField all = AnyField::read(path, matrix.entry(), matrix.precision(), device, progress);
@@ -68,7 +68,7 @@ AnyField joined(const std::vector<AnyField>& fields, const Device& device) {
 }
 
 RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
-                              const AnyOperator& A, double shift, const Device& device,
+                              const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress) {
   if (!rhs.empty() && rhs != "ones") {
     Stopwatch reading;

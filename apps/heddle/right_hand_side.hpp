@@ -19,7 +19,7 @@ struct RightHandSide {
 /// `rhs` as --rhs has it: a file of `count` right-hand sides one behind the other, ones, or empty
 /// for (A + shift I) x* with random x* of this seed and those that follow it.
 RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
-                              const AnyOperator& A, double shift, const Device& device,
+                              const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress);
 
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
@@ -27,7 +27,7 @@ double relative_error(const AnyField& x, const AnyField& exact);
 
 /// A file given with an option has `count` fields, one behind the other, of so many rows, those of
 /// the matrix or its columns, or `Error` (size_mismatch).
-std::vector<AnyField> read_fields_for(const AnyOperator& matrix, const std::string& option,
+std::vector<AnyField> read_fields_for(const AnyLinearOperator& matrix, const std::string& option,
                                       const std::string& path, Index rows, int count,
                                       const Device& device, Progress* progress);
 /// Such fields as one.

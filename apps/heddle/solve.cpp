@@ -58,6 +58,9 @@ void check(const SolveOptions& options, const Device& device) {
   }
   check_plan_text(options.plan, device);
   options.profile.check_use({options.plan});
+  if (options.storage.is_hierarchical() && !options.plan.empty()) {
+    throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
+  }
   RunFiles files;
   options.matrix.add_inputs(files);
   if (options.rhs != "ones") files.reads("--rhs", options.rhs);
@@ -122,6 +125,54 @@ PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const Me
   return choice;
 }
 
+/// The matrix in the storage that the options name, and what solves with it.
+struct BuiltSystem {
+  std::optional<AnyOperator> sliced;
+  std::optional<StoredTree> tree;
+  std::optional<SystemSolver> solver;
+
+  AnyLinearOperator matrix() const { return tree ? tree->matrix : AnyLinearOperator(*sliced); }
+};
+
+void make_solver(const SolveOptions& options, const SolveOutcome& outcome,
+                 const SolverOptions& settings, BuiltSystem& built) {
+  const ComposedChoice preconditioner = ComposedChoice::parse(outcome.preconditioner);
+  built.solver.reset();
+  const auto make = [&](const auto& matrix) {
+    built.solver.emplace(matrix, *outcome.method.method, preconditioner, settings, options.shift);
+  };
+  built.tree ? make(*built.tree) : make(*built.sliced);
+}
+
+/// Tells `outcome` of the storage.
+BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const Device& device,
+                  const SolverOptions& settings, SolveOutcome& outcome) {
+  BuiltSystem built;
+  try {
+    if (options.storage.is_hierarchical()) {
+      built.tree.emplace(options.storage.tree(matrix, device));
+      outcome.tree = options.storage.text();
+      outcome.choice.reason = "by --storage";
+      outcome.tree_memory = built.tree->memory;
+      make_solver(options, outcome, settings, built);
+      return built;
+    }
+    options.profile.build(
+        outcome.choice,
+        [&](const Plan& plan) {
+          built.solver.reset();
+          built.sliced.emplace(matrix, plan, device);
+          make_solver(options, outcome, settings, built);
+        },
+        [&] { return choose(options, matrix, *outcome.method.method, device, Profiles()); });
+    outcome.memory = built.sliced->memory();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::singular) throw;
+    throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
+  }
+  return built;
+}
+
 /// The exit status.
 int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
   if (options.json) {
@@ -165,8 +216,9 @@ int run_solve(const SolveOptions& options) {
   outcome.rows = matrix.rows();
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
-  const MethodInfo& method = *outcome.method.method;
-  outcome.choice = choose(options, matrix, method, device, profiles);
+  if (!options.storage.is_hierarchical()) {
+    outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
+  }
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
@@ -175,27 +227,8 @@ int run_solve(const SolveOptions& options) {
   if (options.monitor) watch.show_table(tolerance);
   const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
-  std::optional<AnyOperator> built;
-  std::optional<SystemSolver> built_solver;
-  const auto make_solver = [&] {
-    built_solver.reset();
-    built_solver.emplace(*built, *outcome.method.method, preconditioner, settings, options.shift);
-  };
-  try {
-    options.profile.build(
-        outcome.choice,
-        [&](const Plan& plan) {
-          built_solver.reset();
-          built.emplace(matrix, plan, device);
-          make_solver();
-        },
-        [&] { return choose(options, matrix, method, device, Profiles()); });
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::singular) throw;
-    throw Error(error.kind(), std::string(error.what()) + "; use --preconditioner none");
-  }
-  const AnyOperator& A = *built;
-  outcome.memory = A.memory();
+  BuiltSystem built = build(options, matrix, device, settings, outcome);
+  const AnyLinearOperator A = built.matrix();
   outcome.build_seconds = building.seconds();
 
   const RightHandSide given = right_hand_side(options.rhs, options.right_hand_sides, options.seed,
@@ -210,8 +243,8 @@ int run_solve(const SolveOptions& options) {
   std::vector<AnyField> x;
   const auto solve_once = [&] {
     x = guess;
-    watch.begin(*built_solver, outcome.method);
-    outcome.reports = built_solver->solve(given.b, x);
+    watch.begin(*built.solver, outcome.method);
+    outcome.reports = built.solver->solve(given.b, x);
     outcome.reported = most_telling(outcome.reports);
     watch.end(outcome.report(), outcome.reported);
   };
@@ -219,7 +252,7 @@ int run_solve(const SolveOptions& options) {
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     solve_once();
     while (outcome.method.gives_way(outcome.report())) {
-      make_solver();
+      make_solver(options, outcome, settings, built);
       solve_once();
     }
     seconds.push_back(outcome.report().iterate_seconds);
@@ -234,7 +267,7 @@ int run_solve(const SolveOptions& options) {
     write_fields(*options.output, x, matrix.entry(), device, progress.get());
   }
   options.history.write(
-      history_of(built_solver->history(outcome.reported), outcome.report(), tolerance),
+      history_of(built.solver->history(outcome.reported), outcome.report(), tolerance),
       picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
   if (progress) progress->erase();
@@ -307,6 +340,7 @@ void add_solve(CLI::App& app, int& status) {
   command->add_option("--time-limit", options->time_limit, "seconds of iterating")
       ->type_name("SECONDS");
   add_plan_option(*command, options->plan);
+  options->storage.add_to(*command);
   options->profile.add_to(*command, options->matrix.quiet);
   options->history.add_to(*command);
   command->add_flag(

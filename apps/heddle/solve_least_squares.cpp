@@ -29,6 +29,8 @@ struct Solved {
   std::string reason;
   PlanChoice choice;
   MemoryUse memory;
+  std::string tree;  // as in `SolveOutcome`
+  HierarchicalMemory tree_memory;
   long long solver_memory = 0;
   std::string right_hand_side;
   LeastSquaresReport report;
@@ -68,7 +70,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["solver"] = least_squares.info.name;
   json["solver_reason"] = solved.reason;
   json["preconditioner"] = "none";
-  json["plan"] = solved.choice.text();
+  json["plan"] = solved.tree.empty() ? solved.choice.text() : solved.tree;
   json["plan_reason"] = solved.choice.reason;
   json["entry"] = matrix.entry().name();
   json["precision"] = name(matrix.precision());
@@ -76,7 +78,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["columns"] = matrix.columns();
   json["entries"] = matrix.entries();
   json["restarts"] = report.restarts;
-  json["memory"] = solved.memory.total();
+  json["memory"] = solved.tree.empty() ? solved.memory.total() : solved.tree_memory.total();
   json["solver_memory"] = solved.solver_memory;
   json["times"] = {{"read", solved.read_seconds},
                    {"build", solved.build_seconds},
@@ -102,10 +104,13 @@ void print(const SolveOptions& options, const LeastSquaresProblem& problem, cons
               std::string(name(matrix.precision())).c_str(),
               readable_count(matrix.entries()).c_str());
   std::printf("device     %s\n", problem.device.description().c_str());
-  std::printf("plan       %s\n", solved.choice.text().c_str());
+  std::printf("plan       %s\n",
+              (solved.tree.empty() ? solved.choice.text() : solved.tree).c_str());
   std::printf("reason     %s\n", io::printable(solved.choice.reason).c_str());
-  std::printf("memory     %s, solver with the adjoint %s\n", to_string(solved.memory).c_str(),
-              readable_bytes(solved.solver_memory).c_str());
+  std::printf(
+      "memory     %s, solver with the adjoint %s\n",
+      (solved.tree.empty() ? to_string(solved.memory) : to_string(solved.tree_memory)).c_str(),
+      readable_bytes(solved.solver_memory).c_str());
   std::printf("system     min |A x - b|%s, b = %s\n", damping != 0 ? "^2 + D^2 |x|^2" : "",
               io::printable(solved.right_hand_side).c_str());
   if (damping != 0) std::printf("damping    D = %s\n", nlohmann::json(damping).dump().c_str());
@@ -207,7 +212,8 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   solved.reason = reason;
   Stopwatch choosing;
   const Objective objective = Objective::product();
-  solved.choice = choice_for(options.plan, matrix, device, objective, profiles);
+  const bool is_tree = options.storage.is_hierarchical();
+  if (!is_tree) solved.choice = choice_for(options.plan, matrix, device, objective, profiles);
   solved.read_seconds = read_seconds + choosing.seconds();
 
   Stopwatch building;
@@ -217,17 +223,27 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   if (options.monitor) watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
   const LeastSquaresOptions settings = least_squares_settings(options, watch);
   if (progress != nullptr) progress->erase();
-  std::optional<AnyOperator> A;
+  std::optional<AnyLinearOperator> A;
   std::optional<AnyLeastSquares> solver;
-  options.profile.build(
-      solved.choice,
-      [&](const Plan& plan) {
-        solver.reset();
-        A.emplace(matrix, plan, device);
-        solver.emplace(*A, settings);
-      },
-      [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
-  solved.memory = A->memory();
+  if (is_tree) {
+    const StoredTree tree = options.storage.tree(matrix, device);
+    solved.tree = options.storage.text();
+    solved.choice.reason = "by --storage";
+    solved.tree_memory = tree.memory;
+    A.emplace(tree.matrix);
+    solver.emplace(*A, settings);
+  } else {
+    options.profile.build(
+        solved.choice,
+        [&](const Plan& plan) {
+          solver.reset();
+          const AnyOperator sliced(matrix, plan, device);
+          solved.memory = sliced.memory();
+          A.emplace(sliced);
+          solver.emplace(sliced, settings);
+        },
+        [&] { return choice_for(options.plan, matrix, device, objective, Profiles()); });
+  }
   solved.solver_memory = solver->memory();
   solved.build_seconds = building.seconds();
 

@@ -10,6 +10,7 @@
 #include "profile_option.hpp"
 #include "solve_history.hpp"
 #include "step_options.hpp"
+#include "storage_option.hpp"
 
 namespace heddle::cli {
 
@@ -31,6 +32,7 @@ struct SolveOptions {
   std::optional<double> time_limit;
   std::string plan;
   ProfileOption profile;
+  StorageOption storage;
   HistoryOptions history;
   std::uint64_t seed = 1;
   bool json = false;

@@ -87,7 +87,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
                          : nlohmann::ordered_json();
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
-  json["plan"] = outcome.choice.text();
+  json["plan"] = outcome.tree.empty() ? outcome.choice.text() : outcome.tree;
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
@@ -96,7 +96,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
-  json["memory"] = outcome.memory.total();
+  json["memory"] = outcome.tree.empty() ? outcome.memory.total() : outcome.tree_memory.total();
   json["times"] = {{"read", outcome.read_seconds},
                    {"build", outcome.build_seconds},
                    {"permute", report.permute_seconds},
@@ -123,9 +123,12 @@ void print(const SolveOutcome& outcome, const Device& device) {
               std::string(name(outcome.precision)).c_str(),
               readable_count(outcome.entries).c_str());
   std::printf("device     %s\n", device.description().c_str());
-  std::printf("plan       %s\n", outcome.choice.text().c_str());
+  std::printf("plan       %s\n",
+              (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  std::printf("memory     %s\n", to_string(outcome.memory).c_str());
+  std::printf(
+      "memory     %s\n",
+      (outcome.tree.empty() ? to_string(outcome.memory) : to_string(outcome.tree_memory)).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
               io::printable(outcome.right_hand_side).c_str(),
               std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),

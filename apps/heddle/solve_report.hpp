@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_entry.hpp"
 #include "method_choice.hpp"
 #include "plan_text.hpp"
@@ -24,6 +25,8 @@ struct SolveOutcome {
   MethodChoice method;
   PlanChoice choice;
   MemoryUse memory;
+  std::string tree;  // hierarchical storage as text; empty for sliced storage
+  HierarchicalMemory tree_memory;
   double shift = 0;
   std::string right_hand_side;
   std::vector<Report> reports;  // of each right-hand side

@@ -3,14 +3,17 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "commands.hpp"
 #include "heddle/tools/text.hpp"
 #include "heddle/tuning/measure.hpp"
 #include "heddle/tuning/operator_work.hpp"
 #include "json_report.hpp"
+#include "linear_work.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
+#include "storage_option.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -21,6 +24,8 @@ struct SpmvOptions {
   MatrixOptions matrix;
   std::vector<std::string> plans;
   ProfileOption profile;
+  StorageOption storage;
+  bool adjoint = false;
   bool update_values = false;
   bool cold = false;
   int repetitions = 25;
@@ -31,12 +36,12 @@ struct SpmvOptions {
 struct Measured {
   std::string plan;
   std::string reason;
-  Timing timing;
+  Timing timing = {};
   long long compulsory = 0;
   long long moved = 0;
-  Timing update;
+  Timing update = {};
   long long moved_by_update = 0;
-  Timing cold;
+  Timing cold = {};
 };
 
 double gigabytes_a_second(long long bytes, double seconds) {
@@ -63,9 +68,43 @@ struct Works {
   std::vector<OperatorWork*> products;
 };
 
+/// The product of an operator or, if the options say so, of its adjoint.
+template <class S>
+void add_product(const SpmvOptions& options, std::shared_ptr<const LinearOperator<S>> A,
+                 Measured measured, Works& works) {
+  if (options.adjoint) A = A->adjoint();
+  measured.moved = A->bytes_of_product();
+  works.measured.push_back(std::move(measured));
+  works.all.push_back(std::make_unique<LinearWork<S>>(std::move(A), options.seed));
+  works.products.push_back(works.all.back().get());
+}
+
+/// What any storage of a product reads and writes, as `AnyOperator::compulsory_bytes`.
+template <class S>
+long long compulsory_bytes(const LinearOperator<S>& A, const AnyMatrix& matrix) {
+  const auto fields = static_cast<long long>(A.rows()) * A.row_components() +
+                      static_cast<long long>(A.columns()) * A.column_components();
+  return matrix.entries() * (matrix.entry_bytes() + static_cast<long long>(sizeof(Index))) +
+         (matrix.rows() + 1LL) * static_cast<long long>(sizeof(Offset)) +
+         fields * static_cast<long long>(sizeof(S));
+}
+
+void add_tree(const SpmvOptions& options, const AnyMatrix& matrix, const Device& device,
+              Works& works) {
+  const StoredTree tree = options.storage.tree(matrix, device);
+  tree.matrix.visit([&](const auto& A) {
+    add_product(options, A,
+                {.plan = options.storage.text(),
+                 .reason = "by --storage",
+                 .compulsory = compulsory_bytes(*A, matrix)},
+                works);
+  });
+}
+
 Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans,
                const AnyMatrix& matrix, const Profiles& profiles, const Device& device) {
   Works works;
+  if (options.storage.is_hierarchical()) add_tree(options, matrix, device, works);
   for (const std::string& text : plans) {
     const auto choice_from = [&](const Profiles& known) {
       return choice_for(text, matrix, device, Objective::product(), known);
@@ -76,14 +115,18 @@ Works works_of(const SpmvOptions& options, const std::vector<std::string>& plans
         choice, [&](const Plan& plan) { built.emplace(matrix, plan, device); },
         [&] { return choice_from(Profiles()); });
     const AnyOperator& A = *built;
-    works.measured.push_back({choice.text(),
-                              choice.reason,
-                              {},
-                              A.compulsory_bytes(),
-                              A.bytes_of_product(),
-                              {},
-                              bytes_of_value_update(A),
-                              {}});
+    Measured measured{.plan = choice.text(),
+                      .reason = choice.reason,
+                      .compulsory = A.compulsory_bytes(),
+                      .moved = A.bytes_of_product(),
+                      .moved_by_update = bytes_of_value_update(A)};
+    if (options.adjoint) {
+      A.visit([&](const auto& sliced) {
+        add_product(options, sliced.handle(), std::move(measured), works);
+      });
+      continue;
+    }
+    works.measured.push_back(std::move(measured));
     AnyField x = A.column_field();
     fill_random(x, options.seed);
     works.all.push_back(product_work(A, x));
@@ -143,6 +186,7 @@ nlohmann::ordered_json to_json(const SpmvOptions& options, const AnyMatrix& matr
   json["columns"] = matrix.columns();
   json["entries"] = matrix.entries();
   json["device"] = device.description();
+  json["adjoint"] = options.adjoint;
   json["repetitions"] = options.repetitions;
   json["triad_bandwidth"] = limits.bandwidth * 1e9;
   if (options.cold) json["cold_nothing"] = to_json(limits.cold_nothing);
@@ -213,7 +257,12 @@ void print(const SpmvOptions& options, const AnyMatrix& matrix, const Device& de
 int run_spmv(const SpmvOptions& options) {
   const Device device = options.matrix.on();
   std::vector<std::string> plans = options.plans;
-  if (plans.empty()) plans.emplace_back();
+  if (plans.empty() && !options.storage.is_hierarchical()) plans.emplace_back();
+  if (options.update_values && (options.storage.is_hierarchical() || options.adjoint)) {
+    throw Error(ErrorKind::usage,
+                "--update-values measures sliced storage: leave out --storage hisparse and "
+                "--adjoint");
+  }
   for (const std::string& text : plans) check_plan_text(text, device);
   options.profile.check_use(plans);
   RunFiles files;
@@ -241,7 +290,7 @@ int run_spmv(const SpmvOptions& options) {
 
 void add_spmv(CLI::App& app, int& status) {
   auto options = std::make_shared<SpmvOptions>();
-  CLI::App* command = app.add_subcommand("spmv", "Measure the product y = A x");
+  CLI::App* command = app.add_subcommand("spmv", "Measure the product y = A x, or y = A* x");
   options->matrix.add_to(*command);
   command
       ->add_option("--plan", options->plans,
@@ -250,6 +299,9 @@ void add_spmv(CLI::App& app, int& status) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   options->profile.add_to(*command, options->matrix.quiet);
+  options->storage.add_to(*command);
+  command->add_flag("--adjoint", options->adjoint,
+                    "y = A* x instead: of a tree itself, or of a second sliced matrix");
   command->add_flag("--update-values", options->update_values,
                     "also measure how fast new values of the same pattern take their places");
   command->add_flag("--cold", options->cold,

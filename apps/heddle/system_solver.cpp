@@ -1,5 +1,7 @@
 #include "system_solver.hpp"
 
+#include <string>
+
 namespace heddle::cli {
 
 SystemSolver::Solver SystemSolver::make(const AnyOperator& matrix, const MethodInfo& method,
@@ -7,6 +9,16 @@ SystemSolver::Solver SystemSolver::make(const AnyOperator& matrix, const MethodI
                                         const SolverOptions& options, double shift) {
   if (is_listed(method)) return AnySolver(matrix, method, preconditioner, options, shift);
   return AnyBlockConjugateGradient(matrix, preconditioner, options, shift);
+}
+
+SystemSolver::Solver SystemSolver::make(const StoredTree& tree, const MethodInfo& method,
+                                        const ComposedChoice& preconditioner,
+                                        const SolverOptions& options, double shift) {
+  if (is_listed(method)) {
+    return AnySolver(tree.matrix, tree.diagonal, method, preconditioner, options, shift);
+  }
+  throw Error(ErrorKind::usage, "--solver " + std::string(method.name) +
+                                    " is not for --storage hisparse; the others are");
 }
 
 const std::vector<double>& SystemSolver::history_of_progress() const {

@@ -7,6 +7,7 @@
 #include "heddle/runtime/any_block_conjugate_gradient.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "method_choice.hpp"
+#include "storage_option.hpp"
 
 namespace heddle::cli {
 
@@ -15,6 +16,10 @@ class SystemSolver {
   SystemSolver(const AnyOperator& matrix, const MethodInfo& method,
                const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
       : solver_(make(matrix, method, preconditioner, options, shift)) {}
+  /// Throws `Error` (usage) for a method that needs sliced storage.
+  SystemSolver(const StoredTree& tree, const MethodInfo& method,
+               const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
+      : solver_(make(tree, method, preconditioner, options, shift)) {}
 
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x) {
     systems_ = b.size();
@@ -32,6 +37,9 @@ class SystemSolver {
   using Solver = std::variant<AnySolver, AnyBlockConjugateGradient>;
 
   static Solver make(const AnyOperator& matrix, const MethodInfo& method,
+                     const ComposedChoice& preconditioner, const SolverOptions& options,
+                     double shift);
+  static Solver make(const StoredTree& tree, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift);
 

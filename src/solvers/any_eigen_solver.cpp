@@ -54,7 +54,7 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
           of_mass.emplace(std::move(built));
         }
         return std::make_unique<Lobpcg<S>>(A, std::move(of_mass),
-                                           make_preconditioner(A, preconditioner), options);
+                                           make_preconditioner<S>(A, preconditioner), options);
       })) {}
 
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {

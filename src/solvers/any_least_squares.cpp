@@ -12,6 +12,13 @@ AnyLeastSquares::AnyLeastSquares(const AnyOperator& matrix, const LeastSquaresOp
         return std::make_unique<Lsmr<S>>(A, adjoint, options);
       })) {}
 
+AnyLeastSquares::AnyLeastSquares(const AnyLinearOperator& matrix,
+                                 const LeastSquaresOptions& options)
+    : solver_(matrix.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
+            return std::make_unique<Lsmr<S>>(A, options);
+          })) {}
+
 LeastSquaresReport AnyLeastSquares::solve(const AnyField& b, AnyField& x) {
   return std::visit(
       [&]<class S>(const std::unique_ptr<Lsmr<S>>& solver) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,42 +19,63 @@
 
 namespace heddle {
 
+/// The matrix of a preconditioner, as an operator; in sliced storage, where it is there; and what
+/// has its diagonal.
+template <class S>
+struct MatrixInParts {
+  OperatorReference<S> matrix;
+  const detail::SlicedOperator<S>* sliced;
+  const detail::SlicedOperator<S>& diagonal;
+
+  MatrixInParts(const detail::SlicedOperator<S>& A) : matrix(A), sliced(&A), diagonal(A) {}
+  MatrixInParts(const OperatorReference<S>& A, const detail::SlicedOperator<S>& diagonal_of_A)
+      : matrix(A), sliced(nullptr), diagonal(diagonal_of_A) {}
+
+  const detail::SlicedOperator<S>& entries_for(const PreconditionerChoice& choice) const {
+    if (sliced != nullptr) return *sliced;
+    throw Error(ErrorKind::usage, "the preconditioner " + std::string(choice.info().name) +
+                                      " is made of the entries of sliced storage; without it there "
+                                      "are none, jacobi, chebyshev, neumann, cr and gmres");
+  }
+};
+
 /// So many iterations of a solver with Jacobi.
 template <template <class> class Solver, class S>
-std::shared_ptr<Preconditioner<S>> make_inner_solver(const detail::SlicedOperator<S>& matrix,
+std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& parts,
                                                      int iterations) {
   SolverOptions options;
   options.max_iterations = options.restart = iterations;
-  auto jacobi = std::make_shared<detail::SlicedJacobi<S>>(matrix);
-  auto solver = std::make_shared<Solver<S>>(matrix, std::move(jacobi), std::move(options));
+  auto jacobi = std::make_shared<detail::SlicedJacobi<S>>(parts.diagonal);
+  auto solver = std::make_shared<Solver<S>>(parts.matrix, std::move(jacobi), std::move(options));
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
 /// Null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_part(const detail::SlicedOperator<S>& matrix,
+std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
                                              const PreconditionerChoice& choice) {
-  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(matrix); };
+  const OperatorReference<S>& matrix = parts.matrix;
+  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(parts.diagonal); };
   switch (choice.kind) {
     case PreconditionerKind::none:
       return nullptr;
     case PreconditionerKind::jacobi:
       return jacobi();
     case PreconditionerKind::block_jacobi:
-      return std::make_shared<BlockJacobi<S>>(matrix, choice.number);
+      return std::make_shared<BlockJacobi<S>>(parts.entries_for(choice), choice.number);
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
       return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
     case PreconditionerKind::fsai:
-      return std::make_shared<Fsai<S>>(matrix, choice.number);
+      return std::make_shared<Fsai<S>>(parts.entries_for(choice), choice.number);
     case PreconditionerKind::isai:
-      return std::make_shared<Isai<S>>(matrix, choice.number);
+      return std::make_shared<Isai<S>>(parts.entries_for(choice), choice.number);
     case PreconditionerKind::cr:
-      return make_inner_solver<ConjugateResidual>(matrix, choice.number);
+      return make_inner_solver<ConjugateResidual>(parts, choice.number);
     case PreconditionerKind::gmres:
-      return make_inner_solver<Gmres>(matrix, choice.number);
+      return make_inner_solver<Gmres>(parts, choice.number);
   }
   return nullptr;
 }
@@ -100,10 +122,10 @@ std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
 }
 
 template <class S>
-std::shared_ptr<Preconditioner<S>> make_preconditioner(const detail::SlicedOperator<S>& matrix,
+std::shared_ptr<Preconditioner<S>> make_preconditioner(const MatrixInParts<S>& parts,
                                                        const ComposedChoice& choice) {
-  return compose<S>(matrix, choice,
-                    [&](const PreconditionerChoice& part) { return make_part(matrix, part); });
+  return compose<S>(parts.matrix, choice,
+                    [&](const PreconditionerChoice& part) { return make_part(parts, part); });
 }
 /// Throws `Error` (usage) for a part that needs entries.
 template <class S>
@@ -118,12 +140,14 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
 /// A, or A + shift I, which is not stored, and its preconditioner.
 template <class S>
 struct PreconditionedSystem {
-  PreconditionedSystem(const detail::SlicedOperator<S>& A, const ComposedChoice& choice,
-                       double shift)
-      : matrix(A) {
-    if (shift != 0) matrix = shifted(A, static_cast<S>(shift));
-    preconditioner = shift != 0 ? make_preconditioner_of_products<S>(matrix, choice)
-                                : make_preconditioner(A, choice);
+  PreconditionedSystem(const MatrixInParts<S>& parts, const ComposedChoice& choice, double shift)
+      : matrix(parts.matrix) {
+    if (shift != 0) {
+      matrix = ShiftedOperator<S>(parts.matrix, static_cast<S>(shift));
+      preconditioner = make_preconditioner_of_products<S>(matrix, choice);
+    } else {
+      preconditioner = make_preconditioner(parts, choice);
+    }
   }
 
   OperatorReference<S> matrix;

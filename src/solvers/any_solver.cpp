@@ -11,6 +11,7 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/minres.hpp"
+#include "heddle/multiply.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
 #include "method_rows.hpp"
@@ -22,10 +23,10 @@ namespace {
 
 /// The method of the table.
 template <class S>
-std::unique_ptr<KrylovSolver<S>> solver_of(const detail::SlicedOperator<S>& matrix,
-                                           const MethodInfo& method, const ComposedChoice& choice,
+std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const MethodInfo& method,
+                                           const ComposedChoice& choice,
                                            const SolverOptions& options, double shift) {
-  PreconditionedSystem<S> system(matrix, choice, shift);
+  PreconditionedSystem<S> system(parts, choice, shift);
   std::unique_ptr<KrylovSolver<S>> solver;
   const auto take = [&]<template <class> class Solver>(const MethodInfo& row) {
     if (row.name != method.name) return;
@@ -98,9 +99,43 @@ void AnyOperator::apply(const AnyField& x, AnyField& y) const {
 AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
-    : solver_(matrix.visit([&](const auto& A) -> decltype(solver_) {
-        return solver_of(A, method, preconditioner, options, shift);
+    : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
+        return solver_of<S>(A, method, preconditioner, options, shift);
       })) {}
+
+AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& diagonal,
+                     const MethodInfo& method, const ComposedChoice& preconditioner,
+                     const SolverOptions& options, double shift)
+    : solver_(matrix.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
+            return diagonal.visit(
+                [&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
+                  if constexpr (std::is_same_v<S, T>) {
+                    return solver_of<S>({OperatorReference<S>(A), D}, method, preconditioner,
+                                        options, shift);
+                  } else {
+                    detail::refuse_precision(diagonal.precision());
+                  }
+                });
+          })) {}
+
+AnyField AnyLinearOperator::row_field() const {
+  return visit([&](const auto& A) {
+    return AnyField(A->rows(), A->row_components(), precision(), A->device());
+  });
+}
+AnyField AnyLinearOperator::column_field() const {
+  return visit([&](const auto& A) {
+    return AnyField(A->columns(), A->column_components(), precision(), A->device());
+  });
+}
+
+void AnyLinearOperator::apply(const AnyField& x, AnyField& y) const {
+  visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) {
+    multiply<S>(*A, x.view<S>(), y.view<S>());
+    A->device().synchronize();
+  });
+}
 
 Report AnySolver::solve(const AnyField& b, AnyField& x) {
   return std::visit(

@@ -30,7 +30,8 @@ class Help : public CommandLine {
   }
 };
 
-const std::vector<std::string> commands = {"solve", "eigen", "spmv", "info", "generate", "bench"};
+const std::vector<std::string> commands = {"solve", "eigen",    "spmv", "info",
+                                           "add",   "generate", "bench"};
 
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
@@ -44,7 +45,7 @@ TEST_F(Help, HasAnExample) {
 }
 
 TEST_F(Help, ExamplesWork) {
-  for (const std::string command : {"generate", "solve", "eigen", "spmv", "info", "bench"}) {
+  for (const std::string command : {"generate", "solve", "eigen", "spmv", "info", "add", "bench"}) {
     std::istringstream lines(help(command));
     const std::string mark = "Example: heddle ";
     for (std::string line; std::getline(lines, line);) {
@@ -56,8 +57,8 @@ TEST_F(Help, ExamplesWork) {
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
   }
-  EXPECT_EQ(files(),
-            (Names{"dirac.mtx.gz", "run.html", "run.json", "v-1.mtx", "v-2.mtx", "x.mtx"}));
+  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "run.html", "run.json", "sum.mtx", "v-1.mtx", "v-2.mtx",
+                            "x.mtx"}));
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
@@ -70,12 +71,14 @@ TEST_F(Help, ShowsWhatIsDocumented) {
                  "--repetitions", "--restart",        "--time-limit", "--plan",
                  "--profile",     "--history",        "--plot",       "--monitor",
                  "--seed",        "--shift",          "--damping",    "--right-hand-sides",
-                 "--interval",    "--omega"}},
+                 "--interval",    "--omega",          "--storage",    "--node"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
         "--max-iterations", "--time-limit", "--plan", "--profile", "--seed"}},
-      {"spmv", {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed"}},
-      {"info", {}}};
+      {"spmv",
+       {"--plan", "--profile", "--update-values", "--cold", "--repetitions", "--seed", "--storage",
+        "--node", "--adjoint"}},
+      {"info", {"--node"}}};
   for (auto& [command, names] : documented) {
     names.insert(matrix.begin(), matrix.end());
     names.insert("-h");
@@ -85,6 +88,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
                    "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
+  EXPECT_EQ(options(help("add")),
+            (Names{"-h", "--help", "--entry", "--alpha", "--beta", "--adjoint", "--node", "-o",
+                   "--output", "-q", "--quiet"}));
   EXPECT_EQ(options(help("bench")),
             (Names{"-h",        "--help",        "--suite",     "--problem", "--plan",
                    "--device",  "--threads",     "--quick",     "--list",    "--matrices",
@@ -128,6 +134,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--omega", "0.1"},
       {"--update-values", ""},
       {"--cold", ""},
+      {"--storage", "hisparse"},
+      {"--node", "16"},
+      {"--adjoint", ""},
       {"--quiet", ""},
       {"-q", ""},
       {"--json", ""},

@@ -14,6 +14,7 @@ class HEDDLE_EXPORT AnyLeastSquares {
  public:
   /// Throws `Error` as `Lsmr` does.
   AnyLeastSquares(const AnyOperator& matrix, const LeastSquaresOptions& options);
+  AnyLeastSquares(const AnyLinearOperator& matrix, const LeastSquaresOptions& options);
 
   /// As `Lsmr::solve`, on fields of the operator's precision: b of its rows, x of its columns.
   LeastSquaresReport solve(const AnyField& b, AnyField& x);

@@ -143,11 +143,55 @@ class HEDDLE_EXPORT AnyOperator {
   Matrix matrix_;
 };
 
+/// Any operator with the entry of its fields; copies share it.
+class HEDDLE_EXPORT AnyLinearOperator {
+ public:
+  using Matrix = std::variant<std::shared_ptr<const LinearOperator<float>>,
+                              std::shared_ptr<const LinearOperator<double>>>;
+
+  AnyLinearOperator(AnyEntry entry, Matrix matrix)
+      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
+  AnyLinearOperator(const AnyOperator& matrix)
+      : AnyLinearOperator(matrix.entry(),
+                          matrix.visit([](const auto& A) -> Matrix { return A.handle(); })) {}
+
+  const AnyEntry& entry() const { return entry_; }
+  Precision precision() const {
+    return matrix_.index() == 0 ? Precision::single_precision : Precision::double_precision;
+  }
+  /// Calls `f` with a `std::shared_ptr<const LinearOperator<S>>`.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return std::visit(std::forward<F>(f), matrix_);
+  }
+
+  Index rows() const {
+    return visit([](const auto& A) { return A->rows(); });
+  }
+  Index columns() const {
+    return visit([](const auto& A) { return A->columns(); });
+  }
+  /// Fields in the user's order for y (rows) and x (columns).
+  AnyField row_field() const;
+  AnyField column_field() const;
+  /// y = A x, both in the user's order.
+  void apply(const AnyField& x, AnyField& y) const;
+
+ private:
+  AnyEntry entry_;
+  Matrix matrix_;
+};
+
 class HEDDLE_EXPORT AnySolver {
  public:
   /// `method`: a row of `method_table()`. With a `shift` other than 0 the system is that of
   /// `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that needs a stored matrix.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method,
+            const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
+  /// The same of any operator. Jacobi, and what is made with it, is of `diagonal`, a sliced matrix
+  /// of the operator's diagonal entries. Throws `Error` (usage) too for a preconditioner that needs
+  /// entries beside the diagonal, size_mismatch for precisions that differ.
+  AnySolver(const AnyLinearOperator& matrix, const AnyOperator& diagonal, const MethodInfo& method,
             const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.

@@ -1,0 +1,128 @@
+// `heddle add`: the sum of two matrices from files, by their trees.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "heddle/expansion.hpp"
+#include "heddle/hierarchical_matrix.hpp"
+#include "heddle/matrix_market.hpp"
+#include "heddle/npz.hpp"
+#include "heddle/read.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+#include "heddle/tools/progress.hpp"
+#include "heddle/tools/text.hpp"
+#include "output_path.hpp"
+#include "readable.hpp"
+#include "run_files.hpp"
+#include "stopwatch.hpp"
+#include "storage_option.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+struct AddOptions {
+  std::string left, right;
+  std::string entry = "real";
+  double alpha = 1, beta = 1;
+  bool adjoint = false;
+  NodeOption node;
+  std::string output;
+  bool quiet = false;
+};
+
+template <class E>
+void write(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
+  if (ends_with(path, ".npz")) {
+    write_npz(path, block_view(matrix), NpzCompression::stored, progress);
+  } else if constexpr (has_complex_representation<E>) {
+    write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
+  } else {
+    write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
+  }
+}
+
+template <class E>
+HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix<E>& A,
+                             const HierarchicalMatrix<E>& B) {
+  if (!options.adjoint) return add(options.alpha, A, options.beta, B);
+  if constexpr (has_adjoint<E>) {
+    return add_adjoint(options.alpha, A, options.beta, B);
+  } else {
+    throw Error(ErrorKind::unsupported, "--adjoint: " + options.entry + " entries have no adjoint");
+  }
+}
+
+void run_add(const AddOptions& options) {
+  if (!std::isfinite(options.alpha) || !std::isfinite(options.beta)) {
+    throw Error(ErrorKind::usage, "--alpha and --beta are finite numbers");
+  }
+  const EntryKind kind = parse_entry_kind(options.entry);
+  RunFiles files;
+  files.reads("the command", {options.left, options.right});
+  files.writes("--output", options.output);
+  files.check();
+  const auto progress = options.quiet ? nullptr : std::make_unique<TerminalProgress>();
+  visit_entry<double>(kind, [&]<class E>() {
+    double tree_seconds = 0;
+    const auto read = [&](const std::string& path) {
+      const auto matrix = read_matrix<E>(path, Device::cpu(), Tiling::automatic, progress.get());
+      const Stopwatch building;
+      HierarchicalMatrix<E> tree(matrix, options.node.node);
+      tree_seconds += building.seconds();
+      return tree;
+    };
+    const HierarchicalMatrix<E> A = read(options.left), B = read(options.right);
+    const Stopwatch adding;
+    const HierarchicalMatrix<E> C = sum_of(options, A, B);
+    const double sum_seconds = adding.seconds();
+    write(options.output, C.to_csr(), progress.get());
+    if (options.quiet) return;
+    progress->erase();
+    std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
+                readable_count(C.columns()).c_str(), options.entry.c_str(),
+                readable_count(C.entries()).c_str(), readable_count(A.entries()).c_str(),
+                readable_count(B.entries()).c_str());
+    std::printf("trees %s, sum %s\n", readable_seconds(tree_seconds).c_str(),
+                readable_seconds(sum_seconds).c_str());
+    std::printf("written to %s\n", io::printable(options.output).c_str());
+  });
+}
+
+}  // namespace
+
+void add_add(CLI::App& app, int& status) {
+  auto options = std::make_shared<AddOptions>();
+  CLI::App* command = app.add_subcommand("add", "Write alpha A + beta B, or alpha A + beta B*");
+  const char* const files = "Matrix Market (.mtx, .mtx.gz) or SciPy .npz file";
+  command->add_option("A", options->left, files)->required()->type_name("FILE");
+  command->add_option("B", options->right, files)->required()->type_name("FILE");
+  command
+      ->add_option("--entry", options->entry,
+                   "real, complex, quaternion, dual-quaternion, block2, block3, block4, block6, "
+                   "complex-block3: what the files' numbers are folded into")
+      ->capture_default_str()
+      ->type_name("KIND");
+  command->add_option("--alpha", options->alpha, "of A")->capture_default_str()->type_name("X");
+  command->add_option("--beta", options->beta, "of B")->capture_default_str()->type_name("X");
+  command->add_flag("--adjoint", options->adjoint,
+                    "B* in place of B: rows and columns exchanged, with the adjoint of each entry");
+  options->node.add_to(*command);
+  command
+      ->add_option("-o,--output", options->output,
+                   "where to write the sum: .mtx or .mtx.gz (Matrix Market, entries expanded), "
+                   ".npz (SciPy CSR or BSR)")
+      ->required()
+      ->type_name("FILE");
+  command->add_flag("-q,--quiet", options->quiet, "no progress and no report");
+  command->footer(
+      "Example: heddle add dirac.mtx.gz dirac.mtx.gz --entry quaternion --adjoint -o sum.mtx");
+  command->callback([options, &status] {
+    run_add(*options);
+    status = 0;
+  });
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,29 @@
+// Batches of edits on a tree: nodes that they touch are written anew into a pool of their own, all
+// others are shared with the tree before.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "heddle/detail/tree.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle::detail {
+
+enum class EditAction : unsigned char { set, add, remove };
+
+struct HEDDLE_EXPORT PlacedEdit {
+  Index row;
+  Index column;
+  EditAction action;
+};
+
+/// sum = a + b, of one entry.
+using AddEntries = void (*)(const std::byte* a, const std::byte* b, std::byte* sum);
+
+/// Edit i has the value at i * tree.leaf.payload_bytes. Throws `Error`: out_of_range for a place
+/// beyond the matrix or without an entry to remove, usage for two edits of one place, memory.
+HEDDLE_EXPORT Tree edited(const Tree& tree, std::span<const PlacedEdit> edits,
+                          const std::byte* values, AddEntries add, const Device& device);
+
+}  // namespace heddle::detail

@@ -1,0 +1,216 @@
+// The product of a tree with a field on the CPU: each group of 256 rows of y is summed by one
+// thread, leaf after leaf in the order of the schedule, so that every run has the same bits.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/detail/leaf_schedule.hpp"
+#include "heddle/detail/product_cpu.hpp"
+#include "heddle/entries/row_product.hpp"
+
+namespace heddle::detail {
+
+/// Which of a tree's matrices is multiplied by: A, A* or A^T.
+enum class TreeForm { direct, adjoint, transpose };
+
+template <class A>
+concept is_complex_number = A::ring == Ring::complex && A::components == 2;
+
+/// Whether A's entries have the form: A^T is that of real and complex numbers, and of blocks of
+/// real ones.
+template <TreeForm form, class A>
+inline constexpr bool has_form = [] {
+  constexpr bool turns = requires(const A& a) { adjoint(a); };
+  if constexpr (form == TreeForm::direct) return true;
+  if constexpr (form == TreeForm::adjoint) return turns;
+  return is_complex_number<A> || (turns && A::ring == Ring::real);
+}();
+
+/// An entry of A as the product of the form applies it.
+template <TreeForm form, class A>
+HEDDLE_INLINE auto as_applied(const A& a) {
+  if constexpr (form == TreeForm::direct || (form == TreeForm::transpose && is_complex_number<A>)) {
+    return a;
+  } else {
+    return adjoint(a);
+  }
+}
+template <TreeForm form, class E>
+using applied_entry_t = decltype(as_applied<form>(std::declval<const arithmetic_t<E>&>()));
+
+/// Entries that begin in one line of the cache.
+template <class E>
+inline constexpr int entries_of_line = std::max(1, int{64 / sizeof(E)});
+
+/// Where leaves do not follow one another in memory, the beginning of one is asked for so many
+/// leaves ahead, and what its first entry needs of x half as many.
+inline constexpr Offset leaves_ahead = 8;
+
+/// Asks for lines of the matrix before they are used: those some pages ahead and, where leaves do
+/// not follow one another in memory, those of the next leaf.
+template <TreeForm form, class E>
+class LeavesAhead {
+ public:
+  HEDDLE_INLINE LeavesAhead(const NodeView& leaf, const NodeView& next)
+      : payloads_(leaf.payloads()), end_(leaf.data + leaf.bytes()), next_(next.data) {
+    if constexpr (form != TreeForm::direct) {
+      const int lines = (leaf.count() - 1) / entries_of_line<E> + 1;
+      step_ = static_cast<int>(std::min(next.bytes(), distance)) / lines + 1;
+    }
+  }
+  /// Ahead of the entries from `i` on, a line of them or one.
+  HEDDLE_INLINE void operator()(int i) {
+    const unsigned char* const far = payloads_ + i * Offset{sizeof(E)} + distance;
+    if (form == TreeForm::direct || far < end_) {
+      for (Offset byte = 0; byte < Offset{sizeof(E)}; byte += 64) __builtin_prefetch(far + byte);
+    }
+    if constexpr (form != TreeForm::direct) {
+      for (Offset byte = 0; byte < step_; byte += 64) __builtin_prefetch(next_ + byte);
+      next_ += step_;
+    }
+  }
+
+ private:
+  static constexpr Offset distance = 4096;
+  const unsigned char* payloads_;
+  const unsigned char* end_;
+  const unsigned char* next_;
+  Offset step_ = 0;
+};
+
+/// sums_i += what a leaf yields, x and the sums beginning at the leaf's own columns and rows, or
+/// rows and columns.
+template <class E, TreeForm form, class Vector, class Sum>
+HEDDLE_INLINE void add_sparse_leaf(const NodeView leaf, const NodeView next, const Vector x,
+                                   Sum* sums) {
+  using A = applied_entry_t<form, E>;
+  const PackedValues<E> entries{reinterpret_cast<const stored_scalar_t<E>*>(leaf.payloads())};
+  const LocalPlace* const places = leaf.places();
+  const int count = leaf.count();
+  LeavesAhead<form, E> ahead(leaf, next);
+  if constexpr (form == TreeForm::direct) {
+    // Long rows are summed in registers. Short ones would end before that pays, and the processor
+    // would guess their ends wrongly.
+    if (count >= 2 * leaf.shape.size()) {
+      for (int i = 0; i < count;) {
+        const int row = places[i].row;
+        row_sum_t<A> sum{};
+        do {
+          ahead(i);
+          multiply_add(sum, load(entries(i, 0)), x(places[i].column));
+          ++i;
+        } while (i < count && places[i].row == row);
+        sums[row] = add_components(sums[row], result_of(sum));
+      }
+      return;
+    }
+  }
+  for (int first = 0; first < count; first += entries_of_line<E>) {
+    ahead(first);
+    for (int i = first; i < std::min(count, first + entries_of_line<E>); ++i) {
+      const LocalPlace place = places[i];
+      const int to = form == TreeForm::direct ? place.row : place.column;
+      const int from = form == TreeForm::direct ? place.column : place.row;
+      multiply_add(sums[to], as_applied<form>(load(entries(i, 0))), x(from));
+    }
+  }
+}
+
+template <class E, TreeForm form, class Vector, class Sum>
+HEDDLE_INLINE void add_dense_leaf(const NodeView leaf, const Vector x, Sum* sums) {
+  using A = applied_entry_t<form, E>;
+  const PackedValues<E> entries{reinterpret_cast<const stored_scalar_t<E>*>(leaf.payloads())};
+  const int d = leaf.shape.size();
+  const bool is_full = leaf.count() == leaf.shape.positions();
+  for (int row = 0; row < d; ++row) {
+    const int first = row << leaf.shape.log2_size;
+    [[maybe_unused]] row_sum_t<A> sum{};
+    for (int column = 0; column < d; ++column) {
+      if (!is_full && !leaf.has(first + column)) continue;
+      if constexpr (form == TreeForm::direct) {
+        multiply_add(sum, load(entries(first, column)), x(column));
+      } else {
+        multiply_add(sums[column], as_applied<form>(load(entries(first, column))), x(row));
+      }
+    }
+    if constexpr (form == TreeForm::direct) {
+      sums[row] = add_components(sums[row], result_of(sum));
+    }
+  }
+}
+
+/// The blocks [begin, end) of y, without what was there.
+template <class E, TreeForm form, class S, class Sum>
+HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, const S* x,
+                              Index begin, Index end, Sum* sums) {
+  using V = vector_entry_t<applied_entry_t<form, E>>;
+  const int log2_size = tree.leaf.log2_size;
+  const NodeReference* const references = schedule.leaf.data();
+  const auto last_leaf = static_cast<Offset>(schedule.leaf.size()) - 1;
+  for (Index block = begin; block < end; ++block) {
+    Sum* const own_sums = sums + (Offset(block - begin) << log2_size);
+    const Offset last = schedule.first[static_cast<std::size_t>(block) + 1];
+    for (Offset i = schedule.first[static_cast<std::size_t>(block)]; i < last; ++i) {
+      const Offset first_of_x = Offset(schedule.block[static_cast<std::size_t>(i)]) << log2_size;
+      const PackedVector<V, S> own_x{x + first_of_x * V::components};
+      const NodeView leaf = tree.node(references[i], 0);
+      const NodeView next = tree.node(references[std::min(i + 1, last_leaf)], 0);
+      if constexpr (form != TreeForm::direct) {
+        __builtin_prefetch(tree.node(references[std::min(i + leaves_ahead, last_leaf)], 0).data);
+        const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
+        const Index row = tree.node(references[soon], 0).places()[0].row;
+        const Offset block_of_x = schedule.block[static_cast<std::size_t>(soon)];
+        __builtin_prefetch(x + ((block_of_x << log2_size) + row) * V::components);
+      }
+      if (leaf.kind == NodeKind::dense) {
+        add_dense_leaf<E, form>(leaf, own_x, own_sums);
+      } else {
+        add_sparse_leaf<E, form>(leaf, next, own_x, own_sums);
+      }
+    }
+  }
+}
+
+// As `product_rows`: for every x86-64 machine, and for those with AVX2 and FMA.
+template <class E, TreeForm form, class S, class Sum>
+__attribute__((flatten)) void add_blocks_baseline(const Tree& tree, const LeafSchedule& schedule,
+                                                  const S* x, Index begin, Index end, Sum* sums) {
+  add_blocks<E, form>(tree, schedule, x, begin, end, sums);
+}
+template <class E, TreeForm form, class S, class Sum>
+__attribute__((target("avx2,fma"), flatten)) void add_blocks_avx2(const Tree& tree,
+                                                                  const LeafSchedule& schedule,
+                                                                  const S* x, Index begin,
+                                                                  Index end, Sum* sums) {
+  add_blocks<E, form>(tree, schedule, x, begin, end, sums);
+}
+
+/// The tree's matrix in this form times x, an AoS field; `finish(row of y, sum)` takes what each
+/// row yields. Its partial sums go to `reduction` where there is one.
+template <class E, TreeForm form, class S, class Finish>
+void tree_product(const ScheduledTree& matrix, const S* x, const Finish& finish,
+                  Reduction<S>* reduction, const Stream& stream) {
+  using Sum = result_entry_t<applied_entry_t<form, E>>;
+  constexpr bool turned = form != TreeForm::direct;
+  const Tree& tree = matrix.tree();
+  const LeafSchedule& schedule = matrix.schedule(turned);
+  const Index rows = turned ? tree.columns : tree.rows;
+  const Index blocks_of_group = rows_of_group >> tree.leaf.log2_size;
+  const auto add =
+      has_avx2() ? add_blocks_avx2<E, form, S, Sum> : add_blocks_baseline<E, form, S, Sum>;
+  parallel_for(team_size(stream, tree.entries + rows), groups_of(rows), 1, [&](Index group) {
+    Sum sums[rows_of_group];
+    std::fill_n(sums, rows_of_group, zero_vector<Sum>());
+    const auto first = static_cast<Index>(group * blocks_of_group);
+    add(tree, schedule, x, first, std::min(schedule.blocks(), first + blocks_of_group), sums);
+    Finish own = finish;
+    const Offset begin = Offset(group) * rows_of_group;
+    const Offset end = std::min<Offset>(rows, begin + rows_of_group);
+    for (Offset row = begin; row < end; ++row) own(static_cast<Index>(row), sums[row - begin]);
+    if (reduction != nullptr) reduction->partials(group)[0] = own.partial();
+  });
+}
+
+}  // namespace heddle::detail

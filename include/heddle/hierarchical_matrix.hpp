@@ -1,0 +1,273 @@
+// Hierarchical storage of a sparse matrix: a tree of small nodes, for A x and A* x alike, for sums
+// and for edits (HiSparse: Derler, Zayer, Seidel and Steinberger 2017). See docs/hierarchical.md.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/csr.hpp"
+#include "heddle/detail/tree_edit.hpp"
+#include "heddle/detail/tree_operator.hpp"
+#include "heddle/detail/tree_sum.hpp"
+#include "heddle/edit_batch.hpp"
+#include "heddle/expansion.hpp"
+#include "heddle/export.hpp"
+#include "heddle/hierarchical_memory.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+#include "heddle/triplets.hpp"
+
+namespace heddle {
+
+namespace detail {
+
+/// A tree's matrix by rows, columns sorted: `offsets` are rows + 1 zeros before, values as they lie
+/// in the tree.
+HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
+                             std::span<Index> column, std::byte* values, const Device& device);
+
+/// Throws `Error` (unsupported) for a GPU's memory.
+HEDDLE_EXPORT void refuse_gpu_storage(const Device& device);
+
+}  // namespace detail
+
+/// An immutable matrix on the CPU, and a handle: copies share it. Edits and sums make another one.
+/// As an operator it takes fields in the user's order, has the same bits for any number of threads,
+/// and gives A* and A^T without a second copy.
+template <class E>
+class HEDDLE_EXPORT HierarchicalMatrix final
+    : public detail::TreeOperator<E, detail::TreeForm::direct> {
+  static_assert(check_entry<E>());
+  static_assert(sizeof(stored_scalar_t<E>) <= 8, "hierarchical storage aligns scalars to 8 bytes");
+  using Base = detail::TreeOperator<E, detail::TreeForm::direct>;
+  static constexpr bool can_add = std::is_same_v<E, arithmetic_t<E>>;
+
+ public:
+  using scalar = vector_scalar_t<E>;
+
+  /// Of assembled rows in the host's memory, which are copied; columns need not be sorted. The team
+  /// of `device` builds it and makes products; the tree is the same for any. Throws `Error`: usage
+  /// for a node size that is no power of two from 4 to 256, usage and out_of_range for a pattern as
+  /// `check_pattern`, memory, before anything is allocated, where the tree exceeds `memory_limit`
+  /// bytes, by default what there is.
+  explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
+                              const Device& device = Device::cpu(),
+                              const std::optional<long long>& memory_limit = {})
+      : Base(build(matrix, node_size, device, memory_limit), device) {}
+  explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
+                              const Device& device = Device::cpu())
+      : HierarchicalMatrix(matrix.view(), node_size, device) {}
+
+  Offset entries() const { return this->tree().entries; }
+  int node_size() const { return this->tree().leaf.size(); }
+  /// Of this matrix's own nodes, shared ones too, and of the schedules that products have made.
+  HierarchicalMemory memory() const { return this->scheduled().memory(); }
+
+  /// The same matrix, with another team for its work.
+  HierarchicalMatrix on(const Device& device) const {
+    static_cast<void>(this->tree());
+    detail::refuse_gpu_storage(device);
+    return HierarchicalMatrix(this->shared(), device);
+  }
+
+  /// A^T without conjugation, for real and complex numbers and blocks of real ones. Throws `Error`
+  /// (unsupported) for others.
+  std::shared_ptr<const LinearOperator<scalar>> transpose() const {
+    return this->template in_form<detail::TreeForm::transpose>();
+  }
+
+  /// The entry at (row, column), or nothing where there is none.
+  std::optional<E> find(Index row, Index column) const;
+  /// By rows, columns sorted.
+  CsrMatrix<E> to_csr() const;
+  std::vector<Triplet<E>> to_triplets() const;
+  /// The entries on the diagonal alone, for `Jacobi`.
+  CsrMatrix<E> diagonal() const;
+
+  /// A matrix with the edits, all or none of them. Nodes that they do not touch are shared, and
+  /// both matrices stay valid by themselves. Throws `Error`: out_of_range for a place that the
+  /// matrix has not, or no entry to remove, usage for two edits of one place, unsupported to add
+  /// encoded entries, memory.
+  HierarchicalMatrix edited(const EditBatch<E>& edits) const;
+
+  /// alpha A + beta B at every place that either has, also where the sum is 0. Throws `Error`:
+  /// size_mismatch for matrices of other sizes, usage for nodes of another size, memory.
+  friend HierarchicalMatrix add(scalar alpha, const HierarchicalMatrix& A, scalar beta,
+                                const HierarchicalMatrix& B)
+    requires can_add
+  {
+    return A.plus(alpha, beta, B, false);
+  }
+  /// alpha A + beta B*.
+  friend HierarchicalMatrix add_adjoint(scalar alpha, const HierarchicalMatrix& A, scalar beta,
+                                        const HierarchicalMatrix& B)
+    requires(can_add && has_adjoint<E>)
+  {
+    return A.plus(alpha, beta, B, true);
+  }
+
+  /// Bytes that some matrices hold together: nodes that they share once, nodes that only earlier
+  /// matrices of an edit use too, no schedules.
+  static long long held_memory(std::initializer_list<HierarchicalMatrix> matrices) {
+    std::set<std::shared_ptr<const detail::Pool>> pools;
+    for (const HierarchicalMatrix& matrix : matrices) {
+      for (const auto& share : matrix.tree().pools) pools.insert(share.pool);
+    }
+    long long bytes = 0;
+    for (const auto& pool : pools) bytes += pool ? static_cast<long long>(pool->size()) : 0;
+    return bytes;
+  }
+
+ private:
+  HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
+      : Base(std::move(matrix), device) {}
+  HierarchicalMatrix(detail::Tree tree, const Device& device)
+      : Base(std::make_shared<detail::ScheduledTree>(std::move(tree), device), device) {}
+
+  static std::shared_ptr<const detail::ScheduledTree> build(
+      const CsrView<E>& matrix, int node_size, const Device& device,
+      const std::optional<long long>& memory_limit);
+  HierarchicalMatrix plus(scalar alpha, scalar beta, const HierarchicalMatrix& B,
+                          bool adjoint_of_b) const;
+};
+
+template <class E>
+std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
+    const CsrView<E>& matrix, int node_size, const Device& device,
+    const std::optional<long long>& memory_limit) {
+  detail::refuse_gpu_storage(matrix.device);
+  detail::refuse_gpu_storage(device);
+  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  check_sizes(matrix.pattern());
+  check_pattern(matrix.pattern(), device);
+  const auto* values = reinterpret_cast<const std::byte*>(matrix.values);
+  std::vector<E> by_rows;
+  if (matrix.order == column_major) {
+    by_rows.reserve(static_cast<std::size_t>(matrix.entries()));
+    for (Offset i = 0; i < matrix.entries(); ++i) by_rows.push_back(detail::entry_of(matrix, i));
+    values = reinterpret_cast<const std::byte*>(by_rows.data());
+  }
+  return std::make_shared<detail::ScheduledTree>(
+      detail::tree_of(matrix.pattern(), leaf, values, device, memory_limit), device);
+}
+
+template <class E>
+std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
+  const detail::Tree& tree = this->tree();
+  if (row < 0 || row >= tree.rows || column < 0 || column >= tree.columns) return std::nullopt;
+  const auto at = detail::find_node(tree, 0, tree.leaf.block_of(row), tree.leaf.block_of(column));
+  if (!at) return std::nullopt;
+  const NodeView leaf = tree.node(*at, 0);
+  const int payload = leaf.find(tree.leaf.place_of(row, column));
+  if (payload < 0) return std::nullopt;
+  E entry;
+  std::memcpy(&entry, leaf.payloads() + Offset(payload) * Offset{sizeof entry}, sizeof entry);
+  return entry;
+}
+
+template <class E>
+CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
+  const detail::Tree& tree = this->tree();
+  const Device device = this->device();
+  const auto count = static_cast<std::size_t>(tree.entries);
+  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
+  Array<Index> column(count, device);
+  Array<stored_scalar_t<E>> values(count * E::components, device);
+  detail::read_rows(this->scheduled(), offsets.span(), column.span(),
+                    reinterpret_cast<std::byte*>(values.data()), device);
+  return CsrMatrix<E>(tree.rows, tree.columns, std::move(offsets), std::move(column),
+                      std::move(values));
+}
+
+template <class E>
+std::vector<Triplet<E>> HierarchicalMatrix<E>::to_triplets() const {
+  const CsrMatrix<E> rows = to_csr();
+  std::vector<Triplet<E>> triplets;
+  triplets.reserve(static_cast<std::size_t>(rows.entries()));
+  for (Index row = 0; row < rows.rows(); ++row) {
+    for (Offset i = rows.offsets()[static_cast<std::size_t>(row)];
+         i < rows.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
+      triplets.push_back({row, rows.column()[static_cast<std::size_t>(i)], rows.entry(i)});
+    }
+  }
+  return triplets;
+}
+
+template <class E>
+CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
+  std::vector<Triplet<E>> triplets;
+  for (Index row = 0; row < std::min(this->tree().rows, this->tree().columns); ++row) {
+    if (const auto entry = find(row, row)) triplets.push_back({row, row, *entry});
+  }
+  return assemble<E>(this->tree().rows, this->tree().columns, std::span<const Triplet<E>>(triplets),
+                     this->device())
+      .matrix;
+}
+
+template <class E>
+HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) const {
+  const auto add_entries = [](const std::byte* a, const std::byte* b, std::byte* to) {
+    if constexpr (can_add) {
+      E left, right;
+      std::memcpy(&left, a, sizeof(E));
+      std::memcpy(&right, b, sizeof(E));
+      const E total = add(left, right);
+      std::memcpy(to, &total, sizeof(E));
+    } else {
+      throw Error(ErrorKind::unsupported, "encoded entries have no sum; set them");
+    }
+  };
+  return HierarchicalMatrix(
+      detail::edited(this->tree(), edits.places(),
+                     reinterpret_cast<const std::byte*>(edits.values().data()), add_entries,
+                     this->device()),
+      this->device());
+}
+
+template <class E>
+HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(scalar alpha, scalar beta,
+                                                  const HierarchicalMatrix& B,
+                                                  bool adjoint_of_b) const {
+  const auto times = [](E entry, scalar factor) {
+    for (auto& component : entry.component) component *= factor;
+    return entry;
+  };
+  const auto combine = [&](std::span<const detail::SumTerm> terms) {
+    for (const detail::SumTerm& term : terms) {
+      E a, b;
+      if (term.a != nullptr) {
+        std::memcpy(&a, term.a, sizeof(E));
+        a = times(a, alpha);
+      }
+      if (term.b != nullptr) {
+        std::memcpy(&b, term.b, sizeof(E));
+        if constexpr (has_adjoint<E>) {
+          if (adjoint_of_b) b = adjoint(b);
+        }
+        b = times(b, beta);
+      }
+      const E total = term.a == nullptr ? b : term.b == nullptr ? a : add(a, b);
+      std::memcpy(term.sum, &total, sizeof(E));
+    }
+  };
+  return HierarchicalMatrix(
+      detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->device()),
+      this->device());
+}
+
+#define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \
+  extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::direct>; \
+  extern template class HierarchicalMatrix<__VA_ARGS__>;
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, float)
+HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, double)
+#undef HEDDLE_EXTERN_HIERARCHICAL
+
+}  // namespace heddle

@@ -1,0 +1,90 @@
+// The entries of a pattern by the blocks in which they lie: what conversion and inner levels share.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "heddle/detail/tree.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+/// How many entries of a block row lie in each block column; a thread has one for all its rows.
+class BlockColumns {
+ public:
+  explicit BlockColumns(Index columns) : entries_(static_cast<std::size_t>(columns)) {}
+
+  void count(const PatternView& pattern, int log2_size, Index block_row) {
+    const Offset first = Offset(block_row) << log2_size;
+    const Offset end = std::min<Offset>(pattern.rows, first + (Offset(1) << log2_size));
+    for (Offset i = pattern.offsets[first]; i < pattern.offsets[end]; ++i) {
+      const Index block = pattern.column[i] >> log2_size;
+      if (entries_[static_cast<std::size_t>(block)]++ == 0) blocks_.push_back(block);
+    }
+  }
+  const std::vector<Index>& blocks() const { return blocks_; }
+  const std::vector<Index>& sorted_blocks() {
+    std::sort(blocks_.begin(), blocks_.end());
+    return blocks_;
+  }
+  int of(Index block) const { return entries_[static_cast<std::size_t>(block)]; }
+  void clear() {
+    for (const Index block : blocks_) entries_[static_cast<std::size_t>(block)] = 0;
+    blocks_.clear();
+  }
+
+ private:
+  std::vector<int> entries_;
+  std::vector<Index> blocks_;
+};
+
+/// Calls `body(i)` with the entries of a row, by columns.
+template <class Body>
+void for_each_by_columns(const PatternView& pattern, Index row,
+                         std::vector<std::pair<Index, Offset>>& order, const Body& body) {
+  const Offset begin = pattern.offsets[row], end = pattern.offsets[Offset(row) + 1];
+  if (std::is_sorted(pattern.column + begin, pattern.column + end)) {
+    for (Offset i = begin; i < end; ++i) body(i);
+    return;
+  }
+  order.clear();
+  for (Offset i = begin; i < end; ++i) order.emplace_back(pattern.column[i], i);
+  std::sort(order.begin(), order.end());
+  for (const auto& [column, i] : order) body(i);
+}
+
+/// Writes all nodes of a level: `writer(node)` makes the writer of one, `write(i, to)` writes the
+/// payload of the pattern's entry i. Block rows are shared out over threads.
+template <class Writer, class Write>
+void for_each_entry_by_nodes(const PatternView& pattern, const NodeLevel& level,
+                             const NodeShape& shape, const Stream& stream, const Writer& writer,
+                             const Write& write) {
+  const int team = team_size(stream, pattern.entries() + pattern.rows);
+  parallel_shares(team, level.rows, 0, [&](auto&& for_each) {
+    std::vector<Index> node_of(static_cast<std::size_t>(level.columns));
+    std::vector<NodeWriter> writers;
+    std::vector<std::pair<Index, Offset>> order;
+    for_each([&](Index block_row) {
+      writers.clear();
+      const auto nodes = level.pattern();
+      for (Offset node = nodes.offsets[block_row]; node < nodes.offsets[Offset(block_row) + 1];
+           ++node) {
+        node_of[static_cast<std::size_t>(nodes.column[node])] = static_cast<Index>(writers.size());
+        writers.push_back(writer(node));
+      }
+      const Offset first = Offset(block_row) << shape.log2_size;
+      const Offset end = std::min<Offset>(pattern.rows, first + shape.size());
+      for (Offset row = first; row < end; ++row) {
+        for_each_by_columns(pattern, static_cast<Index>(row), order, [&](Offset i) {
+          const Index column = pattern.column[i];
+          const Index node = node_of[static_cast<std::size_t>(shape.block_of(column))];
+          write(i, writers[static_cast<std::size_t>(node)].next(
+                       shape.place_of(static_cast<Index>(row), column)));
+        });
+      }
+    });
+  });
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,73 @@
+#include "heddle/hierarchical_matrix.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+void refuse_gpu_storage(const Device& device) {
+  if (!device.on_gpu()) return;
+  throw Error(ErrorKind::unsupported,
+              "hierarchical storage lies in the host's memory; sliced storage also takes a GPU's");
+}
+
+void check_tree_field(Index size, int components, const Basis* basis, Index rows,
+                      int row_components, const char* name) {
+  if (size != rows || components != row_components) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(name) + " has " + std::to_string(size) + " rows of " +
+                    std::to_string(components) + " components, the matrix asks for " +
+                    std::to_string(rows) + " of " + std::to_string(row_components));
+  }
+  if (basis != nullptr && !basis->is_natural()) {
+    throw Error(ErrorKind::size_mismatch, std::string(name) +
+                                              " is not in the user's order, which hierarchical "
+                                              "storage keeps; `permute` takes it there");
+  }
+}
+
+void refuse_form(TreeForm form) {
+  throw Error(ErrorKind::unsupported,
+              form == TreeForm::adjoint
+                  ? "no adjoint: the entry has none of its kind"
+                  : "no plain transpose: only real and complex numbers and blocks of real ones "
+                    "have one; take the adjoint");
+}
+
+void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span<Index> column,
+               std::byte* values, const Device& device) {
+  const Tree& tree = matrix.tree();
+  const LeafSchedule& schedule = matrix.schedule(false);
+  const int log2_size = tree.leaf.log2_size;
+  const Offset bytes = tree.leaf.payload_bytes;
+  // Calls `body(row, column, payload)` with the entries of a block row, leaf by leaf.
+  const auto for_each_entry = [&](Index block, const auto& body) {
+    const Offset end = schedule.first[static_cast<std::size_t>(block) + 1];
+    for (Offset i = schedule.first[static_cast<std::size_t>(block)]; i < end; ++i) {
+      const NodeView leaf = tree.node(schedule.leaf[static_cast<std::size_t>(i)], 0);
+      const Index first_column = schedule.block[static_cast<std::size_t>(i)] << log2_size;
+      const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
+      leaf.for_each([&](LocalPlace place, int payload) {
+        body(static_cast<std::size_t>(block << log2_size | place.row), first_column + place.column,
+             payloads + payload * bytes);
+      });
+    }
+  };
+  const int team = team_size(device.stream(), tree.entries + tree.rows);
+  parallel_for(team, schedule.blocks(), [&](Index block) {
+    for_each_entry(block, [&](std::size_t row, Index, const std::byte*) { ++offsets[row + 1]; });
+  });
+  for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
+  Array<Offset> next(offsets, device);
+  parallel_for(team, schedule.blocks(), [&](Index block) {
+    for_each_entry(block, [&](std::size_t row, Index of_column, const std::byte* payload) {
+      const Offset to = next[row]++;
+      column[static_cast<std::size_t>(to)] = of_column;
+      std::memcpy(values + to * bytes, payload, static_cast<std::size_t>(bytes));
+    });
+  });
+}
+
+}  // namespace heddle::detail

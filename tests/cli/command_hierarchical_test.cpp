@@ -1,0 +1,190 @@
+// Hierarchical storage on the command line: `--storage hisparse`, `heddle info`, `heddle add`.
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace command_hierarchical {
+namespace {
+
+class Hierarchical : public CommandLine {
+ protected:
+  void expect_refused(const std::vector<std::string>& arguments, int status,
+                      const std::string& message) const {
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, status) << result.error;
+    EXPECT_EQ(result.error_lines(), 1u) << result.error;
+    EXPECT_NE(result.error.find(message), std::string::npos) << result.error;
+  }
+};
+
+TEST_F(Hierarchical, SolvesEverySystemAsSlicedStorageDoes) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    folder.write("a.mtx", system.text);
+    const Result result =
+        run({"solve", "a.mtx", "--entry", system.entry, "--solver", system.solver, "--storage",
+             "hisparse", "--node", "4", "--json", "--output", "x.mtx"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    EXPECT_EQ(json["status"], "converged");
+    EXPECT_EQ(json["plan"], "hisparse,node=4");
+    EXPECT_EQ(json["plan_reason"], "by --storage");
+    EXPECT_EQ(json["preconditioner"], "jacobi");
+    EXPECT_LT(json["error"].get<double>(), 1e-8);
+    EXPECT_GT(json["memory"].get<long long>(), 0);
+    EXPECT_EQ(components_of(text_of("x.mtx")).size(),
+              static_cast<std::size_t>(system.representation.columns));
+  }
+}
+
+TEST_F(Hierarchical, SolvesByEveryMethodThatTakesOperators) {
+  folder.write("a.mtx", matrix_market(real_matrix(24)));
+  for (const std::string solver :
+       {"auto", "cg", "bicgstab", "bicgstab2", "minres", "gmres", "fgmres", "cr"}) {
+    for (const std::string preconditioner : {"none", "jacobi", "chebyshev", "neumann", "cr"}) {
+      if (preconditioner == "cr" && solver != "fgmres" && solver != "auto") continue;
+      SCOPED_TRACE(solver + " " + preconditioner);
+      const Result result = run({"solve", "a.mtx", "--storage", "hisparse", "--solver", solver,
+                                 "--preconditioner", preconditioner});
+      EXPECT_EQ(result.status, 0) << result.out << result.error;
+      EXPECT_NE(result.out.find("plan       hisparse,node=128\n"), std::string::npos);
+    }
+  }
+  const Result shifted = run({"solve", "a.mtx", "--storage", "hisparse", "--shift", "0.5", "--json",
+                              "--right-hand-sides", "2"});
+  EXPECT_EQ(shifted.status, 0) << shifted.error;
+  EXPECT_EQ(shifted.json()["systems"].size(), 2u);
+}
+
+TEST_F(Hierarchical, SolvesLeastSquares) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real general\n4 2 5\n1 1 1\n2 1 2\n3 2 1\n"
+               "4 1 1\n4 2 3\n");
+  const Result result = run({"solve", "a.mtx", "--storage", "hisparse", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.json()["solver"], "lsmr");
+  EXPECT_EQ(result.json()["plan"], "hisparse,node=128");
+  EXPECT_LT(result.json()["error"].get<double>(), 1e-8);
+  const Result text = run({"solve", "a.mtx", "--storage", "hisparse"});
+  EXPECT_NE(text.out.find("memory     leaves "), std::string::npos) << text.out;
+}
+
+TEST_F(Hierarchical, MeasuresProductsBesidePlans) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
+  for (const bool adjoint : {false, true}) {
+    std::vector<std::string> arguments = {
+        "spmv",   "a.mtx", "--storage", "hisparse",      "--node", "8",
+        "--plan", "CSR",   "--json",    "--repetitions", "1"};
+    if (adjoint) arguments.emplace_back("--adjoint");
+    const Result result = run(arguments);
+    ASSERT_EQ(result.status, 0) << result.error;
+    const auto json = result.json();
+    EXPECT_EQ(json["adjoint"], adjoint);
+    ASSERT_EQ(json["products"].size(), 2u);
+    EXPECT_EQ(json["products"][0]["plan"], "hisparse,node=8");
+    EXPECT_EQ(json["products"][0]["compulsory_bytes"], json["products"][1]["compulsory_bytes"]);
+    for (const auto& product : json["products"]) {
+      EXPECT_GT(product["seconds"]["median"].get<double>(), 0);
+      EXPECT_GT(product["moved_bytes"].get<double>(), 0);
+    }
+  }
+}
+
+TEST_F(Hierarchical, InfoCountsNodesAndBytes) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real general\n6 6 4\n1 1 1\n6 6 2\n5 6 1\n"
+               "1 5 1\n");
+  const Result result = run({"info", "a.mtx", "--node", "4", "--json"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  const auto tree = result.json()["hisparse"];
+  EXPECT_EQ(tree["node"], 4);
+  EXPECT_EQ(tree["leaves"]["coo1"], 2);
+  EXPECT_EQ(tree["leaves"]["coo2"], 1);
+  EXPECT_EQ(tree["leaves"]["items"], 4);
+  EXPECT_EQ(tree["leaves"]["bytes"], 2 * 16 + 32);
+  EXPECT_EQ(tree["inner_nodes"]["coo4"], 1);
+  EXPECT_EQ(tree["inner_nodes"]["items"], 3);
+  EXPECT_EQ(tree["inner_nodes"]["bytes"], 16 + 32);
+  EXPECT_EQ(tree["bytes_per_entry"]["tree"].get<double>(), (64 + 48) / 4.0);
+  EXPECT_EQ(tree["bytes_per_entry"]["coo"], 16);
+  const Result text = run({"info", "a.mtx"});
+  for (const char* part : {"hisparse    nodes of 128 x 128", "leaves      0 dense, 0 COO1",
+                           "inner nodes ", "of the paper's formula", "an entry    "}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << " in\n" << text.out;
+  }
+}
+
+TEST_F(Hierarchical, AddsMatricesOfEveryEntry) {
+  for (const SmallSystem& system : small_systems()) {
+    SCOPED_TRACE(system.name);
+    folder.write("a.mtx", system.text);
+    const Result result = run({"add", "a.mtx", "a.mtx", "--entry", system.entry, "--alpha", "2",
+                               "--beta", "-0.5", "-o", "c.mtx"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_NE(result.out.find("written to c.mtx"), std::string::npos) << result.out;
+    const auto entries_of = [&](const std::string& file) {
+      return run({"info", file, "--entry", system.entry, "--json"}).json()["entries"];
+    };
+    EXPECT_EQ(entries_of("c.mtx"), entries_of("a.mtx"));
+    // C = 3/2 A, so that 2/3 C - A has no entry but zeros.
+    ASSERT_EQ(run({"add", "c.mtx", "a.mtx", "--entry", system.entry, "--alpha",
+                   "0.66666666666666663", "--beta", "-1", "-o", "zero.mtx", "-q"})
+                  .status,
+              0);
+    std::istringstream lines(text_of("zero.mtx"));
+    std::string line;
+    std::getline(lines, line);
+    std::getline(lines, line);  // sizes
+    while (std::getline(lines, line)) {
+      std::istringstream numbers(line);
+      int row = 0, column = 0;
+      numbers >> row >> column;
+      for (double value = 0; numbers >> value;) EXPECT_LT(std::abs(value), 1e-13) << line;
+    }
+  }
+}
+
+TEST_F(Hierarchical, AddsAdjoints) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate complex general\n2 3 2\n1 3 1 2\n2 1 0 1\n");
+  folder.write("b.mtx",
+               "%%MatrixMarket matrix coordinate complex general\n3 2 2\n3 1 5 7\n2 2 3 4\n");
+  const Result result =
+      run({"add", "a.mtx", "b.mtx", "--entry", "complex", "--adjoint", "-o", "c.mtx", "-q"});
+  ASSERT_EQ(result.status, 0) << result.error;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(text_of("c.mtx"),
+            "%%MatrixMarket matrix coordinate complex general\n2 3 3\n1 3 6 -5\n2 1 0 1\n"
+            "2 2 3 -4\n");
+  ASSERT_EQ(run({"add", "c.mtx", "c.mtx", "--entry", "complex", "-o", "d.npz"}).status, 0);
+  EXPECT_EQ(run({"info", "d.npz", "--entry", "complex", "--json"}).json()["entries"], 3);
+}
+
+TEST_F(Hierarchical, RefusesInOneLine) {
+  folder.write("a.mtx", matrix_market(real_matrix(12)));
+  folder.write("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  expect_refused({"spmv", "a.mtx", "--storage", "tree"}, 2,
+                 "--storage is sliced or hisparse, not tree");
+  expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not 100");
+  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not 3");
+  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--plan", "CSR"}, 2,
+                 "--plan is of sliced storage");
+  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--preconditioner", "fsai"}, 2,
+                 "is made of the entries of sliced storage");
+  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--solver", "block-cg"}, 2,
+                 "--solver block-cg is not for --storage hisparse");
+  expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--update-values"}, 2,
+                 "--update-values measures sliced storage");
+  expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2, "a sum of 12 x 12 and 2 x 3 entries");
+  expect_refused({"add", "a.mtx", "a.mtx", "-o", "a.mtx"}, 2, "a.mtx");
+  expect_refused({"add", "a.mtx", "a.mtx", "--alpha", "inf", "-o", "c.mtx"}, 2, "finite");
+  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx"}));
+}
+
+}  // namespace
+}  // namespace command_hierarchical

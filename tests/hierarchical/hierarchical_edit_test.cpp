@@ -1,0 +1,267 @@
+// Edits and sums of hierarchical storage against plain maps.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hierarchical/trees.hpp"
+#include "support/expect_error.hpp"
+
+namespace hierarchical_edit {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+template <class E>
+class Edits : public testing::Test {};
+TYPED_TEST_SUITE(Edits, TreeEntries);
+
+/// Edits of distinct places, carried out on `map` too; most of them near one another.
+template <class E>
+EditBatch<E> random_edits(Index rows, Index columns, int count, EntryMapOf<E>& map,
+                          Generator& generator) {
+  EditBatch<E> edits;
+  std::set<std::pair<Index, Index>> named;
+  const Index row_at = random_between(0, rows - 1, generator);
+  for (int i = 0; i < count; ++i) {
+    const bool is_near = random_between(0, 2, generator) > 0;
+    std::pair<Index, Index> place{is_near
+                                      ? std::min(rows - 1, row_at + random_between(0, 9, generator))
+                                      : random_between(0, rows - 1, generator),
+                                  random_between(0, columns - 1, generator)};
+    const int action = random_between(0, 2, generator);
+    if (action == 2 && !map.empty()) {
+      // Something that is there.
+      auto at = map.lower_bound(place);
+      if (at == map.end()) at = map.begin();
+      place = at->first;
+    }
+    if (!named.insert(place).second) continue;
+    const auto at = map.find(place);
+    const E value = random_components<E>(generator);
+    if (action == 0) {
+      edits.set(place.first, place.second, value);
+      map[place] = value;
+    } else if (action == 1) {
+      edits.add(place.first, place.second, value);
+      map[place] = at == map.end() ? value : add(at->second, value);
+    } else if (at != map.end()) {
+      edits.remove(place.first, place.second);
+      map.erase(at);
+    }
+  }
+  return edits;
+}
+
+TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
+  using E = TypeParam;
+  Seed seed(31);
+  for (const auto& [rows, columns, d] :
+       {std::tuple{40, 40, 4}, {300, 90, 16}, {70, 333, 128}, {1, 1, 4}, {65, 64, 64}}) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << columns << " in nodes of " << d);
+    EntryMapOf<E> map;
+    HierarchicalMatrix<E> matrix(matrix_of(rows, columns, map), d);
+    // Filled, changed, and emptied in the end.
+    for (int step = 0; step < 30; ++step) {
+      const auto edits = random_edits(rows, columns, 1 << (step % 10), map, seed.generator);
+      matrix = matrix.edited(edits);
+      expect_same_bits(matrix.to_csr(), matrix_of(rows, columns, map));
+      expect_true_account(matrix);
+      ASSERT_FALSE(testing::Test::HasFailure()) << "step " << step;
+    }
+    EditBatch<E> all;
+    for (const auto& [place, entry] : map) all.remove(place.first, place.second);
+    matrix = matrix.edited(all);
+    EXPECT_EQ(matrix.entries(), 0);
+    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({matrix}), 0);
+    expect_true_account(matrix);
+  }
+}
+
+TYPED_TEST(Edits, LeaveBothOwnersAsTheyAre) {
+  using E = TypeParam;
+  Seed seed(32);
+  auto map = map_of(random_matrix<E>({.rows = 400, .columns = 400, .per_row = 5}, seed.generator));
+  const CsrMatrix<E> first_matrix = matrix_of(400, 400, map);
+  const HierarchicalMatrix<E> first(first_matrix, 16);
+  auto map_of_second = map, map_of_third = map;
+  const auto second = first.edited(random_edits(400, 400, 20, map_of_second, seed.generator));
+  const auto third = first.edited(random_edits(400, 400, 20, map_of_third, seed.generator));
+  auto map_of_fourth = map_of_second;
+  const auto fourth = second.edited(random_edits(400, 400, 20, map_of_fourth, seed.generator));
+  expect_same_bits(first.to_csr(), first_matrix);
+  expect_same_bits(second.to_csr(), matrix_of(400, 400, map_of_second));
+  expect_same_bits(third.to_csr(), matrix_of(400, 400, map_of_third));
+  expect_same_bits(fourth.to_csr(), matrix_of(400, 400, map_of_fourth));
+  const auto held = [](std::initializer_list<HierarchicalMatrix<E>> of) {
+    return HierarchicalMatrix<E>::held_memory(of);
+  };
+  EXPECT_LT(held({first, second}), first.memory().tree() + second.memory().tree());
+  EXPECT_EQ(held({first, first}), held({first}));
+  EXPECT_EQ(held({first, second}), held({second}));  // the original's nodes are among its own
+}
+
+TEST(TreeEdits, ShareAllButOnePathWithTheOriginal) {
+  Seed seed(33);
+  using E = real<double>;
+  const auto matrix =
+      random_matrix<E>({.rows = 30000, .columns = 30000, .per_row = 5}, seed.generator);
+  const HierarchicalMatrix<E> A(matrix, 32);
+  EditBatch<E> edits;
+  edits.set(12345, 23456, {{7}});
+  const auto B = A.edited(edits);
+  EXPECT_EQ(B.find(12345, 23456)->component[0], 7);
+  EXPECT_FALSE(A.find(12345, 23456));
+  const long long more = HierarchicalMatrix<E>::held_memory({A, B}) - A.memory().tree();
+  EXPECT_GT(more, 0);
+  EXPECT_LT(more, 3 * (32 * 32 * 8 + 1024));
+}
+
+TEST(TreeEdits, LongChainsDoNotKeepWhatNobodyUses) {
+  using E = real<double>;
+  Seed seed(34);
+  auto map = map_of(random_matrix<E>({.rows = 500, .columns = 500, .per_row = 4}, seed.generator));
+  HierarchicalMatrix<E> matrix(matrix_of(500, 500, map), 16);
+  for (int step = 0; step < 300; ++step) {
+    matrix = matrix.edited(random_edits(500, 500, 5, map, seed.generator));
+    ASSERT_LE(HierarchicalMatrix<E>::held_memory({matrix}), 3 * matrix.memory().tree() + (1 << 16));
+  }
+  expect_same_bits(matrix.to_csr(), matrix_of(500, 500, map));
+  expect_true_account(matrix);
+}
+
+TEST(TreeEdits, AreTheSameFromAnyNumberOfThreads) {
+  Seed seed(35);
+  using E = complex<double>;
+  const auto matrix =
+      random_matrix<E>({.rows = 3000, .columns = 3000, .per_row = 5}, seed.generator);
+  auto map = map_of(matrix);
+  const auto edits = random_edits(3000, 3000, 4000, map, seed.generator);
+  const auto one = HierarchicalMatrix<E>(matrix, 64, Device::cpu(1)).edited(edits);
+  const auto many = HierarchicalMatrix<E>(matrix, 64, Device::cpu(6)).edited(edits);
+  expect_same_bits(one.to_csr(), many.to_csr());
+  EXPECT_EQ(HierarchicalMatrix<E>::held_memory({one}), HierarchicalMatrix<E>::held_memory({many}));
+}
+
+TEST(TreeEdits, ThatFailChangeNothing) {
+  Seed seed(36);
+  using E = real<double>;
+  const auto matrix = random_matrix<E>({.rows = 50, .columns = 60, .per_row = 2}, seed.generator);
+  const HierarchicalMatrix<E> A(matrix, 16);
+  const auto expect_refused = [&](ErrorKind kind, const std::string& message, auto&& fill) {
+    EditBatch<E> edits;
+    edits.set(0, 0, {{1}});
+    fill(edits);
+    expect_error(kind, message, [&] { static_cast<void>(A.edited(edits)); });
+    expect_same_bits(A.to_csr(), matrix);
+    expect_true_account(A);
+  };
+  expect_refused(ErrorKind::out_of_range,
+                 "edit 1 names row 50, column 0 of a matrix of 50 x 60 entries, counted from 0",
+                 [](auto& edits) { edits.set(50, 0, {{1}}); });
+  expect_refused(ErrorKind::out_of_range,
+                 "edit 1 names row 3, column -1 of a matrix of 50 x 60 entries, counted from 0",
+                 [](auto& edits) { edits.remove(3, -1); });
+  expect_refused(ErrorKind::usage, "edits 1 and 3 of one batch both name row 7, column 9",
+                 [](auto& edits) {
+                   edits.set(7, 9, {{1}});
+                   edits.set(8, 9, {{1}});
+                   edits.add(7, 9, {{1}});
+                 });
+  const auto map = map_of(matrix);
+  Index column = 0;
+  while (map.contains({20, column})) ++column;
+  expect_refused(
+      ErrorKind::out_of_range,
+      "edit 1 removes row 20, column " + std::to_string(column) + ", where there is no entry",
+      [&](auto& edits) { edits.remove(20, column); });
+  EditBatch<E> uneven;
+  const Index rows[] = {1, 2}, columns[] = {1};
+  const E values[] = {{{1}}, {{2}}};
+  expect_error(ErrorKind::size_mismatch, "edits of 2 rows, 1 columns and 2 values",
+               [&] { uneven.set(rows, columns, values); });
+  EXPECT_TRUE(uneven.empty());
+  expect_same_bits(A.edited(EditBatch<E>()).to_csr(), matrix);
+}
+
+template <class E>
+class Sums : public testing::Test {};
+TYPED_TEST_SUITE(Sums, TreeEntries);
+
+template <class E>
+E scaled(E entry, vector_scalar_t<E> factor) {
+  for (auto& component : entry.component) component *= factor;
+  return entry;
+}
+
+/// alpha a + beta b in the order of `add`.
+template <class E>
+CsrMatrix<E> plain_sum(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
+                       const CsrMatrix<E>& b) {
+  EntryMapOf<E> sum;
+  for (const auto& [place, entry] : map_of(a)) sum[place] = scaled(entry, alpha);
+  for (const auto& [place, entry] : map_of(b)) {
+    const auto at = sum.find(place);
+    const E more = scaled(entry, beta);
+    sum[place] = at == sum.end() ? more : add(at->second, more);
+  }
+  return matrix_of(a.rows(), a.columns(), sum);
+}
+
+TYPED_TEST(Sums, AreThoseOfEntries) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(41);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    if (pattern.rows > 1000) continue;
+    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
+    const CsrMatrix<E> a = random_matrix_of<E>(pattern, seed.generator);
+    const CsrMatrix<E> b =
+        random_matrix<E>({.rows = pattern.rows, .columns = pattern.columns}, seed.generator);
+    for (const int d : {4, 64}) {
+      const HierarchicalMatrix<E> A(a, d), B(b, d);
+      const auto C = add(S(2), A, S(-0.5), B);
+      expect_same_bits(C.to_csr(), plain_sum<E>(2, a, -0.5, b));
+      expect_true_account(C);
+      if constexpr (has_adjoint<E>) {
+        const CsrMatrix<E> other =
+            random_matrix<E>({.rows = pattern.columns, .columns = pattern.rows}, seed.generator);
+        const auto D = add_adjoint(S(1), A, S(3), HierarchicalMatrix<E>(other, d));
+        expect_same_bits(D.to_csr(), plain_sum<E>(1, a, 3, turned(other)));
+        expect_true_account(D);
+      }
+    }
+    if constexpr (has_adjoint<E>) {
+      if (a.rows() != a.columns()) continue;
+      const HierarchicalMatrix<E> A(a, 16);
+      expect_same_bits(add_adjoint(S(1), A, S(1), A).to_csr(), plain_sum<E>(1, a, 1, turned(a)));
+    }
+  }
+}
+
+TEST(TreeSums, KeepPlacesWhereTheSumIsZero) {
+  EntryMapOf<real<double>> map{{{2, 3}, {{4}}}};
+  const HierarchicalMatrix<real<double>> A(matrix_of(9, 9, map), 4);
+  const auto C = add(1, A, -1, A);
+  EXPECT_EQ(C.entries(), 1);
+  EXPECT_EQ(C.find(2, 3)->component[0], 0);
+}
+
+TEST(TreeSums, RefuseWhatDoesNotFit) {
+  Seed seed(42);
+  using E = real<double>;
+  const auto a = random_matrix<E>({.rows = 9, .columns = 7}, seed.generator);
+  const HierarchicalMatrix<E> A(a, 16), other_nodes(a, 32);
+  const HierarchicalMatrix<E> turned_sizes(
+      random_matrix<E>({.rows = 7, .columns = 9}, seed.generator), 16);
+  expect_error(ErrorKind::usage,
+               "a sum of trees with nodes of 16 and of 32 rows: make both of one node size",
+               [&] { static_cast<void>(add(1, A, 1, other_nodes)); });
+  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries",
+               [&] { static_cast<void>(add(1, A, 1, turned_sizes)); });
+  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries, the latter turned",
+               [&] { static_cast<void>(add_adjoint(1, A, 1, A)); });
+}
+
+}  // namespace
+}  // namespace hierarchical_edit

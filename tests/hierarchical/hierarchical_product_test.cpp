@@ -1,0 +1,218 @@
+// A x, A* x and A^T x of one tree against products in long double, and in solvers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/lsmr.hpp"
+#include "heddle/operator.hpp"
+#include "hierarchical/trees.hpp"
+#include "support/expect_error.hpp"
+
+namespace hierarchical_product {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+template <class S>
+std::vector<S> random_scalars(Offset count, Generator& generator) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<S> scalars(static_cast<std::size_t>(count));
+  for (S& scalar : scalars) scalar = static_cast<S>(uniform(generator));
+  return scalars;
+}
+
+/// `matrix` is what the operator multiplies by.
+template <class E, class S>
+void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
+  ASSERT_EQ(A.rows(), matrix.rows());
+  ASSERT_EQ(A.columns(), matrix.columns());
+  const auto x = random_scalars<S>(Offset(A.columns()) * A.column_components(), generator);
+  const auto before = random_scalars<S>(Offset(A.rows()) * A.row_components(), generator);
+  const FieldView<const S> of_x(x.data(), A.columns(), A.column_components());
+  const Reference reference = reference_product(matrix, x);
+  for (const auto& [alpha, beta] : {std::pair{S(1), S(0)}, {S(-0.7), S(0)}, {S(2), S(0.5)}}) {
+    std::vector<S> y = before;
+    if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<S>::quiet_NaN());
+    A.apply(alpha, of_x, beta, FieldView<S>(y.data(), A.rows(), A.row_components()),
+            A.device().stream());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      long double expected = alpha * reference.value[i];
+      long double bound = std::abs(alpha) * reference.bound(i, unit_roundoff<S>, 4);
+      if (beta != 0) {
+        expected += static_cast<long double>(beta) * before[i];
+        bound += 2 * unit_roundoff<S> * std::abs(static_cast<long double>(beta) * before[i]);
+      }
+      ASSERT_FALSE(!(std::abs(y[i] - expected) <= bound))
+          << "component " << i << ": " << y[i] << " instead of " << expected;
+    }
+  }
+}
+
+template <class E>
+class Products : public testing::Test {};
+TYPED_TEST_SUITE(Products, TreeEntries);
+
+TYPED_TEST(Products, AgreeWithTheDenseReference) {
+  using E = TypeParam;
+  Seed seed(21);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    if (pattern.rows > 1000) continue;
+    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
+    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
+    for (const int d : {4, 32, 256}) {
+      SCOPED_TRACE(d);
+      const HierarchicalMatrix<E> tree(matrix, d);
+      expect_products(tree, matrix, seed.generator);
+      if constexpr (has_adjoint<E>) {
+        const auto adjoint_of_tree = tree.adjoint();
+        const CsrMatrix<E> adjoint_matrix = turned(matrix);
+        expect_products(*adjoint_of_tree, adjoint_matrix, seed.generator);
+        expect_products(*adjoint_of_tree->adjoint(), matrix, seed.generator);
+        constexpr bool is_complex = E::ring == Ring::complex;
+        if constexpr (is_complex && E::components == 2) {
+          expect_products(*tree.transpose(), turned(matrix, false), seed.generator);
+        } else if constexpr (E::ring == Ring::real) {
+          expect_products(*tree.transpose(), adjoint_matrix, seed.generator);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Products, TellResidualsAndDots) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(22);
+  const CsrMatrix<E> matrix = random_matrix<E>({.rows = 700, .columns = 700}, seed.generator);
+  const HierarchicalMatrix<E> tree(matrix, 64);
+  const Operator<E> sliced(matrix, parse_plan("CSR"));
+  const Stream stream = tree.device().stream();
+  const auto x = random_field<E>(700, seed.generator);
+  const auto b = random_field<E>(700, seed.generator);
+  Field<E> y(700), r(700), y_of_sliced(700), r_of_sliced(700);
+  Reduction<S> reduction(700);
+  const auto near = [](double a, double c, double scale) {
+    EXPECT_NEAR(a, c, 200 * std::numeric_limits<S>::epsilon() * scale);
+  };
+  const double dot = tree.apply_dot(x.view(), y.view(), reduction, stream);
+  near(dot, sliced.apply_dot(x.view(), y_of_sliced.view(), reduction, stream), 1000);
+  const double squared = tree.residual(b.view(), x.view(), r.view(), reduction, stream);
+  const double other = sliced.residual(b.view(), x.view(), r_of_sliced.view(), reduction, stream);
+  EXPECT_NEAR(squared, other, 1e-6 * other);
+  for (std::size_t i = 0; i < r.scalars().size(); ++i) {
+    near(r.scalars()[i], r_of_sliced.scalars()[i], 10);
+    near(y.scalars()[i], y_of_sliced.scalars()[i], 10);
+  }
+  // Fields in planes take another way to the same bits.
+  Field<E> x_in_planes(700, Device::cpu(), VectorLayout::soa);
+  Field<E> y_in_planes(700, Device::cpu(), VectorLayout::soa);
+  for (Index row = 0; row < 700; ++row) x_in_planes.set(row, x[row]);
+  tree.apply(S(1), x_in_planes.view(), S(0), y_in_planes.view(), stream);
+  for (Index row = 0; row < 700; ++row) {
+    for (int k = 0; k < vector_entry_t<E>::components; ++k) {
+      EXPECT_EQ(y_in_planes[row].component[k], y[row].component[k]);
+    }
+  }
+}
+
+TEST(TreeProducts, HaveTheSameBitsForAnyNumberOfThreads) {
+  Seed seed(23);
+  using E = quaternion<float>;
+  const auto matrix = random_matrix<E>(
+      {.rows = 20000, .columns = 20000, .per_row = 8, .dense_row = true}, seed.generator);
+  const auto x = random_field<E>(20000, seed.generator);
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 2, 7}) {
+    const HierarchicalMatrix<E> tree(matrix, 128, Device::cpu(threads));
+    Field<E> y(20000), z(20000);
+    Reduction<float> reduction(20000);
+    const double dot = tree.apply_dot(x.view(), y.view(), reduction, tree.device().stream());
+    tree.adjoint()->apply(1, x.view(), 0, z.view(), tree.device().stream());
+    std::vector<float> all = y.scalars().to_host();
+    const auto more = z.scalars().to_host();
+    all.insert(all.end(), more.begin(), more.end());
+    all.push_back(static_cast<float>(dot));
+    results.push_back(std::move(all));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(TreeProducts, DoNotMultiplyGaps) {
+  // A node that is dense, but for one place.
+  EntryMapOf<real<double>> map;
+  for (Index i = 0; i < 64; ++i) map[{i / 8, i % 8}] = {{1}};
+  map.erase({2, 5});
+  const HierarchicalMatrix<real<double>> tree(matrix_of(8, 8, map), 8);
+  ASSERT_EQ(tree.memory().leaves.of_kind[std::size_t(NodeKind::dense)], 1);
+  std::vector<double> x(8, 1.0), y(8);
+  x[5] = std::numeric_limits<double>::quiet_NaN();
+  tree.apply(1, x, 0, y, tree.device().stream());
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 2);
+  x[5] = 1;
+  x[2] = std::numeric_limits<double>::quiet_NaN();
+  tree.adjoint()->apply(1, x, 0, y, tree.device().stream());
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 5);
+}
+
+TEST(TreeProducts, ServeSolvers) {
+  Seed seed(24);
+  using E = quaternion<double>;
+  const auto hermitian = random_positive_definite_matrix<E>(3000, 6, seed.generator);
+  const HierarchicalMatrix<E> A(hermitian, 64);
+  const auto b = random_field<E>(3000, seed.generator);
+  Field<E> x(3000);
+  ConjugateGradient solver(A, Jacobi<E>(Operator<E>(A.diagonal(), parse_plan("CSR"))));
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  Field<E> again(3000);
+  EXPECT_TRUE(Gmres(A).solve(b, again).converged());
+  for (std::size_t i = 0; i < x.scalars().size(); ++i) {
+    EXPECT_NEAR(x.scalars()[i], again.scalars()[i], 1e-8);
+  }
+}
+
+TEST(TreeProducts, ServeLeastSquaresWithoutASecondCopy) {
+  Seed seed(25);
+  using E = complex<double>;
+  const auto matrix = random_matrix<E>(
+      {.rows = 900, .columns = 250, .per_row = 6, .dense_row = true}, seed.generator);
+  const HierarchicalMatrix<E> A(matrix, 32);
+  const auto b = random_field<E>(900, seed.generator);
+  Field<E> x(250), of_sliced(250);
+  Lsmr solver(A);
+  EXPECT_TRUE(solver.solve(b, x).converged());
+  EXPECT_TRUE(Lsmr(Operator<E>(matrix, parse_plan("CSR"))).solve(b, of_sliced).converged());
+  for (std::size_t i = 0; i < x.scalars().size(); ++i) {
+    EXPECT_NEAR(x.scalars()[i], of_sliced.scalars()[i], 1e-5);
+  }
+  const HierarchicalMemory memory = A.memory();
+  EXPECT_GT(memory.adjoint_schedule, 0);
+  EXPECT_LT(memory.schedule + memory.adjoint_schedule, memory.leaves.bytes);
+}
+
+TEST(TreeProducts, RefuseInOneLine) {
+  Seed seed(26);
+  const HierarchicalMatrix<dual_quaternion<double>> dual(
+      random_matrix<dual_quaternion<double>>({.rows = 9, .columns = 9}, seed.generator));
+  expect_error(ErrorKind::unsupported, "no adjoint: the entry has none of its kind",
+               [&] { static_cast<void>(dual.adjoint()); });
+  const HierarchicalMatrix<quaternion<double>> A(
+      random_matrix<quaternion<double>>({.rows = 9, .columns = 7}, seed.generator));
+  EXPECT_THROW(static_cast<void>(A.transpose()), Error);
+  Field<quaternion<double>> x(9), y(9);
+  expect_error(ErrorKind::size_mismatch, "x has 9 rows of 4 components, the matrix asks for 7 of 4",
+               [&] { A.apply(1, x.view(), 0, y.view(), A.device().stream()); });
+  Field<quaternion<double>> of_columns(7);
+  expect_error(
+      ErrorKind::size_mismatch, "y has 7 rows of 4 components, the matrix asks for 9 of 4", [&] {
+        A.apply(1, of_columns.view(), 0, Field<quaternion<double>>(7).view(), A.device().stream());
+      });
+}
+
+}  // namespace
+}  // namespace hierarchical_product
