@@ -13,6 +13,7 @@
 #include "fields/vector_operations_cuda.hpp"
 #include "graph_loop_cuda.hpp"
 #include "heddle/kernels/row_arguments.hpp"
+#include "loop_body.hpp"
 #include "loop_sums_cuda.hpp"
 #include "queued_product_cuda.hpp"
 #include "queued_systems_cuda.hpp"
@@ -132,29 +133,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
     }
   }
 
-  /// Even, so that sides, places and swapped vectors are where they were. Work that is not the
-  /// loop's own goes on to the end of the body though the run has ended. A run over a basis, which
-  /// is as long as that, should leave little of its last body.
   int iterations_of_body() const {
     if (parts_.form == LoopForm::stepped) return 1;
-    const auto* const steps = program_.iteration.step;
-    const auto products = static_cast<int>(std::count_if(
-        steps, steps + program_.iteration.steps,
-        [](const methods::StepFacts& step) { return step.kind == StepKind::product; }));
-    const int most = std::max(2, (has_foreign_work() ? 4 : 20) / std::max(1, products) / 2 * 2);
-    int best = most;
-    // The last column of a basis is complete one iteration later.
-    const int run = room().most > 0 ? room().most + 1 : 0;
-    const auto left = [&](int body) { return (body - run % body) % body; };
-    for (int body = most; body >= 2; body -= 2) {
-      if (left(body) < left(best)) best = body;
-    }
-    return best;
-  }
-
-  /// Runs of a graph that are over by then, as those from good guesses are, pay for no body.
-  int iterations_before_body(LoopForm form) const {
-    return form == LoopForm::graph && room().most == 0 ? 2 : 0;
+    return cuda::iterations_of_body(program_.iteration, has_foreign_work(), room().most);
   }
   void queue_iterations(int count, const Stream& stream) {
     for (int i = 0; i < count; ++i) {
@@ -172,7 +153,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
               begin(systems, states);
               queue(program_.start, true, stream);
               places_.carry();
-              queue_iterations(iterations_before_body(form), stream);
+              queue_iterations(iterations_before_body(form, room().most), stream);
             },
             [this, systems](device::LoopState* states, const Stream& stream) {
               if (parts_.form != LoopForm::stepped) {

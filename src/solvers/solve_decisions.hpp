@@ -59,7 +59,6 @@ struct SolveState {
   int in_question;   // one look at the true residual did not judge the run
   int end;           // of the solve
   int has_history;   // of this solve, the guess at least
-
   T scale, unscale;
   float scale_in_float, unscale_in_float;  // the same
   T squared_norm, baseline, target, best_norm, first_squared, kept_squared;

@@ -1,0 +1,36 @@
+// How many iterations of a method a graph queues, and repeats, at once.
+#pragma once
+
+#include <algorithm>
+
+#include "heddle/methods/listing.hpp"
+#include "heddle/plan.hpp"
+
+namespace heddle::cuda {
+
+/// Of a loop's body: even, so that sides, places and swapped vectors are where they were. Work that
+/// is not the loop's own goes on to the end of the body though the run has ended. A run over a
+/// basis of `most_basis` vectors, which is as long as that, should leave little of its last body.
+inline int iterations_of_body(const methods::Facts& iteration, bool has_foreign_work,
+                              int most_basis) {
+  const auto products = static_cast<int>(
+      std::count_if(iteration.step, iteration.step + iteration.steps,
+                    [](const auto& step) { return step.kind == methods::StepKind::product; }));
+  const int most = std::max(2, (has_foreign_work ? 4 : 20) / std::max(1, products) / 2 * 2);
+  int best = most;
+  // The last column of a basis is complete one iteration later.
+  const int run = most_basis > 0 ? most_basis + 1 : 0;
+  const auto left = [&](int body) { return (body - run % body) % body; };
+  for (int body = most; body >= 2; body -= 2) {
+    if (left(body) < left(best)) best = body;
+  }
+  return best;
+}
+
+/// In front of the body: runs of a graph that are over by then, as those from good guesses are, pay
+/// for no body.
+inline int iterations_before_body(LoopForm form, int most_basis) {
+  return form == LoopForm::graph && most_basis == 0 ? 2 : 0;
+}
+
+}  // namespace heddle::cuda
