@@ -14,6 +14,8 @@ class HistoryFile {
  public:
   explicit HistoryFile(const std::string& path);
   void add(const StepRecord& step);
+  /// Throws what became of the file on its way to the disk.
+  void finish() { file_.commit(); }
 
  private:
   OutputFile file_;

@@ -19,10 +19,9 @@ int main(int argc, char** argv) {
   cli::add_file(app, "--case", options.case_path,
                 "materials, supports, loads and what to compute: a JSON file, see docs/elastic.md")
       ->required();
-  app.add_option("-o,--output", options.output,
-                 "where to write displacements and stresses for ParaView: one state (.vtu) or a "
-                 "series (.pvd); of modes their shapes (.vtu)")
-      ->type_name("FILE");
+  cli::add_file(app, "-o,--output", options.output,
+                "where to write displacements and stresses for ParaView: one state (.vtu) or a "
+                "series (.pvd); of modes their shapes (.vtu)");
   cli::add_file(app, "--history", options.history,
                 "where to write iterations and energies of each step as CSV");
   cli::add_file(app, "--picture", options.picture,

@@ -229,6 +229,7 @@ class Run {
       writer_->finish();
       outcome_.frames = writer_->frames();
     }
+    if (history_) history_->finish();
     outcome_.times.output += watch.seconds();
     take_times();
   }

@@ -286,6 +286,10 @@ Case parse_case(const std::string& text, const std::string& path) {
   read.points = read_points(object, "points");
   read.electrodes = read_points(object, "electrodes");
   if (object.has("solver")) read.solver = read_solver(object.object("solver"));
+  if (read.time.scheme == Scheme::newton && object.has("solver") &&
+      object.object("solver").has("guess")) {
+    object.refuse("solver.guess", "is of the scheme splitting alone");
+  }
   return read;
 }
 

@@ -80,7 +80,7 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
       activation_(matrix_.field()),
       clock_(1, device),
       record_there_(std::span<const SolveRecord>(&record_, 1), device) {
-  const double largest = cells_.largest_step() * (is_strang() ? 2 : 1);
+  const double largest = HeartSystem::largest_step();
   if (options.time.step > largest) {
     throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
                                       " ms is unstable for the membranes; at most " +

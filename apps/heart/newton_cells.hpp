@@ -3,6 +3,8 @@
 // (Wong, Kuhl, Darve 2015, section 2 and table I).
 #pragma once
 
+#include <cmath>
+
 #include "membranes/aliev_panfilov.hpp"
 
 namespace heddle::heart {
@@ -19,6 +21,12 @@ struct CellRates : AlievPanfilov {
   /// That of r is the product of these two.
   HEDDLE_INLINE double rate(double v, double r) const { return gamma + mu1 * r / (mu2 + v); }
   HEDDLE_INLINE double drive(double v, double r) const { return -r - c * v * (v - b - 1); }
+  /// In units of tau: in a longer step a cell at rest gains more than the step takes back, and the
+  /// tangent of the tissue need not be positive. The source rises most at v = (1 + alpha) / 3.
+  double largest_step() const {
+    const double steepest = c * ((1 + alpha) * (1 + alpha) / 3 - alpha);
+    return steepest > 0 ? 1 / steepest : HUGE_VAL;
+  }
   HEDDLE_INLINE double recovery_by_recovery(double v, double r) const {
     return mu1 / (mu2 + v) * drive(v, r) - rate(v, r);
   }

@@ -17,14 +17,9 @@ namespace heddle::heart {
 namespace newton_scheme {
 namespace {
 
-ElementsView elements_of(const NewtonTissue& tissue) {
-  if (tissue.tetrahedron.empty()) throw Error(ErrorKind::usage, "tissue without tetrahedra");
-  return {static_cast<Index>(tissue.position.size()),
-          static_cast<Offset>(tissue.tetrahedron.size()), tissue.tetrahedron.front().data(), 4};
-}
-
 void check_sizes(const NewtonTissue& tissue) {
   const std::size_t count = tissue.tetrahedron.size();
+  if (count == 0) throw Error(ErrorKind::usage, "tissue without tetrahedra");
   for (const auto& [size, name] : {std::pair{tissue.fibre.size(), " fibres"},
                                    std::pair{tissue.region.size(), " numbers of regions"}}) {
     if (size == count) continue;
@@ -51,16 +46,23 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
   check_sizes(tissue);
   for (std::size_t e = 0; e < tissue.fibre.size(); ++e) {
     constexpr double rounding = 1e-12;
-    const std::string element = "tetrahedron " + std::to_string(e);
+    const auto element = [&] { return "tetrahedron " + std::to_string(e); };
     if (!(std::abs(points::length(tissue.fibre[e]) - 1) <= rounding)) {
-      throw Error(ErrorKind::usage, "the fibre of " + element + " is not of length 1");
+      throw Error(ErrorKind::usage, "the fibre of " + element() + " is not of length 1");
     }
     if (tissue.region[e] >= tissue.regions.size()) {
       throw Error(ErrorKind::out_of_range,
-                  element + " is of region " + std::to_string(tissue.region[e]) + " of " +
+                  element() + " is of region " + std::to_string(tissue.region[e]) + " of " +
                       std::to_string(tissue.regions.size()) + ", counted from 0");
     }
   }
+}
+
+/// Of tissue that has passed all checks.
+ElementsView elements_of(const NewtonTissue& tissue, const NewtonOptions& options) {
+  check(tissue, options);
+  return {static_cast<Index>(tissue.position.size()),
+          static_cast<Offset>(tissue.tetrahedron.size()), tissue.tetrahedron.front().data(), 4};
 }
 
 /// mV at the nodes.
@@ -85,8 +87,7 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
                            const NewtonOptions& options)
     : device_(device),
       options_(options),
-      assembly_(newton_scheme::elements_of(tissue), plan, device) {
-  newton_scheme::check(tissue, options);
+      assembly_(newton_scheme::elements_of(tissue, options), plan, device) {
   const Operator<Number>& K = assembly_.matrix();
   const std::size_t count = tissue.tetrahedron.size();
   std::vector<Index> corner;
@@ -104,14 +105,18 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
     }
     for (const Point& g : element.gradient) gradient.insert(gradient.end(), g.begin(), g.end());
     volume.push_back(element.volume);
-    for (const Index node : tissue.tetrahedron[e]) {
-      of_node[static_cast<std::size_t>(node)] += element.volume / 4;
+    const NewtonRegion& region = tissue.regions[tissue.region[e]];
+    for (std::size_t a = 0; a < 4; ++a) {
+      const Point& g = element.gradient[a];
+      of_node[static_cast<std::size_t>(tissue.tetrahedron[e][a])] +=
+          element.volume *
+          (1 / (4 * options.step) + std::max(region.across, region.along) * points::dot(g, g));
     }
     fibre.insert(fibre.end(), tissue.fibre[e].begin(), tissue.fibre[e].end());
   }
   for (const double of : of_node) size_ += of * of;
   constexpr double action_potential = 100;  // mV
-  size_ = action_potential * std::sqrt(size_) / options.step;
+  size_ = action_potential * std::sqrt(size_);
   region_of_ = Array<std::uint16_t>(tissue.region, device);
   regions_ = Array<NewtonRegion>(tissue.regions, device);
   corner_ = Array<Index>(corner, device);
@@ -129,6 +134,7 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
   assemble(assembly_, kernel());
   SolverOptions solver;
   solver.tolerance = options.solver_tolerance;
+  solver.max_iterations = options.solver_iterations;
   solver_ = std::make_unique<ConjugateGradient<double>>(assembly_.matrix(),
                                                         Jacobi<Number>(assembly_.matrix()), solver);
 }

@@ -28,9 +28,10 @@ struct NewtonTissue {
 struct NewtonOptions {
   double step = 0.1;         // ms
   double tolerance = 1e-10;  // of |R| over that of the guess
-  double least = 1e-14;      // of |R| over that of 100 mV gone in a step: R of rounding alone
+  double least = 1e-14;      // of |R| over that of 100 mV at each node: R of rounding alone
   int most_iterations = 20;
   double solver_tolerance = 1e-12;  // of each linear system
+  long long solver_iterations = SolverOptions{}.max_iterations;
 };
 
 /// The course of a step.
@@ -83,7 +84,7 @@ class NewtonScheme {
 
   Device device_;
   NewtonOptions options_;
-  double size_ = 0;  // |R| of 100 mV gone in a step
+  double size_ = 0;  // |R| of 100 mV at each node, from the diagonal of K without its cells
   Assembly<Number> assembly_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Array<Index> corner_;

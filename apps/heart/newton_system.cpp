@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "../command/stopwatch.hpp"
+#include "../simulation/message_text.hpp"
 #include "heddle/error.hpp"
 #include "heddle/vector_operations.hpp"
 
@@ -32,8 +33,21 @@ std::vector<NewtonRegion> regions_of(const Model& model, const Case& given) {
   return regions;
 }
 
+double largest_step_of(const std::vector<NewtonRegion>& regions, const Case& given) {
+  double largest = std::numeric_limits<double>::infinity();
+  for (const auto& [cell, across, along] : regions) {
+    largest = std::min(largest, cell.t_scale * cell.largest_step());
+  }
+  if (given.time.step <= largest) return largest;
+  throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(given.time.step) +
+                                    " ms is too long for Newton's method; it takes at most " +
+                                    simulation::shortest(largest) + " ms");
+}
+
 NewtonOptions options_of(const Case& given) {
-  return {.step = given.time.step, .solver_tolerance = given.solver.tolerance};
+  return {.step = given.time.step,
+          .solver_tolerance = given.solver.tolerance,
+          .solver_iterations = given.solver.max_iterations};
 }
 
 }  // namespace
@@ -45,6 +59,7 @@ NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& d
       model_(model),
       traces_(traces),
       threshold_(given.activation_threshold),
+      largest_step_(newton_system::largest_step_of(newton_system::regions_of(model, given), given)),
       scheme_({model.position, model.tetrahedron, model.fibre,
                newton_system::regions_of(model, given), model.region},
               plan, device, newton_system::options_of(given)),
@@ -56,8 +71,6 @@ std::string NewtonSystem::description() const {
   return std::string(AlievPanfilov::name) + ": " + std::to_string(model_.elements()) +
          " cells, one in the middle of each tetrahedron";
 }
-
-double NewtonSystem::largest_step() const { return std::numeric_limits<double>::infinity(); }
 
 /// Those that act in the step to come.
 void NewtonSystem::set_stimuli() {

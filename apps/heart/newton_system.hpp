@@ -20,7 +20,7 @@ class NewtonSystem final : public TissueSystem {
 
   const Operator<Number>& matrix() const override { return scheme_.tangent(); }
   std::string description() const override;
-  double largest_step() const override;
+  double largest_step() const override { return largest_step_; }
   void advance(long long count) override;
   long long newton_iterations() const override { return newton_iterations_; }
   bool is_finite() override;
@@ -43,6 +43,7 @@ class NewtonSystem final : public TissueSystem {
   const Model& model_;
   const Traces& traces_;
   double threshold_;
+  double largest_step_;
   NewtonScheme scheme_;
   std::uint32_t acting_ = 0;                    // stimuli that the scheme has
   std::vector<double> potential_, activation_;  // in the order of the mesh

@@ -145,11 +145,12 @@ class Run {
     if (options_.traces) {
       table_.emplace(*options_.traces, given);
       table_->add(system_->time(), system_->traces_now());
+      table_->flush();
     }
     write_frame();
     while (system_->steps() < given.time.steps && !outcome_.failure && !outcome_.is_interrupted) {
       tell();
-      advance();
+      advance_or_keep_state();
       if (outcome_.failure) break;
       const long long steps = system_->steps();
       outcome_.is_interrupted =
@@ -183,6 +184,16 @@ class Run {
     return (kept_at_ / every + 1) * every;
   }
 
+  /// Steps that are taken are not lost where their traces cannot be written.
+  void advance_or_keep_state() {
+    try {
+      advance();
+    } catch (const WriteFailed&) {
+      if (options_.restart && system_->is_finite()) keep_state();
+      throw;
+    }
+  }
+
   void advance() {
     const Case& given = outcome_.given;
     const long long steps = system_->steps();
@@ -208,11 +219,14 @@ class Run {
   /// After the steps from `first` to below `end`.
   void add_traces(long long first, long long end) {
     if (!table_) return;
+    const cli::Stopwatch watch;
     for (long long i = first; i < end; ++i) {
       if ((i + 1) % outcome_.given.trace_every != 0) continue;
       table_->add(static_cast<double>(i + 1) * outcome_.given.time.step,
                   system_->traces_after(i - first));
     }
+    table_->flush();
+    outcome_.times.output += watch.seconds();
   }
 
   std::vector<FrameArray> frame() {
@@ -240,6 +254,7 @@ class Run {
       writer_->finish();
       outcome_.frames = writer_->frames();
     }
+    if (table_) table_->finish();
     const std::vector<double> activation = system_->activation_of_vertices();
     for (const double time : activation) {
       if (std::isnan(time)) continue;

@@ -21,7 +21,6 @@ void TraceFile::add(double time, std::span<const double> values) {
     io::append_number(line, value);
   }
   file_.write(line + "\n");
-  file_.flush();
 }
 
 }  // namespace heddle::heart

@@ -26,7 +26,7 @@ struct RunSummary {
 
   void take_mesh(const mesh::SolidMesh& mesh);
 
-  /// Keys from `vertices` to `groups`, and from `entries` to `memory`.
+  /// Keys from `vertices` to `groups`, and from `entries` to `lists`.
   void add_mesh_to(nlohmann::ordered_json& json) const;
   void add_matrix_to(nlohmann::ordered_json& json) const;
   /// On standard output: lines from `mesh` to `groups`, and from `device` to `memory`. `unit`

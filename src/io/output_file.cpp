@@ -155,7 +155,8 @@ void OutputFile::open_temporary(unsigned mode) {
     slot_ = claim_slot(temporary_);
     if (slot_ < 0) fail(temporary_.size() >= PATH_MAX ? ENAMETOOLONG : EMFILE);
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (descriptor_ >= 0) return;
+    is_regular_ = descriptor_ >= 0;
+    if (is_regular_) return;
     const int reason = errno;
     release_slot(slot_);
     slot_ = -1;
@@ -187,7 +188,12 @@ void OutputFile::flush() {
   while (!left.empty()) {
     const ssize_t written = ::write(descriptor_, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(errno);
+    if (written < 0) {
+      const int reason = errno;
+      const bool appeared = is_regular_ && temporary_.empty();
+      if (appeared && ftruncate(descriptor_, flushed_) != 0) fail(errno);
+      fail(reason);
+    }
     left.remove_prefix(static_cast<std::size_t>(written));
   }
   flushed_ += static_cast<long long>(buffer_.size());
@@ -205,7 +211,7 @@ void OutputFile::appear() {
 
 void OutputFile::commit(Durability durability) {
   flush();
-  const bool waits = !temporary_.empty() && durability == Durability::on_disk;
+  const bool waits = is_regular_ && durability == Durability::on_disk;
   if (waits && !reaches_disk(descriptor_)) fail(errno);
   const int closed = close(descriptor_);
   const int reason = errno;

@@ -171,8 +171,9 @@ class GraphSolve final : public EnqueuedSolve<S> {
   }
 
   SolveArguments arguments_of(const SolveTarget<S>& target) {
-    return {state_.data(),      goal_,       parts_.r.size, history_.data(), parts_.given,
-            parts_.watch.get(), run_.data(), target.report};
+    return {state_.data(),   goal_,         parts_.r.size,
+            history_.data(), parts_.given,  parts_.watch.get(),
+            run_.data(),     target.report, lie_alike(target.own_x, target.x)};
   }
 
   /// b in the operator's basis, without its part in a null space, and |b|^2.

@@ -153,7 +153,7 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
   const json report = result.json();
   EXPECT_EQ(report["scheme"], "newton");
   EXPECT_GE(report["newton_iterations"], 500);
-  EXPECT_EQ(report["largest_step"], nullptr);
+  EXPECT_NEAR(report["largest_step"], 4 / (8 * (1.01 * 1.01 / 3 - 0.01)), 1e-12);
   EXPECT_FALSE(report.contains("theta"));
   EXPECT_EQ(report["frames"], 6);
   const std::string traces = text_of("t.csv");
@@ -162,6 +162,15 @@ TEST_F(CommandHeart, TakesNewtonsScheme) {
     const double time = report["points"][i]["activation"], other = split["points"][i]["activation"];
     EXPECT_NEAR(time, other, 0.15 * other);
   }
+  EXPECT_EQ(tissue(changed(of, "/solver/guess", "last")).error,
+            "heddle-heart: case.json: solver.guess is of the scheme splitting alone\n");
+  const Result refused = tissue(changed(changed(of, "/output_every", 10), "/time",
+                                        {{"step", 2}, {"end", 10}, {"scheme", "newton"}}));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.error.find("heddle-heart: a time step of 2 ms is too long for Newton's "
+                               "method; it takes at most 1.51"),
+            0U)
+      << refused.error;
   of["time"]["theta"] = 1;
   EXPECT_EQ(tissue(of).error,
             "heddle-heart: case.json: time.theta is not known; there are: step, end, scheme\n");
@@ -185,10 +194,13 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   ASSERT_EQ(tissue(of, {"--output", "whole.pvd", "--activation", "whole.vtu"}).status, 0);
   ASSERT_EQ(tissue(changed(of, "/time/end", 5), {"--restart", "s", "--restart-every", "2"}).status,
             0);
-  const Result rest =
-      tissue(of, {"--resume", "s", "--output", "rest.pvd", "--activation", "rest.vtu", "--json"});
+  const Result rest = tissue(of, {"--resume", "s", "--output", "rest.pvd", "--activation",
+                                  "rest.vtu", "--traces", "rest.csv", "--json"});
   ASSERT_EQ(rest.status, 0) << rest.error;
   EXPECT_EQ(rest.json()["first_step"], 50);
+  const std::string traces = text_of("rest.csv");
+  EXPECT_EQ(traces.find("\n5,"), traces.find('\n'));
+  EXPECT_EQ(std::count(traces.begin(), traces.end(), '\n'), 52);
   EXPECT_GT(rest.json()["lists"], 0);
   // The second stimulus has activated its end on its own.
   EXPECT_LT(rest.json()["points"][1]["activation"], 5);

@@ -213,6 +213,30 @@ TEST(NewtonTissue, CarriesAWaveFromItsStimulus) {
   EXPECT_LT(std::abs(arrival[2] - arrival[1]), 0.8 * std::abs(arrival[1] - arrival[0]));
 }
 
+/// Rounding of what rests is none, however fine the mesh and long the step.
+TEST(NewtonTissue, StaysAtRest) {
+  Solid tissue(800, 0.3);
+  AlievPanfilov other;
+  other.V_rest = -85.23;
+  for (const AlievPanfilov& cell : {AlievPanfilov(), other}) {
+    NewtonScheme scheme(tissue.view(0.2, 0.5, cell), parse_plan("CSR"), Device::cpu(),
+                        step_of(4.8));
+    for (int i = 0; i < 3; ++i) {
+      const NewtonStep step = scheme.advance();
+      EXPECT_TRUE(step.converged);
+      EXPECT_EQ(step.residual.size(), 1U);
+    }
+    for (const double V : scheme.potential()) EXPECT_EQ(V, cell.V_rest);
+  }
+  // Where regions meet a node begins as the last of them, and potentials go to and fro.
+  for (std::size_t e = 0; e < tissue.region.size(); ++e) tissue.region[e] = e % 2;
+  const std::vector<NewtonRegion> regions = {{{}, 0.2, 0.5}, {{other}, 0.2, 0.5}};
+  NewtonScheme mixed({tissue.position, tissue.tetrahedron, tissue.fibre, regions, tissue.region},
+                     parse_plan("CSR"), Device::cpu(), step_of(1));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(mixed.advance().converged) << i;
+  for (const double V : mixed.potential()) EXPECT_TRUE(V > -86 && V < -79) << V;
+}
+
 /// Two pieces side by side are each as tissue of their own.
 TEST(NewtonTissue, RegionsHaveTheirOwnCells) {
   AlievPanfilov slow;

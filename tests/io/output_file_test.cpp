@@ -196,6 +196,19 @@ TEST(OutputFile, LimitsAndClosedPipesAreErrors) {
             }),
             3);
   EXPECT_EQ(folder.files(), 0U);
+  // One that has appeared keeps what was flushed before, and no part of a line.
+  EXPECT_EQ(status_of_writing([&] {
+              heddle::test::limit(RLIMIT_FSIZE, 4096);
+              OutputFile file(folder / "a");
+              file.appear();
+              for (int i = 0; i < 10; ++i) {
+                file.write(std::string(999, 'x') + "\n");
+                file.flush();
+              }
+            }),
+            3);
+  EXPECT_EQ(contents(folder / "a").size(), 4000U);
+  EXPECT_EQ(folder.files(), 1U);
   EXPECT_EQ(status_of_writing([&] {
               int ends[2];
               if (pipe(ends) != 0) _exit(1);

@@ -25,9 +25,10 @@ HEDDLE_EXPORT std::string written_path(const std::string& path);
 HEDDLE_EXPORT int named_descriptor(std::string_view path);
 
 /// Writes to an unguessable temporary name in the folder of `path`. `commit` renames it to `path`;
-/// destruction without it leaves nothing, unless the file was to `appear` before. A replaced file must be writable; the new one has its
-/// permissions from the start. Links are followed, and stay. A `path` that is no regular file (a
-/// pipe, a terminal, /dev/null) is written directly, and so is a named open descriptor
+/// destruction without it leaves nothing, unless the file has appeared. A replaced file must be
+/// writable; the new one has its permissions from the start. Links are followed, and stay. A `path`
+/// that is no regular file (a pipe, a terminal, /dev/null) is written directly, and so is a named
+/// open descriptor
 /// (/dev/stdout, /dev/fd/3), from its current position. Every failure is an `Error` of kind io.
 class HEDDLE_EXPORT OutputFile {
  public:
@@ -38,7 +39,8 @@ class HEDDLE_EXPORT OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes);
-  /// All that is written so far, on its way to the disk.
+  /// All that is written so far is with the operating system. Where that fails, a file that has
+  /// appeared ends with the last `flush` that did not.
   void flush();
   /// Renames now. The file grows from here with each `flush`, and stays whatever ends the run.
   void appear();
@@ -62,6 +64,7 @@ class HEDDLE_EXPORT OutputFile {
   std::string buffer_;
   long long flushed_ = 0;
   int descriptor_ = -1;
+  bool is_regular_ = false;
   int slot_ = -1;
 };
 
