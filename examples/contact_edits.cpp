@@ -1,4 +1,4 @@
-// Contacts that come and go: each step edits one per cent of the rows of an elastic body's matrix,
+// Contacts that come and go: in each step those of one per cent of an elastic body's nodes appear,
 // and conjugate gradient goes on from the last solution. Beside it, the matrix assembled anew.
 #include <chrono>
 #include <cstdio>
