@@ -1,11 +1,14 @@
 // Edits of a matrix in hierarchical storage that are carried out together.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "heddle/detail/tree_edit.hpp"
+#include "heddle/entries/entry.hpp"
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/export.hpp"
@@ -22,7 +25,9 @@ class HEDDLE_EXPORT EditBatch {
     append(row, column, value, detail::EditAction::set);
   }
   /// `value` more, or the first there.
-  void add(Index row, Index column, const E& value) {
+  void add(Index row, Index column, const E& value)
+    requires std::is_same_v<E, arithmetic_t<E>>  // encoded entries have no sum
+  {
     append(row, column, value, detail::EditAction::add);
   }
   /// No entry any more; there must be one.
@@ -33,7 +38,9 @@ class HEDDLE_EXPORT EditBatch {
     check(rows, columns, values.size());
     for (std::size_t i = 0; i < rows.size(); ++i) set(rows[i], columns[i], values[i]);
   }
-  void add(std::span<const Index> rows, std::span<const Index> columns, std::span<const E> values) {
+  void add(std::span<const Index> rows, std::span<const Index> columns, std::span<const E> values)
+    requires std::is_same_v<E, arithmetic_t<E>>
+  {
     check(rows, columns, values.size());
     for (std::size_t i = 0; i < rows.size(); ++i) add(rows[i], columns[i], values[i]);
   }
@@ -58,12 +65,21 @@ class HEDDLE_EXPORT EditBatch {
 
  private:
   void append(Index row, Index column, const E& value, detail::EditAction action) {
-    places_.push_back({row, column, action});
     values_.push_back(value);
+    try {
+      places_.push_back({row, column, action});
+    } catch (...) {
+      values_.pop_back();
+      throw;
+    }
   }
-  static void check(std::span<const Index> rows, std::span<const Index> columns,
-                    std::size_t values) {
-    if (rows.size() == columns.size() && rows.size() == values) return;
+  /// Makes room too, so that all are taken or none.
+  void check(std::span<const Index> rows, std::span<const Index> columns, std::size_t values) {
+    if (rows.size() == columns.size() && rows.size() == values) {
+      const std::size_t all = size() + values;
+      if (all > places_.capacity() || all > values_.capacity()) reserve(std::max(all, 2 * size()));
+      return;
+    }
     throw Error(ErrorKind::size_mismatch, "edits of " + std::to_string(rows.size()) + " rows, " +
                                               std::to_string(columns.size()) + " columns and " +
                                               std::to_string(values) + " values");

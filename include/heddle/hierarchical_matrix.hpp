@@ -7,9 +7,11 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,8 +58,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// Of assembled rows in the host's memory, which are copied; columns need not be sorted. The team
   /// of `device` builds it and makes products; the tree is the same for any. Throws `Error`: usage
   /// for a node size that is no power of two from 4 to 256, usage and out_of_range for a pattern as
-  /// `check_pattern`, memory, before anything is allocated, where the tree exceeds `memory_limit`
-  /// bytes, by default what there is.
+  /// `check_pattern`, memory, before the tree is allocated, where it and the schedule of a product
+  /// exceed `memory_limit` bytes, by default what there is. Building takes some bytes a node more.
   explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
@@ -81,7 +83,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// A^T without conjugation, for real and complex numbers and blocks of real ones. Throws `Error`
   /// (unsupported) for others.
   std::shared_ptr<const LinearOperator<scalar>> transpose() const {
-    return this->template in_form<detail::TreeForm::transpose>();
+    constexpr bool is_adjoint = arithmetic_t<E>::ring == Ring::real && heddle::has_adjoint<E>;
+    return this
+        ->template in_form<is_adjoint ? detail::TreeForm::adjoint : detail::TreeForm::transpose>();
   }
 
   /// The entry at (row, column), or nothing where there is none.
@@ -225,11 +229,16 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
       throw Error(ErrorKind::unsupported, "encoded entries have no sum; set them");
     }
   };
-  return HierarchicalMatrix(
-      detail::edited(this->tree(), edits.places(),
-                     reinterpret_cast<const std::byte*>(edits.values().data()), add_entries,
-                     this->device()),
-      this->device());
+  try {
+    return HierarchicalMatrix(
+        detail::edited(this->tree(), edits.places(),
+                       reinterpret_cast<const std::byte*>(edits.values().data()), add_entries,
+                       this->device()),
+        this->device());
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::memory, "edits: the memory of the host does not suffice for " +
+                                       std::to_string(edits.size()) + " of them");
+  }
 }
 
 template <class E>

@@ -53,7 +53,7 @@ HEDDLE_EXPORT HierarchicalMemory hierarchical_memory(const PatternView& pattern,
 /// One line: the parts in readable units.
 HEDDLE_EXPORT std::string to_string(const HierarchicalMemory& memory);
 
-/// A node size that measures well for most matrices, see docs/hierarchical.md.
+/// That of the paper; docs/hierarchical.md compares others.
 inline constexpr int default_node_size = 128;
 
 }  // namespace heddle

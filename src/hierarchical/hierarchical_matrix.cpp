@@ -36,6 +36,12 @@ void refuse_form(TreeForm form) {
                     "have one; take the adjoint");
 }
 
+void refuse_adjoint_of_transpose() {
+  throw Error(
+      ErrorKind::unsupported,
+      "the transpose of complex numbers has no adjoint here; take A.adjoint() of the matrix");
+}
+
 void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span<Index> column,
                std::byte* values, const Device& device) {
   const Tree& tree = matrix.tree();

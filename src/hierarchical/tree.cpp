@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/readable.hpp"
+#include "heddle/detail/leaf_schedule.hpp"
 #include "hierarchical/block_rows.hpp"
 
 namespace heddle::detail {
@@ -121,9 +122,12 @@ TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeL
   tree_.memory = count_nodes(levels_, leaf, device);
   tree_.entries = tree_.memory.leaves.items;
   const long long bytes = tree_.memory.tree();
+  HierarchicalMemory needed = tree_.memory;
+  needed.schedule =
+      LeafSchedule::bytes(levels_.front().rows, static_cast<Offset>(needed.leaves.nodes()));
   const long long available = limit.value_or(device.available_memory());
-  if (bytes > available || bytes >= NodeReference::most_bytes) {
-    throw Error(ErrorKind::memory, "hierarchical storage: " + to_string(tree_.memory) +
+  if (needed.total() > available || bytes >= NodeReference::most_bytes) {
+    throw Error(ErrorKind::memory, "hierarchical storage: " + to_string(needed) +
                                        " exceed the available " + readable_bytes(available));
   }
   pool_ = std::make_shared<Pool>(static_cast<std::size_t>(bytes), device);

@@ -18,7 +18,7 @@ namespace {
 
 /// A tree shares nodes in so many pools, whose bytes are at most this multiple of its own, before
 /// it moves into one pool of its own.
-constexpr std::size_t most_pools = 64;
+constexpr std::size_t most_pools = 1024;
 constexpr long long most_held = 3;
 
 /// An edit of a node of some level: an entry or a child is set, added to, or goes.
@@ -251,7 +251,13 @@ Tree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std::byte
   }
   const bool is_scattered = result.pools.size() > most_pools ||
                             result.held_bytes() > most_held * result.memory.tree() + (1 << 16);
-  return is_scattered ? compacted(result, device) : result;
+  if (!is_scattered) return result;
+  try {
+    return compacted(result, device);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || result.pools.size() > 2 * most_pools) throw;
+    return result;  // whole as it is
+  }
 }
 
 }  // namespace heddle::detail

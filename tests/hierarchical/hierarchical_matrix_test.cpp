@@ -125,9 +125,10 @@ TEST(HierarchicalStorage, RefusesInOneLine) {
   }
   const HierarchicalMemory needed =
       hierarchical_memory(matrix.view().pattern(), 128, sizeof(double));
-  EXPECT_NO_THROW(HierarchicalMatrix<E>(matrix.view(), 128, Device::cpu(), needed.tree()));
+  const long long bytes = needed.tree() + needed.schedule;
+  EXPECT_NO_THROW(HierarchicalMatrix<E>(matrix.view(), 128, Device::cpu(), bytes));
   try {
-    HierarchicalMatrix<E>(matrix.view(), 128, Device::cpu(), needed.tree() - 1);
+    HierarchicalMatrix<E>(matrix.view(), 128, Device::cpu(), bytes - 1);
     ADD_FAILURE() << "built beyond its limit";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
@@ -127,8 +128,11 @@ TEST(TreeProducts, HaveTheSameBitsForAnyNumberOfThreads) {
       {.rows = 20000, .columns = 20000, .per_row = 8, .dense_row = true}, seed.generator);
   const auto x = random_field<E>(20000, seed.generator);
   std::vector<std::vector<float>> results;
+  const HierarchicalMatrix<E> of_one_thread(matrix, 128, Device::cpu(1));
   for (const int threads : {1, 2, 7}) {
-    const HierarchicalMatrix<E> tree(matrix, 128, Device::cpu(threads));
+    const HierarchicalMatrix<E> tree = of_one_thread.on(Device::cpu(threads));
+    EXPECT_EQ(tree.device().threads(), threads);
+    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({tree, of_one_thread}), tree.memory().tree());
     Field<E> y(20000), z(20000);
     Reduction<float> reduction(20000);
     const double dot = tree.apply_dot(x.view(), y.view(), reduction, tree.device().stream());
@@ -195,6 +199,43 @@ TEST(TreeProducts, ServeLeastSquaresWithoutASecondCopy) {
   EXPECT_LT(memory.schedule + memory.adjoint_schedule, memory.leaves.bytes);
 }
 
+TEST(TreeProducts, OfEntriesThatUsersCompile) {
+  Seed seed(27);
+  using Rectangular = block<double, 2, 3>;
+  const auto blocks = random_matrix<Rectangular>({.rows = 90, .columns = 70}, seed.generator);
+  const HierarchicalMatrix<Rectangular> A(blocks, 32);
+  expect_products(A, blocks, seed.generator);
+  EXPECT_EQ(A.adjoint()->row_components(), 3);
+  EXPECT_EQ(A.adjoint()->column_components(), 2);
+  using Encoded = stored_as<float, quaternion<double>>;
+  const auto encoded = random_matrix<Encoded>({.rows = 90, .columns = 70}, seed.generator);
+  const HierarchicalMatrix<Encoded> B(encoded, 32);
+  expect_products(B, encoded, seed.generator);
+  EditBatch<Encoded> edits;
+  edits.set(5, 5, {{1, 2, 3, 4}});
+  EXPECT_EQ(B.edited(edits).find(5, 5)->component[2], 3);
+  expect_same_bits(B.to_csr(), encoded);
+}
+
+TEST(TreeProducts, ServeTwoThreadsThatAskFirst) {
+  Seed seed(28);
+  using E = real<double>;
+  const auto matrix = random_matrix<E>({.rows = 5000, .columns = 5000}, seed.generator);
+  const auto x = random_field<E>(5000, seed.generator);
+  for (int round = 0; round < 5; ++round) {
+    const HierarchicalMatrix<E> A(matrix, 16, Device::cpu(1));
+    std::vector<Field<E>> y;
+    for (int k = 0; k < 2; ++k) y.emplace_back(5000);
+    const auto multiply_by = [&](std::size_t k) {
+      A.adjoint()->apply(1, x.view(), 0, y[k].view(), A.device().stream());
+    };
+    std::thread other(multiply_by, 1);
+    multiply_by(0);
+    other.join();
+    EXPECT_EQ(y[0].scalars().to_host(), y[1].scalars().to_host());
+  }
+}
+
 TEST(TreeProducts, RefuseInOneLine) {
   Seed seed(26);
   const HierarchicalMatrix<dual_quaternion<double>> dual(
@@ -208,6 +249,15 @@ TEST(TreeProducts, RefuseInOneLine) {
   expect_error(ErrorKind::size_mismatch, "x has 9 rows of 4 components, the matrix asks for 7 of 4",
                [&] { A.apply(1, x.view(), 0, y.view(), A.device().stream()); });
   Field<quaternion<double>> of_columns(7);
+  Reduction<double> reduction(9);
+  EXPECT_THROW(A.apply_dot(of_columns.view(), y.view(), reduction, A.device().stream()), Error);
+  // A residual of a rectangular matrix, in b's own place.
+  of_columns.set(3, {{1, 0, 0, 0}});
+  const double squared =
+      A.residual(y.view(), of_columns.view(), y.view(), reduction, A.device().stream());
+  double expected = 0;
+  for (const double component : y.scalars()) expected += component * component;
+  EXPECT_NEAR(squared, expected, 1e-14);
   expect_error(
       ErrorKind::size_mismatch, "y has 7 rows of 4 components, the matrix asks for 9 of 4", [&] {
         A.apply(1, of_columns.view(), 0, Field<quaternion<double>>(7).view(), A.device().stream());

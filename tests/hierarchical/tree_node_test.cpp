@@ -29,7 +29,7 @@ TEST(TreeNode, ReferencesReachBeyondFourGigabytes) {
   EXPECT_GT(shape.bytes(shape.positions()) * 300, Offset(1) << 32);
 }
 
-TEST(TreeNode, KindsTakeTheFewestBytes) {
+TEST(TreeNode, KindsFollowFromTheCount) {
   for (int log2_size = 2; log2_size <= 8; ++log2_size) {
     for (const int payload : {4, 8, 16, 32, 72, 288}) {
       const NodeShape shape{log2_size, payload};

@@ -19,6 +19,7 @@ HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* bas
                                     int row_components, const char* name);
 /// Throws `Error` (unsupported).
 [[noreturn]] HEDDLE_EXPORT void refuse_form(TreeForm form);
+[[noreturn]] HEDDLE_EXPORT void refuse_adjoint_of_transpose();
 
 /// A handle: copies share the tree. Fields are in the user's order.
 template <class E, TreeForm form>
@@ -47,7 +48,7 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     } else if constexpr (form == TreeForm::adjoint) {
       return in_form<TreeForm::direct>();
     } else {
-      return LinearOperator<S>::adjoint();
+      refuse_adjoint_of_transpose();
     }
   }
 
@@ -72,7 +73,8 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   }
   sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
                      const Stream& stream) const override {
-    if (!x.is_aos() || !y.is_aos() || row_components() != column_components()) {
+    if (!x.is_aos() || !y.is_aos() || rows() != columns() ||
+        row_components() != column_components()) {
       return LinearOperator<S>::apply_dot(x, y, reduction, stream);
     }
     check(x, y, "y");
@@ -85,14 +87,22 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
                     Reduction<S>& reduction, const Stream& stream) const override {
     using Exact = typename promoted<E>::type;
-    if (!x.is_aos() || b.entry_stride != r.entry_stride ||
-        b.component_stride != r.component_stride) {
-      return LinearOperator<S>::residual(b, x, r, reduction, stream);
-    }
     check(x, r, "r");
     check_same_shape(b, r, "residual");
+    check_tree_field(b.size, b.components, b.basis.get(), rows(), row_components(), "b");
+    if (b.data != r.data) check_apart(b, r, "b", "r");
+    if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
+      throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
+    }
+    const S* packed = x.data;
+    Array<S> copied;
+    if (!x.is_aos()) {
+      copied = Array<S>(static_cast<std::size_t>(x.scalars()), device_);
+      permute<S>(x, FieldView<S>(copied.data(), x.size, x.components), S(1), stream);
+      packed = copied.data();
+    }
     tree_product<Exact, form, S>(
-        *matrix_, x.data, StoreResidual<S>{r.data, b.data, r.entry_stride, r.component_stride},
+        *matrix_, packed, StoreResidual<S>{r.data, b.data, r.entry_stride, r.component_stride},
         &reduction, stream);
     return reduction.finish(1)[0];
   }

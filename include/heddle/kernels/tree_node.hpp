@@ -93,7 +93,8 @@ struct NodeShape {
     const Offset kept = kind == NodeKind::dense ? positions() : count;
     return rounded_up(payload_byte(kind, count) + kept * payload_bytes, NodeReference::alignment);
   }
-  /// The kind that takes the fewest bytes; COO1 and COO2 for one entry and two, as in the paper.
+  /// COO1 and COO2 for one entry and two, as in the paper; dense where it takes fewer bytes than
+  /// COO4.
   HEDDLE_INLINE constexpr NodeKind kind_of(Offset count) const {
     if (count <= 2) return count == 2 ? NodeKind::coo2 : NodeKind::coo1;
     return bytes(NodeKind::dense, count) < bytes(NodeKind::coo4, count) ? NodeKind::dense
