@@ -105,12 +105,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
   using V = vector_entry_t<E>;
   const SlicedPattern& A = matrix.pattern();
   const stored_scalar_t<E>* values = matrix.values_in_basis().data();
-  const auto ahead_of = [&]<class Vector>(const Vector& vector) {
-    return detail::PrefetchAhead<E, Vector>{A.column.data(),
-                                            vector,
-                                            reinterpret_cast<const char*>(values),
-                                            {matrix.plan().cpu.prefetch_x, 0}};
-  };
+  const detail::Prefetch ahead{matrix.plan().cpu.prefetch_x, 0};
   detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   // Any range of rows may be asked for: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {
@@ -120,7 +115,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
     const PackedValues<E> packed{values};
     const PackedVector<V, S> vector{x.data};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, packed, vector, ahead_of(vector), begin, end, store);
+      detail::product_rows_baseline<E>(A, packed, vector, ahead, begin, end, store);
     });
   } else {
     const StridedValues<E> strided{
@@ -128,7 +123,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
         slot_formula<E::components>(matrix.plan().layout.inner, A.C, A.slots, sizeof(*values))};
     const StridedVector<V, S> vector{x.data, x.entry_stride, x.component_stride};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, strided, vector, NothingAhead{}, begin, end, store);
+      detail::product_rows_baseline<E>(A, strided, vector, ahead, begin, end, store);
     });
   }
 }
