@@ -25,10 +25,10 @@ function(heddle_compiler_options target)
     target_compile_options(${target} PUBLIC
       -fsanitize=${sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     # A use of a null pointer, and of what lies outside objects, stops the program by `address` as
-    # well. To look for it twice doubles the time that the library takes to compile.
+    # well. To look for it twice takes half of the time that the library's methods take to compile.
     if("address" IN_LIST HEDDLE_SANITIZE AND "undefined" IN_LIST HEDDLE_SANITIZE)
       target_compile_options(${target} PUBLIC
-        -fno-sanitize=null,object-size,pointer-overflow,vptr)
+        -fno-sanitize=null,object-size,pointer-overflow)
     endif()
     # Instrumented, g++ 12 finds std::regex reading what it has not set; GCC's manual warns of that.
     target_compile_options(${target} PRIVATE

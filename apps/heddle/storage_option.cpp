@@ -20,7 +20,7 @@ void NodeOption::add_to(CLI::App& command) {
 void StorageOption::add_to(CLI::App& command) {
   command
       .add_option("--storage", storage,
-                  "sliced, under a plan, or hisparse: a tree of small nodes, see "
+                  "sliced, under a plan, or hisparse: on a CPU, a tree of small nodes, see "
                   "docs/hierarchical.md")
       ->capture_default_str()
       ->type_name("NAME");
