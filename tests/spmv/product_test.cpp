@@ -1,6 +1,7 @@
 // y = alpha A x + beta y in every layout, for every entry, against sums in long double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,35 @@ TEST(EveryLayout, OfBlocks) {
   in_every_layout<block<double, 3, 3>>(seed.generator);
 }
 
+/// A plan that asks for nothing ahead has a loop of its own, which must round as all others do.
+template <class E>
+void expect_bits_of_no_prefetch(Generator& generator) {
+  using S = vector_scalar_t<E>;
+  const Problem<E> problem({.rows = 500, .columns = 500, .dense_row = true}, generator);
+  const Field<E> x = random_field<E>(500, generator);
+  for (const std::string layout : {"CSR", "ELL", "C=4,inner=soa"}) {
+    SCOPED_TRACE(layout);
+    const auto product = [&](const std::string& asks) {
+      const Operator<E> A(problem.matrix, parse_plan(layout + asks), Device::cpu(1));
+      Field<E> y(500);
+      A.apply(S(1.5), x.view(), S(0), y.view(), A.device().stream());
+      return y;
+    };
+    const Field<E> with = product(",prefetch-x=24,prefetch-matrix=2048");
+    const Field<E> without = product(",prefetch-x=0,prefetch-matrix=0");
+    EXPECT_TRUE(std::ranges::equal(with.scalars(), without.scalars()));
+  }
+}
+
+TEST(Prefetches, ChangeNoBit) {
+  Seed seed(506);
+  expect_bits_of_no_prefetch<real<float>>(seed.generator);
+  expect_bits_of_no_prefetch<real<double>>(seed.generator);
+  expect_bits_of_no_prefetch<complex<float>>(seed.generator);
+  expect_bits_of_no_prefetch<complex<double>>(seed.generator);
+  expect_bits_of_no_prefetch<quaternion<float>>(seed.generator);
+}
+
 /// What `Operator::apply` does on a machine without AVX2.
 template <class E>
 void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
@@ -105,7 +135,12 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
   using V = vector_entry_t<E>;
   const SlicedPattern& A = matrix.pattern();
   const stored_scalar_t<E>* values = matrix.values_in_basis().data();
-  const detail::Prefetch ahead{matrix.plan().cpu.prefetch_x, 0};
+  const auto ahead_of = [&]<class Vector>(const Vector& vector) {
+    return detail::PrefetchAhead<E, Vector>{A.column.data(),
+                                            vector,
+                                            reinterpret_cast<const char*>(values),
+                                            {matrix.plan().cpu.prefetch_x, 0}};
+  };
   detail::StoreScaled<S> store{alpha, beta, y.data, y.entry_stride, y.component_stride};
   // Any range of rows may be asked for: cut in odd places.
   const auto in_pieces = [&](const auto& rows) {
@@ -115,7 +150,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
     const PackedValues<E> packed{values};
     const PackedVector<V, S> vector{x.data};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, packed, vector, ahead, begin, end, store);
+      detail::product_rows_baseline<E>(A, packed, vector, ahead_of(vector), begin, end, store);
     });
   } else {
     const StridedValues<E> strided{
@@ -123,7 +158,7 @@ void apply_baseline(const Operator<E>& matrix, vector_scalar_t<E> alpha,
         slot_formula<E::components>(matrix.plan().layout.inner, A.C, A.slots, sizeof(*values))};
     const StridedVector<V, S> vector{x.data, x.entry_stride, x.component_stride};
     in_pieces([&](Index begin, Index end) {
-      detail::product_rows_baseline<E>(A, strided, vector, ahead, begin, end, store);
+      detail::product_rows_baseline<E>(A, strided, vector, NothingAhead{}, begin, end, store);
     });
   }
 }

@@ -89,6 +89,16 @@ TEST(Predict, AsksForXWhereSmallEntriesDoNotReadItInStep) {
   EXPECT_EQ(prefetch_of(scattered.view(), 8), Plan{}.cpu.prefetch_x);
 }
 
+TEST(Predict, AsksForSmallEntriesWhereNoCacheHoldsThem) {
+  const auto prefetch_of = [](Index rows, int bytes) {
+    const CsrMatrix<real<double>> lattice = poisson(rows);
+    return choose_plan_for_cpu(lattice.view().pattern(), bytes, 2).cpu.prefetch_matrix;
+  };
+  EXPECT_EQ(prefetch_of(1000, 8), 0);
+  EXPECT_EQ(prefetch_of(1000, 32), Plan{}.cpu.prefetch_matrix);
+  EXPECT_EQ(prefetch_of(200'000, 8), Plan{}.cpu.prefetch_matrix);
+}
+
 TEST(Predict, IsBytesOverBandwidth) {
   const auto matrix = poisson(200'000);
   const PatternView pattern = matrix.view().pattern();

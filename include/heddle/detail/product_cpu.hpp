@@ -55,6 +55,13 @@ struct PrefetchAhead {
   }
 };
 
+/// In place of it where a plan asks for nothing. The barrier keeps turns of the loop apart: g++
+/// would multiply for two of them at once, which rounds before the sum does, as no other plan's
+/// loop does.
+struct TurnsApart {
+  HEDDLE_INLINE void operator()(Offset) const { asm volatile(""); }
+};
+
 /// T threads' shares of a row, joined by the tree that a warp's shuffles form.
 template <class E, class Values, class Vector, class Ahead>
 HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const Index* column,
@@ -76,14 +83,17 @@ HEDDLE_INLINE result_entry_t<E> shared_row_product(const Values& values, const I
   return sums[0];
 }
 
+/// Entries that take as long to ask for as to multiply: where a plan asks for nothing, their
+/// product has a loop without.
+template <class E>
+inline constexpr bool is_small_entry = sizeof(E) <= 16;
+
 /// Stored rows [begin, end): `finish(row of y, sum)` takes what each yields, and is returned. All
 /// comes by value: a store to y could change what a reference reads, and would cost reloads.
-template <class E, class Values, class Vector, class Finish>
+template <class E, class Values, class Vector, class Ahead, class Finish>
 HEDDLE_INLINE Finish product_rows(const SlicedPattern& A, const Values values, const Vector x,
-                                  const Prefetch distance, Index begin, Index end, Finish finish) {
+                                  const Ahead ahead, Index begin, Index end, Finish finish) {
   const Index* column = A.column.data();
-  const PrefetchAhead<E, Vector> ahead{column, x, reinterpret_cast<const char*>(values.data),
-                                       distance};
   const Offset* offset = A.offset.data();
   const Index* target = A.target.empty() ? nullptr : A.target.data();
   if (A.C == 1) {
@@ -161,17 +171,17 @@ HEDDLE_INLINE std::array<Finish, N> product_rows_of_fields(
 }
 
 // One body, compiled twice: for every x86-64 machine, and for those with AVX2 and FMA.
-template <class E, class Values, class Vector, class Finish>
+template <class E, class Values, class Vector, class Ahead, class Finish>
 __attribute__((flatten)) Finish product_rows_baseline(const SlicedPattern& A, const Values& values,
-                                                      const Vector& x, const Prefetch& distance,
+                                                      const Vector& x, const Ahead& ahead,
                                                       Index begin, Index end, Finish finish) {
-  return product_rows<E>(A, values, x, distance, begin, end, finish);
+  return product_rows<E>(A, values, x, ahead, begin, end, finish);
 }
-template <class E, class Values, class Vector, class Finish>
+template <class E, class Values, class Vector, class Ahead, class Finish>
 __attribute__((target("avx2,fma"), flatten)) Finish
-product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x,
-                  const Prefetch& distance, Index begin, Index end, Finish finish) {
-  return product_rows<E>(A, values, x, distance, begin, end, finish);
+product_rows_avx2(const SlicedPattern& A, const Values& values, const Vector& x, const Ahead& ahead,
+                  Index begin, Index end, Finish finish) {
+  return product_rows<E>(A, values, x, ahead, begin, end, finish);
 }
 
 template <class E, int N, class Values, class Vector, class Finish>
@@ -301,8 +311,12 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
   const Prefetch distance{plan.cpu.prefetch_x, one_stream ? plan.cpu.prefetch_matrix : 0};
   const auto run = [&]<class Values, class Vector>(const Values& values_of,
                                                    Vector (*vector_of)(const FieldView<const S>&)) {
-    const auto rows = has_avx2() ? product_rows_avx2<E, Values, Vector, Finish>
-                                 : product_rows_baseline<E, Values, Vector, Finish>;
+    const auto rows = [&]<class Ahead>(const Vector& field, const Ahead& ahead, Index begin,
+                                       Index end, const Finish& finishing) {
+      const auto product = has_avx2() ? product_rows_avx2<E, Values, Vector, Ahead, Finish>
+                                      : product_rows_baseline<E, Values, Vector, Ahead, Finish>;
+      return product(A, values_of, field, ahead, begin, end, finishing);
+    };
     constexpr int N = fields_at_once<E>;
     const std::size_t together = A.T == 1 && A.threads.empty() ? x.size() / N * N : 0;
     for_each_product_group(
@@ -325,7 +339,15 @@ void product_cpu(const SlicedOperator<S>& matrix, std::span<const FieldView<cons
               return;
             }
           }
-          take(rows(A, values_of, vector_of(x[k]), distance, begin, end, finish[k]));
+          const Vector field = vector_of(x[k]);
+          if constexpr (is_small_entry<E>) {
+            if (distance.x == 0 && distance.matrix == 0) {
+              return take(rows(field, TurnsApart{}, begin, end, finish[k]));
+            }
+          }
+          const auto* const entries = reinterpret_cast<const char*>(values_of.data);
+          const PrefetchAhead<E, Vector> ahead{A.column.data(), field, entries, distance};
+          take(rows(field, ahead, begin, end, finish[k]));
         });
   };
   using V = vector_entry_t<E>;

@@ -12,3 +12,12 @@
 #else
 #define HEDDLE_INLINE inline __attribute__((always_inline))
 #endif
+
+// In front of a loop: two turns are one, where a CPU runs it.
+#if defined(__CUDACC__)
+#define HEDDLE_TWO_TURNS_ON_CPU
+#elif defined(__clang__)
+#define HEDDLE_TWO_TURNS_ON_CPU _Pragma("clang loop unroll_count(2)")
+#else
+#define HEDDLE_TWO_TURNS_ON_CPU _Pragma("GCC unroll 2")
+#endif

@@ -43,15 +43,30 @@ struct row_sum_of<A> {
 template <class E>
 using row_sum_t = typename detail::row_sum_of<arithmetic_t<E>>::type;
 
+/// sum += a * x(column), of the entry on a slot.
+template <class Sum, class Values, class Vector, class Ahead>
+HEDDLE_INLINE void add_entry(Sum& sum, const Values& values, const Index* columns, const Vector& x,
+                             Offset step, int lane, const Ahead& ahead) {
+  ahead(step + lane);
+  multiply_add(sum, load(values(step, lane)), x(columns[step + lane]));
+}
+
 /// Sum over j < count of a_j * x(column_j), with entry j on slot `step + j * C + lane`.
 template <class E, class Values, class Vector, class Ahead = NothingAhead>
 HEDDLE_INLINE result_entry_t<E> row_product(const Values& values, const Index* columns,
                                             const Vector& x, Offset step, Offset C, int lane,
                                             int count, const Ahead& ahead = {}) {
   row_sum_t<E> sum{};
-  for (int j = 0; j < count; ++j, step += C) {
-    ahead(step + lane);
-    multiply_add(sum, load(values(step, lane)), x(columns[step + lane]));
+  if constexpr (E::components <= 2) {
+    // A turn of the loop takes as many instructions as a real number.
+    HEDDLE_TWO_TURNS_ON_CPU
+    for (int j = 0; j < count; ++j, step += C) {
+      add_entry(sum, values, columns, x, step, lane, ahead);
+    }
+  } else {
+    for (int j = 0; j < count; ++j, step += C) {
+      add_entry(sum, values, columns, x, step, lane, ahead);
+    }
   }
   return result_of(sum);
 }

@@ -297,15 +297,20 @@ bool reads_x_in_step(const PatternView& pattern) {
 // the user has it: CSR in AoS. Slices and sorting only add padding and shuffle x; they are for
 // devices that run rows side by side. The hardware follows an x that is read in step, and asking
 // for it costs small entries up to a quarter of their time (docs/performance-notes.md, "What limits
-// a simple loop"). Where equal shares of rows are unequal shares of entries, threads take chunks as
-// they come.
+// a simple loop"), as it does to ask for what lies in a cache anyhow. Where equal shares of rows
+// are unequal shares of entries, threads take chunks as they come.
 Plan choose_plan_for_cpu(const PatternView& pattern, const EntrySize& entry, int threads,
                          StoredScalar stored) {
   constexpr double most_imbalance = 1.1;
   constexpr Index chunks_of_thread = 8;
   constexpr int small_entry = 16;
+  constexpr Offset bytes_of_cache = Offset(8) << 20;  // a core's share, and less than most have
   Plan plan{.layout = {.stored = stored}};
-  if (entry.bytes <= small_entry && reads_x_in_step(pattern)) plan.cpu.prefetch_x = 0;
+  if (entry.bytes <= small_entry && reads_x_in_step(pattern)) {
+    plan.cpu.prefetch_x = 0;
+    const Offset slot = entry.bytes + static_cast<Offset>(sizeof(Index));
+    if (pattern.offsets[pattern.rows] * slot <= bytes_of_cache) plan.cpu.prefetch_matrix = 0;
+  }
   const Index chunk = groups_of(pattern.rows) / (chunks_of_thread * threads);
   if (chunk > 0 && imbalance_of_shares(pattern, threads) > most_imbalance) {
     plan.schedule.kind = ScheduleKind::dynamic;
