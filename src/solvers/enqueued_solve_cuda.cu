@@ -29,6 +29,9 @@ bool is_same(const SolveTarget<S>& a, const SolveTarget<S>& b) {
 }
 
 bool is_natural(const std::shared_ptr<const Basis>& basis) { return !basis || basis->is_natural(); }
+bool have_one_order(const std::shared_ptr<const Basis>& a, const std::shared_ptr<const Basis>& b) {
+  return a == b || (is_natural(a) && is_natural(b));
+}
 
 template <class S>
 class GraphSolve final : public EnqueuedSolve<S> {
@@ -112,14 +115,14 @@ class GraphSolve final : public EnqueuedSolve<S> {
   DeviceSums sums_to(double* result) { return {partials_.data(), counters_.data(), result}; }
 
   bool lies_as(const FieldView<const S>& a, const FieldView<S>& b) const {
-    const bool alike = a.basis == b.basis || (is_natural(a.basis) && is_natural(b.basis));
-    return alike && a.entry_stride == b.entry_stride && a.component_stride == b.component_stride;
+    return have_one_order(a.basis, b.basis) && a.entry_stride == b.entry_stride &&
+           a.component_stride == b.component_stride;
   }
 
   /// From one place of the GPU to another, in any order and layout.
   void queue_permutation(const FieldView<const S>& from, const FieldView<S>& to,
                          const Stream& stream) const {
-    const bool alike = from.basis == to.basis || (is_natural(from.basis) && is_natural(to.basis));
+    const bool alike = have_one_order(from.basis, to.basis);
     cuda::permute<S>(from, alike || !from.basis ? nullptr : from.basis->positions_on(device_), to,
                      alike || !to.basis ? nullptr : to.basis->user_rows_on(device_), S(1), stream);
   }

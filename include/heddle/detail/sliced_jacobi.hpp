@@ -9,16 +9,6 @@
 #include "heddle/export.hpp"
 #include "heddle/preconditioner.hpp"
 
-namespace heddle {
-
-/// When an enqueued solve on a GPU renews its preconditioner: at each launch of its graph, or when
-/// `enqueue` or `prepare_enqueue` is called outside a capture and the matrix has new values. That
-/// waits for the stream, and throws `Error` (singular) for a diagonal without inverse; a graph that
-/// is captured or launched later keeps the inverses.
-enum class Refresh { each_launch, each_call };
-
-}  // namespace heddle
-
 namespace heddle::detail {
 
 template <class S>
