@@ -49,6 +49,11 @@ bool MethodChoice::gives_way(const Report& report) {
     return turn_to(&find_method("minres"),
                    std::string(method->title) + " found the matrix indefinite after " + iterations);
   }
+  // An indefinite matrix may meet an exact zero first, as a saddle point does.
+  if (method->needs_positive && report.status == Status::breakdown) {
+    return turn_to(&find_method("minres"),
+                   std::string(method->title) + " broke down after " + iterations);
+  }
   if (method->needs_hermitian && report.status == Status::indefinite) {
     return turn_to(method_for_all(), "the preconditioner is indefinite");
   }

@@ -337,7 +337,9 @@ void add_solve(CLI::App& app, int& status) {
       ->capture_default_str()
       ->transform(whole_number(1, 100000))
       ->type_name("N");
-  command->add_option("--time-limit", options->time_limit, "seconds of iterating")
+  command
+      ->add_option("--time-limit", options->time_limit,
+                   "seconds of iterating, looked at between the solver's iterations")
       ->type_name("SECONDS");
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);

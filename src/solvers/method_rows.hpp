@@ -67,7 +67,9 @@ inline constexpr MethodInfo gmres{
     .header = "heddle/methods/gmres.hpp",
     .has_ring_coefficients = true,
     .restarts = true,
-    .lost = "the Krylov space came to an end before the solution: the matrix is singular"};
+    .lost =
+        "the Krylov space came to an end before the solution: the matrix is singular, or what "
+        "preconditions it"};
 
 inline constexpr MethodInfo fgmres = [] {
   MethodInfo row = gmres;

@@ -87,6 +87,21 @@ TEST_F(SolveMethod, GivesWayToMinresForIndefiniteMatrices) {
   EXPECT_EQ(named.json()["status"], "indefinite");
 }
 
+/// A saddle point whose right-hand side lies in the constraints: r* A r is 0 at once.
+TEST_F(SolveMethod, IsMinresWhereConjugateGradientBreaksDown) {
+  DenseMatrix saddle(5, 5);
+  for (int i = 0; i < 3; ++i) saddle.at(i, i) = 2 + i;
+  saddle.at(0, 3) = saddle.at(3, 0) = 1;
+  saddle.at(1, 4) = saddle.at(4, 1) = 2;
+  write(saddle);
+  write_array("b.mtx", {"0", "0", "0", "1", "1"});
+  const Result result = solve({"--rhs", "b.mtx", "--preconditioner", "none", "--json"});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_EQ(result.json()["solver"], "minres");
+  EXPECT_EQ(result.json()["solver_reason"], "conjugate gradient broke down after 0 iterations");
+  EXPECT_LE(result.json()["residual"], 1e-10);
+}
+
 TEST_F(SolveMethod, IsCocrForComplexSymmetricMatrices) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate complex symmetric\n3 3 5\n1 1 4 1\n2 1 -1 0.5\n"

@@ -179,5 +179,27 @@ TEST(Minres, SolvesSingularConsistentSystems) {
   EXPECT_EQ(x.scalars()[5], 0);
 }
 
+/// One that has none: x is that of the least residual, and does not grow along the null space.
+TEST(Minres, EndsSingularInconsistentSystems) {
+  constexpr int n = 200;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);  // a string with free ends
+  for (int i = 0; i + 1 < n; ++i) {
+    dense.block<2, 2>(i, i) += (Eigen::Matrix2d() << 1, -1, -1, 1).finished();
+  }
+  const Operator<real<double>> A(from_dense(dense), Plan{});
+  Generator generator(4711);
+  const auto b = random_vector<real<double>>(n, generator);
+  const Eigen::Map<const Eigen::VectorXd> right(b.scalars().data(), n);
+  const double least = std::abs(right.mean()) * std::sqrt(double(n)) / right.norm();
+  for (const int most : {250, 5000}) {
+    Field<real<double>> x(n);
+    const Report report = Minres(A, {.max_iterations = most}).solve(b, x);
+    EXPECT_FALSE(report.converged());
+    EXPECT_NEAR(report.residual, least, 1e-6 * least);
+    EXPECT_LT(norm<real<double>>(x), 1e5 * norm<real<double>>(b));
+    if (most == 5000) EXPECT_EQ(report.status, Status::breakdown) << report;
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test::minres

@@ -33,6 +33,7 @@ struct Minres {
     epsilon,
     old_epsilon,
     gamma_inverse,
+    largest_gamma,
     cosine,
     sine,
     phi,
@@ -97,6 +98,13 @@ struct Minres {
       c[delta_bar] = N::from_real(-cs * b);
       const T g = sn * dbar - cs * a, gamma = square_root(g * g + squared);
       if (!(gamma > 0)) judge.stop(is_finite(gamma) ? device::loop_lost : device::loop_not_finite);
+      // The vectors end where A is singular: x, which has the least residual, would only grow.
+      constexpr T end_of_vectors = T(1e-6);
+      const T largest = c[largest_gamma].real();
+      if (gamma < end_of_vectors * largest && squared > T(0.75) * gamma * gamma) {
+        judge.stop(device::loop_lost);
+      }
+      if (gamma > largest) c[largest_gamma] = N::from_real(gamma);
       c[gamma_inverse] = N::from_real(1 / gamma);
       c[cosine] = N::from_real(g / gamma);
       c[sine] = N::from_real(b / gamma);
