@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <numeric>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -45,14 +44,19 @@ struct TouchedLevel {
   std::vector<TouchedNode> nodes;
 };
 
-/// The order of a walk over the tree: by the places in the root, then in its children, and so on.
-bool comes_before(const PlacedEdit& a, const PlacedEdit& b, int log2_size) {
-  const auto differing =
-      static_cast<unsigned>(a.row ^ b.row) | static_cast<unsigned>(a.column ^ b.column);
-  if (differing == 0) return false;
-  const int shift = (std::bit_width(differing) - 1) / log2_size * log2_size;
-  const Index row_of_a = a.row >> shift, row_of_b = b.row >> shift;
-  return row_of_a != row_of_b ? row_of_a < row_of_b : a.column >> shift < b.column >> shift;
+/// Grows in the order of a walk over the tree: the place in the root, then in its child, and so on,
+/// 62 bits in all.
+std::uint64_t place_in_walk(const PlacedEdit& edit, int log2_size) {
+  constexpr int bits = 31;
+  std::uint64_t key = 0;
+  for (int shift = (bits - 1) / log2_size * log2_size; shift >= 0; shift -= log2_size) {
+    const int digit_bits = std::min(log2_size, bits - shift);
+    const auto digit = [&](Index index) {
+      return static_cast<std::uint64_t>(index >> shift) & ((std::uint64_t{1} << digit_bits) - 1);
+    };
+    key = (key << digit_bits | digit(edit.row)) << digit_bits | digit(edit.column);
+  }
+  return key;
 }
 
 std::string in_words(const PlacedEdit& edit) {
@@ -70,14 +74,14 @@ std::vector<Change> sorted_changes(const Tree& tree, std::span<const PlacedEdit>
                                              " x " + std::to_string(tree.columns) +
                                              " entries, counted from 0");
   }
-  std::vector<std::size_t> order(edits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return comes_before(edits[a], edits[b], tree.leaf.log2_size);
-  });
+  std::vector<std::pair<std::uint64_t, std::size_t>> order(edits.size());
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    order[i] = {place_in_walk(edits[i], tree.leaf.log2_size), i};
+  }
+  std::sort(order.begin(), order.end());
   std::vector<Change> changes;
   changes.reserve(edits.size());
-  for (const std::size_t i : order) {
+  for (const auto& [key, i] : order) {
     const PlacedEdit& edit = edits[i];
     if (!changes.empty() && changes.back().row == edit.row &&
         changes.back().column == edit.column) {

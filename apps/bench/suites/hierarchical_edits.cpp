@@ -140,8 +140,7 @@ void measure(Session& session, const Problem& problem, const CsrMatrix<E>& matri
     *B = std::make_unique<Tree>(A->edited(edits));
     device.synchronize();
   };
-  const auto of_other = std::make_shared<OwnProduct>();
-  const auto edit_and_multiply = [=, &edits, &problem](const Stream& stream) {
+  const auto edit_and_multiply = [=](const Stream& stream) {
     edit(stream);
     Field<E> x((*B)->columns(), device), y((*B)->rows(), device);
     (*B)->apply(vector_scalar_t<E>(1), std::as_const(x).view(), vector_scalar_t<E>(0), y.view(),
@@ -159,7 +158,13 @@ void measure(Session& session, const Problem& problem, const CsrMatrix<E>& matri
        error,
        {},
        true},
-      {Role::tried, "Heddle", "a product", product.queue, {}, {}, !A->is_capturable()}};
+      {Role::tried,
+       "Heddle",
+       "a product",
+       A->is_capturable() ? product.queue : waiting(product.queue, device),
+       {},
+       {},
+       !A->is_capturable()}};
   if (!device.on_gpu()) {
     ways.push_back({Role::peer, "textbook", "compressed rows anew",
                     [=, &matrix, &edits](const Stream&) { *anew = rebuilt(matrix, edits, device); },

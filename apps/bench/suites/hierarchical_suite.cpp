@@ -106,9 +106,9 @@ class HierarchicalSuite {
       ways.push_back(way_of(role, "Heddle", method, [&](TimedWay& way) {
         const std::shared_ptr<const Map> map = make_map();
         const OwnProduct product = product_by<E>(turns ? map->adjoint() : map, x);
-        way.queue = product.queue;
-        way.error = against(y, product.result);
         way.on_host = !map->is_capturable() && map->product_on_gpu() == nullptr;
+        way.queue = way.on_host ? waiting(product.queue, device_) : product.queue;
+        way.error = against(y, product.result);
       }));
     };
     for (const int node : node_sizes) {
