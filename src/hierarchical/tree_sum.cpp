@@ -1,5 +1,6 @@
 #include "heddle/detail/tree_sum.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -185,9 +186,19 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
   auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);
   const auto for_each_pair = [&, &from = sources](const auto& body) {
+    // Leaves of B* are jumps in memory.
+    const auto ask_for = [&](std::size_t leaf) {
+      constexpr std::size_t ahead = 8;
+      const Offset in_b = from[std::min(leaf + ahead, from.size() - 1)].b;
+      if (in_b < 0) return;
+      const NodeView soon = b.node(of_b.leaf[static_cast<std::size_t>(in_b)], 0);
+      __builtin_prefetch(soon.data);
+      __builtin_prefetch(soon.data + 64);
+    };
     parallel_shares(team, from.size(), 0, [&](auto&& for_each) {
       LeafPair pair(a.leaf, turns_b);
       for_each([&](std::size_t leaf) {
+        if (turns_b) ask_for(leaf);
         const auto [in_a, in_b] = from[leaf];
         NodeView view_a{}, view_b{};
         if (in_a >= 0) view_a = a.node(of_a.leaf[static_cast<std::size_t>(in_a)], 0);
