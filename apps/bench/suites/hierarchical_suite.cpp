@@ -1,7 +1,10 @@
 // Hierarchical storage as its paper measures it (Derler et al. 2017, section 7): products and
 // transposed products, sums, conversion and memory, beside sliced storage and other libraries.
 #include <algorithm>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
