@@ -27,9 +27,9 @@ target_link_libraries(heddle_bench PUBLIC heddle heddle_report heddle_command nl
 target_include_directories(heddle_bench PUBLIC apps/bench)
 heddle_compiler_options(heddle_bench)
 heddle_link_cuda(heddle_bench)
-# Peers compute here; what measures and shows them does not.
+# Peers and the loops beside trees compute here; what measures and shows them does not.
 set(measured_sources ${bench_sources})
-list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|problem|patterns|formats)[^/]*\\.cpp$")
+list(FILTER measured_sources INCLUDE REGEX "/[^/]*(peer|reference|textbook|problem|patterns|formats|hierarchical)[^/]*\\.cpp$")
 heddle_compile_quickly(heddle_bench EXCEPT ${measured_sources})
 heddle_precompile(heddle_bench <nlohmann/json.hpp> <heddle/heddle.hpp>)
 

@@ -7,17 +7,15 @@
 #include "commands.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/hierarchical_matrix.hpp"
-#include "heddle/matrix_market.hpp"
-#include "heddle/npz.hpp"
 #include "heddle/read.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/progress.hpp"
-#include "heddle/tools/text.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
 #include "run_files.hpp"
 #include "stopwatch.hpp"
 #include "storage_option.hpp"
+#include "write_entries.hpp"
 
 namespace heddle::cli {
 
@@ -32,17 +30,6 @@ struct AddOptions {
   std::string output;
   bool quiet = false;
 };
-
-template <class E>
-void write(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
-  if (ends_with(path, ".npz")) {
-    write_npz(path, block_view(matrix), NpzCompression::stored, progress);
-  } else if constexpr (has_complex_representation<E>) {
-    write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
-  } else {
-    write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
-  }
-}
 
 template <class E>
 HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix<E>& A,
@@ -78,7 +65,7 @@ void run_add(const AddOptions& options) {
     const Stopwatch adding;
     const HierarchicalMatrix<E> C = sum_of(options, A, B);
     const double sum_seconds = adding.seconds();
-    write(options.output, C.to_csr(), progress.get());
+    write_entries(options.output, C.to_csr(), progress.get());
     if (options.quiet) return;
     progress->erase();
     std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),

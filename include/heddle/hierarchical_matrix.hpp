@@ -119,14 +119,18 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   }
 
   /// Bytes that some matrices hold together: nodes that they share once, nodes that only earlier
-  /// matrices of an edit use too, no schedules.
+  /// matrices of an edit use too, and the schedules that products have made, an earlier matrix's
+  /// too where it waits to be mended.
   static long long held_memory(std::initializer_list<HierarchicalMatrix> matrices) {
     std::set<std::shared_ptr<const detail::Pool>> pools;
+    std::set<std::shared_ptr<const detail::LeafSchedule>> schedules;
     for (const HierarchicalMatrix& matrix : matrices) {
       for (const auto& share : matrix.tree().pools) pools.insert(share.pool);
+      for (auto& schedule : matrix.scheduled().held_schedules()) schedules.insert(schedule);
     }
     long long bytes = 0;
     for (const auto& pool : pools) bytes += pool ? static_cast<long long>(pool->size()) : 0;
+    for (const auto& schedule : schedules) bytes += schedule->bytes();
     return bytes;
   }
 
@@ -230,11 +234,12 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
     }
   };
   try {
-    return HierarchicalMatrix(
-        detail::edited(this->tree(), edits.places(),
-                       reinterpret_cast<const std::byte*>(edits.values().data()), add_entries,
-                       this->device()),
-        this->device());
+    auto after = detail::edited(this->tree(), edits.places(),
+                                reinterpret_cast<const std::byte*>(edits.values().data()),
+                                add_entries, this->device());
+    return HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(
+                                  std::move(after), this->scheduled(), this->device()),
+                              this->device());
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "edits: the memory of the host does not suffice for " +
                                        std::to_string(edits.size()) + " of them");

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <numeric>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -45,14 +44,19 @@ struct TouchedLevel {
   std::vector<TouchedNode> nodes;
 };
 
-/// The order of a walk over the tree: by the places in the root, then in its children, and so on.
-bool comes_before(const PlacedEdit& a, const PlacedEdit& b, int log2_size) {
-  const auto differing =
-      static_cast<unsigned>(a.row ^ b.row) | static_cast<unsigned>(a.column ^ b.column);
-  if (differing == 0) return false;
-  const int shift = (std::bit_width(differing) - 1) / log2_size * log2_size;
-  const Index row_of_a = a.row >> shift, row_of_b = b.row >> shift;
-  return row_of_a != row_of_b ? row_of_a < row_of_b : a.column >> shift < b.column >> shift;
+/// Grows in the order of a walk over the tree: the place in the root, then in its child, and so on,
+/// 62 bits in all.
+std::uint64_t place_in_walk(const PlacedEdit& edit, int log2_size) {
+  constexpr int bits = 31;
+  std::uint64_t key = 0;
+  for (int shift = (bits - 1) / log2_size * log2_size; shift >= 0; shift -= log2_size) {
+    const int digit_bits = std::min(log2_size, bits - shift);
+    const auto digit = [&](Index index) {
+      return static_cast<std::uint64_t>(index >> shift) & ((std::uint64_t{1} << digit_bits) - 1);
+    };
+    key = (key << digit_bits | digit(edit.row)) << digit_bits | digit(edit.column);
+  }
+  return key;
 }
 
 std::string in_words(const PlacedEdit& edit) {
@@ -70,14 +74,14 @@ std::vector<Change> sorted_changes(const Tree& tree, std::span<const PlacedEdit>
                                              " x " + std::to_string(tree.columns) +
                                              " entries, counted from 0");
   }
-  std::vector<std::size_t> order(edits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return comes_before(edits[a], edits[b], tree.leaf.log2_size);
-  });
+  std::vector<std::pair<std::uint64_t, std::size_t>> order(edits.size());
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    order[i] = {place_in_walk(edits[i], tree.leaf.log2_size), i};
+  }
+  std::sort(order.begin(), order.end());
   std::vector<Change> changes;
   changes.reserve(edits.size());
-  for (const std::size_t i : order) {
+  for (const auto& [key, i] : order) {
     const PlacedEdit& edit = edits[i];
     if (!changes.empty() && changes.back().row == edit.row &&
         changes.back().column == edit.column) {
@@ -137,13 +141,14 @@ void count_entries(const Tree& tree, int level, TouchedLevel& touched, int team)
     const Change& some = changes[node.first];
     node.before = find_node(tree, level, shape.block_of(some.row), shape.block_of(some.column));
     const NodeView old = node.before ? tree.node(*node.before, level) : NodeView{};
-    for_each_merged(node.before ? &old : nullptr,
-                    std::span(changes).subspan(node.first, node.end - node.first), shape,
-                    [&](LocalPlace, int payload, const Change* change) {
-                      const bool goes = change != nullptr && change->action == EditAction::remove;
-                      if (goes && payload < 0) lower(first_missing, change->edit);
-                      node.held += goes ? 0 : 1;
-                    });
+    node.held = node.before ? old.count() : 0;
+    for (std::size_t i = node.first; i < node.end; ++i) {
+      const Change& change = changes[i];
+      const bool is_there = node.before && old.find(shape.place_of(change.row, change.column)) >= 0;
+      const bool goes = change.action == EditAction::remove;
+      if (goes && !is_there) lower(first_missing, change.edit);
+      node.held += (goes ? 0 : 1) - (is_there ? 1 : 0);
+    }
   });
   if (first_missing == changes.size()) return;
   const auto missing = std::find_if(changes.begin(), changes.end(), [&](const Change& change) {
@@ -187,6 +192,31 @@ TouchedLevel changes_above(TouchedLevel& touched, int level, std::size_t pool, T
   return next;
 }
 
+/// Calls `run(first, last)` with the entries [first, last) of a sparse node between changes, and
+/// `body(place, payload or -1, change)` with each change.
+template <class Run, class Body>
+void for_each_run(const NodeView& old, std::span<const Change> changes, const Run& run,
+                  const Body& body) {
+  const LocalPlace* const places = old.places();
+  const int count = old.count();
+  int at = 0;
+  for (const Change& change : changes) {
+    const LocalPlace place = old.shape.place_of(change.row, change.column);
+    const int position = old.shape.position_of(place);
+    const int next =
+        static_cast<int>(std::partition_point(places + at, places + count,
+                                              [&](LocalPlace other) {
+                                                return old.shape.position_of(other) < position;
+                                              }) -
+                         places);
+    run(at, next);
+    const bool is_there = next < count && old.shape.position_of(places[next]) == position;
+    body(place, is_there ? next : -1, &change);
+    at = next + (is_there ? 1 : 0);
+  }
+  run(at, count);
+}
+
 void write_nodes(const Tree& tree, int level, const TouchedLevel& touched, std::byte* pool,
                  const std::byte* values, AddEntries add, int team) {
   const auto bytes = static_cast<std::size_t>(touched.shape.payload_bytes);
@@ -198,31 +228,44 @@ void write_nodes(const Tree& tree, int level, const TouchedLevel& touched, std::
     const std::byte* const payloads = node.before
                                           ? reinterpret_cast<const std::byte*>(old.payloads())
                                           : values;  // or none to read
-    for_each_merged(node.before ? &old : nullptr,
-                    std::span(touched.changes).subspan(node.first, node.end - node.first),
-                    touched.shape, [&](LocalPlace place, int payload, const Change* change) {
-                      if (change != nullptr && change->action == EditAction::remove) return;
-                      std::byte* const to = writer.next(place);
-                      if (change == nullptr) {
-                        std::memcpy(to, payloads + static_cast<std::size_t>(payload) * bytes,
-                                    bytes);
-                      } else if (level > 0) {
-                        std::memcpy(to, &change->child, bytes);
-                      } else if (change->action == EditAction::add && payload >= 0) {
-                        add(payloads + static_cast<std::size_t>(payload) * bytes,
-                            values + change->edit * bytes, to);
-                      } else {
-                        std::memcpy(to, values + change->edit * bytes, bytes);
-                      }
-                    });
+    const auto write = [&](LocalPlace place, int payload, const Change* change) {
+      if (change != nullptr && change->action == EditAction::remove) return;
+      std::byte* const to = writer.next(place);
+      if (change == nullptr) {
+        std::memcpy(to, payloads + static_cast<std::size_t>(payload) * bytes, bytes);
+      } else if (level > 0) {
+        std::memcpy(to, &change->child, bytes);
+      } else if (change->action == EditAction::add && payload >= 0) {
+        add(payloads + static_cast<std::size_t>(payload) * bytes, values + change->edit * bytes,
+            to);
+      } else {
+        std::memcpy(to, values + change->edit * bytes, bytes);
+      }
+    };
+    const auto changes = std::span(touched.changes).subspan(node.first, node.end - node.first);
+    if (node.before && old.kind != NodeKind::dense && writer.is_sparse()) {
+      for_each_run(
+          old, changes, [&](int first, int last) { writer.copy(old, first, last); }, write);
+    } else {
+      for_each_merged(node.before ? &old : nullptr, changes, touched.shape, write);
+    }
   });
+}
+
+std::shared_ptr<const LeafChanges> changes_of_leaves(const TouchedLevel& above) {
+  auto changes = std::make_shared<LeafChanges>();
+  changes->reserve(above.changes.size());
+  for (const Change& change : above.changes) {
+    changes->push_back({change.row, change.column, change.action == EditAction::set, change.child});
+  }
+  return changes;
 }
 
 }  // namespace
 
-Tree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std::byte* values,
-            AddEntries add, const Device& device) {
-  if (edits.empty()) return tree;
+EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std::byte* values,
+                  AddEntries add, const Device& device) {
+  if (edits.empty()) return {tree, std::make_shared<LeafChanges>()};
   const int levels = levels_of(tree.rows, tree.columns, tree.leaf.log2_size);
   const int team = team_size(device.stream(), static_cast<long long>(edits.size()) * 64);
   Tree result = tree;
@@ -251,12 +294,13 @@ Tree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std::byte
   }
   const bool is_scattered = result.pools.size() > most_pools ||
                             result.held_bytes() > most_held * result.memory.tree() + (1 << 16);
-  if (!is_scattered) return result;
+  auto changes = changes_of_leaves(touched[1]);
+  if (!is_scattered) return {std::move(result), std::move(changes)};
   try {
-    return compacted(result, device);
+    return {compacted(result, device), nullptr};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory || result.pools.size() > 2 * most_pools) throw;
-    return result;  // whole as it is
+    return {std::move(result), std::move(changes)};  // whole as it is
   }
 }
 

@@ -1,6 +1,9 @@
 #include "heddle/detail/tree_sum.hpp"
 
-#include <cstdint>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,52 +55,126 @@ struct LeafEntries {
   std::vector<int> position;
   std::vector<const std::byte*> payload;
 
-  void clear() {
-    position.clear();
-    payload.clear();
-  }
-  void read(const NodeView& leaf) {
-    const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
-    leaf.for_each([&](LocalPlace place, int index) {
-      position.push_back(leaf.shape.position_of(place));
-      payload.push_back(payloads + Offset(index) * leaf.shape.payload_bytes);
-    });
-  }
-  /// The same with rows and columns exchanged, by a counting sort of the columns.
-  void read_turned(const NodeView& leaf) {
-    std::vector<int> next(static_cast<std::size_t>(leaf.shape.size()) + 1);
-    leaf.for_each([&](LocalPlace place, int) { ++next[std::size_t{place.column} + 1]; });
+  /// With rows and columns exchanged where `turns`, by a counting sort of the columns. Null has
+  /// none.
+  void read(const NodeView* leaf, bool turns) {
+    const auto count = leaf == nullptr ? std::size_t{0} : static_cast<std::size_t>(leaf->count());
+    position.resize(count);
+    payload.resize(count);
+    if (count == 0) return;
+    const auto* const payloads = reinterpret_cast<const std::byte*>(leaf->payloads());
+    const Offset bytes = leaf->shape.payload_bytes;
+    std::size_t written = 0;
+    if (!turns) {
+      leaf->for_each([&](LocalPlace place, int index) {
+        position[written] = leaf->shape.position_of(place);
+        payload[written++] = payloads + index * bytes;
+      });
+      return;
+    }
+    std::array<int, 257> next{};
+    leaf->for_each([&](LocalPlace place, int) { ++next[std::size_t{place.column} + 1]; });
     for (std::size_t column = 1; column < next.size(); ++column) next[column] += next[column - 1];
-    position.resize(static_cast<std::size_t>(leaf.count()));
-    payload.resize(position.size());
-    const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
-    leaf.for_each([&](LocalPlace place, int index) {
+    leaf->for_each([&](LocalPlace place, int index) {
       const auto to = static_cast<std::size_t>(next[place.column]++);
-      position[to] = leaf.shape.position_of({place.column, place.row});
-      payload[to] = payloads + Offset(index) * leaf.shape.payload_bytes;
+      position[to] = leaf->shape.position_of({place.column, place.row});
+      payload[to] = payloads + index * bytes;
     });
   }
 };
 
-/// Both leaves of a sum as a thread reads them.
-struct LeafPair {
-  LeafEntries a, b;
+/// Two leaves of which one may be missing, as a thread adds them.
+class LeafPair {
+ public:
+  LeafPair(const NodeShape& shape, bool turns_b)
+      : shape_(shape), turns_b_(turns_b), marked_(static_cast<std::size_t>(shape.positions())) {}
 
-  /// Calls `body(position, payload of a, payload of b)` by rows.
-  template <class Body>
-  void for_each(const Body& body) const {
-    std::size_t i = 0, j = 0;
-    while (i < a.position.size() || j < b.position.size()) {
-      const bool has_a = i < a.position.size(), has_b = j < b.position.size();
-      const bool takes_a = has_a && (!has_b || a.position[i] <= b.position[j]);
-      const bool takes_b = has_b && (!has_a || b.position[j] <= a.position[i]);
-      const int position = takes_a ? a.position[i] : b.position[j];
-      body(position, takes_a ? a.payload[i] : nullptr, takes_b ? b.payload[j] : nullptr);
+  void take(const NodeView* a, const NodeView* b) {
+    a_ = a;
+    b_ = b;
+  }
+  /// Entries that either has.
+  int count() {
+    if (a_ == nullptr || b_ == nullptr) return (a_ != nullptr ? a_ : b_)->count();
+    const auto mark = [&](char with) {
+      a_->for_each([&](LocalPlace place, int) {
+        marked_[static_cast<std::size_t>(shape_.position_of(place))] = with;
+      });
+    };
+    mark(1);
+    int in_both = 0;
+    b_->for_each([&](LocalPlace place, int) {
+      if (turns_b_) place = {place.column, place.row};
+      in_both += marked_[static_cast<std::size_t>(shape_.position_of(place))];
+    });
+    mark(0);
+    return a_->count() + b_->count() - in_both;
+  }
+  /// The terms of the sum, whose entries `writer` places.
+  std::span<const SumTerm> terms(NodeWriter& writer) {
+    of_a_.read(a_, false);
+    of_b_.read(b_, turns_b_);
+    const std::size_t end_a = of_a_.position.size(), end_b = of_b_.position.size();
+    terms_.resize(end_a + end_b);
+    std::size_t i = 0, j = 0, count = 0;
+    const auto add = [&](int position, const std::byte* a, const std::byte* b) {
+      terms_[count++] = {a, b, writer.next(shape_.place_at(position))};
+    };
+    while (i < end_a && j < end_b) {
+      const int in_a = of_a_.position[i], in_b = of_b_.position[j];
+      const bool takes_a = in_a <= in_b, takes_b = in_b <= in_a;
+      add(takes_a ? in_a : in_b, takes_a ? of_a_.payload[i] : nullptr,
+          takes_b ? of_b_.payload[j] : nullptr);
       i += takes_a;
       j += takes_b;
     }
+    for (; i < end_a; ++i) add(of_a_.position[i], of_a_.payload[i], nullptr);
+    for (; j < end_b; ++j) add(of_b_.position[j], nullptr, of_b_.payload[j]);
+    return {terms_.data(), count};
   }
+
+ private:
+  NodeShape shape_;
+  bool turns_b_;
+  const NodeView* a_ = nullptr;
+  const NodeView* b_ = nullptr;
+  LeafEntries of_a_, of_b_;
+  std::vector<SumTerm> terms_;
+  std::vector<char> marked_;  // positions of a
 };
+
+/// The leaves of the sum without the numbers of their entries, and where each comes from.
+std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const LeafSchedule& of_a,
+                                                         const LeafSchedule& of_b,
+                                                         const Device& device) {
+  NodeLevel leaves;
+  leaves.rows = of_a.blocks();
+  leaves.columns = static_cast<Index>(a.leaf.blocks_of(a.columns));
+  leaves.offsets = Array<Offset>(of_a.first.size(), device);
+  const int team =
+      team_size(device.stream(), static_cast<Offset>(of_a.leaf.size() + of_b.leaf.size()) * 4);
+  parallel_for(team, leaves.rows, [&](Index row) {
+    Offset count = 0;
+    for_each_block(of_a, of_b, row, [&](Index, const Sources&) { ++count; });
+    leaves.offsets[static_cast<std::size_t>(row) + 1] = count;
+  });
+  for (std::size_t row = 1; row < leaves.offsets.size(); ++row) {
+    leaves.offsets[row] += leaves.offsets[row - 1];
+  }
+  const auto count =
+      static_cast<std::size_t>(leaves.offsets[static_cast<std::size_t>(leaves.rows)]);
+  leaves.column = Array<Index>(count, device);
+  leaves.held = Array<int>(count, device);
+  std::vector<Sources> sources(count);
+  parallel_for(team, leaves.rows, [&](Index row) {
+    auto to = static_cast<std::size_t>(leaves.offsets[static_cast<std::size_t>(row)]);
+    for_each_block(of_a, of_b, row, [&](Index block, const Sources& from) {
+      leaves.column[to] = block;
+      sources[to++] = from;
+    });
+  });
+  return {std::move(leaves), std::move(sources)};
+}
 
 }  // namespace
 
@@ -106,50 +183,37 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
   const Tree &a = A.tree(), &b = B.tree();
   check_fit(a, b, turns_b);
   const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(turns_b);
-  NodeLevel leaves;
-  leaves.rows = of_a.blocks();
-  leaves.columns = static_cast<Index>(a.leaf.blocks_of(a.columns));
-  leaves.offsets = Array<Offset>(of_a.first.size(), device);
-  std::vector<Sources> sources;
-  std::vector<Index> column;
-  for (Index row = 0; row < leaves.rows; ++row) {
-    for_each_block(of_a, of_b, row, [&](Index block, const Sources& from) {
-      column.push_back(block);
-      sources.push_back(from);
-    });
-    leaves.offsets[static_cast<std::size_t>(row) + 1] = static_cast<Offset>(column.size());
-  }
-  leaves.column = Array<Index>(std::span<const Index>(column), device);
-  leaves.held = Array<int>(column.size(), device);
-
+  auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);
-  const auto for_each_pair = [&](const auto& body) {
-    parallel_shares(team, sources.size(), 0, [&](auto&& for_each) {
-      LeafPair pair;
+  const auto for_each_pair = [&, &from = sources](const auto& body) {
+    // Leaves of B* are jumps in memory.
+    const auto ask_for = [&](std::size_t leaf) {
+      constexpr std::size_t ahead = 8;
+      const Offset in_b = from[std::min(leaf + ahead, from.size() - 1)].b;
+      if (in_b < 0) return;
+      const NodeView soon = b.node(of_b.leaf[static_cast<std::size_t>(in_b)], 0);
+      __builtin_prefetch(soon.data);
+      __builtin_prefetch(soon.data + 64);
+    };
+    parallel_shares(team, from.size(), 0, [&](auto&& for_each) {
+      LeafPair pair(a.leaf, turns_b);
       for_each([&](std::size_t leaf) {
-        pair.a.clear();
-        pair.b.clear();
-        const Sources& from = sources[leaf];
-        if (from.a >= 0) pair.a.read(a.node(of_a.leaf[static_cast<std::size_t>(from.a)], 0));
-        if (from.b >= 0) {
-          const NodeView other = b.node(of_b.leaf[static_cast<std::size_t>(from.b)], 0);
-          turns_b ? pair.b.read_turned(other) : pair.b.read(other);
-        }
+        if (turns_b) ask_for(leaf);
+        const auto [in_a, in_b] = from[leaf];
+        NodeView view_a{}, view_b{};
+        if (in_a >= 0) view_a = a.node(of_a.leaf[static_cast<std::size_t>(in_a)], 0);
+        if (in_b >= 0) view_b = b.node(of_b.leaf[static_cast<std::size_t>(in_b)], 0);
+        pair.take(in_a >= 0 ? &view_a : nullptr, in_b >= 0 ? &view_b : nullptr);
         body(leaf, pair);
       });
     });
   };
-  for_each_pair([&](std::size_t leaf, const LeafPair& pair) {
-    pair.for_each([&](int, const std::byte*, const std::byte*) { ++leaves.held[leaf]; });
-  });
+  for_each_pair(
+      [&held = leaves.held](std::size_t leaf, LeafPair& pair) { held[leaf] = pair.count(); });
   TreeBuilder builder(a.rows, a.columns, a.leaf, std::move(leaves), device);
-  for_each_pair([&](std::size_t leaf, const LeafPair& pair) {
+  for_each_pair([&](std::size_t leaf, LeafPair& pair) {
     NodeWriter writer = builder.writer(static_cast<Offset>(leaf));
-    std::vector<SumTerm> terms;
-    pair.for_each([&](int position, const std::byte* from_a, const std::byte* from_b) {
-      terms.push_back({from_a, from_b, writer.next(a.leaf.place_at(position))});
-    });
-    combine(terms);
+    combine(pair.terms(writer));
   });
   return builder.finish();
 }

@@ -30,8 +30,8 @@ class Help : public CommandLine {
   }
 };
 
-const std::vector<std::string> commands = {"solve", "eigen",    "spmv", "info",
-                                           "add",   "generate", "bench"};
+const std::vector<std::string> commands = {"solve", "eigen",   "spmv",     "info",
+                                           "add",   "convert", "generate", "bench"};
 
 TEST_F(Help, HasAnExample) {
   for (const std::string& command : commands) {
@@ -45,7 +45,8 @@ TEST_F(Help, HasAnExample) {
 }
 
 TEST_F(Help, ExamplesWork) {
-  for (const std::string command : {"generate", "solve", "eigen", "spmv", "info", "add", "bench"}) {
+  for (const std::string command :
+       {"generate", "solve", "eigen", "spmv", "info", "add", "convert", "bench"}) {
     std::istringstream lines(help(command));
     const std::string mark = "Example: heddle ";
     for (std::string line; std::getline(lines, line);) {
@@ -57,8 +58,8 @@ TEST_F(Help, ExamplesWork) {
       EXPECT_EQ(result.status, 0) << line << "\n" << result.error;
     }
   }
-  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "run.html", "run.json", "sum.mtx", "v-1.mtx", "v-2.mtx",
-                            "x.mtx"}));
+  EXPECT_EQ(files(), (Names{"dirac.mtx.gz", "dirac.npz", "run.html", "run.json", "sum.mtx",
+                            "v-1.mtx", "v-2.mtx", "x.mtx"}));
 }
 
 TEST_F(Help, ShowsWhatIsDocumented) {
@@ -91,6 +92,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   EXPECT_EQ(options(help("add")),
             (Names{"-h", "--help", "--entry", "--alpha", "--beta", "--adjoint", "--node", "-o",
                    "--output", "-q", "--quiet"}));
+  EXPECT_EQ(options(help("convert")), (Names{"-h", "--help", "--entry", "--to", "-q", "--quiet"}));
   EXPECT_EQ(options(help("bench")),
             (Names{"-h",        "--help",        "--suite",     "--problem", "--plan",
                    "--device",  "--threads",     "--quick",     "--list",    "--matrices",

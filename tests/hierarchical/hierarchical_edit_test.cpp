@@ -73,8 +73,8 @@ TYPED_TEST(Edits, FollowAMapThroughLongSequences) {
     for (const auto& [place, entry] : map) all.remove(place.first, place.second);
     matrix = matrix.edited(all);
     EXPECT_EQ(matrix.entries(), 0);
-    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({matrix}), 0);
     expect_true_account(matrix);
+    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({matrix}), matrix.memory().schedule);
   }
 }
 
@@ -96,9 +96,10 @@ TYPED_TEST(Edits, LeaveBothOwnersAsTheyAre) {
   const auto held = [](std::initializer_list<HierarchicalMatrix<E>> of) {
     return HierarchicalMatrix<E>::held_memory(of);
   };
-  EXPECT_LT(held({first, second}), first.memory().tree() + second.memory().tree());
+  EXPECT_LT(held({first, second}), first.memory().total() + second.memory().total());
   EXPECT_EQ(held({first, first}), held({first}));
-  EXPECT_EQ(held({first, second}), held({second}));  // the original's nodes are among its own
+  // The original's nodes are among its own.
+  EXPECT_EQ(held({first, second}), held({second}) + first.memory().schedule);
 }
 
 TEST(TreeEdits, ShareAllButOnePathWithTheOriginal) {
@@ -128,6 +129,65 @@ TEST(TreeEdits, LongChainsDoNotKeepWhatNobodyUses) {
   }
   expect_same_bits(matrix.to_csr(), matrix_of(500, 500, map));
   expect_true_account(matrix);
+}
+
+/// Scalars of A x and of A* x.
+template <class E>
+std::vector<vector_scalar_t<E>> products_of(const HierarchicalMatrix<E>& A, Generator& generator) {
+  using S = vector_scalar_t<E>;
+  std::vector<S> scalars;
+  const auto multiply = [&](const LinearOperator<S>& map) {
+    const auto x = random_field<E>(map.columns(), generator);
+    Field<E> y(map.rows());
+    map.apply(S(1), x.view(), S(0), y.view(), map.device().stream());
+    scalars.insert(scalars.end(), y.scalars().begin(), y.scalars().end());
+  };
+  multiply(A);
+  multiply(*A.adjoint());
+  return scalars;
+}
+
+/// One mended schedule after another, and several batches at once, are those of a new tree.
+TEST(TreeEdits, KeepSchedulesThatTheyMend) {
+  using E = quaternion<double>;
+  Seed seed(36);
+  for (const int threads : {1, 5}) {
+    auto map =
+        map_of(random_matrix<E>({.rows = 900, .columns = 700, .per_row = 3}, seed.generator));
+    const Device device = Device::cpu(threads);
+    HierarchicalMatrix<E> matrix(matrix_of(900, 700, map), 8, device);
+    products_of(matrix, seed.generator);
+    for (int step = 0; step < 40; ++step) {
+      // Values alone, then the pattern too; some without a product between, once too many.
+      EditBatch<E> values;
+      for (const auto& [place, entry] : map) {
+        if (place.first % 37 == step % 37) values.add(place.first, place.second, entry);
+      }
+      for (auto& [place, entry] : map) {
+        if (place.first % 37 == step % 37) entry = add(entry, entry);
+      }
+      matrix = matrix.edited(values);
+      for (int more = step == 20 ? 70 : step % 3; more > 0; --more) {
+        matrix = matrix.edited(random_edits(900, 700, 1 << (step % 8), map, seed.generator));
+      }
+      matrix = matrix.edited(EditBatch<E>());
+      const HierarchicalMatrix<E> anew(matrix_of(900, 700, map), 8);
+      Generator first = seed.generator, second = seed.generator;
+      ASSERT_EQ(products_of(matrix, first), products_of(anew, second)) << "step " << step;
+      ASSERT_EQ(matrix.memory().schedule, anew.memory().schedule);
+      ASSERT_EQ(matrix.memory().adjoint_schedule, anew.memory().adjoint_schedule);
+    }
+    const long long earlier = matrix.memory().total();
+    EditBatch<E> one;
+    one.set(1, 1, random_components<E>(seed.generator));
+    const HierarchicalMatrix<E> next = matrix.edited(one);
+    // It keeps both schedules until its products have mended them.
+    EXPECT_EQ(next.memory().schedule, 0);
+    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({next, matrix}) -
+                  HierarchicalMatrix<E>::held_memory({next}),
+              0);
+    EXPECT_GE(HierarchicalMatrix<E>::held_memory({next}), earlier);
+  }
 }
 
 TEST(TreeEdits, AreTheSameFromAnyNumberOfThreads) {

@@ -132,7 +132,7 @@ TEST(TreeProducts, HaveTheSameBitsForAnyNumberOfThreads) {
   for (const int threads : {1, 2, 7}) {
     const HierarchicalMatrix<E> tree = of_one_thread.on(Device::cpu(threads));
     EXPECT_EQ(tree.device().threads(), threads);
-    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({tree, of_one_thread}), tree.memory().tree());
+    EXPECT_EQ(HierarchicalMatrix<E>::held_memory({tree, of_one_thread}), tree.memory().total());
     Field<E> y(20000), z(20000);
     Reduction<float> reduction(20000);
     const double dot = tree.apply_dot(x.view(), y.view(), reduction, tree.device().stream());

@@ -5,6 +5,7 @@
 
 #include "amounts.hpp"
 #include "page.hpp"
+#include "records/hierarchical_tables.hpp"
 #include "svg_chart.hpp"
 #include "svg_drawing.hpp"
 
@@ -252,6 +253,13 @@ std::string figures_of(const Run& run, const Suite& suite) {
   }
   if (suite.name == "setup") return matrix_table("Median of each step", step_matrix(suite.records));
   if (suite.name == "assembly") return matrix_table("Median", step_matrix(suite.records));
+  if (suite.name == "hierarchical") {
+    std::string html;
+    for (const TitledMatrix& table : hierarchical_tables(suite.records)) {
+      html += matrix_table(table.title, table.matrix);
+    }
+    return html;
+  }
   if (suite.name == "scaling") return scaling_charts(suite);
   return roofline(run, suite) + speedups(suite);
 }

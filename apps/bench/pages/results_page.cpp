@@ -2,6 +2,7 @@
 #include "amounts.hpp"
 #include "markdown_table.hpp"
 #include "output.hpp"
+#include "records/hierarchical_tables.hpp"
 #include "records/record_groups.hpp"
 
 namespace heddle::bench {
@@ -191,6 +192,10 @@ std::string section(const Run& run) {
     } else if (suite.name == "assembly") {
       text += "Median of each; for `reorder` also over that of a product.\n\n" +
               markdown_of("assembly", step_matrix(suite.records));
+    } else if (suite.name == "hierarchical") {
+      for (const TitledMatrix& table : hierarchical_tables(suite.records)) {
+        text += "\n" + table.title + ".\n\n" + markdown_of(table.corner, table.matrix);
+      }
     } else if (suite.name == "scaling") {
       text += scaling(suite, run);
     } else {

@@ -4,6 +4,7 @@
 
 #include "amounts.hpp"
 #include "output.hpp"
+#include "records/hierarchical_tables.hpp"
 #include "records/record_groups.hpp"
 #include "text_table.hpp"
 
@@ -233,6 +234,7 @@ std::string what_columns_mean(const Suite& suite, const Run& run) {
   if (suite.name == "assembly") {
     return "median of each; reorder: also over that of a product, and the products that pay for it";
   }
+  if (suite.name == "hierarchical") return "hisparse: a tree with nodes of d x d";
   if (suite.name == "solver") {
     return "time of one iteration; " + plans +
            "; x: times as fast as the best peer; solve: iterations and time to the tolerance (" +
@@ -281,6 +283,11 @@ void print_table(const Run& run, std::ostream& out) {
     } else if (suite.name == "setup" || suite.name == "assembly") {
       print_matrix(suite.name == "setup" ? "  step" : "  assembly", step_matrix(suite.records),
                    out);
+    } else if (suite.name == "hierarchical") {
+      for (const TitledMatrix& table : hierarchical_tables(suite.records)) {
+        out << "\n" << wrapped(table.title, 0);
+        print_matrix("  " + table.corner, table.matrix, out);
+      }
     } else if (suite.name == "solver") {
       print_solvers(suite, out);
     } else if (suite.name == "right-hand-sides") {

@@ -66,17 +66,19 @@ class VectorDescription {
 template <class S>
 class GenericProduct final : public CuSparseProduct<S> {
  public:
-  /// `describe(Description&)` makes the matrix of `arrays`, which are kept.
+  /// `describe(Description&)` makes the matrix of `arrays`, which are kept. `rows` and `columns`
+  /// are those of the product, with the operation.
   template <class Describe>
   GenericProduct(std::shared_ptr<const CuSparseHandle> handle, std::shared_ptr<const void> arrays,
                  long long array_bytes, long long rows, long long columns, int parts,
                  cusparseSpMVAlg_t algorithm, bool preprocess, const Device& device,
-                 const Describe& describe)
+                 const Describe& describe, cusparseOperation_t operation = not_transposed)
       : handle_(std::move(handle)),
         arrays_(std::move(arrays)),
         array_bytes_(array_bytes),
         type_(number_type<S>(parts)),
-        algorithm_(algorithm) {
+        algorithm_(algorithm),
+        operation_(operation) {
     const cuda::OnGpu here(device.stream());
     describe(description_);
     // Some vectors have to be there for the analysis; each product names its own.
@@ -86,12 +88,12 @@ class GenericProduct final : public CuSparseProduct<S> {
     y_ = std::make_unique<VectorDescription>(rows, any_y.data(), type_);
     const cusparseHandle_t cusparse_handle = handle_->on(device.stream());
     std::size_t bytes = 0;
-    check(cusparse().spmv_buffer_size(cusparse_handle, not_transposed, one<S>, description_.matrix,
+    check(cusparse().spmv_buffer_size(cusparse_handle, operation_, one<S>, description_.matrix,
                                       x_->get(), zero<S>, y_->get(), type_, algorithm_, &bytes),
           "cusparseSpMV_bufferSize");
     buffer_ = Array<std::byte>(std::max<std::size_t>(bytes, 1), device);
     if (preprocess) {
-      check(cusparse().spmv_preprocess(cusparse_handle, not_transposed, one<S>, description_.matrix,
+      check(cusparse().spmv_preprocess(cusparse_handle, operation_, one<S>, description_.matrix,
                                        x_->get(), zero<S>, y_->get(), type_, algorithm_,
                                        buffer_.data()),
             "cusparseSpMV_preprocess");
@@ -101,7 +103,7 @@ class GenericProduct final : public CuSparseProduct<S> {
 
   void queue(const S* x, S* y, const Stream& stream) override {
     const cuda::OnGpu here(stream);
-    check(cusparse().spmv(handle_->on(stream), not_transposed, one<S>, description_.matrix,
+    check(cusparse().spmv(handle_->on(stream), operation_, one<S>, description_.matrix,
                           x_->at(const_cast<S*>(x)), zero<S>, y_->at(y), type_, algorithm_,
                           buffer_.data()),
           "cusparseSpMV");
@@ -114,6 +116,7 @@ class GenericProduct final : public CuSparseProduct<S> {
   long long array_bytes_;
   cudaDataType type_;
   cusparseSpMVAlg_t algorithm_;
+  cusparseOperation_t operation_;
   Description description_;
   Array<std::byte> buffer_;
   std::unique_ptr<VectorDescription> x_, y_;

@@ -5,6 +5,7 @@
 
 #ifdef HEDDLE_BENCH_CUDA
 #include "cusparse_methods_cuda.hpp"
+#include "cusparse_turned_cuda.hpp"
 #include "heddle/array.hpp"
 #include "heddle/error.hpp"
 #include "nvidia_libraries_cuda.hpp"
@@ -84,6 +85,15 @@ class CuSparsePeer final : public Peer {
     if (!device.on_gpu() || problem.matrix.is_defined()) return {};
     return problem.matrix.visit(
         [&](const auto& matrix) { return all_products(matrix, problem.x, device); });
+  }
+  std::vector<PeerProduct> products_of_either(const Problem& problem, bool turns,
+                                              const std::vector<double>& x,
+                                              const Device& device) override {
+    return cusparse_products_of_either(problem, turns, x, device);
+  }
+  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool turns,
+                            const Device& device) override {
+    return cusparse_sums(A, B, turns, device);
   }
   std::vector<PeerSolver> solvers(const Problem&, const MethodInfo&, PreconditionerKind,
                                   const Device&) override {

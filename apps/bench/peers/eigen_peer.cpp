@@ -90,6 +90,57 @@ PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
   return product;
 }
 
+/// The adjoint of the matrix as it is stored.
+template <class T>
+PeerProduct turned_product_of(const std::string& method, EigenMatrix<T> matrix,
+                              const std::vector<double>& x) {
+  struct State {
+    EigenMatrix<T> A;
+    Vector<T> x, y;
+  };
+  auto state = std::make_shared<State>();
+  state->A = std::move(matrix);
+  state->x = eigen_vector<T>(x);
+  state->y = Vector<T>::Zero(state->A.cols());
+  PeerProduct product;
+  product.method = method;
+  product.memory_bytes = bytes_of(state->A);
+  product.run = [state] {
+    const cli::Stopwatch watch;
+    state->y.noalias() = state->A.adjoint() * state->x;
+    return watch.seconds();
+  };
+  product.result = [state] { return scalars_of(state->y); };
+  return product;
+}
+
+CsrMatrix<real<double>> as_csr(const EigenMatrix<double>& A) {
+  const auto entries = static_cast<std::size_t>(A.nonZeros());
+  Array<Offset> offsets(static_cast<std::size_t>(A.rows()) + 1);
+  std::copy_n(A.outerIndexPtr(), offsets.size(), offsets.data());
+  return {static_cast<Index>(A.rows()), static_cast<Index>(A.cols()), std::move(offsets),
+          Array<Index>(std::span<const Index>(A.innerIndexPtr(), entries)),
+          Array<double>(std::span<const double>(A.valuePtr(), entries))};
+}
+
+/// With B as it is, with its adjoint made for each sum, and with one that was made before.
+template <class T>
+std::vector<PeerSum> sums_of(EigenMatrix<T> a, EigenMatrix<T> b, bool turns) {
+  struct State {
+    EigenMatrix<T> A, B, sum;
+  };
+  auto state = std::make_shared<State>();
+  state->A = std::move(a);
+  state->B = std::move(b);
+  const auto result = [state] { return as_csr(state->sum.template cast<double>()); };
+  if (!turns) return {{"A + B", [state] { state->sum = state->A + state->B; }, result}};
+  auto turned = std::make_shared<EigenMatrix<T>>(state->B.adjoint());
+  return {
+      {"conversion and A + B*",
+       [state] { state->sum = state->A + EigenMatrix<T>(state->B.adjoint()); }, result},
+      {"A + B* without conversion", [state, turned] { state->sum = state->A + *turned; }, result}};
+}
+
 template <class Solver, class T>
 PeerSolver solver_of(const std::string& method, std::shared_ptr<const EigenMatrix<T>> A,
                      const std::vector<double>& right_hand_side) {
@@ -188,6 +239,33 @@ class EigenPeer final : public Peer {
       products.push_back(product_of<T>(form, std::move(A), problem.x));
     });
     return products;
+  }
+
+  std::vector<PeerProduct> products_of_either(const Problem& problem, bool turns,
+                                              const std::vector<double>& x,
+                                              const Device& device) override {
+    Eigen::setNbThreads(device.threads());
+    std::vector<PeerProduct> products;
+    for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
+      products.push_back(turns ? turned_product_of<T>(form, std::move(A), x)
+                               : product_of<T>(form, std::move(A), x));
+    });
+    return products;
+  }
+
+  std::vector<PeerSum> sums(const Problem& A, const Problem& B, bool turns,
+                            const Device& device) override {
+    Eigen::setNbThreads(device.threads());
+    return A.matrix.visit([&]<class E>(const CsrMatrix<E>& a) {
+      return B.matrix.visit([&]<class F>(const CsrMatrix<F>& b) -> std::vector<PeerSum> {
+        using S = vector_scalar_t<E>;
+        if constexpr (std::is_same_v<E, F>) {
+          return sums_of<S>(eigen_matrix<S>(expand(a)), eigen_matrix<S>(expand(b)), turns);
+        } else {
+          throw Error(ErrorKind::usage, "a sum of entries of two kinds");
+        }
+      });
+    });
   }
 
   std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,

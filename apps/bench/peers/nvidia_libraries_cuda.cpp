@@ -17,6 +17,11 @@ std::string version_of(GetProperty get_property) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+// What is found by name has the type that the header declares.
+static_assert(std::is_same_v<decltype(&cusparseScsrgeam2_bufferSizeExt),
+                             decltype(CuSparseSums<float>::buffer_size)>);
+static_assert(std::is_same_v<decltype(&cusparseDcsrgeam2), decltype(CuSparseSums<double>::add)>);
+
 CuSparse open_cusparse() {
   const SharedLibrary library("HEDDLE_CUSPARSE", {"libcusparse.so.13", "libcusparse.so.12"});
   CuSparse c{};
@@ -44,6 +49,13 @@ CuSparse open_cusparse() {
   library.find_if_there(c.bsrmv_double, "cusparseDbsrmv");
   library.find_if_there(c.bsrmv_complex_float, "cusparseCbsrmv");
   library.find_if_there(c.bsrmv_complex_double, "cusparseZbsrmv");
+  library.find_if_there(c.count_sum, "cusparseXcsrgeam2Nnz");
+  library.find_if_there(c.sums_float.buffer_size, "cusparseScsrgeam2_bufferSizeExt");
+  library.find_if_there(c.sums_float.add, "cusparseScsrgeam2");
+  library.find_if_there(c.sums_double.buffer_size, "cusparseDcsrgeam2_bufferSizeExt");
+  library.find_if_there(c.sums_double.add, "cusparseDcsrgeam2");
+  library.find_if_there(c.transpose_buffer_size, "cusparseCsr2cscEx2_bufferSize");
+  library.find_if_there(c.transpose, "cusparseCsr2cscEx2");
   return c;
 }
 

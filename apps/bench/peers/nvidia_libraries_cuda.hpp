@@ -23,6 +23,20 @@ using Bsrmv = cusparseStatus_t(cusparseHandle_t, cusparseDirection_t, cusparseOp
                                cusparseMatDescr_t, const T* values, const int* offsets,
                                const int* column, int block_size, const T* x, const T* beta, T* y);
 
+/// Sums of matrices in compressed rows, by numbers T.
+template <class T>
+struct CuSparseSums {
+  cusparseStatus_t (*buffer_size)(cusparseHandle_t, int rows, int columns, const T* alpha,
+                                  cusparseMatDescr_t, int entries_of_a, const T*, const int*,
+                                  const int*, const T* beta, cusparseMatDescr_t, int entries_of_b,
+                                  const T*, const int*, const int*, cusparseMatDescr_t, const T*,
+                                  const int*, const int*, std::size_t* bytes);
+  cusparseStatus_t (*add)(cusparseHandle_t, int rows, int columns, const T* alpha,
+                          cusparseMatDescr_t, int entries_of_a, const T*, const int*, const int*,
+                          const T* beta, cusparseMatDescr_t, int entries_of_b, const T*, const int*,
+                          const int*, cusparseMatDescr_t, T*, int*, int*, void* buffer);
+};
+
 struct CuSparse {
   std::string version;
   std::string path;
@@ -49,6 +63,20 @@ struct CuSparse {
   Bsrmv<double>* bsrmv_double;
   Bsrmv<cuComplex>* bsrmv_complex_float;
   Bsrmv<cuDoubleComplex>* bsrmv_complex_double;
+  decltype(&cusparseXcsrgeam2Nnz) count_sum;
+  CuSparseSums<float> sums_float;
+  CuSparseSums<double> sums_double;
+  decltype(&cusparseCsr2cscEx2_bufferSize) transpose_buffer_size;
+  decltype(&cusparseCsr2cscEx2) transpose;
+
+  template <class T>
+  const CuSparseSums<T>& sums() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return sums_float;
+    } else {
+      return sums_double;
+    }
+  }
 };
 
 /// The vector operations on numbers T: float, double, cuComplex, cuDoubleComplex. `dot` conjugates

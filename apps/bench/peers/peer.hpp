@@ -43,6 +43,13 @@ struct PeerSolver {
   std::function<PeerSolve(double tolerance, long long max_iterations)> solve;
 };
 
+/// One way of adding two matrices.
+struct PeerSum {
+  std::string method;
+  std::function<void()> run;                        // makes the sum anew, and waits for it
+  std::function<CsrMatrix<real<double>>()> result;  // of the last run, its real expansion
+};
+
 class Peer {
  public:
   virtual ~Peer() = default;
@@ -55,6 +62,19 @@ class Peer {
   virtual std::vector<PeerSolver> solvers(const Problem& problem, const MethodInfo& method,
                                           PreconditionerKind preconditioner,
                                           const Device& device) = 0;
+
+  /// y = A x, or y = A* x where `turns`, of one storage of A that serves both; empty where the
+  /// library has none.
+  virtual std::vector<PeerProduct> products_of_either(const Problem&, bool /*turns*/,
+                                                      const std::vector<double>& /*x*/,
+                                                      const Device&) {
+    return {};
+  }
+  /// A + B, or A + B* where `turns`; empty where the library has no sums.
+  virtual std::vector<PeerSum> sums(const Problem& /*A*/, const Problem& /*B*/, bool /*turns*/,
+                                    const Device&) {
+    return {};
+  }
 };
 
 // One function a library; each returns a peer that says so where the library is absent.

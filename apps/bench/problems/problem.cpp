@@ -8,6 +8,7 @@
 
 #include "heddle/tools/random_field.hpp"
 #include "heddle/tools/team.hpp"
+#include "hierarchical_problems.hpp"
 #include "known_plans.hpp"
 #include "mesh_patterns.hpp"
 #include "mesh_problem.hpp"
@@ -289,11 +290,13 @@ std::vector<ProblemName> problems() {
       all.back().quick = rows == 2'000;
     }
   }
+  for (ProblemName& problem : hierarchical_problems()) all.push_back(std::move(problem));
   return all;
 }
 
 Problem make_problem(const ProblemName& problem, const Device& device) {
   if (problem.assembly) return make_mesh_problem(problem);
+  if (problem.hierarchical) return make_hierarchical_problem(problem);
   const std::unique_ptr<Pattern> pattern = pattern_of(problem);
   AnyMatrix matrix = problem.precision == Precision::single_precision
                          ? matrix_of<float>(problem.entry, *pattern)

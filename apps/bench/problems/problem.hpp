@@ -35,12 +35,14 @@ struct ProblemName {
   Index rows;
   bool quick = false;  // of a run with --quick
   bool many_times_cache = false;
-  bool scaling = false;   // of the suite `scaling` alone
-  bool assembly = false;  // of the suite `assembly` alone
-  double row_length = 0;  // entries a row, about
+  bool scaling = false;       // of the suite `scaling` alone
+  bool assembly = false;      // of the suite `assembly` alone
+  bool hierarchical = false;  // of the suite `hierarchical` alone
+  double row_length = 0;      // entries a row, about
 };
 
-/// All that there are, small ones first, those of the suites `scaling` and `assembly` last.
+/// All that there are, small ones first, those of the suites `scaling`, `assembly` and
+/// `hierarchical` last.
 std::vector<ProblemName> problems();
 /// The same matrix on every machine and for any number of threads. `plans` are those for the
 /// device.

@@ -48,7 +48,7 @@ struct Candidate {
 
 /// One line of a suite: everybody's way of doing the same work.
 struct Record {
-  std::string suite;      // product, solver, right-hand-sides, layouts, setup, scaling, assembly
+  std::string suite;      // as `suite_names` has it
   std::string problem;    // as `--problem` names it, e.g. surface-34834
   std::string entry;      // as --entry
   std::string precision;  // single, double

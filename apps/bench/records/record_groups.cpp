@@ -17,13 +17,14 @@ namespace {
 struct SuiteTitle {
   std::string_view name, title;
 };
-constexpr std::array<SuiteTitle, 7> suite_titles = {{{"product", "Products"},
+constexpr std::array<SuiteTitle, 8> suite_titles = {{{"product", "Products"},
                                                      {"solver", "Solvers"},
                                                      {"right-hand-sides", "Right-hand sides"},
                                                      {"layouts", "Layouts"},
                                                      {"setup", "Setting up"},
                                                      {"scaling", "Scaling"},
-                                                     {"assembly", "Assembly"}}};
+                                                     {"assembly", "Assembly"},
+                                                     {"hierarchical", "Hierarchical storage"}}};
 
 /// The place of `value` in `values`, at the end where it was not among them.
 std::size_t place_of(const std::string& value, std::vector<std::string>& values) {

@@ -15,8 +15,7 @@ struct Suite {
   std::vector<const Record*> records;
 };
 
-/// Product, solver, right-hand-sides, layouts, setup, scaling and assembly where there are any,
-/// then others as they come.
+/// In the order of `suite_names` where there are any, then others as they come.
 std::vector<Suite> suites(const Run& run);
 
 /// "Products", "Solvers", ...; other names as they are.

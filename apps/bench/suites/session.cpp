@@ -127,7 +127,8 @@ double expected_bytes(const ProblemName& problem) {
 
 bool fits(std::string_view suite, const ProblemName& problem) {
   if (suite == "right-hand-sides" && problem.entry == EntryKind::complex) return false;
-  return problem.scaling == (suite == "scaling") && problem.assembly == (suite == "assembly");
+  return problem.scaling == (suite == "scaling") && problem.assembly == (suite == "assembly") &&
+         problem.hierarchical == (suite == "hierarchical");
 }
 
 bool takes(std::string_view suite, const ProblemName& problem, const Device& device, bool quick) {
@@ -161,6 +162,13 @@ double bytes_of_elements(const ProblemName& problem, bool on_gpu) {
   return elements * (mesh + lists + values + (is_real ? (on_gpu ? 6 : 12) * ones : 0));
 }
 
+/// Beside the matrix in CSR: trees of three node sizes and sliced storage, its neighbour and their
+/// sums, both also as other libraries keep them, triplets to make them of. Of matrices for edits
+/// the tree, the edited one, and both in CSR again with the edits.
+double bytes_of_trees(const ProblemName& problem) {
+  return expected_bytes(problem) * (problem.name.starts_with("edits") ? 6 : 25);
+}
+
 }  // namespace
 
 std::string why_too_large(const ProblemName& problem, const Device& device) {
@@ -176,9 +184,10 @@ std::string why_too_large(const ProblemName& problem, const Device& device) {
   const double beside = problem.assembly ? bytes_of_elements(problem, device.on_gpu()) : 0;
   // On a CPU what was seen of a million rows of 3x3 blocks, and of half a million quaternions.
   constexpr double processes = 0.5e9;
-  const double needed =
-      beside + (device.on_gpu() ? 2 * own + 2 * expanded + 2 * blocked
-                                : 8 * own + 3.5 * expanded + 3 * blocked + processes);
+  const double needed = problem.hierarchical ? bytes_of_trees(problem)
+                        : device.on_gpu()
+                            ? beside + 2 * own + 2 * expanded + 2 * blocked
+                            : beside + 8 * own + 3.5 * expanded + 3 * blocked + processes;
   const auto available = static_cast<double>(Device::cpu().available_memory());
   const auto gigabytes = [](double bytes) {
     return std::to_string(std::llround(bytes / 1e9)) + " GB";

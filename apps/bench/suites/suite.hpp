@@ -19,8 +19,9 @@
 
 namespace heddle::bench {
 
-inline constexpr std::array<std::string_view, 7> suite_names = {
-    "product", "solver", "right-hand-sides", "layouts", "setup", "scaling", "assembly"};
+inline constexpr std::array<std::string_view, 8> suite_names = {
+    "product", "solver",  "right-hand-sides", "layouts",
+    "setup",   "scaling", "assembly",         "hierarchical"};
 
 struct Settings {
   Device device = Device::cpu();
@@ -115,6 +116,8 @@ void setup_suite(Session& session, const Problem& problem);
 void scaling_suite(Session& session, const Problem& problem, bool against_length);
 /// Of problems that have a mesh.
 void assembly_suite(Session& session, const Problem& problem);
+/// Of real numbers, complex ones, quaternions and 3x3 blocks.
+void hierarchical_suite(Session& session, const Problem& problem);
 
 /// y = A x by all, Heddle also under the plans of `texts`, warm and, if asked for, cold: what
 /// `product_suite`, `scaling_suite` and `assembly_suite` do.

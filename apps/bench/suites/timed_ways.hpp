@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "suite.hpp"
@@ -21,6 +22,14 @@ struct TimedWay {
   Queue prepare = {};                  // before that run
   bool on_host = false;                // waits for the host, so that no graph holds it
 };
+
+/// For a way that is `on_host`: its work, and the wait for it.
+inline Queue waiting(Queue queue, const Device& device) {
+  return [queue = std::move(queue), device](const Stream& stream) {
+    queue(stream);
+    device.synchronize();
+  };
+}
 
 /// The record with what each way takes; those that are wrong are not timed.
 Record measured(Session& session, Record record, const std::vector<TimedWay>& ways);

@@ -105,6 +105,18 @@ class NodeWriter {
     return payloads_ + index * shape_.payload_bytes;
   }
 
+  bool is_sparse() const { return kind_ != NodeKind::dense; }
+  /// The entries [first, last) of a sparse node, into a sparse one.
+  void copy(const NodeView& from, int first, int last) {
+    const auto count = static_cast<std::size_t>(last - first);
+    std::memcpy(places_ + written_ * Offset{sizeof(LocalPlace)}, from.places() + first,
+                count * sizeof(LocalPlace));
+    std::memcpy(payloads_ + written_ * shape_.payload_bytes,
+                from.payloads() + Offset(first) * shape_.payload_bytes,
+                count * static_cast<std::size_t>(shape_.payload_bytes));
+    written_ += last - first;
+  }
+
  private:
   NodeShape shape_;
   NodeKind kind_;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "heddle/detail/tree.hpp"
 #include "heddle/export.hpp"
@@ -18,12 +20,27 @@ struct HEDDLE_EXPORT PlacedEdit {
   EditAction action;
 };
 
+/// What an edit makes of a leaf.
+struct HEDDLE_EXPORT LeafChange {
+  Index row;  // of blocks
+  Index column;
+  bool stays;          // false where the leaf has no entry any more
+  NodeReference leaf;  // lies there, new or instead of another
+};
+using LeafChanges = std::vector<LeafChange>;
+
+struct HEDDLE_EXPORT EditedTree {
+  Tree tree;
+  /// In the order of a walk over the tree; null where all nodes have moved.
+  std::shared_ptr<const LeafChanges> changes;
+};
+
 /// sum = a + b, of one entry.
 using AddEntries = void (*)(const std::byte* a, const std::byte* b, std::byte* sum);
 
 /// Edit i has the value at i * tree.leaf.payload_bytes. Throws `Error`: out_of_range for a place
 /// beyond the matrix or without an entry to remove, usage for two edits of one place, memory.
-HEDDLE_EXPORT Tree edited(const Tree& tree, std::span<const PlacedEdit> edits,
-                          const std::byte* values, AddEntries add, const Device& device);
+HEDDLE_EXPORT EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits,
+                                const std::byte* values, AddEntries add, const Device& device);
 
 }  // namespace heddle::detail

@@ -45,8 +45,11 @@ template <class E>
 inline constexpr int entries_of_line = std::max(1, int{64 / sizeof(E)});
 
 /// Where leaves do not follow one another in memory, the beginning of one is asked for so many
-/// leaves ahead, and what its first entry needs of x half as many.
-inline constexpr Offset leaves_ahead = 8;
+/// leaves ahead, and what its first entry needs of x half as many. That is all of a leaf of few
+/// entries, which asks for nothing else.
+inline constexpr Offset leaves_ahead = 16;
+inline constexpr Offset bytes_of_beginning = 128;
+inline constexpr int few_entries = 16;
 
 /// Asks for lines of the matrix before they are used: those some pages ahead and, where leaves do
 /// not follow one another in memory, those of the next leaf.
@@ -55,7 +58,7 @@ class LeavesAhead {
  public:
   HEDDLE_INLINE LeavesAhead(const NodeView& leaf, const NodeView& next)
       : payloads_(leaf.payloads()), end_(leaf.data + leaf.bytes()), next_(next.data) {
-    if constexpr (form != TreeForm::direct) {
+    if (form != TreeForm::direct && leaf.count() > few_entries) {
       const int lines = (leaf.count() - 1) / entries_of_line<E> + 1;
       step_ = static_cast<int>(std::min(next.bytes(), distance)) / lines + 1;
     }
@@ -158,7 +161,9 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
       const NodeView leaf = tree.node(references[i], 0);
       const NodeView next = tree.node(references[std::min(i + 1, last_leaf)], 0);
       if constexpr (form != TreeForm::direct) {
-        __builtin_prefetch(tree.node(references[std::min(i + leaves_ahead, last_leaf)], 0).data);
+        const auto* const far =
+            tree.node(references[std::min(i + leaves_ahead, last_leaf)], 0).data;
+        for (Offset byte = 0; byte < bytes_of_beginning; byte += 64) __builtin_prefetch(far + byte);
         const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
         const Index row = tree.node(references[soon], 0).places()[0].row;
         const Offset block_of_x = schedule.block[static_cast<std::size_t>(soon)];

@@ -1,0 +1,13 @@
+// Edits of a matrix in hierarchical storage, beside a matrix that is put together anew.
+#pragma once
+
+#include "suite.hpp"
+
+namespace heddle::bench {
+
+/// Adds one record for random edits of 1% of the entries, for edits within 1% of the leaves, and
+/// for those of one node: half insertions, half removals where there is something to remove.
+template <class E>
+void measure_edits(Session& session, const Problem& problem, const CsrMatrix<E>& matrix);
+
+}  // namespace heddle::bench

@@ -1,0 +1,322 @@
+// Hierarchical storage as its paper measures it (Derler et al. 2017, section 7): products and
+// transposed products, sums, conversion and memory, beside sliced storage and other libraries.
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "heddle/choose_plan.hpp"
+#include "heddle/hierarchical_matrix.hpp"
+#include "heddle/operator.hpp"
+#include "hierarchical_edits.hpp"
+#include "peers/own_product.hpp"
+#include "problems/hierarchical_problems.hpp"
+#include "suite.hpp"
+#include "textbook_products.hpp"
+#include "timed_ways.hpp"
+
+namespace heddle::bench {
+
+namespace hierarchical_suites {
+namespace {
+
+/// A way that its making may refuse; `make(way)` fills it in.
+template <class Make>
+TimedWay way_of(Role role, std::string library, std::string method, const Make& make) {
+  TimedWay way{role, std::move(library), std::move(method), [](const Stream&) {}};
+  try {
+    make(way);
+  } catch (const std::exception& error) {
+    way.prepare = [why = one_line(error.what())](const Stream&) {
+      throw Error(ErrorKind::unsupported, why);
+    };
+  }
+  return way;
+}
+
+template <class E>
+CsrMatrix<E> adjoint_of(const CsrMatrix<E>& A, const Device& device) {
+  std::vector<Triplet<E>> triplets;
+  triplets.reserve(static_cast<std::size_t>(A.entries()));
+  for (Index row = 0; row < A.rows(); ++row) {
+    for (Offset i = A.offsets()[static_cast<std::size_t>(row)];
+         i < A.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
+      triplets.push_back({A.column()[static_cast<std::size_t>(i)], row, adjoint(A.entry(i))});
+    }
+  }
+  return assemble<E>(A.columns(), A.rows(), std::span<const Triplet<E>>(triplets), device).matrix;
+}
+
+template <class E>
+class HierarchicalSuite {
+  using S = vector_scalar_t<E>;
+  using Tree = HierarchicalMatrix<E>;
+  using Map = LinearOperator<S>;
+
+ public:
+  HierarchicalSuite(Session& session, const Problem& problem, const CsrMatrix<E>& matrix)
+      : session_(session), problem_(problem), A_(matrix), device_(session.device()) {}
+
+  void measure_all() {
+    if (!problem_.name.starts_with("edits")) {
+      memory();
+      products(false, problem_.x);
+      {
+        const Problem turned{
+            .name = "", .matrix = AnyMatrix(adjoint_of(A_, Device::cpu())), .plans = {}, .x = {}};
+        products(true, random_x(turned.matrix));
+      }
+      sums();
+    }
+    conversions();
+    measure_edits(session_, problem_, A_);
+  }
+
+ private:
+  static std::string tree_name(int node) { return "hisparse, d = " + std::to_string(node); }
+  static Role role_of(int node) { return node == default_node_size ? Role::chosen : Role::tried; }
+  static constexpr int node_sizes[] = {default_node_size, 64, 256};
+
+  Record record(const char* quantity, long long bytes) const {
+    Record made = record_of("hierarchical", problem_, quantity);
+    made.compulsory_bytes = bytes;
+    return made;
+  }
+  static std::vector<double> product_of(const CsrMatrix<E>& matrix, const std::vector<double>& x) {
+    return reference_product({.name = "", .matrix = AnyMatrix(matrix), .plans = {}, .x = {}}, x);
+  }
+  std::function<double()> against(const std::vector<double>& y,
+                                  std::function<std::vector<double>()> result) const {
+    return [this, &y, result = std::move(result)] {
+      const double error = relative_difference(result(), y);
+      // `measured` judges by the bound of double precision.
+      constexpr bool single = std::is_same_v<S, float>;
+      return single ? error * (most_error_double / most_error_single) : error;
+    };
+  }
+
+  /// y = A x, or A* x where `turns`.
+  void products(bool turns, const std::vector<double>& x) {
+    const std::vector<double> y =
+        product_of(turns ? adjoint_of(A_, Device::cpu()) : CsrMatrix<E>(A_), x);
+    std::vector<TimedWay> ways;
+    const auto add = [&](Role role, const std::string& method, const auto& make_map) {
+      ways.push_back(way_of(role, "Heddle", method, [&](TimedWay& way) {
+        const std::shared_ptr<const Map> map = make_map();
+        const OwnProduct product = product_by<E>(turns ? map->adjoint() : map, x);
+        way.on_host = !map->is_capturable() && map->product_on_gpu() == nullptr;
+        way.queue = way.on_host ? waiting(product.queue, device_) : product.queue;
+        way.error = against(y, product.result);
+      }));
+    };
+    for (const int node : node_sizes) {
+      add(role_of(node), tree_name(node),
+          [&] { return std::make_shared<const Tree>(A_, node, device_); });
+    }
+    add(Role::tried, "sliced storage",
+        [&] { return std::make_shared<const Operator<E>>(A_, choose_plan(A_, device_), device_); });
+    if (!device_.on_gpu()) {
+      const auto loop = std::make_shared<TextbookProduct<E>>(A_, turns, x);
+      ways.push_back({Role::peer, "textbook", turns ? "one thread, adding by columns" : "rows",
+                      [loop](const Stream& stream) { loop->run(stream); },
+                      against(y, [loop] { return loop->result(); })});
+    }
+    for (const auto& peer : session_.peers()) {
+      for_each_product(*peer, turns, x, [&](const PeerProduct& product) {
+        ways.push_back(
+            {Role::peer, peer->presence().name, product.method,
+             product.queue ? product.queue : Queue([run = product.run](const Stream&) { run(); }),
+             against(y, product.result)});
+      });
+    }
+    session_.add(measured(
+        session_,
+        record(turns ? "transposed product" : "product", compulsory_bytes(problem_.matrix)), ways));
+  }
+  template <class Take>
+  void for_each_product(Peer& peer, bool turns, const std::vector<double>& x, const Take& take) {
+    std::vector<PeerProduct> products;
+    try {
+      products = peer.products_of_either(problem_, turns, x, device_);
+    } catch (const std::exception& error) {
+      const auto fail = [why = one_line(error.what())] {
+        throw Error(ErrorKind::unsupported, why);
+      };
+      PeerProduct refused;
+      refused.queue = [fail](const Stream&) { fail(); };
+      products = {std::move(refused)};
+    }
+    for (const PeerProduct& product : products) take(product);
+  }
+
+  /// Figure 2, in both precisions: what each takes is known without building.
+  void memory() {
+    constexpr int scalar = sizeof(stored_scalar_t<E>);
+    for (const int other : {scalar, 12 - scalar}) {
+      const int entry = int{sizeof(E)} / scalar * other;
+      Record made =
+          record_of("hierarchical", problem_, other == 8 ? "memory in double" : "memory in single");
+      const auto entries = static_cast<double>(A_.entries());
+      const double csr = entries * (entry + 4) + 4.0 * (A_.rows() + 1);
+      const auto add = [&](Role role, const std::string& library, const std::string& method,
+                           double bytes) {
+        Candidate candidate;
+        candidate.role = role;
+        candidate.library = library;
+        candidate.method = method;
+        candidate.memory_bytes = static_cast<long long>(bytes);
+        candidate.memory_ratio = bytes / csr;
+        made.candidates.push_back(std::move(candidate));
+      };
+      for (const int node : node_sizes) {
+        const HierarchicalMemory memory =
+            hierarchical_memory(A_.view().pattern(), node, entry, Device::cpu(device_.threads()));
+        const auto total = static_cast<double>(memory.tree());
+        add(role_of(node), "Heddle", tree_name(node), total);
+        add(Role::tried, "Heddle", tree_name(node) + ", schedule",
+            total + static_cast<double>(memory.schedule));
+        add(Role::tried, "Heddle", tree_name(node) + ", both schedules",
+            static_cast<double>(memory.total()));
+        if (node == default_node_size) {
+          add(Role::tried, "HiSparse", "formula of section 3.3", memory.paper_formula(node, entry));
+        }
+      }
+      add(Role::peer, "COO", "", entries * (entry + 8));
+      add(Role::peer, "CSR", "", csr);
+      session_.add(std::move(made));
+    }
+  }
+
+  void conversions() {
+    const Tree tree(A_, default_node_size, Device::cpu(device_.threads()));
+    const long long bytes = csr_bytes(problem_.matrix) + tree.memory().tree();
+    const auto made = std::make_shared<std::unique_ptr<Tree>>();
+    const auto back = std::make_shared<CsrMatrix<E>>();
+    const auto from = way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
+      *made = std::make_unique<Tree>(A_, default_node_size, device_);
+      way.queue = [this, made](const Stream&) {
+        *made = std::make_unique<Tree>(A_, default_node_size, device_);
+        device_.synchronize();
+      };
+      way.error = [this, made] { return difference((*made)->to_csr()); };
+      way.on_host = true;
+    });
+    const auto to = way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
+      const auto whole = std::make_shared<const Tree>(A_, default_node_size, device_);
+      way.queue = [whole, back](const Stream&) { *back = whole->to_csr(); };
+      way.error = [this, back] { return difference(*back); };
+      way.on_host = true;
+    });
+    session_.add(measured(session_, record("from CSR", bytes), {from}));
+    session_.add(measured(session_, record("to CSR", bytes), {to}));
+  }
+  double difference(const CsrMatrix<E>& other) const {
+    return std::equal(A_.column().begin(), A_.column().end(), other.column().begin(),
+                      other.column().end()) &&
+                   std::equal(A_.values().begin(), A_.values().end(), other.values().begin(),
+                              other.values().end())
+               ? 0
+               : 1;
+  }
+
+  /// Table 2: A + B, and A + B* where A is square.
+  void sums() {
+    const CsrMatrix<E> B = moved_entries(A_, Device::cpu(device_.threads()));
+    const Problem other{.name = "", .matrix = AnyMatrix(B), .plans = {}, .x = {}};
+    const std::vector<double> of_A = product_of(A_, problem_.x);
+    for (const bool turns : {false, true}) {
+      if (turns && A_.rows() != A_.columns()) continue;
+      std::vector<double> y =
+          product_of(turns ? adjoint_of(B, Device::cpu()) : CsrMatrix<E>(B), problem_.x);
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] += of_A[i];
+      sum(B, other, turns, y);
+    }
+  }
+  void sum(const CsrMatrix<E>& B, const Problem& other, bool turns, const std::vector<double>& y) {
+    const auto make = [this, &B, turns](const Tree& a, const Tree& b) {
+      return turns ? add_adjoint(S(1), a, S(1), b) : add(S(1), a, S(1), b);
+    };
+    const auto C = std::make_shared<std::unique_ptr<Tree>>();
+    const auto rows = std::make_shared<CsrMatrix<E>>();
+    std::vector<TimedWay> ways;
+    ways.push_back(way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
+      const Tree a(A_, default_node_size, device_), b(B, default_node_size, device_);
+      way.queue = [this, a, b, make, C](const Stream&) {
+        *C = std::make_unique<Tree>(make(a, b));
+        device_.synchronize();
+      };
+      way.error = against(y, [this, C] { return product_of((*C)->to_csr(), problem_.x); });
+      way.on_host = true;
+    }));
+    ways.push_back(way_of(Role::tried, "Heddle", "hisparse, from CSR and back", [&](TimedWay& way) {
+      static_cast<void>(Tree(CsrMatrix<E>(), default_node_size, device_));  // refuses a device
+      way.queue = [this, &B, make, rows](const Stream&) {
+        *rows = make(Tree(A_, default_node_size, device_), Tree(B, default_node_size, device_))
+                    .to_csr();
+      };
+      way.error = against(y, [this, rows] { return product_of(*rows, problem_.x); });
+      way.on_host = true;
+    }));
+    for (const auto& peer : session_.peers()) add_peer_sums(*peer, other, turns, y, ways);
+    const double entries = 2.0 * static_cast<double>(A_.entries() + B.entries());
+    session_.add(measured(session_,
+                          record(turns ? "transposed sum" : "sum",
+                                 static_cast<long long>(entries * (sizeof(E) + sizeof(Index)))),
+                          ways));
+  }
+  void add_peer_sums(Peer& peer, const Problem& other, bool turns, const std::vector<double>& y,
+                     std::vector<TimedWay>& ways) {
+    const std::string library = peer.presence().name;
+    try {
+      for (const PeerSum& sum : peer.sums(problem_, other, turns, device_)) {
+        ways.push_back(
+            {Role::peer,
+             library,
+             sum.method,
+             [run = sum.run](const Stream&) { run(); },
+             against(y,
+                     [this, result = sum.result] {
+                       return reference_product(
+                           {.name = "", .matrix = AnyMatrix(result()), .plans = {}, .x = {}},
+                           problem_.x);
+                     }),
+             {},
+             true});
+      }
+    } catch (const std::exception& error) {
+      ways.push_back(way_of(Role::peer, library, "", [&](TimedWay&) { throw; }));
+    }
+  }
+
+  Session& session_;
+  const Problem& problem_;
+  const CsrMatrix<E>& A_;
+  Device device_;
+};
+
+}  // namespace
+}  // namespace hierarchical_suites
+
+void hierarchical_suite(Session& session, const Problem& problem) {
+  problem.matrix.visit([&]<class E>(const CsrMatrix<E>& matrix) {
+    using S = vector_scalar_t<E>;
+    constexpr bool is_measured = std::is_same_v<E, real<S>> ||
+                                 (std::is_same_v<S, double> && (std::is_same_v<E, complex<S>> ||
+                                                                std::is_same_v<E, quaternion<S>> ||
+                                                                std::is_same_v<E, block<S, 3, 3>>));
+    if constexpr (is_measured) {
+      hierarchical_suites::HierarchicalSuite<E>(session, problem, matrix).measure_all();
+    } else {
+      throw Error(ErrorKind::unsupported,
+                  "the suite `hierarchical` takes real numbers, and in double precision complex "
+                  "ones, quaternions and 3x3 blocks");
+    }
+  });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,27 @@
+// A matrix of entries as a file, by the end of its name.
+#pragma once
+
+#include <string>
+
+#include "heddle/expansion.hpp"
+#include "heddle/matrix_market.hpp"
+#include "heddle/npz.hpp"
+#include "heddle/tools/progress.hpp"
+#include "heddle/tools/text.hpp"
+
+namespace heddle::cli {
+
+/// `.npz`: blocks as BSR, other compound entries as the columns of their components. Matrix Market:
+/// the expansion, of complex numbers where the entry has one.
+template <class E>
+void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
+  if (ends_with(path, ".npz")) {
+    write_npz(path, block_view(matrix), NpzCompression::stored, progress);
+  } else if constexpr (has_complex_representation<E>) {
+    write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
+  } else {
+    write_scalar_matrix(path, expand(matrix).view(), Symmetry::general, progress);
+  }
+}
+
+}  // namespace heddle::cli
