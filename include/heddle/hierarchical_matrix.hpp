@@ -9,7 +9,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -120,17 +119,12 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 
   /// Bytes that some matrices hold together: nodes that they share once, nodes that only earlier
   /// matrices of an edit use too, and the schedules that products have made, an earlier matrix's
-  /// too where it waits to be mended.
+  /// too where it waits to be mended, with the changes since.
   static long long held_memory(std::initializer_list<HierarchicalMatrix> matrices) {
-    std::set<std::shared_ptr<const detail::Pool>> pools;
-    std::set<std::shared_ptr<const detail::LeafSchedule>> schedules;
-    for (const HierarchicalMatrix& matrix : matrices) {
-      for (const auto& share : matrix.tree().pools) pools.insert(share.pool);
-      for (auto& schedule : matrix.scheduled().held_schedules()) schedules.insert(schedule);
-    }
+    detail::HeldBytes held;
+    for (const HierarchicalMatrix& matrix : matrices) matrix.scheduled().add_to(held);
     long long bytes = 0;
-    for (const auto& pool : pools) bytes += pool ? static_cast<long long>(pool->size()) : 0;
-    for (const auto& schedule : schedules) bytes += schedule->bytes();
+    for (const auto& [part, of_part] : held) bytes += of_part;
     return bytes;
   }
 
@@ -236,7 +230,7 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
   try {
     auto after = detail::edited(this->tree(), edits.places(),
                                 reinterpret_cast<const std::byte*>(edits.values().data()),
-                                add_entries, this->device());
+                                add_entries, this->scheduled().has_schedules(), this->device());
     return HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(
                                   std::move(after), this->scheduled(), this->device()),
                               this->device());

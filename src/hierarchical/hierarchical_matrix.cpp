@@ -46,14 +46,15 @@ void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets, std::span
                std::byte* values, const Device& device) {
   const Tree& tree = matrix.tree();
   const LeafSchedule& schedule = matrix.schedule(false);
+  const LeafPlaces& places = *schedule.places;
   const int log2_size = tree.leaf.log2_size;
   const Offset bytes = tree.leaf.payload_bytes;
   // Calls `body(row, column, payload)` with the entries of a block row, leaf by leaf.
   const auto for_each_entry = [&](Index block, const auto& body) {
-    const Offset end = schedule.first[static_cast<std::size_t>(block) + 1];
-    for (Offset i = schedule.first[static_cast<std::size_t>(block)]; i < end; ++i) {
-      const NodeView leaf = tree.node(schedule.leaf[static_cast<std::size_t>(i)], 0);
-      const Index first_column = schedule.block[static_cast<std::size_t>(i)] << log2_size;
+    const Offset end = places.first[static_cast<std::size_t>(block) + 1];
+    for (Offset i = places.first[static_cast<std::size_t>(block)]; i < end; ++i) {
+      const NodeView leaf = tree.node((*schedule.references)[static_cast<std::size_t>(i)], 0);
+      const Index first_column = places.block[static_cast<std::size_t>(i)] << log2_size;
       const auto* const payloads = reinterpret_cast<const std::byte*>(leaf.payloads());
       leaf.for_each([&](LocalPlace place, int payload) {
         body(static_cast<std::size_t>(block << log2_size | place.row), first_column + place.column,

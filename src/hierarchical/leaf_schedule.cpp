@@ -1,5 +1,8 @@
 #include "heddle/detail/leaf_schedule.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "heddle/tools/team.hpp"
@@ -8,8 +11,8 @@ namespace heddle::detail {
 
 namespace {
 
-/// Trees that were edited so often without a product make their schedules anew.
-constexpr std::size_t most_batches = 64;
+/// Schedules are mended where at most one leaf in so many has changed.
+constexpr std::size_t leaves_of_a_change = 8;
 
 /// Calls `body(block of y, block of x, leaf)` with each leaf below a node whose blocks of y are
 /// those of `group`: the d blocks that one node of level 1 covers.
@@ -31,10 +34,11 @@ LeafSchedule leaf_schedule(const Tree& tree, bool by_columns, const Device& devi
   const auto blocks =
       static_cast<std::size_t>(tree.leaf.blocks_of(by_columns ? tree.columns : tree.rows));
   const auto leaves = static_cast<std::size_t>(tree.memory.leaves.nodes());
-  LeafSchedule schedule{Array<Offset>(blocks + 1, device), Array<Index>(leaves, device),
-                        Array<NodeReference>(leaves, device)};
-  if (leaves == 0) return schedule;
-  Array<Offset>& first = schedule.first;
+  auto places = std::make_shared<LeafPlaces>(
+      LeafPlaces{Array<Offset>(blocks + 1, device), Array<Index>(leaves, device)});
+  auto references = std::make_shared<Array<NodeReference>>(leaves, device);
+  if (leaves == 0) return {std::move(places), std::move(references)};
+  Array<Offset>& first = places->first;
   const int levels = levels_of(tree.rows, tree.columns, tree.leaf.log2_size);
   const Offset groups = tree.leaf.blocks_of(static_cast<Offset>(blocks));
   const int team = team_size(device.stream(), static_cast<Offset>(leaves) * 16);
@@ -49,75 +53,101 @@ LeafSchedule leaf_schedule(const Tree& tree, bool by_columns, const Device& devi
   Array<Offset> next(first);
   for_each([&](Index y, Index x, NodeReference leaf) {
     const auto to = static_cast<std::size_t>(next[static_cast<std::size_t>(y)]++);
-    schedule.block[to] = x;
-    schedule.leaf[to] = leaf;
+    places->block[to] = x;
+    (*references)[to] = leaf;
   });
-  return schedule;
+  return {std::move(places), std::move(references)};
 }
 
 ScheduledTree::ScheduledTree(EditedTree edited, const ScheduledTree& before, const Device& device)
     : tree_(std::move(edited.tree)), device_(device) {
   if (edited.changes == nullptr) return;
-  const std::lock_guard lock(before.making_);
   for (std::size_t k = 0; k < schedules_.size(); ++k) {
-    const Schedule& known = before.schedules_[k];
-    if (known.whole) {
-      schedules_[k] = {nullptr, known.whole, {edited.changes}};
-    } else if (known.earlier && known.changes.size() < most_batches) {
-      schedules_[k] = known;
-      schedules_[k].changes.push_back(edited.changes);
+    Schedule known = before.known(k);
+    if (!edited.changes->empty()) {
+      if (known.whole) known = {nullptr, std::move(known.whole), {}};
+      if (!known.earlier) continue;
+      known.changes.push_back(edited.changes);
+      std::size_t changes = 0;
+      for (const auto& batch : known.changes) changes += batch->size();
+      if (changes > known.earlier->references->size() / leaves_of_a_change) continue;
     }
+    schedules_[k] = std::move(known);
   }
+}
+
+ScheduledTree::Schedule ScheduledTree::known(std::size_t k) const {
+  const std::lock_guard lock(reading_);
+  return schedules_[k];
 }
 
 const LeafSchedule& ScheduledTree::schedule(bool by_columns) const {
-  const std::lock_guard lock(making_);
-  Schedule& schedule = schedules_[by_columns ? 1 : 0];
-  if (schedule.whole) return *schedule.whole;
-  auto made = schedule.earlier
-                  ? mended_schedule(*schedule.earlier, schedule.changes, by_columns, device_)
-                  : leaf_schedule(tree_, by_columns, device_);
-  schedule = {std::make_shared<const LeafSchedule>(std::move(made)), nullptr, {}};
-  return *schedule.whole;
+  const std::size_t k = by_columns ? 1 : 0;
+  if (const Schedule now = known(k); now.whole) return *now.whole;
+  const std::lock_guard one_at_a_time(making_[k]);
+  const Schedule now = known(k);
+  if (now.whole) return *now.whole;
+  auto whole = std::make_shared<const LeafSchedule>(
+      now.earlier ? mended_schedule(*now.earlier, now.changes, by_columns, device_)
+                  : leaf_schedule(tree_, by_columns, device_));
+  const std::lock_guard lock(reading_);
+  schedules_[k] = {std::move(whole), nullptr, {}};
+  return *schedules_[k].whole;
 }
 
 HierarchicalMemory ScheduledTree::memory() const {
-  const std::lock_guard lock(making_);
   HierarchicalMemory memory = tree_.memory;
-  if (schedules_[0].whole) memory.schedule = schedules_[0].whole->bytes();
-  if (schedules_[1].whole) memory.adjoint_schedule = schedules_[1].whole->bytes();
+  if (const Schedule by_rows = known(0); by_rows.whole) memory.schedule = by_rows.whole->bytes();
+  if (const Schedule by_columns = known(1); by_columns.whole) {
+    memory.adjoint_schedule = by_columns.whole->bytes();
+  }
   return memory;
 }
 
-std::vector<std::shared_ptr<const LeafSchedule>> ScheduledTree::held_schedules() const {
-  const std::lock_guard lock(making_);
-  std::vector<std::shared_ptr<const LeafSchedule>> held;
-  for (const Schedule& schedule : schedules_) {
-    if (schedule.whole) held.push_back(schedule.whole);
-    if (schedule.earlier) held.push_back(schedule.earlier);
+bool ScheduledTree::has_schedules() const {
+  const std::lock_guard lock(reading_);
+  return std::any_of(schedules_.begin(), schedules_.end(),
+                     [](const Schedule& schedule) { return schedule.whole || schedule.earlier; });
+}
+
+void ScheduledTree::add_to(HeldBytes& held) const {
+  for (const PoolShare& share : tree_.pools) {
+    if (share.pool) held[share.pool] = static_cast<long long>(share.pool->size());
   }
-  return held;
+  for (std::size_t k = 0; k < schedules_.size(); ++k) {
+    const Schedule now = known(k);
+    for (const auto& schedule : {now.whole, now.earlier}) {
+      if (!schedule) continue;
+      held[schedule->places] = schedule->places->bytes();
+      held[schedule->references] =
+          static_cast<long long>(schedule->references->size() * sizeof(NodeReference));
+    }
+    for (const auto& batch : now.changes) {
+      held[batch] = static_cast<long long>(batch->size() * sizeof(LeafChange));
+    }
+  }
 }
 
 NodeLevel leaf_level(const Tree& tree, const LeafSchedule& by_rows, const Device& device) {
   NodeLevel level;
   level.rows = static_cast<Index>(tree.leaf.blocks_of(tree.rows));
   level.columns = static_cast<Index>(tree.leaf.blocks_of(tree.columns));
-  level.offsets = by_rows.first;
-  level.column = by_rows.block;
-  level.held = Array<int>(by_rows.leaf.size(), device);
+  level.offsets = by_rows.places->first;
+  level.column = by_rows.places->block;
+  level.held = Array<int>(by_rows.references->size(), device);
   const int team = team_size(device.stream(), tree.entries);
-  parallel_for(team, by_rows.leaf.size(),
-               [&](std::size_t i) { level.held[i] = tree.node(by_rows.leaf[i], 0).count(); });
+  parallel_for(team, by_rows.references->size(), [&](std::size_t i) {
+    level.held[i] = tree.node((*by_rows.references)[i], 0).count();
+  });
   return level;
 }
 
 Tree compacted(const Tree& tree, const Device& device) {
   const LeafSchedule leaves = leaf_schedule(tree, false, device);
   TreeBuilder builder(tree.rows, tree.columns, tree.leaf, leaf_level(tree, leaves, device), device);
-  const auto count = static_cast<Offset>(leaves.leaf.size());
+  const auto count = static_cast<Offset>(leaves.references->size());
   parallel_for(team_size(device.stream(), tree.entries), count, [&](Offset i) {
-    const NodeView leaf = tree.node(leaves.leaf[static_cast<std::size_t>(i)], 0);
+    const NodeView leaf = tree.node((*leaves.references)[static_cast<std::size_t>(i)], 0);
     std::memcpy(builder.bytes_of(0, i), leaf.data,
                 static_cast<std::size_t>(tree.leaf.bytes(leaf.count())));
   });

@@ -57,19 +57,58 @@ void for_each_merged(const LeafSchedule& before, Index y, std::span<const Mend> 
       if (mends[next].stays) body(mends[next].x, mends[next].leaf);
     }
   };
-  const auto end = static_cast<std::size_t>(before.first[static_cast<std::size_t>(y) + 1]);
-  for (auto i = static_cast<std::size_t>(before.first[static_cast<std::size_t>(y)]); i < end; ++i) {
-    const Index x = before.block[i];
+  const auto end = static_cast<std::size_t>(before.places->first[static_cast<std::size_t>(y) + 1]);
+  for (auto i = static_cast<std::size_t>(before.places->first[static_cast<std::size_t>(y)]);
+       i < end; ++i) {
+    const Index x = before.places->block[i];
     take_until(x);
     if (next < mends.size() && mends[next].x == x) {
       take_until(x + 1);
     } else {
-      body(x, before.leaf[i]);
+      body(x, (*before.references)[i]);
     }
   }
   for (; next < mends.size(); ++next) {
     if (mends[next].stays) body(mends[next].x, mends[next].leaf);
   }
+}
+
+/// A block of y that changes touch.
+struct TouchedBlock {
+  Index y;
+  std::span<const Mend> mends;
+  Offset more;          // leaves than before
+  Offset earlier_more;  // of all touched blocks before it
+};
+
+/// The place of the leaf that a change is of, or -1 where there was none.
+Offset place_before(const LeafPlaces& before, const Mend& mend) {
+  const auto y = static_cast<std::size_t>(mend.y);
+  const auto end = before.block.begin() + before.first[y + 1];
+  const auto at = std::lower_bound(before.block.begin() + before.first[y], end, mend.x);
+  return at != end && *at == mend.x ? at - before.block.begin() : -1;
+}
+
+/// Calls `copy(begin, end, leaves more before them)` with runs of blocks of y that no change
+/// touches, `merge(touched)` with the others, all of them shared out over threads.
+template <class Copy, class Merge>
+void for_each_run(std::span<const TouchedBlock> touched, Index blocks, int team, const Copy& copy,
+                  const Merge& merge) {
+  const Offset pieces = team == 1 ? 1 : 4 * Offset{team};
+  parallel_for(team, pieces, 1, [&](Offset piece) {
+    auto y = static_cast<Index>(piece * blocks / pieces);
+    const auto end = static_cast<Index>((piece + 1) * blocks / pieces);
+    auto next = std::partition_point(touched.begin(), touched.end(),
+                                     [&](const TouchedBlock& block) { return block.y < y; });
+    Offset more = next == touched.begin() ? 0 : (next - 1)->earlier_more + (next - 1)->more;
+    for (; next != touched.end() && next->y < end; ++next) {
+      copy(y, next->y, more);
+      merge(*next);
+      more += next->more;
+      y = next->y + 1;
+    }
+    copy(y, end, more);
+  });
 }
 
 }  // namespace
@@ -78,46 +117,59 @@ LeafSchedule mended_schedule(const LeafSchedule& before,
                              std::span<const std::shared_ptr<const LeafChanges>> batches,
                              bool by_columns, const Device& device) {
   const std::vector<Mend> mends = mends_of(batches, by_columns);
-  const Index blocks = before.blocks();
-  const auto mends_at = [&](Index y) {
-    const auto begin = std::partition_point(mends.begin(), mends.end(),
-                                            [&](const Mend& mend) { return mend.y < y; });
-    const auto end =
-        std::partition_point(begin, mends.end(), [&](const Mend& mend) { return mend.y == y; });
-    return std::span<const Mend>(begin, end);
-  };
-  const auto team =
-      team_size(device.stream(), static_cast<Offset>(before.block.size() + mends.size()) + blocks);
-  LeafSchedule after{Array<Offset>(static_cast<std::size_t>(blocks) + 1, device), {}, {}};
-  parallel_for(team, blocks, [&](Index y) {
-    const auto own = mends_at(y);
-    const auto at = static_cast<std::size_t>(y);
-    Offset count = own.empty() ? before.first[at + 1] - before.first[at] : 0;
-    if (!own.empty()) for_each_merged(before, y, own, [&](Index, NodeReference) { ++count; });
-    after.first[at + 1] = count;
-  });
-  for (std::size_t y = 1; y < after.first.size(); ++y) after.first[y] += after.first[y - 1];
-  const auto leaves = static_cast<std::size_t>(after.first[static_cast<std::size_t>(blocks)]);
-  after.block = Array<Index>(leaves, device);
-  after.leaf = Array<NodeReference>(leaves, device);
-  parallel_for(team, blocks, [&](Index y) {
-    const auto own = mends_at(y);
-    auto to = static_cast<std::size_t>(after.first[static_cast<std::size_t>(y)]);
-    if (own.empty()) {
-      const auto from = static_cast<std::size_t>(before.first[static_cast<std::size_t>(y)]);
-      const auto count =
-          static_cast<std::size_t>(before.first[static_cast<std::size_t>(y) + 1]) - from;
-      std::copy_n(before.block.data() + from, count, after.block.data() + to);
-      std::copy_n(before.leaf.data() + from, count, after.leaf.data() + to);
-      return;
+  const LeafPlaces& places = *before.places;
+  const Array<NodeReference>& leaf = *before.references;
+  std::vector<Offset> at(mends.size());
+  parallel_for(team_size(device.stream(), static_cast<Offset>(mends.size()) * 16), mends.size(),
+               [&](std::size_t i) { at[i] = place_before(places, mends[i]); });
+  std::vector<TouchedBlock> touched;
+  bool replaces_only = true;
+  for (std::size_t begin = 0, end = 0; begin < mends.size(); begin = end) {
+    Offset more = 0;
+    for (; end < mends.size() && mends[end].y == mends[begin].y; ++end) {
+      const bool was_there = at[end] >= 0;
+      more += (mends[end].stays ? 1 : 0) - (was_there ? 1 : 0);
+      replaces_only = replaces_only && mends[end].stays && was_there;
     }
-    for_each_merged(before, y, own, [&](Index x, NodeReference leaf) {
-      after.block[to] = x;
-      after.leaf[to] = leaf;
+    const Offset earlier = touched.empty() ? 0 : touched.back().earlier_more + touched.back().more;
+    touched.push_back(
+        {mends[begin].y, std::span(mends).subspan(begin, end - begin), more, earlier});
+  }
+  if (replaces_only) {
+    auto replaced = std::make_shared<Array<NodeReference>>(leaf);
+    for (std::size_t i = 0; i < mends.size(); ++i) {
+      (*replaced)[static_cast<std::size_t>(at[i])] = mends[i].leaf;
+    }
+    return {before.places, std::move(replaced)};
+  }
+  const auto leaves =
+      leaf.size() + static_cast<std::size_t>(touched.back().earlier_more + touched.back().more);
+  auto after = std::make_shared<LeafPlaces>(
+      LeafPlaces{Array<Offset>(places.first.size(), device), Array<Index>(leaves, device)});
+  auto references = std::make_shared<Array<NodeReference>>(leaves, device);
+  const auto copy = [&](Index begin, Index end, Offset more) {
+    const Offset from = places.first[static_cast<std::size_t>(begin)];
+    const Offset count = places.first[static_cast<std::size_t>(end)] - from;
+    for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y) {
+      after->first[y + 1] = places.first[y + 1] + more;
+    }
+    std::copy_n(places.block.data() + from, count, after->block.data() + from + more);
+    std::copy_n(leaf.data() + from, count, references->data() + from + more);
+  };
+  const auto merge = [&](const TouchedBlock& block) {
+    const auto y = static_cast<std::size_t>(block.y);
+    auto to = static_cast<std::size_t>(places.first[y] + block.earlier_more);
+    after->first[y + 1] = places.first[y + 1] + block.earlier_more + block.more;
+    for_each_merged(before, block.y, block.mends, [&](Index x, NodeReference of_x) {
+      after->block[to] = x;
+      (*references)[to] = of_x;
       ++to;
     });
-  });
-  return after;
+  };
+  const Index blocks = before.blocks();
+  for_each_run(touched, blocks,
+               team_size(device.stream(), static_cast<Offset>(leaf.size()) + blocks), copy, merge);
+  return {std::move(after), std::move(references)};
 }
 
 }  // namespace heddle::detail

@@ -264,7 +264,7 @@ std::shared_ptr<const LeafChanges> changes_of_leaves(const TouchedLevel& above) 
 }  // namespace
 
 EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std::byte* values,
-                  AddEntries add, const Device& device) {
+                  AddEntries add, bool asks_for_changes, const Device& device) {
   if (edits.empty()) return {tree, std::make_shared<LeafChanges>()};
   const int levels = levels_of(tree.rows, tree.columns, tree.leaf.log2_size);
   const int team = team_size(device.stream(), static_cast<long long>(edits.size()) * 64);
@@ -294,14 +294,15 @@ EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std
   }
   const bool is_scattered = result.pools.size() > most_pools ||
                             result.held_bytes() > most_held * result.memory.tree() + (1 << 16);
-  auto changes = changes_of_leaves(touched[1]);
-  if (!is_scattered) return {std::move(result), std::move(changes)};
-  try {
-    return {compacted(result, device), nullptr};
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || result.pools.size() > 2 * most_pools) throw;
-    return {std::move(result), std::move(changes)};  // whole as it is
+  if (is_scattered) {
+    try {
+      return {compacted(result, device), nullptr};
+    } catch (const Error& error) {
+      // Otherwise it is whole as it is.
+      if (error.kind() != ErrorKind::memory || result.pools.size() > 2 * most_pools) throw;
+    }
   }
+  return {std::move(result), asks_for_changes ? changes_of_leaves(touched[1]) : nullptr};
 }
 
 }  // namespace heddle::detail

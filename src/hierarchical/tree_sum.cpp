@@ -37,7 +37,7 @@ struct Sources {
 
 /// Calls `body(block, sources)` with the blocks of a row that either schedule has.
 template <class Body>
-void for_each_block(const LeafSchedule& A, const LeafSchedule& B, Index row, const Body& body) {
+void for_each_block(const LeafPlaces& A, const LeafPlaces& B, Index row, const Body& body) {
   Offset a = A.first[static_cast<std::size_t>(row)], b = B.first[static_cast<std::size_t>(row)];
   const Offset end_a = A.first[static_cast<std::size_t>(row) + 1];
   const Offset end_b = B.first[static_cast<std::size_t>(row) + 1];
@@ -150,12 +150,12 @@ std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const Le
   NodeLevel leaves;
   leaves.rows = of_a.blocks();
   leaves.columns = static_cast<Index>(a.leaf.blocks_of(a.columns));
-  leaves.offsets = Array<Offset>(of_a.first.size(), device);
-  const int team =
-      team_size(device.stream(), static_cast<Offset>(of_a.leaf.size() + of_b.leaf.size()) * 4);
+  leaves.offsets = Array<Offset>(of_a.places->first.size(), device);
+  const int team = team_size(
+      device.stream(), static_cast<Offset>(of_a.references->size() + of_b.references->size()) * 4);
   parallel_for(team, leaves.rows, [&](Index row) {
     Offset count = 0;
-    for_each_block(of_a, of_b, row, [&](Index, const Sources&) { ++count; });
+    for_each_block(*of_a.places, *of_b.places, row, [&](Index, const Sources&) { ++count; });
     leaves.offsets[static_cast<std::size_t>(row) + 1] = count;
   });
   for (std::size_t row = 1; row < leaves.offsets.size(); ++row) {
@@ -168,7 +168,7 @@ std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const Le
   std::vector<Sources> sources(count);
   parallel_for(team, leaves.rows, [&](Index row) {
     auto to = static_cast<std::size_t>(leaves.offsets[static_cast<std::size_t>(row)]);
-    for_each_block(of_a, of_b, row, [&](Index block, const Sources& from) {
+    for_each_block(*of_a.places, *of_b.places, row, [&](Index block, const Sources& from) {
       leaves.column[to] = block;
       sources[to++] = from;
     });
@@ -191,7 +191,7 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
       constexpr std::size_t ahead = 8;
       const Offset in_b = from[std::min(leaf + ahead, from.size() - 1)].b;
       if (in_b < 0) return;
-      const NodeView soon = b.node(of_b.leaf[static_cast<std::size_t>(in_b)], 0);
+      const NodeView soon = b.node((*of_b.references)[static_cast<std::size_t>(in_b)], 0);
       __builtin_prefetch(soon.data);
       __builtin_prefetch(soon.data + 64);
     };
@@ -201,8 +201,8 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
         if (turns_b) ask_for(leaf);
         const auto [in_a, in_b] = from[leaf];
         NodeView view_a{}, view_b{};
-        if (in_a >= 0) view_a = a.node(of_a.leaf[static_cast<std::size_t>(in_a)], 0);
-        if (in_b >= 0) view_b = b.node(of_b.leaf[static_cast<std::size_t>(in_b)], 0);
+        if (in_a >= 0) view_a = a.node((*of_a.references)[static_cast<std::size_t>(in_a)], 0);
+        if (in_b >= 0) view_b = b.node((*of_b.references)[static_cast<std::size_t>(in_b)], 0);
         pair.take(in_a >= 0 ? &view_a : nullptr, in_b >= 0 ? &view_b : nullptr);
         body(leaf, pair);
       });

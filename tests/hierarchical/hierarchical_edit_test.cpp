@@ -190,6 +190,43 @@ TEST(TreeEdits, KeepSchedulesThatTheyMend) {
   }
 }
 
+/// What waits to be mended grows neither by batches that touch many leaves nor by empty ones.
+TEST(TreeEdits, KeepFewChangesBesideASchedule) {
+  using E = real<double>;
+  Seed seed(37);
+  auto map = map_of(random_matrix<E>({.rows = 900, .columns = 700, .per_row = 3}, seed.generator));
+  const HierarchicalMatrix<E> first(matrix_of(900, 700, map), 8);
+  products_of(first, seed.generator);
+  const auto held = [](const HierarchicalMatrix<E>& of) {
+    return HierarchicalMatrix<E>::held_memory({of});
+  };
+  const long long schedules = first.memory().schedule + first.memory().adjoint_schedule;
+  EditBatch<E> all, one;
+  for (const auto& [place, entry] : map) all.set(place.first, place.second, entry);
+  one.set(map.begin()->first.first, map.begin()->first.second, {{7}});
+  EXPECT_EQ(held(first.edited(EditBatch<E>())), held(first));
+  EXPECT_EQ(first.edited(EditBatch<E>()).memory().schedule, first.memory().schedule);
+  // Nothing of the schedules is left, and all nodes are new.
+  EXPECT_EQ(held(first.edited(all)), first.memory().tree());
+  HierarchicalMatrix<E> matrix = first;
+  const Offset leaves = first.memory().leaves.nodes();
+  bool keeps_schedules = true;
+  for (int step = 0; step < leaves; ++step) {
+    matrix = matrix.edited(one);
+    const long long beside = HierarchicalMatrix<E>::held_memory({first, matrix}) - held(first);
+    keeps_schedules = held(matrix) >= schedules + matrix.memory().tree();
+    EXPECT_EQ(keeps_schedules, step < leaves / 8) << "step " << step << " of " << leaves;
+    if (!keeps_schedules) break;
+    EXPECT_GE(beside, (step + 1) * static_cast<long long>(sizeof(detail::LeafChange)));
+  }
+  EXPECT_FALSE(keeps_schedules);
+  // A leaf that stays where it is leaves the places of all leaves to both schedules.
+  const HierarchicalMatrix<E> next = first.edited(one);
+  products_of(next, seed.generator);
+  EXPECT_LT(HierarchicalMatrix<E>::held_memory({first, next}),
+            held(first) + next.memory().schedule + next.memory().adjoint_schedule);
+}
+
 TEST(TreeEdits, AreTheSameFromAnyNumberOfThreads) {
   Seed seed(35);
   using E = complex<double>;

@@ -31,7 +31,7 @@ using LeafChanges = std::vector<LeafChange>;
 
 struct HEDDLE_EXPORT EditedTree {
   Tree tree;
-  /// In the order of a walk over the tree; null where all nodes have moved.
+  /// In the order of a walk over the tree; null where all nodes have moved, or nobody asked.
   std::shared_ptr<const LeafChanges> changes;
 };
 
@@ -40,7 +40,9 @@ using AddEntries = void (*)(const std::byte* a, const std::byte* b, std::byte* s
 
 /// Edit i has the value at i * tree.leaf.payload_bytes. Throws `Error`: out_of_range for a place
 /// beyond the matrix or without an entry to remove, usage for two edits of one place, memory.
+/// `asks_for_changes` where a schedule can be mended by them.
 HEDDLE_EXPORT EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits,
-                                const std::byte* values, AddEntries add, const Device& device);
+                                const std::byte* values, AddEntries add, bool asks_for_changes,
+                                const Device& device);
 
 }  // namespace heddle::detail

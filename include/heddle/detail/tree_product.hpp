@@ -150,13 +150,14 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
                               Index begin, Index end, Sum* sums) {
   using V = vector_entry_t<applied_entry_t<form, E>>;
   const int log2_size = tree.leaf.log2_size;
-  const NodeReference* const references = schedule.leaf.data();
-  const auto last_leaf = static_cast<Offset>(schedule.leaf.size()) - 1;
+  const LeafPlaces& places = *schedule.places;
+  const NodeReference* const references = schedule.references->data();
+  const auto last_leaf = static_cast<Offset>(schedule.references->size()) - 1;
   for (Index block = begin; block < end; ++block) {
     Sum* const own_sums = sums + (Offset(block - begin) << log2_size);
-    const Offset last = schedule.first[static_cast<std::size_t>(block) + 1];
-    for (Offset i = schedule.first[static_cast<std::size_t>(block)]; i < last; ++i) {
-      const Offset first_of_x = Offset(schedule.block[static_cast<std::size_t>(i)]) << log2_size;
+    const Offset last = places.first[static_cast<std::size_t>(block) + 1];
+    for (Offset i = places.first[static_cast<std::size_t>(block)]; i < last; ++i) {
+      const Offset first_of_x = Offset(places.block[static_cast<std::size_t>(i)]) << log2_size;
       const PackedVector<V, S> own_x{x + first_of_x * V::components};
       const NodeView leaf = tree.node(references[i], 0);
       const NodeView next = tree.node(references[std::min(i + 1, last_leaf)], 0);
@@ -166,7 +167,7 @@ HEDDLE_INLINE void add_blocks(const Tree& tree, const LeafSchedule& schedule, co
         for (Offset byte = 0; byte < bytes_of_beginning; byte += 64) __builtin_prefetch(far + byte);
         const Offset soon = std::min(i + leaves_ahead / 2, last_leaf);
         const Index row = tree.node(references[soon], 0).places()[0].row;
-        const Offset block_of_x = schedule.block[static_cast<std::size_t>(soon)];
+        const Offset block_of_x = places.block[static_cast<std::size_t>(soon)];
         __builtin_prefetch(x + ((block_of_x << log2_size) + row) * V::components);
       }
       if (leaf.kind == NodeKind::dense) {
