@@ -35,7 +35,7 @@ class PieceCutter {
     cut(block, [&](Offset, Offset) { ++taken.pieces; });
     if (taken.pieces > 1) {
       taken.places = taken.pieces;
-      taken.counters = 1;
+      taken.counters = device::counters_of_pieces(taken.pieces);
     }
     return taken;
   }

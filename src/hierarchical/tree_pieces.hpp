@@ -13,7 +13,7 @@ struct TreePieces {
   Array<device::TreeLeaf> leaves;   // in the order of the schedule
   Array<device::TreePiece> pieces;  // every block of y has one or more
   int places = 0;                   // for partial sums of blocks of y that have several pieces
-  int counters = 0;                 // of such blocks
+  int counters = 0;                 // of such blocks, see `counters_of_pieces`
 };
 
 /// The bytes of leaves after which a piece of this tree ends: so many that a GPU has work for all

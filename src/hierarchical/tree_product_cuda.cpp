@@ -77,8 +77,9 @@ TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& s
   }
   const TreeProgram program =
       tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, epilogue);
-  const Loaded loaded{load_kernel(tree_source(program), "heddle_tree_product", stream),
-                      32 * warps_of(program)};
+  const Loaded loaded{
+      load_kernel(tree_source(program, architecture(stream)), "heddle_tree_product", stream),
+      32 * warps_of(program)};
   const std::lock_guard lock(mutex_);
   kernels_.emplace(epilogue, loaded);
   return loaded;

@@ -5,6 +5,7 @@
 
 #include "heddle/error.hpp"
 #include "spmv/entry_program.hpp"
+#include "spmv/product_program.hpp"
 
 namespace heddle::cuda {
 
@@ -15,12 +16,12 @@ constexpr int most_shared_bytes = (48 << 10) - 512;
 
 /// Blocks of threads that a multiprocessor is to hold, which bounds the registers of a thread: an
 /// entry, a row of x and a row of y lie in them.
-int blocks_of_multiprocessor(const TreeProgram& program, int warps) {
+int blocks_of_multiprocessor(const TreeProgram& program, int warps, int architecture) {
   const EntryShape& shape = program.shape;
   const int bytes = (shape.components + shape.vector_components + shape.result_components) *
                     std::max(shape.stored_bytes, shape.scalar_bytes);
-  const int threads = bytes <= 24 ? 1536 : bytes <= 128 ? 1024 : bytes <= 256 ? 640 : 384;
-  return std::max(1, threads / (32 * warps));
+  const int threads = bytes <= 24 ? 2048 : bytes <= 128 ? 1024 : bytes <= 256 ? 640 : 384;
+  return std::clamp(threads / (32 * warps), 1, most_blocks(32 * warps, architecture));
 }
 
 const char* name_of(detail::TreeForm form) {
@@ -56,7 +57,7 @@ int warps_of(const TreeProgram& program) {
   return warps;
 }
 
-KernelSource tree_source(const TreeProgram& program) {
+KernelSource tree_source(const TreeProgram& program, int architecture) {
   const int warps = warps_of(program);
   const std::string text =
       "#include \"heddle/kernels/tree_product.cuh\"\n"
@@ -70,7 +71,7 @@ KernelSource tree_source(const TreeProgram& program) {
       ", epilogue = " + std::to_string(static_cast<int>(program.epilogue)) +
       ", ring = 1;\n  static constexpr bool soa = false;\n};\n" + entry_assertions(program.shape) +
       "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps, " +
-      std::to_string(blocks_of_multiprocessor(program, warps)) +
+      std::to_string(blocks_of_multiprocessor(program, warps, architecture)) +
       ")\nheddle_tree_product(const __grid_constant__ heddle::device::OfTree<Plan>::Arguments "
       "arguments) {\n  heddle::device::tree_product<Plan>(arguments);\n}\n";
   return program_over(program.entry,

@@ -22,7 +22,7 @@ TreeProgram tree_program(const TreeEntry& entry, int log2_size, device::Epilogue
 /// (unsupported) where not even those of one warp find room.
 int warps_of(const TreeProgram& program);
 
-/// Its kernel is `heddle_tree_product`.
-KernelSource tree_source(const TreeProgram& program);
+/// Its kernel is `heddle_tree_product`, whose bound on registers is for an architecture.
+KernelSource tree_source(const TreeProgram& program, int architecture);
 
 }  // namespace heddle::cuda

@@ -25,7 +25,7 @@ cuda::TreeEntry tree_entry(detail::TreeForm form) {
 
 /// Each entry in each form that it has, every size of nodes and every epilogue with each form: all
 /// of them if `deeply`, else one program for each entry and form.
-std::vector<cuda::KernelSource> variants(bool deeply) {
+std::vector<cuda::KernelSource> variants(bool deeply, int architecture) {
   constexpr std::array epilogues = {device::store_scaled, device::store_and_dot,
                                     device::store_residual};
   std::vector<cuda::KernelSource> sources;
@@ -37,7 +37,8 @@ std::vector<cuda::KernelSource> variants(bool deeply) {
             static_cast<std::size_t>(log2_size - 2) * epilogues.size() + epilogue;
         if (!deeply && number % 21 != turn % 21) continue;
         try {
-          sources.push_back(cuda::tree_source(cuda::tree_program(entry, log2_size, epilogue)));
+          sources.push_back(
+              cuda::tree_source(cuda::tree_program(entry, log2_size, epilogue), architecture));
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
         }
@@ -67,7 +68,7 @@ TEST(TreeKernelVariants, Compile) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const auto sources = variants(std::getenv("HEDDLE_DEEP_CHECK") != nullptr);
+  const auto sources = variants(std::getenv("HEDDLE_DEEP_CHECK") != nullptr, 90);
   EXPECT_GE(sources.size(), 60U);
   try {
     const auto images = cuda::compile_kernels(sources, 90);
@@ -78,7 +79,8 @@ TEST(TreeKernelVariants, Compile) {
     for (const int architecture : {80, 120}) {
       if (std::binary_search(cuda::nvrtc().architectures.begin(), cuda::nvrtc().architectures.end(),
                              architecture)) {
-        cuda::compile_kernels({sources[0], sources[7], sources[20]}, architecture);
+        const auto others = variants(false, architecture);
+        cuda::compile_kernels({others[0], others[7], others[20]}, architecture);
       }
     }
   } catch (const cuda::CompileError& error) {

@@ -22,9 +22,18 @@ struct alignas(16) TreePiece {
   Index block;
   int number;  // of the pieces of this block of y
   int pieces;
-  int place;  // where partial sums have room for the first of them; it has no room if it is alone
-  int counter;
+  int place;    // where partial sums have room for the first of them; it has no room if it is alone
+  int counter;  // the first of `counters_of_pieces`
 };
+
+/// Sums of so many pieces are added by the block of threads that is done last with one of them, and
+/// those of all such groups by the one that is last of these.
+inline constexpr int pieces_of_group = 16;
+HEDDLE_HD constexpr int groups_of_pieces(int pieces) {
+  return (pieces + pieces_of_group - 1) / pieces_of_group;
+}
+/// Counters of a block of y that has several pieces: of its groups, and of the pieces of each.
+HEDDLE_HD constexpr int counters_of_pieces(int pieces) { return 1 + groups_of_pieces(pieces); }
 
 /// M: scalars of fields, T: those of the sums of a row.
 template <class M, class T>
@@ -39,7 +48,7 @@ struct TreeArguments {
   SumSpace sums;
   double* results;    // where the sums of the epilogue go
   T* partials;        // of blocks of y that have several pieces
-  unsigned* arrived;  // pieces of each of these; zero between launches
+  unsigned* arrived;  // counters of these; zero between launches
   Index rows;         // of y
   unsigned blocks;    // of y
 };

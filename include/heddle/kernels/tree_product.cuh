@@ -256,40 +256,83 @@ __device__ __forceinline__ void add_leaves(const typename OfTree<Plan>::Argument
   }
 }
 
-/// The sum of a row of a block of y over all its pieces, of which this block of threads is the last
-/// to be done.
+/// Where the sums of a piece lie, or those of a group behind its first one.
+template <class Plan>
+__device__ __forceinline__ typename OfTree<Plan>::T* partials_of(
+    const typename OfTree<Plan>::Arguments& a, const TreePiece& piece, int number) {
+  constexpr int scalars = OfTree<Plan>::R::components * OfTree<Plan>::size;
+  return a.partials + Offset(piece.place + number) * scalars;
+}
+
+/// A row's sum over the pieces first, first + step, ... before `end`.
 template <class Plan>
 __device__ __forceinline__ typename OfTree<Plan>::R sum_of_pieces(
-    const typename OfTree<Plan>::Arguments& a, const TreePiece& piece, int row) {
+    const typename OfTree<Plan>::Arguments& a, const TreePiece& piece, int first, int end, int step,
+    int row) {
   using R = typename OfTree<Plan>::R;
-  constexpr int size = OfTree<Plan>::size;
   auto sum = zero_vector<R>();
-  const auto* from = a.partials + Offset(piece.place) * (size * R::components) + row;
 #pragma unroll 4
-  for (int n = 0; n < piece.pieces; ++n) {
+  for (int n = first; n < end; n += step) {
+    const auto* const from = partials_of<Plan>(a, piece, n) + row;
 #pragma unroll
     for (int k = 0; k < R::components; ++k) {
-      sum.component[k] += __ldcg(from + Offset(n) * (size * R::components) + k * size);
+      sum.component[k] += __ldcg(from + k * OfTree<Plan>::size);
     }
   }
   return sum;
 }
 
-/// Whether this block of threads is the last of its block of y, once its sums are in `a.partials`.
 template <class Plan>
-__device__ __forceinline__ bool is_last_piece(const typename OfTree<Plan>::Arguments& a,
-                                              const TreePiece& piece) {
+__device__ __forceinline__ void store_sum(const typename OfTree<Plan>::Arguments& a,
+                                          const TreePiece& piece, int number, int row,
+                                          const typename OfTree<Plan>::R& sum) {
+  auto* const to = partials_of<Plan>(a, piece, number) + row;
+#pragma unroll
+  for (int k = 0; k < OfTree<Plan>::R::components; ++k) {
+    to[k * OfTree<Plan>::size] = sum.component[k];
+  }
+}
+
+/// Whether this block of threads is the last of `count` to come here, once its sums are stored.
+__device__ __forceinline__ bool is_last_of(unsigned* arrived, int count) {
   __shared__ bool last;
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
-    unsigned* const arrived = a.arrived + piece.counter;
-    last = atomicAdd(arrived, 1u) == static_cast<unsigned>(piece.pieces - 1);
+    last = atomicAdd(arrived, 1u) == static_cast<unsigned>(count - 1);
     if (last) *arrived = 0;
   }
   __syncthreads();
   if (last) __threadfence();
   return last;
+}
+
+/// Of a block of y with several pieces, once the sums of this one are stored: calls
+/// `finish(row, sum)` if all others are done.
+template <class Plan, class Finish>
+__device__ __forceinline__ bool join_pieces(const typename OfTree<Plan>::Arguments& a,
+                                            const TreePiece& piece, const Finish& finish) {
+  using Of = OfTree<Plan>;
+  const int groups = groups_of_pieces(piece.pieces), group = piece.number / pieces_of_group;
+  const int first = group * pieces_of_group;
+  const int end = min(piece.pieces, first + pieces_of_group);
+  unsigned* const counters = a.arrived + piece.counter;
+  if (!is_last_of(counters + 1 + group, end - first)) return false;
+  for (int row = static_cast<int>(threadIdx.x); row < Of::size; row += Of::threads) {
+    auto sum = sum_of_pieces<Plan>(a, piece, first, end, 1, row);
+    if (groups == 1) {
+      finish(row, sum);
+    } else {
+      store_sum<Plan>(a, piece, first, row, sum);
+    }
+  }
+  if (groups == 1) return true;
+  if (!is_last_of(counters, groups)) return false;
+  for (int row = static_cast<int>(threadIdx.x); row < Of::size; row += Of::threads) {
+    auto sum = sum_of_pieces<Plan>(a, piece, 0, piece.pieces, pieces_of_group, row);
+    finish(row, sum);
+  }
+  return true;
 }
 
 template <class Plan>
@@ -319,20 +362,14 @@ __device__ __forceinline__ void tree_product(const typename OfTree<Plan>::Argume
       sum.component[k] = of_warp[0].sums[at];
 #pragma unroll
       for (int w = 1; w < Plan::warps; ++w) sum.component[k] += of_warp[w].sums[at];
-      if (!is_alone) {
-        a.partials[(Offset(piece.place + piece.number) * K + k) * d + row] = sum.component[k];
-      }
     }
-    if (is_alone) finish(row, sum);
-  }
-  bool is_done = is_alone;
-  if (!is_alone) {
-    is_done = is_last_piece<Plan>(a, piece);
-    for (int row = static_cast<int>(threadIdx.x); is_done && row < d; row += Of::threads) {
-      R sum = sum_of_pieces<Plan>(a, piece, row);
+    if (is_alone) {
       finish(row, sum);
+    } else {
+      store_sum<Plan>(a, piece, piece.number, row, sum);
     }
   }
+  const bool is_done = is_alone || join_pieces<Plan>(a, piece, finish);
   if constexpr (N != 0) {
     if (is_done) store_partials<N, Of::threads>(a.sums, dots, static_cast<unsigned>(piece.block));
     double total[N];
