@@ -274,6 +274,13 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   expect_near(x);
   EXPECT_EQ(solver.solve(b, again).iterations, report.iterations);
   EXPECT_EQ(x.scalars().to_host(), again.scalars().to_host());
+  // No host in between.
+  const Field<E> b_there = copy_on(device, b);
+  Field<E> enqueued(3000, device);
+  Array<DeviceReport> told(1, device);
+  solver.enqueue(b_there.view(), enqueued.view(), told.data());
+  EXPECT_EQ(told.to_host()[0].status, Status::converged);
+  expect_near(enqueued);
   EXPECT_TRUE(BiCGStab(A).solve(b, of_bicgstab).converged());
   expect_near(of_bicgstab);
 }

@@ -217,7 +217,9 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     }
   }
   cuda::TreeProduct::Call call_on_gpu(const FieldView<const S>& x, const FieldView<S>& y,
-                                      const char* name_of_y) const {
+                                      const char* name_of_y) const
+    requires may_be_on_gpu
+  {
     if (x.size > 0) product_->check_operand(x.data, x.is_aos(), "x");
     if (y.size > 0) product_->check_operand(y.data, y.is_aos(), name_of_y);
     cuda::TreeProduct::Call call;
@@ -226,7 +228,9 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     return call;
   }
   sum_t<S> sum_on_gpu(cuda::TreeProduct::Call call, Reduction<S>& reduction,
-                      const Stream& stream) const {
+                      const Stream& stream) const
+    requires may_be_on_gpu
+  {
     if (rows() == 0) return 0;
     call.sums = reduction.space(product_->partials());
     product_->launch(call, stream);
