@@ -40,10 +40,12 @@ class PieceCutter {
     return taken;
   }
 
-  /// Fills in what `before` and `taken` tell of.
+  /// Fills in what `before` and `taken` tell of. The pieces of long blocks of y come first, since
+  /// they have to be joined when all are done.
   void write(Index block, const Taken& before, const Taken& taken,
              std::span<const unsigned long long> pools, TreePieces& to) const {
     int number = 0;
+    const int place = taken.pieces > 1 ? before.places : to.places + before.pieces - before.places;
     cut(block, [&](Offset first, Offset end) {
       int slots = 0;
       for (Offset i = first; i < end; ++i) {
@@ -56,7 +58,7 @@ class PieceCutter {
                              static_cast<unsigned long long>(node.kind()),
                          schedule_.block[at], slots};
       }
-      to.pieces[static_cast<std::size_t>(before.pieces + number)] = {
+      to.pieces[static_cast<std::size_t>(place + number)] = {
           first,          static_cast<int>(end - first), block, number, taken.pieces, before.places,
           before.counters};
       ++number;

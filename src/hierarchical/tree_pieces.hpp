@@ -11,7 +11,7 @@ namespace heddle::cuda {
 
 struct TreePieces {
   Array<device::TreeLeaf> leaves;   // in the order of the schedule
-  Array<device::TreePiece> pieces;  // every block of y has one or more
+  Array<device::TreePiece> pieces;  // every block of y has one or more; those with more come first
   int places = 0;                   // for partial sums of blocks of y that have several pieces
   int counters = 0;                 // of such blocks, see `counters_of_pieces`
 };

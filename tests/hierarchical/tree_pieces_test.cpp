@@ -18,23 +18,29 @@ using E = block<float, 2, 2>;
 /// Calls `body(block of y, row, column of the matrix, payload)` with the entries of all pieces, and
 /// checks what kernels rely on.
 template <class Body>
-void play(const detail::Tree& tree, const cuda::TreePieces& cut, Index blocks, bool by_columns,
-          const Body& body) {
+void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
+          const cuda::TreePieces& cut, bool by_columns, const Body& body) {
+  const Index blocks = schedule.blocks();
   std::vector<int> of_block(static_cast<std::size_t>(blocks));
-  Offset next_leaf = 0;
+  std::vector<Offset> next_leaf(schedule.first.begin(), schedule.first.end());
   int next_place = 0, next_counter = 0;
+  bool has_short = false;
   for (const device::TreePiece& piece : cut.pieces) {
-    ASSERT_EQ(piece.first, next_leaf);
-    next_leaf += piece.leaves;
-    int& number = of_block[static_cast<std::size_t>(piece.block)];
+    const auto block = static_cast<std::size_t>(piece.block);
+    ASSERT_EQ(piece.first, next_leaf[block]);
+    next_leaf[block] += piece.leaves;
+    int& number = of_block[block];
     ASSERT_EQ(piece.number, number++);
     if (piece.pieces > 1) {
+      ASSERT_FALSE(has_short) << "a long block behind a short one";
       ASSERT_EQ(piece.place, next_place);
       ASSERT_EQ(piece.counter, next_counter);
       if (piece.number + 1 == piece.pieces) {
         next_place += piece.pieces;
         next_counter += device::counters_of_pieces(piece.pieces);
       }
+    } else {
+      has_short = true;
     }
     int begin = 0;
     for (Offset i = piece.first; i < piece.first + piece.leaves; ++i) {
@@ -53,10 +59,12 @@ void play(const detail::Tree& tree, const cuda::TreePieces& cut, Index blocks, b
       });
     }
   }
-  EXPECT_EQ(next_leaf, static_cast<Offset>(cut.leaves.size()));
+  for (std::size_t block = 0; block < of_block.size(); ++block) {
+    EXPECT_EQ(next_leaf[block], schedule.first[block + 1]);
+    EXPECT_GE(of_block[block], 1);
+  }
   EXPECT_EQ(next_place, cut.places);
   EXPECT_EQ(next_counter, cut.counters);
-  for (const int pieces : of_block) EXPECT_GE(pieces, 1);
 }
 
 TEST(TreePieces, HoldEveryEntryOnce) {
@@ -78,7 +86,7 @@ TEST(TreePieces, HoldEveryEntryOnce) {
         for (const long long bytes : {1LL, 300LL, cuda::bytes_of_piece(tree)}) {
           const auto cut = cuda::tree_pieces(tree, schedule, pools, bytes, Device::cpu());
           EntryMapOf<E> found;
-          play(tree, cut, schedule.blocks(), by_columns,
+          play(tree, schedule, cut, by_columns,
                [&](Index row, Index column, const unsigned char* payload) {
                  E entry;
                  std::memcpy(&entry, payload, sizeof entry);
