@@ -146,9 +146,12 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
       : Base(std::move(matrix), device) {}
   /// Of a tree that comes of `before`'s.
+  HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix,
+                     const HierarchicalMatrix& before)
+      : Base(std::move(matrix), before.device(), before.on_gpu()) {}
   HierarchicalMatrix(detail::Tree tree, const HierarchicalMatrix& before)
-      : Base(std::make_shared<detail::ScheduledTree>(std::move(tree), before.team()),
-             before.device(), before.on_gpu()) {}
+      : HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(std::move(tree), before.team()),
+                           before) {}
 
   static std::shared_ptr<const detail::ScheduledTree> build(
       const CsrView<E>& matrix, int node_size, const Device& device,
