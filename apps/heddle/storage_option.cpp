@@ -20,7 +20,7 @@ void NodeOption::add_to(CLI::App& command) {
 void StorageOption::add_to(CLI::App& command) {
   command
       .add_option("--storage", storage,
-                  "sliced, under a plan, or hisparse: on a CPU, a tree of small nodes, see "
+                  "sliced, under a plan, or hisparse: a tree of small nodes, see "
                   "docs/hierarchical.md")
       ->capture_default_str()
       ->type_name("NAME");
@@ -45,7 +45,8 @@ StoredTree StorageOption::tree(const AnyMatrix& matrix, const Device& device) co
     const AnyMatrix diagonal(tree->rows() == tree->columns() ? tree->diagonal() : CsrMatrix<E>());
     return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
             AnyOperator(diagonal, parse_plan("CSR"), device),
-            hierarchical_memory(m.view().pattern(), node.node, int{sizeof(E)}, device)};
+            hierarchical_memory(m.view().pattern(), node.node, int{sizeof(E)},
+                                device.on_gpu() ? Device::cpu() : device)};
   });
 }
 

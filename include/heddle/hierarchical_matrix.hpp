@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "heddle/config.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/detail/tree_edit.hpp"
 #include "heddle/detail/tree_operator.hpp"
@@ -35,14 +36,15 @@ namespace detail {
 HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
                              std::span<Index> column, std::byte* values, const Device& device);
 
-/// Throws `Error` (unsupported) for a GPU's memory.
-HEDDLE_EXPORT void refuse_gpu_storage(const Device& device);
+/// Throws `Error` (unsupported) for arrays in a GPU's memory.
+HEDDLE_EXPORT void refuse_gpu_arrays(const Device& device);
 
 }  // namespace detail
 
-/// An immutable matrix on the CPU, and a handle: copies share it. Edits and sums make another one.
-/// As an operator it takes fields in the user's order, has the same bits for any number of threads,
-/// and gives A* and A^T without a second copy.
+/// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
+/// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
+/// A^T without a second copy. On a GPU fields are AoS and the host keeps the tree too, which it
+/// reads, edits and adds; what is new then goes to the GPU.
 template <class E>
 class HEDDLE_EXPORT HierarchicalMatrix final
     : public detail::TreeOperator<E, detail::TreeForm::direct> {
@@ -55,14 +57,16 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   using scalar = vector_scalar_t<E>;
 
   /// Of assembled rows in the host's memory, which are copied; columns need not be sorted. The team
-  /// of `device` builds it and makes products; the tree is the same for any. Throws `Error`: usage
-  /// for a node size that is no power of two from 4 to 256, usage and out_of_range for a pattern as
-  /// `check_pattern`, memory, before the tree is allocated, where it and the schedule of a product
-  /// exceed `memory_limit` bytes, by default what there is. Building takes some bytes a node more.
+  /// of `device` builds it and makes products, for a GPU that of the host builds it; the tree is
+  /// the same for any. Throws `Error`: usage for a node size that is no power of two from 4 to 256,
+  /// usage and out_of_range for a pattern as `check_pattern`, memory, before the tree is allocated,
+  /// where it and the schedule of a product exceed `memory_limit` bytes, by default what there is.
+  /// Building takes some bytes a node more.
   explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
-      : Base(build(matrix, node_size, device, memory_limit), device) {}
+      : Base(build(matrix, node_size, device.on_gpu() ? Device::cpu() : device, memory_limit),
+             device) {}
   explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu())
       : HierarchicalMatrix(matrix.view(), node_size, device) {}
@@ -70,12 +74,20 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   Offset entries() const { return this->tree().entries; }
   int node_size() const { return this->tree().leaf.size(); }
   /// Of this matrix's own nodes, shared ones too, and of the schedules that products have made.
-  HierarchicalMemory memory() const { return this->scheduled().memory(); }
+  HierarchicalMemory memory() const {
+    HierarchicalMemory memory = this->scheduled().memory();
+    if constexpr (has_cuda) {
+      if (const auto there = this->on_gpu()) {
+        memory.schedule = there->bytes_of_schedule(false);
+        memory.adjoint_schedule = there->bytes_of_schedule(true);
+      }
+    }
+    return memory;
+  }
 
-  /// The same matrix, with another team for its work.
+  /// The same matrix with another team for its work, or on a GPU, to whose memory its nodes are
+  /// copied unless another matrix there shares them.
   HierarchicalMatrix on(const Device& device) const {
-    static_cast<void>(this->tree());
-    detail::refuse_gpu_storage(device);
     return HierarchicalMatrix(this->shared(), device);
   }
 
@@ -131,8 +143,13 @@ class HEDDLE_EXPORT HierarchicalMatrix final
  private:
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
       : Base(std::move(matrix), device) {}
-  HierarchicalMatrix(detail::Tree tree, const Device& device)
-      : Base(std::make_shared<detail::ScheduledTree>(std::move(tree), device), device) {}
+  /// Of a tree that comes of `before`'s.
+  HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix,
+                     const HierarchicalMatrix& before)
+      : Base(std::move(matrix), before.device(), before.on_gpu()) {}
+  HierarchicalMatrix(detail::Tree tree, const HierarchicalMatrix& before)
+      : HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(std::move(tree), before.team()),
+                           before) {}
 
   static std::shared_ptr<const detail::ScheduledTree> build(
       const CsrView<E>& matrix, int node_size, const Device& device,
@@ -145,8 +162,7 @@ template <class E>
 std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     const CsrView<E>& matrix, int node_size, const Device& device,
     const std::optional<long long>& memory_limit) {
-  detail::refuse_gpu_storage(matrix.device);
-  detail::refuse_gpu_storage(device);
+  detail::refuse_gpu_arrays(matrix.device);
   const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
   check_sizes(matrix.pattern());
   check_pattern(matrix.pattern(), device);
@@ -178,7 +194,7 @@ std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
 template <class E>
 CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
   const detail::Tree& tree = this->tree();
-  const Device device = this->device();
+  const Device device = this->team();
   const auto count = static_cast<std::size_t>(tree.entries);
   Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
   Array<Index> column(count, device);
@@ -210,7 +226,7 @@ CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
     if (const auto entry = find(row, row)) triplets.push_back({row, row, *entry});
   }
   return assemble<E>(this->tree().rows, this->tree().columns, std::span<const Triplet<E>>(triplets),
-                     this->device())
+                     this->team())
       .matrix;
 }
 
@@ -230,10 +246,10 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
   try {
     auto after = detail::edited(this->tree(), edits.places(),
                                 reinterpret_cast<const std::byte*>(edits.values().data()),
-                                add_entries, this->scheduled().has_schedules(), this->device());
-    return HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(
-                                  std::move(after), this->scheduled(), this->device()),
-                              this->device());
+                                add_entries, this->team());
+    return HierarchicalMatrix(
+        std::make_shared<detail::ScheduledTree>(std::move(after), this->scheduled(), this->team()),
+        *this);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory, "edits: the memory of the host does not suffice for " +
                                        std::to_string(edits.size()) + " of them");
@@ -267,8 +283,8 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(scalar alpha, scalar beta,
     }
   };
   return HierarchicalMatrix(
-      detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->device()),
-      this->device());
+      detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
+      *this);
 }
 
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \

@@ -7,10 +7,11 @@
 
 namespace heddle::detail {
 
-void refuse_gpu_storage(const Device& device) {
+void refuse_gpu_arrays(const Device& device) {
   if (!device.on_gpu()) return;
   throw Error(ErrorKind::unsupported,
-              "hierarchical storage lies in the host's memory; sliced storage also takes a GPU's");
+              "hierarchical storage is built of arrays in the host's memory, also on a GPU; copy "
+              "these there first");
 }
 
 void check_tree_field(Index size, int components, const Basis* basis, Index rows,

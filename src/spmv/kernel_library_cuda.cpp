@@ -1,13 +1,17 @@
 #include "kernel_library_cuda.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <future>
 #include <map>
 #include <mutex>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
+#include "heddle/error.hpp"
 
 namespace heddle::cuda {
 
@@ -57,6 +61,19 @@ cudaLibrary_t library_of(const KernelSource& source, const Stream& stream) {
 }
 
 }  // namespace
+
+void check_kernel_operand(const void* data, const char* name, const Stream& stream) {
+  constexpr std::uintptr_t piece = 16;
+  if (reinterpret_cast<std::uintptr_t>(data) % piece != 0) {
+    throw Error(ErrorKind::usage,
+                std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU needs it");
+  }
+  if (!is_device_memory(data, stream)) {
+    throw Error(ErrorKind::usage, std::string(name) +
+                                      " lies in the host's memory, the matrix in a GPU's; "
+                                      "`permute` copies it there");
+  }
+}
 
 int multiprocessors(const Stream& stream) {
   return attribute(cudaDevAttrMultiProcessorCount, stream);

@@ -22,6 +22,10 @@ struct LaunchShape {
 };
 void launch(cudaKernel_t kernel, const LaunchShape& shape, const Stream& stream, void** arguments);
 
+/// Throws `Error` (usage) that names the field unless a kernel on the stream may take it: in the
+/// GPU's memory, from a multiple of 16 bytes on.
+void check_kernel_operand(const void* data, const char* name, const Stream& stream);
+
 int multiprocessors(const Stream& stream);
 int architecture(const Stream& stream);  // 90 for sm_90
 

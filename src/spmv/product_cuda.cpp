@@ -1,7 +1,6 @@
 #include "heddle/detail/product_cuda.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -173,22 +172,13 @@ device::PartialSums Product::partial_sums(const double* partials_of_launch,
 }
 
 void Product::check_operand(const void* data, bool is_laid_out, const char* name) const {
-  constexpr std::uintptr_t piece = 16;
   if (!is_laid_out) {
     throw Error(ErrorKind::size_mismatch,
                 std::string(name) +
                     " is not laid out as the plan says; `permute` copies it into a "
                     "field that is");
   }
-  if (reinterpret_cast<std::uintptr_t>(data) % piece != 0) {
-    throw Error(ErrorKind::usage,
-                std::string(name) + " does not begin at a multiple of 16 bytes, as a GPU needs it");
-  }
-  if (!is_device_memory(data, device_.stream())) {
-    throw Error(ErrorKind::usage, std::string(name) +
-                                      " lies in the host's memory, the matrix in a GPU's; "
-                                      "`permute` copies it there");
-  }
+  check_kernel_operand(data, name, device_.stream());
 }
 
 void Product::prepare(const Call& call) const {

@@ -10,13 +10,12 @@
 
 #include "heddle/array.hpp"
 #include "heddle/csr.hpp"
+#include "heddle/detail/pool.hpp"
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/kernels/tree_node.hpp"
 
 namespace heddle::detail {
-
-using Pool = Array<std::byte>;
 
 /// A pool, and the bytes of it that a tree's own nodes take. None where these are none.
 struct HEDDLE_EXPORT PoolShare {

@@ -3,10 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "heddle/config.hpp"
 #include "heddle/detail/entry_table.hpp"
 #include "heddle/detail/tree_product.hpp"
+#include "heddle/detail/tree_product_cuda.hpp"
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/multiply.hpp"
@@ -27,10 +30,16 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   using S = vector_scalar_t<E>;
   using A = applied_entry_t<form, E>;
   static constexpr bool turned = form != TreeForm::direct;
+  static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
  public:
-  TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device)
-      : matrix_(std::move(matrix)), device_(device) {}
+  /// `on_gpu`: the same tree in the memory of a GPU `device`, or one of which it is an edit; null
+  /// where there is none.
+  TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
+               const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
+      : matrix_(std::move(matrix)), device_(device) {
+    if (device.on_gpu()) make_product(on_gpu);
+  }
 
   Index rows() const override { return turned ? tree().columns : tree().rows; }
   Index columns() const override { return turned ? tree().rows : tree().columns; }
@@ -53,11 +62,22 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   }
 
   std::shared_ptr<const LinearOperator<S>> handle() const override {
-    return std::make_shared<TreeOperator>(*this);
+    const auto same = std::make_shared<TreeOperator>(*this);
+    if constexpr (may_be_on_gpu) {
+      if (product_) same->product_ = product_->handle();
+    }
+    return same;
   }
+  /// On a GPU, behind the first product.
+  bool is_capturable() const override { return product_ != nullptr; }
   long long bytes_of_product() const override {
     const Index blocks = static_cast<Index>(tree().leaf.blocks_of(rows()));
-    return tree().memory.leaves.bytes + LeafSchedule::bytes(blocks, tree().memory.leaves.nodes()) +
+    const Offset leaves = tree().memory.leaves.nodes();
+    const long long of_schedule =
+        product_ != nullptr ? leaves * static_cast<long long>(sizeof(device::TreeLeaf)) +
+                                  blocks * static_cast<long long>(sizeof(device::TreePiece))
+                            : LeafSchedule::bytes(blocks, leaves);
+    return tree().memory.leaves.bytes + of_schedule +
            (static_cast<long long>(rows()) * row_components() +
             static_cast<long long>(columns()) * column_components()) *
                static_cast<long long>(sizeof(S));
@@ -66,6 +86,14 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
              const Stream& stream) const override {
     check(x, y, "y");
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        auto call = call_on_gpu(x, y, "y");
+        call.alpha = static_cast<double>(alpha);
+        call.beta = static_cast<double>(beta);
+        return product_->launch(call, stream);
+      }
+    }
     if (!x.is_aos()) return multiply<S>(*this, x, y, alpha, beta);
     tree_product<E, form, S>(
         *matrix_, x.data, StoreScaled<S>{alpha, beta, y.data, y.entry_stride, y.component_stride},
@@ -78,6 +106,14 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
       return LinearOperator<S>::apply_dot(x, y, reduction, stream);
     }
     check(x, y, "y");
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        auto call = call_on_gpu(x, y, "y");
+        call.epilogue = device::store_and_dot;
+        call.with = x.data;
+        return sum_on_gpu(call, reduction, stream);
+      }
+    }
     tree_product<E, form, S>(*matrix_, x.data,
                              StoreAndDot<S>{y.data, x.data, y.entry_stride, y.component_stride},
                              &reduction, stream);
@@ -94,6 +130,15 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     if (b.entry_stride != r.entry_stride || b.component_stride != r.component_stride) {
       throw Error(ErrorKind::size_mismatch, "residual: b and r differ in layout; copy one first");
     }
+    if constexpr (may_be_on_gpu) {
+      if (product_) {
+        if (b.size > 0) product_->check_operand(b.data, b.is_aos(), "b");
+        auto call = call_on_gpu(x, r, "r");
+        call.epilogue = device::store_residual;
+        call.with = b.data;
+        return sum_on_gpu(call, reduction, stream);
+      }
+    }
     const S* packed = x.data;
     Array<S> copied;
     if (!x.is_aos()) {
@@ -107,6 +152,14 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     return reduction.finish(1)[0];
   }
 
+  /// What lies in a GPU's memory; null on a CPU.
+  std::shared_ptr<const cuda::TreeOnGpu> on_gpu() const {
+    if constexpr (may_be_on_gpu) {
+      if (product_) return product_->matrix();
+    }
+    return nullptr;
+  }
+
  protected:
   const ScheduledTree& scheduled() const {
     if (!matrix_) refuse_moved_from();
@@ -117,11 +170,13 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     return matrix_;
   }
   const Tree& tree() const { return scheduled().tree(); }
+  /// The team that builds, edits and reads trees, also those of a GPU.
+  Device team() const { return device_.on_gpu() ? Device::cpu() : device_; }
 
   template <TreeForm other>
   std::shared_ptr<const LinearOperator<S>> in_form() const {
     if constexpr (has_form<other, arithmetic_t<E>>) {
-      return std::make_shared<TreeOperator<E, other>>(shared(), device_);
+      return std::make_shared<TreeOperator<E, other>>(shared(), device_, on_gpu());
     } else {
       refuse_form(other);
     }
@@ -136,8 +191,55 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     check_apart(x, y, "x", name_of_y);
   }
 
+  void make_product(std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
+    if constexpr (may_be_on_gpu) {
+      if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
+        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_, on_gpu.get());
+      }
+      cuda::TreeEntry entry;
+      if constexpr (has_entry_text<E>) {
+        entry.text = entry_text_of<E>::text();
+        if constexpr (has_entry_text<typename promoted<E>::type>) {
+          entry.exact = entry_text_of<typename promoted<E>::type>::text();
+        }
+      }
+      entry.shape = {E::components,
+                     int{sizeof(stored_scalar_t<E>)},
+                     vector_entry_t<E>::components,
+                     result_entry_t<E>::components,
+                     int{sizeof(S)},
+                     ring_size(arithmetic_t<E>::ring)};
+      entry.form = form;
+      entry.row_components = row_components();
+      product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
+    } else {
+      throw Error(ErrorKind::unsupported, "long double is not for a GPU");
+    }
+  }
+  cuda::TreeProduct::Call call_on_gpu(const FieldView<const S>& x, const FieldView<S>& y,
+                                      const char* name_of_y) const
+    requires may_be_on_gpu
+  {
+    if (x.size > 0) product_->check_operand(x.data, x.is_aos(), "x");
+    if (y.size > 0) product_->check_operand(y.data, y.is_aos(), name_of_y);
+    cuda::TreeProduct::Call call;
+    call.x = x.data;
+    call.y = y.data;
+    return call;
+  }
+  sum_t<S> sum_on_gpu(cuda::TreeProduct::Call call, Reduction<S>& reduction,
+                      const Stream& stream) const
+    requires may_be_on_gpu
+  {
+    if (rows() == 0) return 0;
+    call.sums = reduction.space(product_->partials());
+    product_->launch(call, stream);
+    return reduction.finish(1)[0];
+  }
+
   std::shared_ptr<const ScheduledTree> matrix_;
   Device device_;
+  std::shared_ptr<const cuda::TreeProduct> product_;  // on a GPU
 };
 
 }  // namespace heddle::detail

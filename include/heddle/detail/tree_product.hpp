@@ -3,42 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
-#include <utility>
 
 #include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/detail/product_cpu.hpp"
 #include "heddle/entries/row_product.hpp"
+#include "heddle/kernels/tree_form.hpp"
 
 namespace heddle::detail {
-
-/// Which of a tree's matrices is multiplied by: A, A* or A^T.
-enum class TreeForm { direct, adjoint, transpose };
-
-template <class A>
-concept is_complex_number = A::ring == Ring::complex && A::components == 2;
-
-/// Whether A's entries have the form: A^T is that of real and complex numbers, and of blocks of
-/// real ones.
-template <TreeForm form, class A>
-inline constexpr bool has_form = [] {
-  constexpr bool turns = requires(const A& a) { adjoint(a); };
-  if constexpr (form == TreeForm::direct) return true;
-  if constexpr (form == TreeForm::adjoint) return turns;
-  return is_complex_number<A> || (turns && A::ring == Ring::real);
-}();
-
-/// An entry of A as the product of the form applies it.
-template <TreeForm form, class A>
-HEDDLE_INLINE auto as_applied(const A& a) {
-  if constexpr (form == TreeForm::direct || (form == TreeForm::transpose && is_complex_number<A>)) {
-    return a;
-  } else {
-    return adjoint(a);
-  }
-}
-template <TreeForm form, class E>
-using applied_entry_t = decltype(as_applied<form>(std::declval<const arithmetic_t<E>&>()));
 
 /// Entries that begin in one line of the cache.
 template <class E>

@@ -39,8 +39,8 @@ __device__ __forceinline__ void add_inner_product(double* sum, const V& a, const
 }
 
 /// What the epilogue does with the sum of a row.
-template <class Plan, class R, int N>
-__device__ __forceinline__ void finish_row(const ArgumentsOf<Plan>& a, typename Plan::scalar* y,
+template <class Plan, class Arguments, class R, int N>
+__device__ __forceinline__ void finish_row(const Arguments& a, typename Plan::scalar* y,
                                            const typename Plan::scalar* other, Index row, R& sum,
                                            double (&sums)[N]) {
   if constexpr (Plan::epilogue == store_scaled) {

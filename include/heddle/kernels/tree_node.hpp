@@ -39,8 +39,9 @@ struct NodeReference {
   }
 };
 
+/// To a multiple that is a power of two.
 HEDDLE_INLINE constexpr Offset rounded_up(Offset value, Offset multiple) {
-  return (value + multiple - 1) / multiple * multiple;
+  return (value + multiple - 1) & -multiple;
 }
 
 /// What nodes of one level have in common: d = 2^log2_size rows and columns, and the bytes of an

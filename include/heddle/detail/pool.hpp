@@ -1,0 +1,29 @@
+// Blocks of bytes with nodes of trees, which never change once they are written.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <mutex>
+
+#include "heddle/array.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle::detail {
+
+/// In the host's memory; GPUs have copies.
+class HEDDLE_EXPORT Pool : public Array<std::byte> {
+ public:
+  using Array<std::byte>::Array;
+
+  /// The copy in a GPU's memory, which all matrices there share. The first request makes it, and it
+  /// goes with the last matrix there. Throws `Error` (memory).
+  std::shared_ptr<const Array<std::byte>> on(const Device& gpu) const;
+
+ private:
+  mutable std::mutex copying_;
+  mutable std::map<std::pmr::memory_resource*, std::weak_ptr<const Array<std::byte>>> copies_;
+};
+
+}  // namespace heddle::detail

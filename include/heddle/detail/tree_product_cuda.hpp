@@ -1,0 +1,120 @@
+// Products of a tree on a GPU: its pools and schedules lie there, and a program is written for
+// exactly this entry, size of nodes and form, and compiled when it is first needed.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "heddle/detail/leaf_schedule.hpp"
+#include "heddle/detail/product_cuda.hpp"
+#include "heddle/kernels/tree_arguments.hpp"
+#include "heddle/kernels/tree_form.hpp"
+
+namespace heddle::cuda {
+
+struct TreeSchedule;
+
+/// A tree in a GPU's memory. Pools are shared with other trees there.
+class HEDDLE_EXPORT TreeOnGpu {
+ public:
+  /// `before`: a tree of which this one is an edit, whose schedules are taken over but for the
+  /// blocks that differ; may be null.
+  TreeOnGpu(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device,
+            const TreeOnGpu* before);
+  ~TreeOnGpu();
+  TreeOnGpu(const TreeOnGpu&) = delete;
+  TreeOnGpu& operator=(const TreeOnGpu&) = delete;
+
+  /// By block rows for A x, or by block columns; the first request makes it.
+  const TreeSchedule& schedule(bool by_columns) const;
+  /// Bytes of a schedule, 0 where nobody has asked for it.
+  long long bytes_of_schedule(bool by_columns) const;
+  /// Bytes of the schedules that there are which came from the host.
+  long long sent_bytes() const;
+
+  const detail::ScheduledTree& matrix() const { return *matrix_; }
+  const Device& device() const { return device_; }
+
+ private:
+  using Schedules = std::array<std::shared_ptr<const TreeSchedule>, 2>;
+
+  /// Null where nobody has asked for it.
+  std::shared_ptr<const TreeSchedule> made_schedule(bool by_columns) const;
+
+  std::shared_ptr<const detail::ScheduledTree> matrix_;
+  Device device_;
+  std::vector<std::shared_ptr<const Array<std::byte>>> pools_;
+  std::vector<unsigned long long> addresses_;  // of the pools
+  mutable std::mutex making_;
+  mutable Schedules before_;  // of an earlier tree, until this one has its own
+  mutable Schedules schedules_;
+};
+
+/// An entry and a form, for code that does not know their types.
+struct HEDDLE_EXPORT TreeEntry {
+  EntryText text;   // for products
+  EntryText exact;  // for residuals: the same entry computing in double
+  EntryShape shape;
+  detail::TreeForm form = detail::TreeForm::direct;
+  int row_components = 1;  // of y in this form
+};
+
+/// May be used from several threads at once. What it queues on one stream uses memory of that
+/// stream's; all graphs that hold its products share theirs, and do not run at the same time.
+class HEDDLE_EXPORT TreeProduct {
+ public:
+  /// Throws `Error` (unsupported) for entries without text, or whose sums over a block of y exceed
+  /// the memory of a multiprocessor.
+  TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, const Device& device);
+  /// The same product, for another user: it has memory of its own.
+  std::shared_ptr<const TreeProduct> handle() const;
+
+  struct Call {
+    device::Epilogue epilogue = device::store_scaled;  // or store_and_dot, store_residual
+    const void* x = nullptr;                           // AoS, as `check_operand` asks for
+    void* y = nullptr;
+    const void* with = nullptr;  // of the epilogue
+    double alpha = 1;
+    double beta = 0;
+    DeviceSums sums = {};  // with room for `partials()`
+  };
+  void launch(const Call& call, const Stream& stream) const;
+
+  /// The partial sums that a launch leaves.
+  Offset partials() const;
+  /// As `Product::check_operand`.
+  void check_operand(const void* data, bool is_aos, const char* name) const;
+
+  const std::shared_ptr<const TreeOnGpu>& matrix() const { return matrix_; }
+
+ private:
+  /// Where the pieces of a block of y leave their sums, and counters that are 0 between launches.
+  struct Room {
+    Array<double> partials;
+    Array<unsigned> arrived;
+  };
+  struct Loaded {
+    void* kernel;
+    int threads;  // of a block
+  };
+
+  Room make_room() const;
+  const Room& room_on(const Stream& stream) const;
+  Loaded load(device::Epilogue epilogue, const Stream& stream) const;
+  template <class T>
+  void launch_with(const Call& call, const Stream& stream) const;
+
+  TreeEntry entry_;
+  std::shared_ptr<const TreeOnGpu> matrix_;
+  Device device_;
+  mutable std::mutex mutex_;
+  mutable std::map<device::Epilogue, Loaded> kernels_;
+  mutable std::map<CUstream_st*, Room> rooms_;
+  mutable std::optional<Room> of_graphs_;
+};
+
+}  // namespace heddle::cuda

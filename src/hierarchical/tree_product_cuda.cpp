@@ -1,0 +1,126 @@
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <utility>
+
+#include "base/cuda_call.hpp"
+#include "heddle/error.hpp"
+#include "spmv/kernel_library_cuda.hpp"
+#include "tree_program.hpp"
+#include "tree_schedule_cuda.hpp"
+
+namespace heddle::cuda {
+
+TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix,
+                         const Device& device)
+    : entry_(std::move(entry)), matrix_(std::move(matrix)), device_(device) {
+  if (entry_.text.type.empty()) {
+    throw Error(ErrorKind::unsupported,
+                "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
+  }
+  static_cast<void>(warps_of(
+      tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, device::store_residual)));
+}
+
+std::shared_ptr<const TreeProduct> TreeProduct::handle() const {
+  return std::make_shared<TreeProduct>(entry_, matrix_, device_);
+}
+
+Offset TreeProduct::partials() const {
+  const detail::Tree& tree = matrix_->matrix().tree();
+  const bool turned = entry_.form != detail::TreeForm::direct;
+  return tree.leaf.blocks_of(turned ? tree.columns : tree.rows);
+}
+
+void TreeProduct::check_operand(const void* data, bool is_aos, const char* name) const {
+  if (!is_aos) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(name) +
+                    " is not AoS, as a tree needs it; `permute` copies it into a field that is");
+  }
+  check_kernel_operand(data, name, device_.stream());
+}
+
+TreeProduct::Room TreeProduct::make_room() const {
+  const bool turned = entry_.form != detail::TreeForm::direct;
+  const TreePieces& pieces = matrix_->schedule(turned).on_host;
+  const auto scalars =
+      static_cast<std::size_t>(pieces.places) * static_cast<std::size_t>(entry_.row_components);
+  Room room{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
+            Array<unsigned>(static_cast<std::size_t>(pieces.counters), device_)};
+  device_.synchronize();  // a launch may be on another stream
+  return room;
+}
+
+const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
+  cudaStreamCaptureStatus status{};
+  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
+  const std::lock_guard lock(mutex_);
+  if (status != cudaStreamCaptureStatusNone) {
+    if (!of_graphs_) {
+      throw Error(
+          ErrorKind::usage,
+          "a graph can hold products of a tree on a GPU behind the first one outside of it");
+    }
+    return *of_graphs_;
+  }
+  if (!of_graphs_) of_graphs_ = make_room();
+  auto found = rooms_.find(stream.queue);
+  if (found == rooms_.end()) found = rooms_.emplace(stream.queue, make_room()).first;
+  return found->second;
+}
+
+TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& stream) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kernels_.find(epilogue); found != kernels_.end()) return found->second;
+  }
+  const TreeProgram program =
+      tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, epilogue);
+  const Loaded loaded{
+      load_kernel(tree_source(program, architecture(stream)), "heddle_tree_product", stream),
+      32 * warps_of(program)};
+  const std::lock_guard lock(mutex_);
+  kernels_.emplace(epilogue, loaded);
+  return loaded;
+}
+
+template <class T>
+void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
+  const detail::Tree& tree = matrix_->matrix().tree();
+  const bool turned = entry_.form != detail::TreeForm::direct;
+  const Room& room = room_on(stream);
+  const TreeSchedule& schedule = matrix_->schedule(turned);
+  device::TreeArguments<char, T> arguments{};
+  arguments.leaves = schedule.leaves.data();
+  arguments.pieces = schedule.pieces.data();
+  arguments.x = static_cast<const char*>(call.x);
+  arguments.y = static_cast<char*>(call.y);
+  arguments.with = static_cast<const char*>(call.with);
+  arguments.alpha = static_cast<T>(call.alpha);
+  arguments.beta = static_cast<T>(call.beta);
+  arguments.sums = {call.sums.partials, call.sums.finished};
+  arguments.results = call.sums.results;
+  arguments.partials = reinterpret_cast<T*>(const_cast<double*>(room.partials.data()));
+  arguments.arrived = const_cast<unsigned*>(room.arrived.data());
+  arguments.rows = turned ? tree.columns : tree.rows;
+  arguments.blocks = static_cast<unsigned>(partials());
+  const Loaded loaded = load(call.epilogue, stream);
+  const LaunchShape shape{.blocks = static_cast<unsigned>(schedule.pieces.size()),
+                          .threads = static_cast<unsigned>(loaded.threads)};
+  void* pointers[] = {&arguments};
+  cuda::launch(static_cast<cudaKernel_t>(loaded.kernel), shape, stream, pointers);
+}
+
+void TreeProduct::launch(const Call& call, const Stream& stream) const {
+  if (partials() == 0) return;
+  const OnGpu here(stream);
+  const bool in_double = entry_.shape.scalar_bytes == 8 || call.epilogue == device::store_residual;
+  if (in_double) {
+    launch_with<double>(call, stream);
+  } else {
+    launch_with<float>(call, stream);
+  }
+}
+
+}  // namespace heddle::cuda

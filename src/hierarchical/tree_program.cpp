@@ -1,0 +1,82 @@
+#include "tree_program.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "heddle/error.hpp"
+#include "spmv/entry_program.hpp"
+#include "spmv/product_program.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// Shared memory that every GPU gives a block of threads, less what sums of the epilogue take.
+constexpr int most_shared_bytes = (48 << 10) - 512;
+
+/// Blocks of threads that a multiprocessor is to hold, which bounds the registers of a thread: an
+/// entry, a row of x and a row of y lie in them.
+int blocks_of_multiprocessor(const TreeProgram& program, int warps, int architecture) {
+  const EntryShape& shape = program.shape;
+  const int bytes = (shape.components + shape.vector_components + shape.result_components) *
+                    std::max(shape.stored_bytes, shape.scalar_bytes);
+  const int threads = bytes <= 24 ? 2048 : bytes <= 128 ? 1024 : bytes <= 256 ? 640 : 384;
+  return std::clamp(threads / (32 * warps), 1, most_blocks(32 * warps, architecture));
+}
+
+const char* name_of(detail::TreeForm form) {
+  return form == detail::TreeForm::direct    ? "direct"
+         : form == detail::TreeForm::adjoint ? "adjoint"
+                                             : "transpose";
+}
+
+}  // namespace
+
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, device::Epilogue epilogue) {
+  const bool is_exact = epilogue == device::store_residual;
+  return {is_exact ? entry.exact : entry.text,
+          entry.shape,
+          entry.form,
+          log2_size,
+          entry.row_components * (is_exact ? int{sizeof(double)} : entry.shape.scalar_bytes),
+          epilogue};
+}
+
+int warps_of(const TreeProgram& program) {
+  // As `WarpSums` of kernels/tree_product.cuh.
+  const bool is_small = program.sum_bytes <= int{sizeof(double)};
+  const int of_warp = (program.sum_bytes + (is_small ? int{sizeof(unsigned)} : 0))
+                      << program.log2_size;
+  int warps = is_small ? 2 : 4;
+  while (warps > 1 && warps * of_warp > most_shared_bytes) warps /= 2;
+  if (of_warp > most_shared_bytes) {
+    throw Error(ErrorKind::unsupported,
+                "nodes of " + std::to_string(1 << program.log2_size) +
+                    " rows of so large entries exceed a GPU's shared memory; take smaller nodes");
+  }
+  return warps;
+}
+
+KernelSource tree_source(const TreeProgram& program, int architecture) {
+  const int warps = warps_of(program);
+  const std::string text =
+      "#include \"heddle/kernels/tree_product.cuh\"\n"
+      "struct Plan {\n"
+      "  using entry = " +
+      program.entry.type +
+      ";\n  using scalar = " + (program.shape.scalar_bytes == 4 ? "float" : "double") +
+      ";\n  static constexpr auto form = heddle::detail::TreeForm::" + name_of(program.form) +
+      ";\n  static constexpr int log2_size = " + std::to_string(program.log2_size) +
+      ", warps = " + std::to_string(warps) +
+      ", epilogue = " + std::to_string(static_cast<int>(program.epilogue)) +
+      ", ring = 1;\n  static constexpr bool soa = false;\n};\n" + entry_assertions(program.shape) +
+      "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps, " +
+      std::to_string(blocks_of_multiprocessor(program, warps, architecture)) +
+      ")\nheddle_tree_product(const __grid_constant__ heddle::device::OfTree<Plan>::Arguments "
+      "arguments) {\n  heddle::device::tree_product<Plan>(arguments);\n}\n";
+  return program_over(program.entry,
+                      std::string(name_of(program.form)) + " tree product of " + program.entry.type,
+                      text);
+}
+
+}  // namespace heddle::cuda

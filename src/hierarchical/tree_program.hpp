@@ -1,0 +1,28 @@
+// The text of a tree's product, for exactly one entry, form and size of nodes. Needs no GPU.
+#pragma once
+
+#include "heddle/detail/tree_product_cuda.hpp"
+#include "spmv/kernel_compiler.hpp"
+
+namespace heddle::cuda {
+
+struct TreeProgram {
+  EntryText entry;
+  EntryShape shape;
+  detail::TreeForm form;
+  int log2_size;
+  int sum_bytes;  // of a row of y as it is summed
+  device::Epilogue epilogue;
+};
+
+/// What `entry`'s products with this epilogue are written for.
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, device::Epilogue epilogue);
+
+/// Warps of a block of threads, each of which keeps sums of a block of y. Throws `Error`
+/// (unsupported) where not even those of one warp find room.
+int warps_of(const TreeProgram& program);
+
+/// Its kernel is `heddle_tree_product`, whose bound on registers is for an architecture.
+KernelSource tree_source(const TreeProgram& program, int architecture);
+
+}  // namespace heddle::cuda

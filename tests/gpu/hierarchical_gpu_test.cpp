@@ -1,0 +1,352 @@
+// Trees on a GPU: A x, A* x and A^T x against products in long double, edits, and solvers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/bicgstab.hpp"
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/lsmr.hpp"
+#include "heddle/operator.hpp"
+#include "hierarchical/trees.hpp"
+#include "support/expect_error.hpp"
+#include "support/gpu.hpp"
+
+namespace hierarchical_gpu {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+template <class S>
+std::vector<S> random_scalars(Offset count, Generator& generator) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<S> scalars(static_cast<std::size_t>(count));
+  for (S& scalar : scalars) scalar = static_cast<S>(uniform(generator));
+  return scalars;
+}
+
+/// y = alpha A x + beta y of fields in the host's memory.
+template <class S>
+std::vector<S> product(const LinearOperator<S>& A, S alpha, const std::vector<S>& x, S beta,
+                       const std::vector<S>& y) {
+  const Device device = A.device();
+  const Array<S> there(std::span<const S>(x), device);
+  Array<S> result(std::span<const S>(y), device);
+  A.apply(alpha, FieldView<const S>(there.data(), A.columns(), A.column_components()), beta,
+          FieldView<S>(result.data(), A.rows(), A.row_components()), device.stream());
+  return result.to_host();
+}
+
+template <class E>
+Field<E> copy_on(const Device& device, const Field<E>& field) {
+  using S = vector_scalar_t<E>;
+  Field<E> there(field.size(), device);
+  permute<S>(field.view(), there.view(), S(1), device.stream());
+  device.synchronize();
+  return there;
+}
+
+/// `matrix` is what the operator multiplies by.
+template <class E, class S>
+void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
+  ASSERT_EQ(A.rows(), matrix.rows());
+  ASSERT_EQ(A.columns(), matrix.columns());
+  const auto x = random_scalars<S>(Offset(A.columns()) * A.column_components(), generator);
+  const auto before = random_scalars<S>(Offset(A.rows()) * A.row_components(), generator);
+  const Reference reference = reference_product(matrix, x);
+  for (const auto& [alpha, beta] : {std::pair{S(1), S(0)}, {S(2), S(0.5)}}) {
+    std::vector<S> old = before;
+    if (beta == 0) std::fill(old.begin(), old.end(), std::numeric_limits<S>::quiet_NaN());
+    const std::vector<S> y = product(A, alpha, x, beta, old);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      long double expected = alpha * reference.value[i];
+      long double bound = std::abs(alpha) * reference.bound(i, unit_roundoff<S>, 4);
+      if (beta != 0) {
+        expected += static_cast<long double>(beta) * before[i];
+        bound += 2 * unit_roundoff<S> * std::abs(static_cast<long double>(beta) * before[i]);
+      }
+      ASSERT_FALSE(!(std::abs(y[i] - expected) <= bound))
+          << "component " << i << ": " << y[i] << " instead of " << expected;
+    }
+  }
+}
+
+template <class E>
+class TreesOnGpu : public OnGpu {};
+TYPED_TEST_SUITE(TreesOnGpu, TreeEntries);
+
+TYPED_TEST(TreesOnGpu, AgreeWithTheReference) {
+  using E = TypeParam;
+  Seed seed(41);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    if (pattern.rows > 1000) continue;
+    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
+    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
+    for (const int d : {4, 32, 256}) {
+      SCOPED_TRACE(d);
+      const HierarchicalMatrix<E> tree(matrix, d, this->device);
+      expect_products(tree, matrix, seed.generator);
+      if constexpr (has_adjoint<E>) {
+        const auto adjoint_of_tree = tree.adjoint();
+        const CsrMatrix<E> adjoint_matrix = turned(matrix);
+        expect_products(*adjoint_of_tree, adjoint_matrix, seed.generator);
+        constexpr bool is_complex = E::ring == Ring::complex;
+        if constexpr (is_complex && E::components == 2) {
+          expect_products(*tree.transpose(), turned(matrix, false), seed.generator);
+        } else if constexpr (E::ring == Ring::real) {
+          expect_products(*tree.transpose(), adjoint_matrix, seed.generator);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(TreesOnGpu, TellResidualsAndDots) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  Seed seed(42);
+  const auto matrix = random_matrix<E>(
+      {.rows = 3000, .columns = 3000, .per_row = 6, .dense_row = true}, seed.generator);
+  const HierarchicalMatrix<E> on_cpu(matrix), tree = on_cpu.on(this->device);
+  const auto x = random_field<E>(3000, seed.generator), b = random_field<E>(3000, seed.generator);
+  Field<E> y(3000), r(3000);
+  Reduction<S> reduction(3000);
+  const Stream here = on_cpu.device().stream(), there = tree.device().stream();
+  const double dot = on_cpu.apply_dot(x.view(), y.view(), reduction, here);
+  const double squared = on_cpu.residual(b.view(), x.view(), r.view(), reduction, here);
+  const Field<E> x_there = copy_on(this->device, x), b_there = copy_on(this->device, b);
+  Field<E> y_there(3000, this->device), r_there(3000, this->device);
+  Reduction<S> reduction_there(3000, this->device);
+  const auto near = [](double a, double c, double scale) {
+    EXPECT_NEAR(a, c, 1000 * std::numeric_limits<S>::epsilon() * scale);
+  };
+  for (int round = 0; round < 2; ++round) {
+    near(tree.apply_dot(x_there.view(), y_there.view(), reduction_there, there), dot, 1000);
+    const double other =
+        tree.residual(b_there.view(), x_there.view(), r_there.view(), reduction_there, there);
+    EXPECT_NEAR(squared, other, 1e-6 * squared);
+  }
+  const Field<E> y_back = y_there.to_host(), r_back = r_there.to_host();
+  for (std::size_t i = 0; i < r.scalars().size(); ++i) {
+    near(y_back.scalars()[i], y.scalars()[i], 10);
+    near(r_back.scalars()[i], r.scalars()[i], 10);
+  }
+}
+
+using TreeProductsOnGpu = OnGpu;
+
+/// One row and one column with many leaves, so that their blocks of y have several pieces.
+template <class E>
+CsrMatrix<E> with_long_rows(Index rows, Generator& generator) {
+  EntryMapOf<E> map = map_of(random_matrix<E>(
+      {.rows = rows, .columns = rows, .per_row = 5, .dense_row = true}, generator));
+  const auto more = map;
+  for (const auto& [place, entry] : more) {
+    if (place.first % 7 == 3) map[{place.first, 77}] = entry;
+    if (place.second % 5 == 1) map[{rows - 3, place.second}] = entry;
+  }
+  return matrix_of(rows, rows, map);
+}
+
+TEST_F(TreeProductsOnGpu, OfEveryNodeSizeHaveTheSameBitsTwice) {
+  Seed seed(43);
+  using E = quaternion<float>;
+  const auto matrix = with_long_rows<E>(30000, seed.generator);
+  const auto adjoint_matrix = turned(matrix);
+  const auto x = random_scalars<float>(4 * 30000, seed.generator);
+  for (int d = 4; d <= 256; d *= 2) {
+    SCOPED_TRACE(d);
+    const HierarchicalMatrix<E> tree(matrix, d, device);
+    const auto adjoint_of_tree = tree.adjoint();
+    const std::vector<float> nothing(x.size());
+    const auto first = product<float>(tree, 1, x, 0, nothing);
+    const auto first_adjoint = product<float>(*adjoint_of_tree, 1, x, 0, nothing);
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(product<float>(tree, 1, x, 0, nothing), first);
+      EXPECT_EQ(product<float>(*adjoint_of_tree, 1, x, 0, nothing), first_adjoint);
+    }
+    expect_products(tree, matrix, seed.generator);
+    expect_products(*adjoint_of_tree, adjoint_matrix, seed.generator);
+    const HierarchicalMemory memory = tree.memory();
+    EXPECT_GT(memory.schedule, 0);
+    EXPECT_GT(memory.adjoint_schedule, 0);
+  }
+}
+
+TEST_F(TreeProductsOnGpu, DoNotMultiplyGaps) {
+  EntryMapOf<real<double>> map;
+  for (Index i = 0; i < 64; ++i) map[{i / 8, i % 8}] = {{1}};
+  map.erase({2, 5});
+  const HierarchicalMatrix<real<double>> tree(matrix_of(8, 8, map), 8, device);
+  ASSERT_EQ(tree.memory().leaves.of_kind[std::size_t(NodeKind::dense)], 1);
+  std::vector<double> x(8, 1.0);
+  x[5] = std::numeric_limits<double>::quiet_NaN();
+  auto y = product<double>(tree, 1, x, 0, x);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 2);
+  x[5] = 1;
+  x[2] = std::numeric_limits<double>::quiet_NaN();
+  y = product<double>(*tree.adjoint(), 1, x, 0, x);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 5);
+}
+
+TEST_F(TreeProductsOnGpu, GoOnAfterEditsAndSums) {
+  Seed seed(44);
+  using E = block<double, 3, 3>;
+  const auto matrix = with_long_rows<E>(20000, seed.generator);
+  const HierarchicalMatrix<E> first(matrix, 64, device);
+  expect_products(first, matrix, seed.generator);
+  expect_products(*first.adjoint(), turned(matrix), seed.generator);
+  auto map = map_of(matrix);
+  HierarchicalMatrix<E> tree = first;
+  for (int round = 0; round < 4; ++round) {
+    SCOPED_TRACE(round);
+    EditBatch<E> edits;
+    for (int i = 0; i < 20; ++i) {
+      const Index row = random_between(0, 1999, seed.generator) + 4000 * round;
+      const Index column = random_between(0, 19999, seed.generator);
+      const bool is_there = map.contains({row, column});
+      if (is_there && i % 2 == 0) {
+        edits.remove(row, column);
+        map.erase({row, column});
+      } else if (!is_there) {
+        E entry{};
+        entry.component[i % 9] = i + 1;
+        edits.set(row, column, entry);
+        map[{row, column}] = entry;
+      }
+    }
+    tree = tree.edited(edits);
+    const auto now = matrix_of(20000, 20000, map);
+    expect_products(tree, now, seed.generator);
+    expect_products(*tree.adjoint(), turned(now), seed.generator);
+    expect_same_bits(tree.to_csr(), now);
+  }
+  expect_products(first, matrix, seed.generator);
+  const HierarchicalMatrix<E> sum = add(2.0, tree, -1.0, first);
+  EXPECT_TRUE(sum.device().on_gpu());
+  expect_products(sum, sum.to_csr(), seed.generator);
+}
+
+/// What an edit sends to a GPU is its own nodes and the blocks of the schedule that it touches.
+TEST_F(TreeProductsOnGpu, TakeSchedulesOver) {
+  Seed seed(45);
+  using E = real<double>;
+  const auto matrix =
+      random_matrix<E>({.rows = 40000, .columns = 40000, .per_row = 6}, seed.generator);
+  const HierarchicalMatrix<E> first(matrix, 32, device);
+  const std::vector<double> x(40000, 1.0);
+  product<double>(first, 1, x, 0, x);
+  EditBatch<E> edits;
+  edits.set(5, 5, {{2}});
+  edits.set(20000, 39999, {{3}});
+  const HierarchicalMatrix<E> second = first.edited(edits);
+  auto map = map_of(matrix);
+  map[{5, 5}] = {{2}};
+  map[{20000, 39999}] = {{3}};
+  expect_products(second, matrix_of(40000, 40000, map), seed.generator);
+  EXPECT_LT(second.on_gpu()->sent_bytes(), first.on_gpu()->sent_bytes() / 4);
+}
+
+TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
+  Seed seed(46);
+  using E = quaternion<double>;
+  const auto hermitian = random_positive_definite_matrix<E>(3000, 6, seed.generator);
+  const HierarchicalMatrix<E> A(hermitian, 64, device);
+  const auto b = random_field<E>(3000, seed.generator);
+  Field<E> expected(3000);
+  ASSERT_TRUE(
+      ConjugateGradient(Operator<E>(hermitian, parse_plan("CSR"))).solve(b, expected).converged());
+  const auto expect_near = [&](const Field<E>& x) {
+    const Field<E> back = x.to_host();
+    for (std::size_t i = 0; i < back.scalars().size(); ++i) {
+      ASSERT_NEAR(back.scalars()[i], expected.scalars()[i], 1e-8);
+    }
+  };
+  Field<E> x(3000), again(3000), of_bicgstab(3000);
+  ConjugateGradient solver(A, Jacobi<E>(Operator<E>(A.diagonal(), parse_plan("CSR"), device)));
+  const auto report = solver.solve(b, x);
+  EXPECT_TRUE(report.converged()) << report.detail;
+  expect_near(x);
+  EXPECT_EQ(solver.solve(b, again).iterations, report.iterations);
+  EXPECT_EQ(x.scalars().to_host(), again.scalars().to_host());
+  // No host in between.
+  const Field<E> b_there = copy_on(device, b);
+  Field<E> enqueued(3000, device);
+  Array<DeviceReport> told(1, device);
+  solver.enqueue(b_there.view(), enqueued.view(), told.data());
+  EXPECT_EQ(told.to_host()[0].status, Status::converged);
+  expect_near(enqueued);
+  EXPECT_TRUE(BiCGStab(A).solve(b, of_bicgstab).converged());
+  expect_near(of_bicgstab);
+}
+
+TEST_F(TreeProductsOnGpu, AreHeldByGraphs) {
+  Seed seed(47);
+  using E = real<double>;
+  const auto matrix = with_long_rows<E>(30000, seed.generator);
+  const OwnStream stream;
+  const Device own = Device::cuda(0, stream.get());
+  const HierarchicalMatrix<E> A(matrix, 128, own);
+  const auto x = random_scalars<double>(30000, seed.generator);
+  const Array<double> there(std::span<const double>(x), own);
+  Array<double> y(30000, own), z(30000, own);
+  const FieldView<const double> of_x(there.data(), 30000, 1);
+  const auto multiply = [&](Array<double>& to) {
+    A.apply(1, of_x, 0, FieldView<double>(to.data(), 30000, 1), own.stream());
+  };
+  multiply(y);
+  own.synchronize();
+  EXPECT_TRUE(A.is_capturable());
+  const OwnGraph graph(stream.get(), [&] { multiply(z); });
+  EXPECT_EQ(graph.nodes(), 1);
+  for (int round = 0; round < 2; ++round) {
+    detail::fill_bytes(z.data(), 255, 30000 * sizeof(double), own.stream());
+    graph.launch(stream.get());
+    EXPECT_EQ(z.to_host(), y.to_host());
+  }
+}
+
+TEST_F(TreeProductsOnGpu, ServeLeastSquaresWithoutASecondCopy) {
+  Seed seed(48);
+  using E = complex<double>;
+  const auto matrix = random_matrix<E>(
+      {.rows = 900, .columns = 250, .per_row = 6, .dense_row = true}, seed.generator);
+  const HierarchicalMatrix<E> A(matrix, 32, device);
+  const auto b = random_field<E>(900, seed.generator);
+  Field<E> x(250), expected(250);
+  EXPECT_TRUE(Lsmr(A).solve(b, x).converged());
+  EXPECT_TRUE(Lsmr(Operator<E>(matrix, parse_plan("CSR"))).solve(b, expected).converged());
+  for (std::size_t i = 0; i < x.scalars().size(); ++i) {
+    EXPECT_NEAR(x.scalars()[i], expected.scalars()[i], 1e-5);
+  }
+}
+
+TEST_F(TreeProductsOnGpu, RefuseInOneLine) {
+  Seed seed(49);
+  using E = quaternion<double>;
+  const auto matrix = random_matrix<E>({.rows = 90, .columns = 90}, seed.generator);
+  const HierarchicalMatrix<E> A(matrix, 32, device);
+  const Stream stream = device.stream();
+  Field<E> here(90), x(90, device), y(90, device), planes(90, device, VectorLayout::soa);
+  expect_error(ErrorKind::usage,
+               "x lies in the host's memory, the matrix in a GPU's; `permute` copies it there",
+               [&] { A.apply(1, here.view(), 0, y.view(), stream); });
+  expect_error(ErrorKind::size_mismatch,
+               "y is not AoS, as a tree needs it; `permute` copies it into a field that is",
+               [&] { A.apply(1, x.view(), 0, planes.view(), stream); });
+  const CsrView<E> view = matrix.view();
+  CsrView<E> there = view;
+  there.device = device;
+  expect_error(ErrorKind::unsupported,
+               "hierarchical storage is built of arrays in the host's memory, also on a GPU; copy "
+               "these there first",
+               [&] { HierarchicalMatrix<E>(there, 32, device); });
+}
+
+}  // namespace
+}  // namespace hierarchical_gpu

@@ -1,0 +1,106 @@
+// Programs of trees on GPUs compile for every entry, form and size of nodes; no GPU is needed.
+#include "hierarchical/tree_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmv/nvrtc.hpp"
+#include "support/expect_error.hpp"
+#include "support/kernel_variants.hpp"
+
+namespace heddle::test {
+namespace {
+
+template <class E>
+cuda::TreeEntry tree_entry(detail::TreeForm form) {
+  const VariantEntry entry = variant_entry<E>();
+  return {entry.text, entry.exact, entry.shape, form, entry.shape.result_components};
+}
+
+/// Each entry in each form that it has, every size of nodes and every epilogue with each form: all
+/// of them if `deeply`, else one program for each entry and form.
+std::vector<cuda::KernelSource> variants(bool deeply, int architecture) {
+  constexpr std::array epilogues = {device::store_scaled, device::store_and_dot,
+                                    device::store_residual};
+  std::vector<cuda::KernelSource> sources;
+  std::size_t turn = 0;
+  const auto add = [&](const cuda::TreeEntry& entry) {
+    for (int log2_size = 2; log2_size <= 8; ++log2_size) {
+      for (const device::Epilogue epilogue : epilogues) {
+        const std::size_t number =
+            static_cast<std::size_t>(log2_size - 2) * epilogues.size() + epilogue;
+        if (!deeply && number % 21 != turn % 21) continue;
+        try {
+          sources.push_back(
+              cuda::tree_source(cuda::tree_program(entry, log2_size, epilogue), architecture));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+        }
+      }
+    }
+    turn += 5;  // coprime to 21
+  };
+  const auto add_forms = [&]<class E>() {
+    using enum detail::TreeForm;
+    add(tree_entry<E>(direct));
+    if constexpr (detail::has_form<adjoint, arithmetic_t<E>>) add(tree_entry<E>(adjoint));
+    if constexpr (detail::has_form<transpose, arithmetic_t<E>>) add(tree_entry<E>(transpose));
+  };
+  for (std::size_t kind = 0; kind < entry_kind_names.size(); ++kind) {
+    visit_entry<double>(static_cast<EntryKind>(kind), [&]<class E>() {
+      add_forms.template operator()<E>();
+      add_forms.template operator()<typename E::template with_scalar<float>>();
+      add_forms.template operator()<stored_as<float, E>>();
+    });
+  }
+  return sources;
+}
+
+TEST(TreeKernelVariants, Compile) {
+  try {
+    cuda::nvrtc();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const auto sources = variants(std::getenv("HEDDLE_DEEP_CHECK") != nullptr, 90);
+  EXPECT_GE(sources.size(), 60U);
+  try {
+    const auto images = cuda::compile_kernels(sources, 90);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const std::string_view image(images[i].data.data(), images[i].data.size());
+      EXPECT_NE(image.find("heddle_tree_product"), image.npos) << sources[i].name;
+    }
+    for (const int architecture : {80, 120}) {
+      if (std::binary_search(cuda::nvrtc().architectures.begin(), cuda::nvrtc().architectures.end(),
+                             architecture)) {
+        const auto others = variants(false, architecture);
+        cuda::compile_kernels(std::span(others).first(6), architecture);
+      }
+    }
+  } catch (const cuda::CompileError& error) {
+    FAIL() << error.what() << "\n" << error.log();
+  }
+}
+
+TEST(TreeKernelVariants, RefuseWhatSharedMemoryCannotHold) {
+  const auto warps = [](int log2_size) {
+    return cuda::warps_of(cuda::tree_program(tree_entry<real<double, 30>>(detail::TreeForm::direct),
+                                             log2_size, device::store_scaled));
+  };
+  EXPECT_EQ(warps(2), 4);
+  EXPECT_EQ(warps(7), 1);
+  expect_error(ErrorKind::unsupported,
+               "nodes of 256 rows of so large entries exceed a GPU's shared memory; take smaller "
+               "nodes",
+               [&] { warps(8); });
+}
+
+}  // namespace
+}  // namespace heddle::test
