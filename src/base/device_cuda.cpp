@@ -142,6 +142,13 @@ long long last_cache_bytes(const Stream& stream) {
   return bytes;
 }
 
+bool is_being_captured(const Stream& stream) {
+  const OnGpu here(stream);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 void synchronize(const Stream& stream) {
   const OnGpu here(stream);
   check(cudaStreamSynchronize(stream.queue), "cudaStreamSynchronize");

@@ -17,6 +17,8 @@ std::pmr::memory_resource* stream_memory(const Stream& stream);
 long long available_memory(const Stream& stream);
 long long last_cache_bytes(const Stream& stream);
 void synchronize(const Stream& stream);
+/// True while work for the stream becomes part of a graph.
+bool is_being_captured(const Stream& stream);
 std::string description(const Stream& stream);
 /// "13.0" for 13000, as CUDA numbers its versions.
 std::string version_text(int number);

@@ -19,12 +19,13 @@ struct Run {
 /// A block of y that both schedules have alike is taken from the old one.
 std::vector<Run> runs_of(const TreeSchedule& now, const TreeSchedule& old) {
   std::vector<Run> runs;
-  for (std::size_t block = 0; block + 1 < now.first.size(); ++block) {
-    const Offset to = now.first[block], count = now.first[block + 1] - to;
+  const Array<Offset>&first = now.places->first, &old_first = old.places->first;
+  for (std::size_t block = 0; block + 1 < first.size(); ++block) {
+    const Offset to = first[block], count = first[block + 1] - to;
     if (count == 0) continue;
-    const Offset there = old.first[block];
+    const Offset there = old_first[block];
     const bool is_alike =
-        old.first[block + 1] - there == count &&
+        old_first[block + 1] - there == count &&
         std::memcmp(now.on_host.leaves.data() + to, old.on_host.leaves.data() + there,
                     static_cast<std::size_t>(count) * sizeof(TreeLeaf)) == 0;
     const Offset from = is_alike ? there : -1;
@@ -74,9 +75,7 @@ TreeOnGpu::TreeOnGpu(std::shared_ptr<const detail::ScheduledTree> matrix, const 
   }
   if (before == nullptr) return;
   const std::lock_guard lock(before->making_);
-  for (std::size_t k = 0; k < before_.size(); ++k) {
-    before_[k] = before->schedules_[k] ? before->schedules_[k] : before->before_[k];
-  }
+  before_ = before->schedules_;
 }
 
 TreeOnGpu::~TreeOnGpu() = default;
@@ -88,9 +87,9 @@ const TreeSchedule& TreeOnGpu::schedule(bool by_columns) const {
   const detail::Tree& tree = matrix_->tree();
   const detail::LeafSchedule& leaves = matrix_->schedule(by_columns);
   const auto schedule = std::make_shared<TreeSchedule>();
-  schedule->first = leaves.first;
+  schedule->places = leaves.places;
   schedule->on_host =
-      tree_pieces(tree, leaves, addresses_, bytes_of_piece(tree), leaves.first.device());
+      tree_pieces(tree, leaves, addresses_, bytes_of_piece(tree), leaves.places->first.device());
   const auto& pieces = schedule->on_host.pieces;
   schedule->pieces = Array<device::TreePiece>(pieces.span(), device_);
   schedule->sent = static_cast<long long>(pieces.size() * sizeof(device::TreePiece));

@@ -50,13 +50,13 @@ class PieceCutter {
       int slots = 0;
       for (Offset i = first; i < end; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        const NodeReference node = schedule_.leaf[at];
+        const NodeReference node = (*schedule_.references)[at];
         const NodeView leaf = view_of(i);
         slots += slots_of(leaf);
         to.leaves[at] = {pools[static_cast<std::size_t>(node.pool())] +
                              static_cast<unsigned long long>(node.byte()) +
                              static_cast<unsigned long long>(node.kind()),
-                         schedule_.block[at], slots};
+                         schedule_.places->block[at], slots};
       }
       to.pieces[static_cast<std::size_t>(place + number)] = {
           first,          static_cast<int>(end - first), block, number, taken.pieces, before.places,
@@ -67,7 +67,7 @@ class PieceCutter {
 
  private:
   NodeView view_of(Offset leaf) const {
-    return tree_.node(schedule_.leaf[static_cast<std::size_t>(leaf)], 0);
+    return tree_.node((*schedule_.references)[static_cast<std::size_t>(leaf)], 0);
   }
 
   /// A warp's windows wait for memory one after the other.
@@ -76,8 +76,8 @@ class PieceCutter {
   /// Calls `end_piece(first, end)` with the pieces of a block of y.
   template <class EndPiece>
   void cut(Index block, const EndPiece& end_piece) const {
-    Offset first = schedule_.first[static_cast<std::size_t>(block)];
-    const Offset end = schedule_.first[static_cast<std::size_t>(block) + 1];
+    Offset first = schedule_.places->first[static_cast<std::size_t>(block)];
+    const Offset end = schedule_.places->first[static_cast<std::size_t>(block) + 1];
     if (first == end) return end_piece(first, end);
     long long bytes = 0;
     int slots = 0;
@@ -124,7 +124,7 @@ TreePieces tree_pieces(const Tree& tree, const LeafSchedule& schedule,
                          all.counters + more.counters};
   }
   const Taken& all = before.back();
-  TreePieces cut{Array<device::TreeLeaf>(schedule.leaf.size(), device),
+  TreePieces cut{Array<device::TreeLeaf>(schedule.references->size(), device),
                  Array<device::TreePiece>(static_cast<std::size_t>(all.pieces), device), all.places,
                  all.counters};
   parallel_for(team, blocks, [&](Index block) {

@@ -1,15 +1,25 @@
-#include <cuda_runtime_api.h>
-
 #include <string>
 #include <utility>
 
 #include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
 #include "heddle/error.hpp"
 #include "spmv/kernel_library_cuda.hpp"
 #include "tree_program.hpp"
 #include "tree_schedule_cuda.hpp"
 
 namespace heddle::cuda {
+
+namespace {
+
+/// Neither memory nor kernels may come in a capture.
+[[noreturn]] void refuse_capture() {
+  throw Error(ErrorKind::usage,
+              "a graph can hold a product of a tree on a GPU behind the first of its kind outside "
+              "of it");
+}
+
+}  // namespace
 
 TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix,
                          const Device& device)
@@ -53,15 +63,9 @@ TreeProduct::Room TreeProduct::make_room() const {
 }
 
 const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
-  cudaStreamCaptureStatus status{};
-  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
   const std::lock_guard lock(mutex_);
-  if (status != cudaStreamCaptureStatusNone) {
-    if (!of_graphs_) {
-      throw Error(
-          ErrorKind::usage,
-          "a graph can hold products of a tree on a GPU behind the first one outside of it");
-    }
+  if (is_being_captured(stream)) {
+    if (!of_graphs_) refuse_capture();
     return *of_graphs_;
   }
   if (!of_graphs_) of_graphs_ = make_room();
@@ -75,6 +79,7 @@ TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& s
     const std::lock_guard lock(mutex_);
     if (const auto found = kernels_.find(epilogue); found != kernels_.end()) return found->second;
   }
+  if (is_being_captured(stream)) refuse_capture();
   const TreeProgram program =
       tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, epilogue);
   const Loaded loaded{

@@ -1,13 +1,16 @@
 // The schedule of a tree's product in a GPU's memory.
 #pragma once
 
+#include <memory>
+
+#include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/detail/tree_product_cuda.hpp"
 #include "tree_pieces.hpp"
 
 namespace heddle::cuda {
 
 struct TreeSchedule {
-  Array<Offset> first;  // leaf of each block of y, on the host
+  std::shared_ptr<const detail::LeafPlaces> places;  // on the host
   TreePieces on_host;
   Array<device::TreeLeaf> leaves;
   Array<device::TreePiece> pieces;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/cuda_call.hpp"
+#include "base/device_cuda.hpp"
 #include "captured_graph_cuda.hpp"
 #include "fields/vector_operations_cuda.hpp"
 #include "heddle/array.hpp"
@@ -343,13 +344,6 @@ class GraphSolve final : public EnqueuedSolve<S> {
 };
 
 }  // namespace
-
-bool is_being_captured(const Stream& stream) {
-  const OnGpu here(stream);
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream.queue, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
-}
 
 std::shared_ptr<device::LoopWatch> make_loop_watch(const Stream& stream) {
   auto watch = std::make_shared<Mapped<device::LoopWatch>>(stream);

@@ -81,7 +81,4 @@ inline constexpr const char* not_prepared =
     "enqueue: the stream is being captured, and nothing may be allocated then; call "
     "prepare_enqueue with the same fields, report and options before the capture";
 
-/// True while work for the stream becomes part of a graph.
-bool is_being_captured(const Stream& stream);
-
 }  // namespace heddle::cuda

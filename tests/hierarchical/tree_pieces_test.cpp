@@ -22,7 +22,7 @@ void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
           const cuda::TreePieces& cut, bool by_columns, const Body& body) {
   const Index blocks = schedule.blocks();
   std::vector<int> of_block(static_cast<std::size_t>(blocks));
-  std::vector<Offset> next_leaf(schedule.first.begin(), schedule.first.end());
+  std::vector<Offset> next_leaf(schedule.places->first.begin(), schedule.places->first.end());
   int next_place = 0, next_counter = 0;
   bool has_short = false;
   for (const device::TreePiece& piece : cut.pieces) {
@@ -60,7 +60,7 @@ void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
     }
   }
   for (std::size_t block = 0; block < of_block.size(); ++block) {
-    EXPECT_EQ(next_leaf[block], schedule.first[block + 1]);
+    EXPECT_EQ(next_leaf[block], schedule.places->first[block + 1]);
     EXPECT_GE(of_block[block], 1);
   }
   EXPECT_EQ(next_place, cut.places);

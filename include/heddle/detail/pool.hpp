@@ -6,6 +6,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <utility>
 
 #include "heddle/array.hpp"
 #include "heddle/export.hpp"
@@ -17,13 +18,16 @@ class HEDDLE_EXPORT Pool : public Array<std::byte> {
  public:
   using Array<std::byte>::Array;
 
-  /// The copy in a GPU's memory, which all matrices there share. The first request makes it, and it
+  /// The copy in a GPU's memory, which all matrices of the same source of memory there share, by
+  /// default those of one stream. The first request makes it, and it
   /// goes with the last matrix there. Throws `Error` (memory).
   std::shared_ptr<const Array<std::byte>> on(const Device& gpu) const;
 
  private:
   mutable std::mutex copying_;
-  mutable std::map<std::pmr::memory_resource*, std::weak_ptr<const Array<std::byte>>> copies_;
+  /// By GPU and source of memory.
+  using Place = std::pair<int, std::pmr::memory_resource*>;
+  mutable std::map<Place, std::weak_ptr<const Array<std::byte>>> copies_;
 };
 
 }  // namespace heddle::detail
