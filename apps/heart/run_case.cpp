@@ -111,7 +111,8 @@ class Run {
                               .result_bytes = sizeof(double)};
     const SystemOptions settings{.time = outcome_.given.time,
                                  .solver = outcome_.given.solver,
-                                 .activation_threshold = outcome_.given.activation_threshold};
+                                 .activation_threshold = outcome_.given.activation_threshold,
+                                 .tables = outcome_.given.tables};
     const bool is_newton = outcome_.given.time.scheme == Scheme::newton;
     outcome_.choice =
         options_.build(subject, device_, Objective(), profiles, [&](const Plan& plan) {

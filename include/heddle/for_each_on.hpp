@@ -41,8 +41,15 @@ namespace detail {
 
 inline constexpr int threads_of_pass = 128;  // a block: elements take many registers
 
+/// Blocks that a multiprocessor has registers for at once, for a pass that names it.
 template <class P>
-__global__ void __launch_bounds__(threads_of_pass) run_pass(const P pass) {
+constexpr int least_blocks() {
+  if constexpr (requires { P::least_blocks; }) return P::least_blocks;
+  return 1;
+}
+
+template <class P>
+__global__ void __launch_bounds__(threads_of_pass, least_blocks<P>()) run_pass(const P pass) {
   const Offset i = Offset(blockIdx.x) * threads_of_pass + threadIdx.x;
   if (i < static_cast<Offset>(pass.count)) pass(i);
 }

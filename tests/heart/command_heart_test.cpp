@@ -126,7 +126,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   }
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
-            "splitting, theta, mass or guess than the run\n");
+            "splitting, theta, mass, guess or tables than the run\n");
   EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
   const std::string state = text_of("s");
@@ -211,7 +211,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   of["time"].erase("scheme");
   EXPECT_EQ(tissue(of, {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
-            "splitting, theta, mass or guess than the run\n");
+            "splitting, theta, mass, guess or tables than the run\n");
   of["time"]["scheme"] = "newton";
   for (const char* model : {"fitzhugh-nagumo", "ten-tusscher-panfilov"}) {
     of["regions"][1]["membrane"] = {{"model", model}};
@@ -253,6 +253,26 @@ TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {
   const Result result = process.wait();
   EXPECT_EQ(result.status, 130) << result.error;
   EXPECT_TRUE(files().contains("s"));
+}
+
+/// A limit of files as large as its state, beyond which the traces grow.
+TEST_F(CommandHeart, KeepsItsStateWhereTracesAreNotWritten) {
+  folder.write("case.json", changed(small(), "/time/end", 30).dump());
+  const Result result = Process("/bin/sh",
+                                {"-c", std::string("ulimit -f 32; ") + HEDDLE_HEART_PROGRAM +
+                                           " --case case.json --restart s --traces t.csv -q"},
+                                folder / "")
+                            .wait();
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(result.error.substr(0, 36), "heddle-heart: t.csv: cannot write: F") << result.error;
+  ASSERT_TRUE(files().contains("s"));
+  const Result whole = tissue(changed(small(), "/time/end", 30), {"--activation", "a.vtu"});
+  ASSERT_EQ(whole.status, 0) << whole.error;
+  const Result rest = tissue(changed(small(), "/time/end", 30),
+                             {"--resume", "s", "--activation", "b.vtu", "--json"});
+  ASSERT_EQ(rest.status, 0) << rest.error;
+  EXPECT_GT(rest.json()["first_step"], 100);
+  EXPECT_EQ(text_of("a.vtu"), text_of("b.vtu"));
 }
 
 TEST_F(CommandHeart, EndsWhereASolveFails) {

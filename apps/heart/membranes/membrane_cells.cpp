@@ -136,7 +136,7 @@ std::vector<double> MembraneCells::resting_potential() const {
 }
 
 void MembraneCells::advance(double* potential, const double* time, double dt, const Stream& stream,
-                            CellRule rule) {
+                            CellRule rule, const BeforeDiffusion& next) {
   for (const Group& group : groups_) {
     const CellData data{.count = group.count,
                         .node = node_.empty() ? nullptr : node_.data() + group.first,
@@ -148,9 +148,50 @@ void MembraneCells::advance(double* potential, const double* time, double dt, co
                         .potential = potential,
                         .time = time,
                         .dt = dt,
-                        .rule = rule};
+                        .rule = rule,
+                        .tables = tables_of(group, dt, rule),
+                        .next = next};
     (stream.on_gpu() ? advance_on_gpu : advance_on_cpu)(group.model, data, stream);
   }
+}
+
+void MembraneCells::tabulate(double dt, CellRule rule) {
+  tabulated_ = shortest_stage(rule, dt);
+  for (Group& group : groups_) {
+    std::visit(
+        [&]<class M>(const M& model) {
+          if constexpr (TabulatedModel<M>) {
+            std::vector<float> all;
+            for (std::size_t k = 0; k < M::tables.size(); ++k) {
+              const std::size_t before = all.size();
+              all.resize(before + static_cast<std::size_t>(M::tables[k].floats()));
+              model.fill(static_cast<int>(k), tabulated_, all.data() + before);
+            }
+            group.tables = Array<float>(std::span<const float>(all), device_);
+          }
+        },
+        group.model);
+  }
+}
+
+CellTables MembraneCells::tables_of(const Group& group, double dt, CellRule rule) const {
+  CellTables tables{.dt = tabulated_};
+  if (group.tables.empty()) return tables;
+  if (shortest_stage(rule, dt) != tabulated_) {
+    throw Error(ErrorKind::usage, "the tables of the membranes are for other steps");
+  }
+  std::visit(
+      [&]<class M>(const M&) {
+        if constexpr (TabulatedModel<M>) {
+          const float* next = group.tables.data();
+          for (std::size_t k = 0; k < M::tables.size(); ++k) {
+            tables.table[k] = next;
+            next += M::tables[k].floats();
+          }
+        }
+      },
+      group.model);
+  return tables;
 }
 
 template <class Plane>

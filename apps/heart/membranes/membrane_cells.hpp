@@ -47,7 +47,12 @@ class MembraneCells {
   /// are in the device's memory. On a GPU this queues a kernel for each model and returns; nothing
   /// is allocated. NaN spreads over the variables of its own cell and no other.
   void advance(double* potential, const double* time, double dt, const Stream& stream,
-               CellRule rule = CellRule::euler);
+               CellRule rule = CellRule::euler, const BeforeDiffusion& next = {});
+
+  /// From now on, models that can take functions of the potential from tables, for steps of dt by
+  /// this rule and no others; see potential_table.hpp. Throws `Error` (usage) in `advance` for
+  /// other steps.
+  void tabulate(double dt, CellRule rule = CellRule::euler);
 
   /// All variables but V, bit by bit: model by model, variable by variable, cell by cell.
   std::vector<double> state() const;
@@ -67,8 +72,10 @@ class MembraneCells {
     Offset count = 0;
     Offset state = 0;  // where its planes begin
     Offset plane = 0;
+    Array<float> tables;  // one behind the other
   };
   int states(const Group& group) const;
+  CellTables tables_of(const Group& group, double dt, CellRule rule) const;
   /// Calls `plane(numbers)` for each variable of each group, in the order of `state()`.
   template <class Plane>
   void for_each_plane(std::vector<double>& padded, const Plane& plane) const;
@@ -81,6 +88,7 @@ class MembraneCells {
   Array<double> state_;
   Array<std::uint32_t> mask_;  // in the order of `node_`
   Array<Stimulus> stimuli_;
+  double tabulated_ = 0;  // the step that tables are for; 0 without
 };
 
 }  // namespace heddle::heart
