@@ -31,6 +31,8 @@ namespace heddle {
 ///       HEDDLE_INLINE void operator()(Offset i) const { x[i] *= factor; }
 ///     };
 ///     for_each_on(device, Scale{n, 0.5, x.data()});
+/// A GPU runs it in blocks of 128 threads. With a `static constexpr int least_blocks` the compiler
+/// spares registers, so that a multiprocessor has room for as many blocks at once.
 template <class P>
 concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::count)> &&
                requires(const P& pass, Offset i) { pass(i); };
