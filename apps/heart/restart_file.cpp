@@ -16,7 +16,7 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 3\n";
+constexpr std::string_view magic = "heddle-heart state 4\n";
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
 class Fingerprint {
