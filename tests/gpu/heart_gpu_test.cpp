@@ -29,26 +29,23 @@ json mixed_case() {
   return of;
 }
 
-/// Tables hold floats: between them a GPU rounds otherwise.
 TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
   for (const auto& [splitting, tables] :
        {std::pair{"godunov", false}, {"godunov", true}, {"strang", false}, {"strang", true}}) {
     const json of = with(mixed_case(), "/time/splitting", splitting);
     const Tissue tissue(with(of, "/tables", tables));
-    const double rounding = tables ? 1e-3 : 1e-5;
     Simulation here(tissue), there(tissue, GetParam(), device);
     EXPECT_LE(difference(there.system.traces_now(), here.system.traces_now()), 1e-9);
     here.run(400);
     there.run(400);
     const std::vector<double> V = here.system.potential_of_vertices();
     EXPECT_GT(*std::max_element(V.begin(), V.end()), 0);
-    EXPECT_LE(difference(there.system.potential_of_vertices(), V), rounding);
+    EXPECT_LE(difference(there.system.potential_of_vertices(), V), 1e-5);
     EXPECT_LE(
         difference(there.system.activation_of_vertices(), here.system.activation_of_vertices()),
-        rounding);
+        1e-5);
     const long long last = (400 - 1) % HeartSystem::most_steps;
-    EXPECT_LE(difference(there.system.traces_after(last), here.system.traces_after(last)),
-              rounding);
+    EXPECT_LE(difference(there.system.traces_after(last), here.system.traces_after(last)), 1e-5);
     EXPECT_EQ(there.system.record().solves, 400);
     const auto iterations = static_cast<double>(here.system.record().iterations);
     EXPECT_NEAR(static_cast<double>(there.system.record().iterations), iterations,

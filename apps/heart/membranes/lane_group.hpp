@@ -51,6 +51,7 @@ struct LaneGroup {
   /// Four numbers in each of four rows, which become four lanes of four groups.
   HEDDLE_INLINE static void columns_of(const float* const* row, int place, int lane,
                                        LaneGroup* into) {
+    static_assert(in_part <= 4 && lanes % 4 == 0);
     using Floats __attribute__((vector_size(16))) = float;
     using Doubles __attribute__((vector_size(32))) = double;
     Floats of[4];
@@ -157,6 +158,7 @@ struct LaneGroup {
   template <TableShape shape, int first, int end>
   HEDDLE_INLINE friend void look_up(const float* table, const LaneGroup& x,
                                     LaneGroup (&value)[shape.columns]) {
+    static_assert(shape.has(first, end));
     const LaneGroup in_rows = (x - shape.first) * table_rows_of_mV;
     const LaneGroup place = min(LaneGroup(table_rows), max(in_rows, LaneGroup(0)));
     double places[lanes], floors[lanes];

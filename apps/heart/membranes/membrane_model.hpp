@@ -54,11 +54,15 @@ concept MembraneModel = requires(const M& model) {
 };
 
 /// A model that can do with tables. Beside the above it has
-///     static constexpr std::array<TableShape, T> tables potential_table.hpp void fill(int k,
-///     double dt, float* table) const                            table k
-/// and an `advance` with a `CellTables` more, whose dt is that of the step or half of it.
+///     static constexpr std::array<TableShape, T> tables       at most `most_tables`
+///     void fill(int k, double dt, float* table) const         table k
+/// (potential_table.hpp) and an `advance` with a `CellTables` more, whose dt is that of the step or
+/// half of it.
 template <class M>
-concept TabulatedModel = MembraneModel<M> && requires { M::tables.size(); };
+concept TabulatedModel = MembraneModel<M> && requires(const M& model, float* table) {
+  M::tables.size();
+  model.fill(0, 1.0, table);
+};
 
 /// Variables other than V.
 template <class M>

@@ -15,6 +15,10 @@ struct TableShape {
   int columns;
 
   constexpr Offset floats() const { return Offset{2} * columns * table_rows; }
+  /// Whether columns from `begin` to below `end` are such, by fours.
+  HEDDLE_INLINE constexpr bool has(int begin, int end) const {
+    return 0 <= begin && end <= columns && columns % 4 == 0 && begin % 4 == 0 && end % 4 == 0;
+  }
 };
 
 /// Most tables that a model has.
@@ -33,6 +37,7 @@ struct CellTables {
 /// fours. `LaneGroup` has its own.
 template <TableShape shape, int first, int end>
 HEDDLE_INLINE void look_up(const float* table, double x, double (&value)[shape.columns]) {
+  static_assert(shape.has(first, end));
   struct alignas(16) Four {
     float of[4];
   };
@@ -55,6 +60,7 @@ HEDDLE_INLINE void look_up(const float* table, double x, double (&value)[shape.c
 /// on the side where they are wanted.
 template <TableShape shape, class Functions>
 void fill_table(float* table, const Functions& functions) {
+  static_assert(shape.has(0, shape.columns));
   for (int row = 0; row < table_rows; ++row) {
     const auto x = [&](double rows) { return shape.first + rows / table_rows_of_mV; };
     double begin[shape.columns] = {}, end[shape.columns] = {};
@@ -64,7 +70,8 @@ void fill_table(float* table, const Functions& functions) {
     for (int c = 0; c < shape.columns; ++c) {
       const int place = c / 4 * 8 + c % 4;
       at[place] = static_cast<float>(begin[c]);
-      at[place + 4] = static_cast<float>(end[c] - begin[c]);
+      // To the number where the next row begins, as it is held there: so rows join.
+      at[place + 4] = static_cast<float>(end[c]) - at[place];
     }
   }
 }
