@@ -43,6 +43,7 @@ class HeartSystem final : public TissueSystem {
 
   const Operator<Number>& matrix() const override { return matrix_; }
   std::string description() const override { return cells_.description(); }
+  bool is_tabulated() const override { return cells_.is_tabulated(); }
   double largest_step() const override { return cells_.largest_step() * (is_strang() ? 2 : 1); }
   void advance(long long count) override;
   bool is_finite() override;

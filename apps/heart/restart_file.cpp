@@ -121,7 +121,7 @@ std::uint64_t fingerprint_of(const Model& model, const TissueSystem& system, con
   print.add(given.time.splitting);
   print.add(given.time.mass);
   print.add(given.solver.guess);
-  print.add(given.tables);
+  print.add(system.is_tabulated());
   return print.value();
 }
 

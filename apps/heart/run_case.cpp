@@ -129,6 +129,7 @@ class Run {
     outcome_.memory = system_->matrix().memory();
     outcome_.lists = system_->lists_memory();
     outcome_.membranes = system_->description();
+    outcome_.is_tabulated = system_->is_tabulated();
     outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
       fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);

@@ -63,6 +63,7 @@ TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
   EXPECT_EQ(report["time"], 10);
   EXPECT_EQ(report["frames"], 3);
   EXPECT_EQ(report["mass"], "consistent");
+  EXPECT_EQ(report["tables"], false);  // of these cells there are none
   EXPECT_EQ(report["points"][0]["name"], "here");
   EXPECT_LT(report["points"][0]["activation"], 3);
   EXPECT_EQ(report["points"][1]["activation"], nullptr);
@@ -124,6 +125,8 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   for (const char* step : {"-000100.vtu", "-000200.vtu"}) {
     EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
   }
+  // These cells have none.
+  EXPECT_EQ(tissue(changed(small(), "/tables", false), {"--resume", "s"}).status, 0);
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
             "splitting, theta, mass, guess or tables than the run\n");
