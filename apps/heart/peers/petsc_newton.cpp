@@ -53,6 +53,13 @@ class PetscScheme {
     potential_.assign(stimulus_.size(), regions_.front().cell.V_rest);
     before_ = potential_;
     make_system(given.solver);
+    // What no step changes is made here: the places of K's entries, and the lists of its factors.
+    linearize();
+    assemble();
+    check(MatNorm(K_, NORM_FROBENIUS, &of_matrix_));
+    check(KSPSetOperators(solver_, K_, K_));
+    check(KSPSetUp(solver_));
+    check(KSPSetUpOnBlocks(solver_));
   }
   PetscScheme(const PetscScheme&) = delete;
   PetscScheme& operator=(const PetscScheme&) = delete;
@@ -77,17 +84,17 @@ class PetscScheme {
 
   /// False where Newton's method does not converge.
   bool advance() {
-    constexpr double tolerance = 1e-10, least = 1e-14 * 100;  // as `NewtonOptions`
+    constexpr double tolerance = 1e-10, least = 1e-14 * 100;  // near those of `NewtonOptions`
     constexpr int most = 20;
     double first = 0;
     for (int k = 0;; ++k) {
-      assemble();
+      linearize();
       double size = 0;
       check(VecNorm(residual_, NORM_2, &size));
-      if (of_matrix_ == 0) check(MatNorm(K_, NORM_FROBENIUS, &of_matrix_));
       if (k == 0) first = size;
       if (size <= tolerance * first || size <= least * of_matrix_) break;
       if (k == most || !std::isfinite(size)) return false;
+      assemble();
       check(KSPSetOperators(solver_, K_, K_));
       check(KSPSolve(solver_, residual_, change_));
       KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -133,17 +140,23 @@ class PetscScheme {
     check(PCSetType(preconditioner, PCBJACOBI));
   }
 
-  /// R into `residual_`, and K = dR/dV.
-  void assemble() {
-    const NewtonElements elements{model_.tetrahedron.front().data(),
-                                  gradient_.data(),
-                                  volume_.data(),
-                                  fibre_.data(),
-                                  model_.region.data(),
-                                  regions_.data()};
+  NewtonElements elements() const {
+    return {model_.tetrahedron.front().data(),
+            gradient_.data(),
+            volume_.data(),
+            fibre_.data(),
+            model_.region.data(),
+            regions_.data()};
+  }
+  TangentKernel kernel() const {
+    return {elements(), source_.data(), tangent_.data(), slope_.data()};
+  }
+
+  /// R, and what K is made of.
+  void linearize() {
     const auto count = static_cast<Offset>(volume_.size());
     const CondensedCellPass cells{count,
-                                  elements,
+                                  elements(),
                                   step_,
                                   potential_.data(),
                                   before_.data(),
@@ -153,27 +166,39 @@ class PetscScheme {
                                   source_.data(),
                                   tangent_.data(),
                                   slope_.data()};
-    const TangentKernel kernel{elements, source_.data(), tangent_.data(), slope_.data()};
-    check(MatZeroEntries(K_));
+    const TangentKernel of_elements = kernel();
     check(VecSet(residual_, 0));
     for (Offset e = 0; e < count; ++e) {
       cells(e);
-      std::array<PetscScalar, 16> of_pairs{};
       std::array<PetscScalar, 4> of_corners{};
       for (int a = 0; a < 4; ++a) {
-        for (int b = 0; b < 4; ++b) {
-          of_pairs[static_cast<std::size_t>(4 * a + b)] = kernel.entry(e, a, b).component[0];
-        }
-        of_corners[static_cast<std::size_t>(a)] = kernel.vector(e, a).component[0];
+        of_corners[static_cast<std::size_t>(a)] = of_elements.vector(e, a).component[0];
       }
-      const PetscInt* const corner = elements.corner + 4 * e;
-      check(MatSetValues(K_, 4, corner, 4, corner, of_pairs.data(), ADD_VALUES));
-      check(VecSetValues(residual_, 4, corner, of_corners.data(), ADD_VALUES));
+      check(VecSetValues(residual_, 4, corners(e), of_corners.data(), ADD_VALUES));
+    }
+    check(VecAssemblyBegin(residual_));
+    check(VecAssemblyEnd(residual_));
+  }
+
+  /// K = dR/dV.
+  void assemble() {
+    const TangentKernel of_elements = kernel();
+    check(MatZeroEntries(K_));
+    for (Offset e = 0; e < static_cast<Offset>(volume_.size()); ++e) {
+      std::array<PetscScalar, 16> of_pairs{};
+      for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < 4; ++b) {
+          of_pairs[static_cast<std::size_t>(4 * a + b)] = of_elements.entry(e, a, b).component[0];
+        }
+      }
+      check(MatSetValues(K_, 4, corners(e), 4, corners(e), of_pairs.data(), ADD_VALUES));
     }
     check(MatAssemblyBegin(K_, MAT_FINAL_ASSEMBLY));
     check(MatAssemblyEnd(K_, MAT_FINAL_ASSEMBLY));
-    check(VecAssemblyBegin(residual_));
-    check(VecAssemblyEnd(residual_));
+  }
+
+  const PetscInt* corners(Offset e) const {
+    return model_.tetrahedron[static_cast<std::size_t>(e)].data();
   }
 
   const Model& model_;
