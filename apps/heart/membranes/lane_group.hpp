@@ -167,7 +167,7 @@ struct LaneGroup {
     for (int lane = 0; lane < lanes; ++lane) {
       const int floor = static_cast<int>(places[lane]);
       const int row = floor < table_rows ? floor : table_rows - 1;
-      at[lane] = table + row * (2 * shape.columns);
+      at[lane] = table + Offset{2} * shape.columns * row;
       floors[lane] = row;
     }
     const LaneGroup part = place - load(floors);
