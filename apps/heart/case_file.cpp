@@ -80,6 +80,12 @@ std::string read_word(const CaseObject& object, const char* key) {
   return value.get<std::string>();
 }
 
+bool read_flag(const CaseObject& object, const char* key) {
+  const json& value = object.at(key);
+  if (!value.is_boolean()) object.refuse(object.path_of(key), "must be true or false");
+  return value.get<bool>();
+}
+
 MembraneChoice read_membrane(const CaseObject& object) {
   object.check_keys({"model", "type", "parameters"});
   MembraneChoice choice;
@@ -256,7 +262,7 @@ Case parse_case(const std::string& text, const std::string& path) {
   const CaseObject object(value, path, "");
   object.check_keys({"mesh", "regions", "conductivity", "chi", "Cm", "fibres", "stimuli", "time",
                      "output_every", "trace_every", "activation_threshold", "points", "electrodes",
-                     "solver"});
+                     "solver", "tables"});
   Case read;
   read.path = path;
   if (object.has("mesh")) read.slab = read_slab(object.object("mesh"));
@@ -283,6 +289,7 @@ Case parse_case(const std::string& text, const std::string& path) {
   if (object.has("activation_threshold")) {
     read.activation_threshold = object.number("activation_threshold", {.least = -90, .most = 60});
   }
+  if (object.has("tables")) read.tables = read_flag(object, "tables");
   read.points = read_points(object, "points");
   read.electrodes = read_points(object, "electrodes");
   if (object.has("solver")) read.solver = read_solver(object.object("solver"));

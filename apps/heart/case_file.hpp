@@ -91,6 +91,7 @@ struct Case {
   long long output_every = 1;  // steps
   long long trace_every = 1;   // steps
   double activation_threshold = 0;
+  bool tables = true;  // of the membranes' functions of the potential
   std::vector<NamedPoint> points;
   std::vector<NamedPoint> electrodes;
   SolverCase solver;

@@ -78,14 +78,16 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
       change_before_(matrix_.field()),
       before_step_(matrix_.field()),
       activation_(matrix_.field()),
-      clock_(1, device),
-      record_there_(std::span<const SolveRecord>(&record_, 1), device) {
+      clock_(2, device),
+      record_there_(std::span<const SolveRecord>(&record_, 1), device),
+      report_(1, device) {
   const double largest = HeartSystem::largest_step();
   if (options.time.step > largest) {
     throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
                                       " ms is unstable for the membranes; at most " +
                                       simulation::shortest(largest) + " ms are stable");
   }
+  if (options.tables) cells_.tabulate(is_strang() ? step_ / 2 : step_, rule());
   cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
   solver_ = std::make_unique<ConjugateGradient<double>>(
       matrix_, Jacobi<Number>(matrix_, Refresh::each_call),
@@ -97,7 +99,6 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
   assign(before_step_, rest);
   assign(activation_, std::vector<double>(rest.size(), std::numeric_limits<double>::quiet_NaN()));
   set_clock();
-  if (device_.on_gpu()) report_ = Array<DeviceReport>(1, device_);
 }
 
 void HeartSystem::place_traces(const Model& model, const Traces& traces) {
@@ -128,22 +129,14 @@ void HeartSystem::place_traces(const Model& model, const Traces& traces) {
 
 void HeartSystem::set_clock() {
   const double now = time();
-  const Clock clock{now, now + step_ / 2, steps_};
-  detail::copy_bytes(clock_.data(), &clock, sizeof clock, device_.stream());
+  const Clock clock{now, now + step_ / 2, steps_, record_.failed_step};
+  detail::copy_bytes(clock_.data(), &clock, sizeof clock, device_.stream());  // the other follows
 }
 
-void HeartSystem::queue_membranes(const double* time, double step) {
-  cells_.advance(potential_.scalars().data(), time, step, device_.stream(),
-                 is_strang() ? CellRule::midpoint : CellRule::euler);
-}
-
-void HeartSystem::queue_diffusion() {
-  const Stream& stream = device_.stream();
+BeforeDiffusion HeartSystem::before_diffusion() {
   const bool is_guessed = options_.solver.guess == Guess::extrapolated;
-  run(GuessPass{matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
-                is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()},
-      stream);
-  explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream);
+  return {before_diffusion_.scalars().data(), is_guessed ? change_.scalars().data() : nullptr,
+          change_before_.scalars().data(), clock_.data(), clock_.data() + 1};
 }
 
 ChangePass HeartSystem::change() {
@@ -152,16 +145,16 @@ ChangePass HeartSystem::change() {
           is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()};
 }
 
-void HeartSystem::queue_traces() {
-  const Stream& stream = device_.stream();
-  const double* const potential = potential_.scalars().data();
-  const Offset length = probes_ + electrodes_;
-  run(ProbePass{static_cast<Index>(probes_), clock_.data(), probe_vertex_.data(),
-                probe_weight_.data(), potential, rows_.data(), length, most_steps},
-      stream);
+ProbePass HeartSystem::probes(const Clock* clock) {
+  return {static_cast<Index>(probes_), clock,        probe_vertex_.data(),  probe_weight_.data(),
+          potential_.scalars().data(), rows_.data(), probes_ + electrodes_, most_steps};
+}
+
+void HeartSystem::queue_electrodes(const Clock* clock) {
   if (electrodes_ == 0) return;
+  const Stream& stream = device_.stream();
   const double* weight = electrode_weight_.data();
-  const double* term = potential;
+  const double* term = potential_.scalars().data();
   Offset terms = matrix_.rows();
   for (Array<double>& level : sums_) {
     const Offset sums = static_cast<Offset>(level.size()) / electrodes_;
@@ -170,41 +163,43 @@ void HeartSystem::queue_traces() {
     term = level.data();
     terms = sums;
   }
-  run(ElectrodePass{static_cast<Index>(electrodes_), clock_.data(), term, rows_.data(), length,
-                    most_steps, probes_},
+  run(ElectrodePass{static_cast<Index>(electrodes_), clock, term, rows_.data(),
+                    probes_ + electrodes_, most_steps, probes_},
       stream);
 }
 
 void HeartSystem::queue_end_of_step() {
-  const Stream& stream = device_.stream();
-  const DeviceReport* const report = device_.on_gpu() ? report_.data() : nullptr;
-  run(EndPass{matrix_.rows(), clock_.data(), record_there_.data(), report, step_,
-              options_.activation_threshold, potential_.scalars().data(),
-              before_step_.scalars().data(), activation_.scalars().data(),
-              is_strang() ? ChangePass{} : change()},
-      stream);
-  queue_traces();
-  run(ClockPass{1, clock_.data(), step_, report, record_there_.data()}, stream);
+  const Clock* const clock = clock_.data() + 1;
+  run(EndPass{matrix_.rows() + probes_, matrix_.rows(), clock, clock_.data(), report_.data(),
+              record_there_.data(), step_, options_.activation_threshold,
+              potential_.scalars().data(), before_step_.scalars().data(),
+              activation_.scalars().data(), is_strang() ? ChangePass{} : change(), probes(clock)},
+      device_.stream());
+  queue_electrodes(clock);
 }
 
 void HeartSystem::take_step() {
-  const double step = step_;
-  const Clock* const clock = clock_.data();
+  const double of_cells = is_strang() ? step_ / 2 : step_;
+  const Stream& stream = device_.stream();
   const bool on_gpu = device_.on_gpu();
   const auto timed = [&](double& total, const auto& work) {
     const cli::Stopwatch watch;
     work();
     if (!on_gpu) total += watch.seconds();
   };
-  timed(times.membranes, [&] { queue_membranes(&clock->now, is_strang() ? step / 2 : step); });
-  timed(times.fields, [&] { queue_diffusion(); });
+  const auto advance_cells = [&](const double* time, const BeforeDiffusion& next) {
+    cells_.advance(potential_.scalars().data(), time, of_cells, stream, rule(), next);
+  };
+  timed(times.membranes, [&] { advance_cells(&clock_.data()->now, before_diffusion()); });
+  timed(times.fields,
+        [&] { explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream); });
   timed(times.iterate, [&] { solve(); });
   if (is_strang()) {
     const ChangePass noting = change();
     timed(times.fields, [&] {
-      if (noting.change != nullptr) run(noting, device_.stream());
+      if (noting.change != nullptr) run(noting, stream);
     });
-    timed(times.membranes, [&] { queue_membranes(&clock->half, step / 2); });
+    timed(times.membranes, [&] { advance_cells(&clock_.data()->half, {}); });
   }
   timed(times.fields, [&] { queue_end_of_step(); });
 }
@@ -217,7 +212,9 @@ void HeartSystem::solve() {
     return;
   }
   const Report report = solver_->solve(b, potential_.view());
-  record_there_[0].add(clock_[0].steps, report.status, report.iterations, report.residual);
+  report_[0].status = report.status;
+  report_[0].iterations = report.iterations;
+  report_[0].residual = report.residual;
 }
 
 void HeartSystem::advance(long long count) {
@@ -275,7 +272,8 @@ std::vector<double> HeartSystem::traces_after(long long step) const {
 }
 
 std::vector<double> HeartSystem::traces_now() {
-  queue_traces();
+  run(probes(clock_.data()), device_.stream());
+  queue_electrodes(clock_.data());
   first_of_advance_ = steps_;
   return traces_after(0);
 }

@@ -23,6 +23,7 @@ struct SystemOptions {
   TimeCase time;
   SolverCase solver;
   double activation_threshold = 0;  // mV
+  bool tables = true;               // of membranes, see `MembraneCells::tabulate`
 };
 
 struct StepMatrices {
@@ -42,6 +43,7 @@ class HeartSystem final : public TissueSystem {
 
   const Operator<Number>& matrix() const override { return matrix_; }
   std::string description() const override { return cells_.description(); }
+  bool is_tabulated() const override { return cells_.is_tabulated(); }
   double largest_step() const override { return cells_.largest_step() * (is_strang() ? 2 : 1); }
   void advance(long long count) override;
   bool is_finite() override;
@@ -64,16 +66,17 @@ class HeartSystem final : public TissueSystem {
   HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
               const SystemOptions& options, const Traces& traces);
   void place_traces(const Model& model, const Traces& traces);
+  CellRule rule() const { return is_strang() ? CellRule::midpoint : CellRule::euler; }
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
   ChangePass change();
   // Parts of a step; on a GPU they queue work alone.
   void take_step();
-  void queue_membranes(const double* time, double step);
-  void queue_diffusion();
+  BeforeDiffusion before_diffusion();
   void solve();
   void queue_end_of_step();
-  void queue_traces();
+  ProbePass probes(const Clock* clock);
+  void queue_electrodes(const Clock* clock);
 
   Device device_;
   SystemOptions options_;
@@ -83,9 +86,9 @@ class HeartSystem final : public TissueSystem {
   Reduction<double> of_vertices_;
   Potential potential_, right_hand_side_, before_diffusion_, change_, change_before_, before_step_,
       activation_;
-  Array<Clock> clock_;
+  Array<Clock> clock_;               // of the step to come, and of the one whose end is taken
   Array<SolveRecord> record_there_;  // `record_` in the device's memory
-  Array<DeviceReport> report_;       // on a GPU
+  Array<DeviceReport> report_;       // of the step
   std::unique_ptr<cuda::StepGraph> graph_;
   long long first_of_advance_ = 0;
 

@@ -4,35 +4,14 @@
 
 #include <cmath>
 
+#include "clock.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/entries/annotations.hpp"
 #include "solve_record.hpp"
 
 namespace heddle::heart {
 
-/// Times in the memory of the device, so that the work of a step is the same each time.
-struct Clock {
-  double now;
-  double half;  // half a step later
-  long long steps;
-};
-
-/// Keeps the potential after the membranes, and guesses that after the diffusion: its change goes
-/// on as in the two steps before, on a line.
-struct GuessPass {
-  Index count;
-  double* potential;
-  double* before_diffusion;
-  const double* change;  // null: no guess
-  const double* change_before;
-
-  HEDDLE_INLINE void operator()(Offset i) const {
-    const double v = potential[i];
-    before_diffusion[i] = v;
-    if (change != nullptr) potential[i] = v + (2 * change[i] - change_before[i]);
-  }
-};
-
+/// What the diffusion of the step changed.
 struct ChangePass {
   Index count;
   const double* potential;
@@ -41,39 +20,9 @@ struct ChangePass {
   double* change_before;
 
   HEDDLE_INLINE void operator()(Offset i) const {
-    change_before[i] = change[i];
-    change[i] = potential[i] - before_diffusion[i];
-  }
-};
-
-/// The end of a step: the change by its diffusion, unless that was noted before, and activation,
-/// the first upward crossing of a threshold, on a line between the potentials before and after the
-/// step. Where the solve of the step failed, `before` keeps the potential that it left, and nothing
-/// more is found in later ones.
-struct EndPass {
-  Index count;
-  const Clock* clock;
-  const SolveRecord* record;
-  const DeviceReport* report;  // of this step's solve, which is not in the record yet; may be null
-  double step;                 // ms
-  double threshold;
-  const double* potential;
-  double* before;
-  double* activation;  // NaN until then
-  ChangePass noting;   // without `change`: noted
-
-  HEDDLE_INLINE void operator()(Offset i) const {
-    if (noting.change != nullptr) noting(i);
-    const bool has_failed = record->failed_step >= 0;
-    const bool fails = has_failed ? record->failed_step == clock->steps
-                                  : report != nullptr && !is_solved(report->status);
-    if (fails) before[i] = potential[i];
-    if (has_failed || fails) return;
-    const double from = before[i], to = potential[i];
-    if (activation[i] != activation[i] && from < threshold && to >= threshold) {
-      activation[i] = clock->now + step * ((threshold - from) / (to - from));
-    }
-    before[i] = to;
+    const double last = change[i], now = potential[i] - before_diffusion[i];
+    change_before[i] = last;
+    change[i] = now;
   }
 };
 
@@ -95,6 +44,48 @@ struct ProbePass {
       if (part != 0) sum += part * potential[vertex[4 * i + a]];
     }
     rows[(clock->steps % row_count) * row_length + i] = sum;
+  }
+};
+
+/// The end of a step: the change by its diffusion, unless that was noted before; activation, the
+/// first upward crossing of a threshold, on a line between the potentials before and after the
+/// step; probes; and the first call takes the solve into the record, and the clock to the next
+/// step. Where the solve failed, `before` keeps the potential that it left, and nothing more is
+/// found in later steps.
+struct EndPass {
+  Offset count;  // vertices and probes
+  Index vertices;
+  const Clock* clock;  // as it was when the step began
+  Clock* next;
+  const DeviceReport* report;
+  SolveRecord* record;
+  double step;       // ms
+  double threshold;  // mV
+  const double* potential;
+  double* before;
+  double* activation;  // NaN until then
+  ChangePass noting;   // without `change`: noted
+  ProbePass probes;
+
+  HEDDLE_INLINE void operator()(Offset i) const {
+    if (i == 0) go_on();
+    if (i >= vertices) return probes(i - vertices);
+    // All is read before anything is written: a GPU waits once.
+    const double from = before[i], to = potential[i], last = activation[i], now = clock->now;
+    const bool has_failed = clock->failed_step >= 0, is_good = is_solved(report->status);
+    if (noting.change != nullptr) noting(i);
+    if (has_failed) return;
+    before[i] = to;
+    if (is_good && last != last && from < threshold && to >= threshold) {
+      activation[i] = now + step * ((threshold - from) / (to - from));
+    }
+  }
+
+  HEDDLE_INLINE void go_on() const {
+    record->add(clock->steps, report->status, report->iterations, report->residual);
+    const long long steps = clock->steps + 1;
+    const double now = static_cast<double>(steps) * step;
+    *next = {now, now + step / 2, steps, record->failed_step};
   }
 };
 
@@ -133,24 +124,6 @@ struct ElectrodePass {
 
   HEDDLE_INLINE void operator()(Offset i) const {
     rows[(clock->steps % row_count) * row_length + probes + i] = sum[i];
-  }
-};
-
-/// On to the next step, once the solve of this one is in the record.
-struct ClockPass {
-  Index count;  // 1
-  Clock* clock;
-  double step;
-  const DeviceReport* report;  // null: it is
-  SolveRecord* record;
-
-  HEDDLE_INLINE void operator()(Offset) const {
-    if (report != nullptr) {
-      record->add(clock->steps, report->status, report->iterations, report->residual);
-    }
-    const long long steps = clock->steps + 1;
-    *clock = {static_cast<double>(steps) * step, static_cast<double>(steps) * step + step / 2,
-              steps};
   }
 };
 

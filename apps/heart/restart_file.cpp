@@ -16,7 +16,7 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 3\n";
+constexpr std::string_view magic = "heddle-heart state 4\n";
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
 class Fingerprint {
@@ -121,6 +121,7 @@ std::uint64_t fingerprint_of(const Model& model, const TissueSystem& system, con
   print.add(given.time.splitting);
   print.add(given.time.mass);
   print.add(given.solver.guess);
+  print.add(system.is_tabulated());
   return print.value();
 }
 
@@ -147,8 +148,8 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
   }
   if (reader.number() != fingerprint) {
     reader.refuse(
-        "is of another mesh, plan, membrane, time step, scheme, splitting, theta, mass or guess "
-        "than the run");
+        "is of another mesh, plan, membrane, time step, scheme, splitting, theta, mass, "
+        "guess or tables than the run");
   }
   SystemState state;
   state.steps = static_cast<long long>(reader.number());

@@ -10,8 +10,8 @@
 
 namespace heddle::heart {
 
-/// A number of mesh, plan, time scheme, membranes and guess: with others a state would not go on as
-/// its run did.
+/// A number of mesh, plan, time scheme, membranes, guess and tables: with others a state would not
+/// go on as its run did.
 std::uint64_t fingerprint_of(const Model& model, const TissueSystem& system, const Case& given);
 
 /// The whole file or none.

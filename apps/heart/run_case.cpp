@@ -111,7 +111,8 @@ class Run {
                               .result_bytes = sizeof(double)};
     const SystemOptions settings{.time = outcome_.given.time,
                                  .solver = outcome_.given.solver,
-                                 .activation_threshold = outcome_.given.activation_threshold};
+                                 .activation_threshold = outcome_.given.activation_threshold,
+                                 .tables = outcome_.given.tables};
     const bool is_newton = outcome_.given.time.scheme == Scheme::newton;
     outcome_.choice =
         options_.build(subject, device_, Objective(), profiles, [&](const Plan& plan) {
@@ -128,6 +129,7 @@ class Run {
     outcome_.memory = system_->matrix().memory();
     outcome_.lists = system_->lists_memory();
     outcome_.membranes = system_->description();
+    outcome_.is_tabulated = system_->is_tabulated();
     outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
       fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);

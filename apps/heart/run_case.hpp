@@ -42,6 +42,7 @@ struct Failure {
 struct Outcome : simulation::RunSummary {
   Case given;
   std::string membranes;
+  bool is_tabulated = false;  // cells
   double largest_step = 0;
   bool on_gpu = false;
   SolveRecord solves;

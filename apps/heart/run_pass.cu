@@ -4,12 +4,10 @@
 
 namespace heddle::heart {
 
-void run(const GuessPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ChangePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const EndPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ProbePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const SumPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ElectrodePass& pass, const Stream& stream) { for_each_on(stream, pass); }
-void run(const ClockPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 
 }  // namespace heddle::heart

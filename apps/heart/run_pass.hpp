@@ -7,12 +7,10 @@
 namespace heddle::heart {
 
 /// `for_each_on`.
-void run(const GuessPass& pass, const Stream& stream);
 void run(const ChangePass& pass, const Stream& stream);
 void run(const EndPass& pass, const Stream& stream);
 void run(const ProbePass& pass, const Stream& stream);
 void run(const SumPass& pass, const Stream& stream);
 void run(const ElectrodePass& pass, const Stream& stream);
-void run(const ClockPass& pass, const Stream& stream);
 
 }  // namespace heddle::heart

@@ -120,6 +120,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
     json["theta"] = time.theta;
     json["mass"] = name(time.mass);
     json["guess"] = name(outcome.given.solver.guess);
+    json["tables"] = outcome.is_tabulated;
   }
   json["time_step"] = time.step;
   json["first_step"] = outcome.first_step;

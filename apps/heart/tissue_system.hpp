@@ -44,6 +44,8 @@ class TissueSystem {
   virtual long long lists_memory() const { return 0; }
   /// Of the cells, for reports.
   virtual std::string description() const = 0;
+  /// Whether cells take functions of the potential from tables.
+  virtual bool is_tabulated() const { return false; }
   /// ms that the cells bear.
   virtual double largest_step() const = 0;
 

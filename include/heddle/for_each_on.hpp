@@ -31,6 +31,8 @@ namespace heddle {
 ///       HEDDLE_INLINE void operator()(Offset i) const { x[i] *= factor; }
 ///     };
 ///     for_each_on(device, Scale{n, 0.5, x.data()});
+/// A GPU runs it in blocks of 128 threads. With a `static constexpr int least_blocks` the compiler
+/// spares registers, so that a multiprocessor has room for as many blocks at once.
 template <class P>
 concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::count)> &&
                requires(const P& pass, Offset i) { pass(i); };
@@ -41,8 +43,15 @@ namespace detail {
 
 inline constexpr int threads_of_pass = 128;  // a block: elements take many registers
 
+/// Blocks that a multiprocessor has registers for at once, for a pass that names it.
 template <class P>
-__global__ void __launch_bounds__(threads_of_pass) run_pass(const P pass) {
+constexpr int least_blocks() {
+  if constexpr (requires { P::least_blocks; }) return P::least_blocks;
+  return 1;
+}
+
+template <class P>
+__global__ void __launch_bounds__(threads_of_pass, least_blocks<P>()) run_pass(const P pass) {
   const Offset i = Offset(blockIdx.x) * threads_of_pass + threadIdx.x;
   if (i < static_cast<Offset>(pass.count)) pass(i);
 }

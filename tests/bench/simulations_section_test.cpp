@@ -30,8 +30,21 @@ json elastic() {
               "fields": 0.001, "output": 0.05, "wall": 1.25}})");
 }
 
+json heart() {
+  return json::parse(R"({
+    "commit": "abc", "date": "2026-11-26T00:00:00Z", "command": "heddle-heart --case a.json",
+    "mesh": null, "device": "a GPU", "membranes": "cells: 300", "vertices": 3000,
+    "entries": 40000, "scheme": "splitting", "splitting": "godunov", "time_step": 0.01,
+    "first_step": 100, "steps": 1100, "iterations_a_step": 0.984,
+    "times": {"read": 0.1, "setup": 0.2, "steps": 0.3, "output": 0.05, "wall": 0.7}})");
+}
+
 TEST(SimulationsSection, HasALineForEach) {
-  const std::string text = simulations_section({{"a", spin()}, {"b", elastic()}});
+  const std::string text = simulations_section({{"a", spin()}, {"b", elastic()}, {"c", heart()}});
+  EXPECT_NE(text.find("| slab | cells: 300 | godunov | a GPU | 3 000 | 40 000 | 0.01 | 1 000 "
+                      "| 0.984 | 300 us | 100 ms | 200 ms | 300 ms | 50.0 ms | 700 ms |"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("| bunny.off | waves | a CPU | 34 835 | 243 833 | 2 | 4 000 | 500 us | 900 "
                       "| 100 ms | 200 ms | 10.0 ms | 2.10 s | 1.00 s | 300 ms | 4.00 s |"),
             std::string::npos)

@@ -30,8 +30,10 @@ json mixed_case() {
 }
 
 TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
-  for (const char* splitting : {"godunov", "strang"}) {
-    const Tissue tissue(with(mixed_case(), "/time/splitting", splitting));
+  for (const auto& [splitting, tables] :
+       {std::pair{"godunov", false}, {"godunov", true}, {"strang", false}, {"strang", true}}) {
+    const json of = with(mixed_case(), "/time/splitting", splitting);
+    const Tissue tissue(with(of, "/tables", tables));
     Simulation here(tissue), there(tissue, GetParam(), device);
     EXPECT_LE(difference(there.system.traces_now(), here.system.traces_now()), 1e-9);
     here.run(400);

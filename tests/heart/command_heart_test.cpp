@@ -63,6 +63,7 @@ TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
   EXPECT_EQ(report["time"], 10);
   EXPECT_EQ(report["frames"], 3);
   EXPECT_EQ(report["mass"], "consistent");
+  EXPECT_EQ(report["tables"], false);  // of these cells there are none
   EXPECT_EQ(report["points"][0]["name"], "here");
   EXPECT_LT(report["points"][0]["activation"], 3);
   EXPECT_EQ(report["points"][1]["activation"], nullptr);
@@ -124,9 +125,11 @@ TEST_F(CommandHeart, GoesOnWithTheSameBits) {
   for (const char* step : {"-000100.vtu", "-000200.vtu"}) {
     EXPECT_EQ(text_of(std::string("whole") + step), text_of(std::string("rest") + step));
   }
+  // These cells have none.
+  EXPECT_EQ(tissue(changed(small(), "/tables", false), {"--resume", "s"}).status, 0);
   EXPECT_EQ(tissue(changed(small(), "/time/step", 0.025), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
-            "splitting, theta, mass or guess than the run\n");
+            "splitting, theta, mass, guess or tables than the run\n");
   EXPECT_EQ(tissue(changed(small(), "/time/end", 5), {"--resume", "s"}).error,
             "heddle-heart: s: the state is of 5 ms, and the case ends at 5 ms\n");
   const std::string state = text_of("s");
@@ -211,7 +214,7 @@ TEST_F(CommandHeart, GoesOnWithTheSameBitsUnderNewtonsScheme) {
   of["time"].erase("scheme");
   EXPECT_EQ(tissue(of, {"--resume", "s"}).error,
             "heddle-heart: s: the state is of another mesh, plan, membrane, time step, scheme, "
-            "splitting, theta, mass or guess than the run\n");
+            "splitting, theta, mass, guess or tables than the run\n");
   of["time"]["scheme"] = "newton";
   for (const char* model : {"fitzhugh-nagumo", "ten-tusscher-panfilov"}) {
     of["regions"][1]["membrane"] = {{"model", model}};
@@ -253,6 +256,26 @@ TEST_F(CommandHeart, KeepsItsStateAtAnInterruption) {
   const Result result = process.wait();
   EXPECT_EQ(result.status, 130) << result.error;
   EXPECT_TRUE(files().contains("s"));
+}
+
+/// A limit of files as large as its state, beyond which the traces grow.
+TEST_F(CommandHeart, KeepsItsStateWhereTracesAreNotWritten) {
+  folder.write("case.json", changed(small(), "/time/end", 30).dump());
+  const Result result = Process("/bin/sh",
+                                {"-c", std::string("ulimit -f 32; ") + HEDDLE_HEART_PROGRAM +
+                                           " --case case.json --restart s --traces t.csv -q"},
+                                folder / "")
+                            .wait();
+  EXPECT_NE(result.status, 0);
+  EXPECT_EQ(result.error.substr(0, 36), "heddle-heart: t.csv: cannot write: F") << result.error;
+  ASSERT_TRUE(files().contains("s"));
+  const Result whole = tissue(changed(small(), "/time/end", 30), {"--activation", "a.vtu"});
+  ASSERT_EQ(whole.status, 0) << whole.error;
+  const Result rest = tissue(changed(small(), "/time/end", 30),
+                             {"--resume", "s", "--activation", "b.vtu", "--json"});
+  ASSERT_EQ(rest.status, 0) << rest.error;
+  EXPECT_GT(rest.json()["first_step"], 100);
+  EXPECT_EQ(text_of("a.vtu"), text_of("b.vtu"));
 }
 
 TEST_F(CommandHeart, EndsWhereASolveFails) {

@@ -20,7 +20,8 @@ struct Numbers {
 };
 
 /// Cells from scattered potentials after some steps; together, or each as a group of its own.
-Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, bool together) {
+Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, bool tabulated,
+                 bool together) {
   MembraneChoice choice;
   choice.model = model_names()[model_index];
   const AnyModel model = model_of(choice);
@@ -46,11 +47,25 @@ Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, 
                       .time = nullptr,
                       .dt = 0.02,
                       .rule = static_cast<CellRule>(rule)};
+        std::vector<float> tables;
+        data.tables.dt = shortest_stage(data.rule, data.dt);
+        if constexpr (TabulatedModel<M>) {
+          for (std::size_t t = 0; tabulated && t < M::tables.size(); ++t) {
+            tables.resize(tables.size() + static_cast<std::size_t>(M::tables[t].floats()));
+          }
+          float* next = tables.data();
+          for (std::size_t t = 0; tabulated && t < M::tables.size(); ++t) {
+            m.fill(static_cast<int>(t), data.tables.dt, next);
+            data.tables.table[t] = next;
+            next += M::tables[t].floats();
+          }
+        }
+        const Step advance = steps.of_model[rule][tabulated ? 1 : 0][model_index];
         const ActingStimuli none{};
         for (int step = 0; step < 50; ++step) {
           if (together) {
-            steps.of_model[rule][model_index](&m, data, none, 0);
-            steps.of_model[rule][model_index](&m, data, none, cells_at_once);
+            advance(&m, data, none, 0);
+            advance(&m, data, none, cells_at_once);
             continue;
           }
           for (int i = 0; i < count; ++i) {
@@ -64,7 +79,7 @@ Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, 
             one.plane = 16;
             one.state = state.data();
             one.potential = numbers.V.data() + i;
-            steps.of_model[rule][model_index](&m, one, none, 0);
+            advance(&m, one, none, 0);
             for (Offset k = 0; k < states_of<M>; ++k) numbers.state[k * plane + i] = state[k * 16];
           }
         }
@@ -80,12 +95,13 @@ Numbers advanced(const Steps& steps, std::size_t rule, std::size_t model_index, 
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
 TEST(GroupStep, ACellsBitsAreItsOwn) {
-  for (std::size_t row = 0; row < 2 * std::variant_size_v<AnyModel>; ++row) {
-    const std::size_t rule = row % 2, k = row / 2;
+  for (std::size_t row = 0; row < 4 * std::variant_size_v<AnyModel>; ++row) {
+    const std::size_t rule = row % 2, k = row / 4;
+    const bool tabulated = row / 2 % 2 == 1;
     for (const Steps* const steps : {&baseline_steps, &avx2_steps}) {
       if (steps == &avx2_steps && !has_avx2()) continue;
-      const Numbers together = advanced(*steps, rule, k, true);
-      const Numbers alone = advanced(*steps, rule, k, false);
+      const Numbers together = advanced(*steps, rule, k, tabulated, true);
+      const Numbers alone = advanced(*steps, rule, k, tabulated, false);
       EXPECT_EQ(together.V, alone.V) << model_names()[k];
       EXPECT_EQ(together.state, alone.state) << model_names()[k];
     }
@@ -94,10 +110,11 @@ TEST(GroupStep, ACellsBitsAreItsOwn) {
 
 TEST(GroupStep, RegistersChangeRoundingOnly) {
   if (!has_avx2()) GTEST_SKIP() << "this machine lacks AVX2 or FMA";
-  for (std::size_t row = 0; row < 2 * std::variant_size_v<AnyModel>; ++row) {
-    const std::size_t rule = row % 2, k = row / 2;
-    const Numbers narrow = advanced(baseline_steps, rule, k, true);
-    const Numbers wide = advanced(avx2_steps, rule, k, true);
+  for (std::size_t row = 0; row < 4 * std::variant_size_v<AnyModel>; ++row) {
+    const std::size_t rule = row % 2, k = row / 4;
+    const bool tabulated = row / 2 % 2 == 1;
+    const Numbers narrow = advanced(baseline_steps, rule, k, tabulated, true);
+    const Numbers wide = advanced(avx2_steps, rule, k, tabulated, true);
     for (std::size_t i = 0; i < narrow.V.size(); ++i) {
       EXPECT_NEAR(wide.V[i], narrow.V[i], 1e-10 * std::fabs(narrow.V[i])) << model_names()[k];
     }

@@ -61,7 +61,7 @@ struct Simulation {
   Simulation(const Model& model, const Case& given, const Traces& traces = {},
              const char* plan = "CSR", const Device& device = Device::cpu())
       : system(model, pattern_of(model), parse_plan(plan), device,
-               {given.time, given.solver, given.activation_threshold}, traces) {}
+               {given.time, given.solver, given.activation_threshold, given.tables}, traces) {}
   explicit Simulation(const Tissue& tissue, const char* plan = "CSR",
                       const Device& device = Device::cpu())
       : Simulation(tissue.model, tissue.given, tissue.traces, plan, device) {}

@@ -1,5 +1,6 @@
 #include "simulations_section.hpp"
 
+#include <cstdio>
 #include <filesystem>
 #include <set>
 
@@ -58,6 +59,25 @@ void add_elastic(const nlohmann::json& report, MarkdownTable& table) {
              report::readable_percent(report.at("share"))});
 }
 
+void add_heart(const nlohmann::json& report, MarkdownTable& table) {
+  const nlohmann::json& times = report.at("times");
+  const long long steps =
+      report.at("steps").get<long long>() - report.at("first_step").get<long long>();
+  const bool is_newton = report.at("scheme") == "newton";
+  const auto number = [&](const char* key) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.3g", report.at(key).get<double>());
+    return std::string(digits);
+  };
+  table.add({report.at("mesh").is_null() ? "slab" : file_name(report), report.at("membranes"),
+             is_newton ? "newton" : report.at("splitting").get<std::string>(), report.at("device"),
+             readable_count(report.at("vertices")), readable_count(report.at("entries")),
+             number("time_step"), readable_count(steps), number("iterations_a_step"),
+             an_iteration(times.at("steps"), steps), seconds(times, "read"),
+             seconds(times, "setup"), seconds(times, "steps"), seconds(times, "output"),
+             seconds(times, "wall")});
+}
+
 }  // namespace
 
 std::string simulations_section(const std::vector<NamedReport>& reports) {
@@ -67,13 +87,19 @@ std::string simulations_section(const std::vector<NamedReport>& reports) {
   MarkdownTable elastic({"solid", "analysis", "device", "unknowns", "blocks", "steps", "iterations",
                          "an iteration", "read", "setup", "elements", "values", "iterations took",
                          "vectors", "output", "in all", "solver and elements"});
-  bool has_spin = false, has_elastic = false;
+  MarkdownTable heart({"tissue", "membranes", "scheme", "device", "vertices", "entries",
+                       "ms a step", "steps", "iterations a step", "a step takes", "read", "setup",
+                       "steps took", "output", "in all"});
+  bool has_spin = false, has_elastic = false, has_heart = false;
   std::set<std::string> notes;
   for (const auto& [path, report] : reports) {
     try {
       if (report.contains("eigenvector")) {
         add_spin(report, spin);
         has_spin = true;
+      } else if (report.contains("membranes")) {
+        add_heart(report, heart);
+        has_heart = true;
       } else {
         add_elastic(report, elastic);
         has_elastic = true;
@@ -96,6 +122,9 @@ std::string simulations_section(const std::vector<NamedReport>& reports) {
   if (has_elastic) {
     text +=
         "Elasticity by [heddle-elastic](elastic.md), seconds by phase.\n\n" + elastic.text() + "\n";
+  }
+  if (has_heart) {
+    text += "Heart muscle by [heddle-heart](heart.md), seconds by phase.\n\n" + heart.text() + "\n";
   }
   for (const std::string& note : notes) text += "- " + note + "\n";
   return text;

@@ -12,8 +12,8 @@ struct NamedReport {
   nlohmann::json report;
 };
 
-/// Tables of reports that `heddle-spin --json` and `heddle-elastic --json` wrote. Throws `Error`
-/// (usage) for a report of neither.
+/// Tables of reports that `heddle-spin --json`, `heddle-elastic --json` and `heddle-heart --json`
+/// wrote. Throws `Error` (usage) for a report of none of them.
 std::string simulations_section(const std::vector<NamedReport>& reports);
 
 }  // namespace heddle::bench

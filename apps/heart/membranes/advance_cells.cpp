@@ -29,7 +29,9 @@ const Steps& steps_here() {
 
 void advance_on_cpu(const AnyModel& model, const CellData& cells, const Stream& stream) {
   const ActingStimuli acting = acting_stimuli(cells);
-  const Step step = steps_here().of_model[static_cast<std::size_t>(cells.rule)][model.index()];
+  cells.next.note_clock();
+  const auto& of_rule = steps_here().of_model[static_cast<std::size_t>(cells.rule)];
+  const Step step = of_rule[cells.are_tabulated() ? 1 : 0][model.index()];
   const void* const of_cells =
       std::visit([](const auto& m) { return static_cast<const void*>(&m); }, model);
   const Offset chunks = (cells.count + cells_at_once - 1) / cells_at_once;

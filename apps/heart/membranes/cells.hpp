@@ -3,14 +3,34 @@
 
 #include <cstdint>
 
+#include "../clock.hpp"
 #include "heddle/entries/slots.hpp"
 #include "membrane_model.hpp"
+#include "potential_table.hpp"
 #include "stimulus.hpp"
 
 namespace heddle::heart {
 
 /// A plane of a variable is as long as a multiple of this, so that groups of cells are whole.
 inline constexpr int cells_of_plane = 16;
+
+/// Behind the step of the cells, before that of the tissue: their potential is kept, and goes on to
+/// where diffusion is expected to bring it. That goes on as in the two steps before, on a line.
+struct BeforeDiffusion {
+  double* kept = nullptr;          // of nodes; null: none of this
+  const double* change = nullptr;  // by the last diffusion; null: stays
+  const double* change_before = nullptr;
+  const Clock* clock = nullptr;  // copied for the end of the step, where the clock goes on
+  Clock* of_end = nullptr;
+
+  HEDDLE_INLINE void note_clock() const {
+    if (clock != nullptr) *of_end = *clock;
+  }
+  /// Of that change.
+  HEDDLE_INLINE double guess(Offset node) const {
+    return kept != nullptr && change != nullptr ? 2 * change[node] - change_before[node] : 0;
+  }
+};
 
 /// Where the numbers of the cells lie. Cell i of the group is node `node[i]` of the fields.
 struct CellData {
@@ -25,18 +45,40 @@ struct CellData {
   const double* time;  // in the device's memory
   double dt;
   CellRule rule;
+  CellTables tables = {};  // of models that have some
+  BeforeDiffusion next = {};
 
   HEDDLE_INLINE Offset node_of(Offset i) const { return node != nullptr ? node[i] : i; }
+  bool are_tabulated() const { return tables.table[0] != nullptr; }
 };
 
+/// Calls take_step as the cells have it.
+template <CellRule rule, bool tabulated, class M, class N, int K>
+HEDDLE_INLINE void take_step_of(const M& model, const CellData& cells, N& V, N (&state)[K],
+                                const N& J) {
+  if constexpr (tabulated && TabulatedModel<M>) {
+    take_step<rule>(model, V, state, J, cells.dt, cells.tables);
+  } else {
+    take_step<rule>(model, V, state, J, cells.dt);
+  }
+}
+
 /// The step of one cell.
-template <MembraneModel M, CellRule rule>
+template <MembraneModel M, CellRule rule, bool tabulated>
 struct CellPass {
+  static constexpr int least_blocks = 4;  // else registers leave fewer
   Offset count;
   M model;
   CellData cells;
 
   HEDDLE_INLINE void operator()(Offset i) const {
+    if (i == 0) cells.next.note_clock();
+    // All is read before it is needed: a GPU waits once.
+    double state[states_of<M>];
+    for (int k = 0; k < states_of<M>; ++k) state[k] = cells.state[k * cells.plane + i];
+    const Offset node = cells.node_of(i);
+    double potential = cells.potential[node];
+    const double change = cells.next.guess(node);
     double J = 0;
     if (cells.mask != nullptr) {
       std::uint32_t mask = cells.mask[i];
@@ -44,12 +86,9 @@ struct CellPass {
         if ((mask & 1) != 0 && s->acts(*cells.time, cells.dt)) J += s->amplitude;
       }
     }
-    double state[states_of<M>];
-    for (int k = 0; k < states_of<M>; ++k) state[k] = cells.state[k * cells.plane + i];
-    double& V = cells.potential[cells.node_of(i)];
-    double potential = V;
-    take_step<rule>(model, potential, state, J, cells.dt);
-    V = potential;
+    take_step_of<rule, tabulated>(model, cells, potential, state, J);
+    if (cells.next.kept != nullptr) cells.next.kept[node] = potential;
+    cells.potential[node] = potential + change;
     for (int k = 0; k < states_of<M>; ++k) cells.state[k * cells.plane + i] = state[k];
   }
 };

@@ -33,16 +33,16 @@ struct ActingStimuli {
 /// From cell `begin` on, `cells_at_once` cells or as many as there are, of the model at `model`.
 using Step = void (*)(const void* model, const CellData& cells, const ActingStimuli& acting,
                       Offset begin);
-/// For each rule and each model of the table.
+/// For each rule, by formulas or tables, and each model of the table.
 struct Steps {
-  Step of_model[2][std::variant_size_v<AnyModel>];
+  Step of_model[2][2][std::variant_size_v<AnyModel>];
 };
 /// With the registers of every x86-64, and with those of AVX2 and FMA.
 extern const Steps baseline_steps, avx2_steps;
 
 /// Cells from i on, as many as there are lanes: where fewer are left, lanes beyond take part with
 /// the potential of cell i, and nobody uses what they yield.
-template <CellRule rule, class N, class M>
+template <CellRule rule, bool tabulated, class N, class M>
 HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const ActingStimuli& acting,
                                  Offset i) {
   const Offset left = cells.count - i;
@@ -64,30 +64,37 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
   }
   N state[states_of<M>];
   for (int k = 0; k < states_of<M>; ++k) state[k] = N::load(cells.state + k * cells.plane + i);
-  take_step<rule>(model, V, state, J, cells.dt);
+  take_step_of<rule, tabulated>(model, cells, V, state, J);
   for (int k = 0; k < states_of<M>; ++k) state[k].store(cells.state + k * cells.plane + i);
-  if (lie_together) {
+  if (lie_together && cells.next.kept == nullptr) {
     V.store(cells.potential + i);
   } else {
     V.store(lane);
-    for (int k = 0; k < used; ++k) cells.potential[cells.node_of(i + k)] = lane[k];
+    for (int k = 0; k < used; ++k) {
+      const Offset node = cells.node_of(i + k);
+      if (cells.next.kept != nullptr) cells.next.kept[node] = lane[k];
+      cells.potential[node] = lane[k] + cells.next.guess(node);
+    }
   }
 }
 
-template <CellRule rule, class N, class M>
+template <CellRule rule, bool tabulated, class N, class M>
 __attribute__((flatten)) void advance_groups(const void* model, const CellData& cells,
                                              const ActingStimuli& acting, Offset begin) {
   // Copies, which no store can reach: what is made of them stays outside of the loop.
   const M constants = *static_cast<const M*>(model);
   const CellData data = cells;
   const Offset end = data.count < begin + cells_at_once ? data.count : begin + cells_at_once;
-  for (Offset i = begin; i < end; i += N::lanes) advance_group<rule, N>(constants, data, acting, i);
+  for (Offset i = begin; i < end; i += N::lanes)
+    advance_group<rule, tabulated, N>(constants, data, acting, i);
 }
 
 template <class N, class... M>
 constexpr Steps steps_of(const std::variant<M...>*) {
-  return {
-      {{advance_groups<CellRule::euler, N, M>...}, {advance_groups<CellRule::midpoint, N, M>...}}};
+  return {{{{advance_groups<CellRule::euler, false, N, M>...},
+            {advance_groups<CellRule::euler, TabulatedModel<M>, N, M>...}},
+           {{advance_groups<CellRule::midpoint, false, N, M>...},
+            {advance_groups<CellRule::midpoint, TabulatedModel<M>, N, M>...}}}};
 }
 
 }  // namespace heddle::heart

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "heddle/entries/annotations.hpp"
+#include "potential_table.hpp"
 
 // For part p: no loops, of which thousands would be inlined into one function.
 #define HEDDLE_EACH_PART(...) \
@@ -47,6 +48,28 @@ struct LaneGroup {
   Numbers part[parts];
 
   LaneGroup() = default;
+  /// Four numbers in each of four rows, which become four lanes of four groups.
+  HEDDLE_INLINE static void columns_of(const float* const* row, int place, int lane,
+                                       LaneGroup* into) {
+    static_assert(in_part <= 4 && lanes % 4 == 0);
+    using Floats __attribute__((vector_size(16))) = float;
+    using Doubles __attribute__((vector_size(32))) = double;
+    Floats of[4];
+    for (int k = 0; k < 4; ++k) __builtin_memcpy(&of[k], row[k] + place, sizeof of[k]);
+    const Floats low01 = __builtin_shufflevector(of[0], of[1], 0, 4, 1, 5);
+    const Floats high01 = __builtin_shufflevector(of[0], of[1], 2, 6, 3, 7);
+    const Floats low23 = __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5);
+    const Floats high23 = __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7);
+    const Floats column[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                              __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                              __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                              __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+    for (int k = 0; k < 4; ++k) {
+      const Doubles numbers = __builtin_convertvector(column[k], Doubles);
+      __builtin_memcpy(&into[k].part[lane / in_part], &numbers, sizeof numbers);
+    }
+  }
+
   /// The same number in every lane.
   HEDDLE_INLINE LaneGroup(double x) {
     HEDDLE_EACH_PART(part[p] = x - Numbers{});  // -0 too
@@ -131,6 +154,31 @@ struct LaneGroup {
       }
     });
     return c;
+  }
+  template <TableShape shape, int first, int end>
+  HEDDLE_INLINE friend void look_up(const float* table, const LaneGroup& x,
+                                    LaneGroup (&value)[shape.columns]) {
+    static_assert(shape.has(first, end));
+    const LaneGroup in_rows = (x - shape.first) * table_rows_of_mV;
+    const LaneGroup place = min(LaneGroup(table_rows), max(in_rows, LaneGroup(0)));
+    double places[lanes], floors[lanes];
+    const float* at[lanes];
+    place.store(places);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int floor = static_cast<int>(places[lane]);
+      const int row = floor < table_rows ? floor : table_rows - 1;
+      at[lane] = table + Offset{2} * shape.columns * row;
+      floors[lane] = row;
+    }
+    const LaneGroup part = place - load(floors);
+    for (int c = first; c < end; c += 4) {
+      LaneGroup difference[4];
+      for (int lane = 0; lane < lanes; lane += 4) {
+        columns_of(at + lane, 2 * c, lane, value + c);
+        columns_of(at + lane, 2 * c + 4, lane, difference);
+      }
+      for (int k = 0; k < 4; ++k) value[c + k] = value[c + k] + part * difference[k];
+    }
   }
   HEDDLE_INLINE friend LaneGroup sqrt(const LaneGroup& x) {
     LaneGroup root;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "advance_cells.hpp"
@@ -58,7 +59,7 @@ MembraneCells::MembraneCells(std::span<const MembraneChoice> regions,
   for (const MembraneChoice& choice : regions) {
     Group& group = groups_.emplace_back();
     group.model = model_of(choice);
-    group.text = text_of(choice, group.model);
+    group.choice = choice;
   }
   for (const std::uint16_t region : region_of_cell) {
     if (region >= regions.size()) {
@@ -136,7 +137,10 @@ std::vector<double> MembraneCells::resting_potential() const {
 }
 
 void MembraneCells::advance(double* potential, const double* time, double dt, const Stream& stream,
-                            CellRule rule) {
+                            CellRule rule, const BeforeDiffusion& next) {
+  if (is_tabulated() && shortest_stage(rule, dt) != tabulated_) {
+    throw Error(ErrorKind::usage, "the tables of the membranes are for other steps");
+  }
   for (const Group& group : groups_) {
     const CellData data{.count = group.count,
                         .node = node_.empty() ? nullptr : node_.data() + group.first,
@@ -148,9 +152,62 @@ void MembraneCells::advance(double* potential, const double* time, double dt, co
                         .potential = potential,
                         .time = time,
                         .dt = dt,
-                        .rule = rule};
+                        .rule = rule,
+                        .tables = tables_of(group),
+                        .next = next};
     (stream.on_gpu() ? advance_on_gpu : advance_on_cpu)(group.model, data, stream);
   }
+}
+
+void MembraneCells::tabulate(double dt, CellRule rule) {
+  tabulated_ = shortest_stage(rule, dt);
+  for (Group& group : groups_) group.tables.reset();
+  for (Group& group : groups_) {
+    const auto equal = std::find_if(groups_.begin(), groups_.end(), [&](const Group& other) {
+      return other.tables != nullptr && other.choice == group.choice;
+    });
+    if (equal != groups_.end()) {
+      group.tables = equal->tables;
+      continue;
+    }
+    std::visit(
+        [&]<class M>(const M& model) {
+          if constexpr (TabulatedModel<M>) {
+            static_assert(M::tables.size() <= most_tables);
+            std::vector<float> all;
+            for (std::size_t k = 0; k < M::tables.size(); ++k) {
+              const std::size_t before = all.size();
+              all.resize(before + static_cast<std::size_t>(M::tables[k].floats()));
+              model.fill(static_cast<int>(k), tabulated_, all.data() + before);
+            }
+            group.tables =
+                std::make_shared<const Array<float>>(std::span<const float>(all), device_);
+          }
+        },
+        group.model);
+  }
+}
+
+bool MembraneCells::is_tabulated() const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [](const Group& group) { return group.tables != nullptr; });
+}
+
+CellTables MembraneCells::tables_of(const Group& group) const {
+  CellTables tables{.dt = tabulated_};
+  if (group.tables == nullptr) return tables;
+  std::visit(
+      [&]<class M>(const M&) {
+        if constexpr (TabulatedModel<M>) {
+          const float* next = group.tables->data();
+          for (std::size_t k = 0; k < M::tables.size(); ++k) {
+            tables.table[k] = next;
+            next += M::tables[k].floats();
+          }
+        }
+      },
+      group.model);
+  return tables;
 }
 
 template <class Plane>
@@ -202,8 +259,8 @@ double MembraneCells::largest_step() const {
 std::string MembraneCells::description() const {
   std::string text;
   for (const Group& group : groups_) {
-    text += (text.empty() ? "" : "; ") + group.text + ": " + std::to_string(group.count) +
-            (group.count == 1 ? " cell" : " cells");
+    text += (text.empty() ? "" : "; ") + text_of(group.choice, group.model) + ": " +
+            std::to_string(group.count) + (group.count == 1 ? " cell" : " cells");
   }
   return text;
 }

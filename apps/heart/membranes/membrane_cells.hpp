@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct MembraneChoice {
   std::string model = "ten-tusscher-panfilov";
   std::map<std::string, double> parameters = {};  // by name, in place of the model's own
   std::string type = {};                          // of cells; empty: the model's first
+
+  bool operator==(const MembraneChoice&) const = default;
 };
 
 /// The model that is chosen. Throws `Error` (usage, not_finite) in one line that names the models,
@@ -45,9 +48,16 @@ class MembraneCells {
   /// formula, V and all others by Euler's: V += dt (J - I_ion), or both at the rates in the middle
   /// of the step, which takes twice as long. `potential` and `time`, one number,
   /// are in the device's memory. On a GPU this queues a kernel for each model and returns; nothing
-  /// is allocated. NaN spreads over the variables of its own cell and no other.
+  /// is allocated. NaN reaches V of its own cell, and no other cell.
   void advance(double* potential, const double* time, double dt, const Stream& stream,
-               CellRule rule = CellRule::euler);
+               CellRule rule = CellRule::euler, const BeforeDiffusion& next = {});
+
+  /// From now on, models that can take functions of the potential from tables, for steps of dt by
+  /// this rule and no others; see potential_table.hpp. Throws `Error` (usage) in `advance` for
+  /// other steps, before any cell is advanced.
+  void tabulate(double dt, CellRule rule = CellRule::euler);
+  /// Whether any of them does.
+  bool is_tabulated() const;
 
   /// All variables but V, bit by bit: model by model, variable by variable, cell by cell.
   std::vector<double> state() const;
@@ -62,13 +72,15 @@ class MembraneCells {
  private:
   struct Group {
     AnyModel model;
-    std::string text;
+    MembraneChoice choice;
     Offset first = 0;  // among all cells, in the order of `node_`
     Offset count = 0;
     Offset state = 0;  // where its planes begin
     Offset plane = 0;
+    std::shared_ptr<const Array<float>> tables;  // one behind the other; null without
   };
   int states(const Group& group) const;
+  CellTables tables_of(const Group& group) const;
   /// Calls `plane(numbers)` for each variable of each group, in the order of `state()`.
   template <class Plane>
   void for_each_plane(std::vector<double>& padded, const Plane& plane) const;
@@ -81,6 +93,7 @@ class MembraneCells {
   Array<double> state_;
   Array<std::uint32_t> mask_;  // in the order of `node_`
   Array<Stimulus> stimuli_;
+  double tabulated_ = 0;  // the step that tables are for; 0 without
 };
 
 }  // namespace heddle::heart

@@ -53,6 +53,17 @@ concept MembraneModel = requires(const M& model) {
   M::parameters.size();
 };
 
+/// A model that can do with tables. Beside the above it has
+///     static constexpr std::array<TableShape, T> tables       at most `most_tables`
+///     void fill(int k, double dt, float* table) const         table k
+/// (potential_table.hpp) and an `advance` with a `CellTables` more, whose dt is that of the step or
+/// half of it.
+template <class M>
+concept TabulatedModel = MembraneModel<M> && requires(const M& model, float* table) {
+  M::tables.size();
+  model.fill(0, 1.0, table);
+};
+
 /// Variables other than V.
 template <class M>
 inline constexpr int states_of = static_cast<int>(M::variables.size()) - 1;
@@ -63,15 +74,21 @@ enum class CellRule { euler, midpoint };
 /// its middle, which is of the second order. Gates take Rush and Larsen's formula in both (J.
 /// Sundnes et al., A second-order algorithm for solving dynamic cell membrane equations, IEEE
 /// Trans. Biomed. Eng. 56, 2009).
-template <CellRule rule, class M, class N, int K>
-HEDDLE_INLINE void take_step(const M& model, N& V, N (&state)[K], const N& J, double dt) {
+/// `tables`: nothing, or the `CellTables` of this step.
+template <CellRule rule, class M, class N, int K, class... Tables>
+HEDDLE_INLINE void take_step(const M& model, N& V, N (&state)[K], const N& J, double dt,
+                             const Tables&... tables) {
   constexpr int stages = rule == CellRule::midpoint ? 2 : 1;
   const N V0 = V;
   N state0[K];
   for (int k = 0; k < K; ++k) state0[k] = state[k];
   for (int stage = stages; stage > 0; --stage) {
-    model.advance(V0, state0, V, state, J, stage == 2 ? 0.5 * dt : dt);
+    model.advance(V0, state0, V, state, J, stage == 2 ? 0.5 * dt : dt, tables...);
   }
+}
+/// The shortest that it asks a model for: tables are made for that.
+inline double shortest_stage(CellRule rule, double dt) {
+  return rule == CellRule::midpoint ? 0.5 * dt : dt;
 }
 
 /// a where the condition holds, else b; `LaneGroup` has its own.

@@ -7,14 +7,15 @@
 // e^((V + 30) / 10) is e10 times a constant. Several fractions share a division: 1/a is b / (a b).
 #pragma once
 
-#include "constant_exp.hpp"
+#include "human_ventricle_gates.hpp"
 #include "membrane_model.hpp"
+#include "potential_table.hpp"
 
 namespace heddle::heart {
 
 /// Concentrations in mM, conductances in nS/pF, currents in pA/pF = mV/ms, volumes in nl. The
 /// stimulus is no current of an ion: K_i does not know of it.
-struct TenTusscherPanfilov {
+struct TenTusscherPanfilov : HumanVentricleGates {
   double g_Na = 14.838, g_K1 = 5.405, g_to = 0.294, g_Kr = 0.153, g_Ks = 0.392;
   double g_CaL = 3.98e-5;  // l/(F s)
   double g_bNa = 0.00029, g_bCa = 0.000592, g_pCa = 0.1238, g_pK = 0.0146;
@@ -29,9 +30,6 @@ struct TenTusscherPanfilov {
   double Cm = 0.185, V_c = 0.016404, V_sr = 0.001094, V_ss = 5.468e-5;  // Cm in nF
   double R = 8314.472, T = 310, F = 96485.3415;                         // J/(kmol K), K, C/mol
 
-  // The gate s: s_inf = 1 / (1 + e^((V + shift) / 5)),
-  // tau_s = slow e^(-(V + middle)^2 / width) + fast / (1 + e^((V - 20) / 5)) + least.
-  double s_shift = 20, s_slow = 85, s_middle = 45, s_width = 320, s_fast = 5, s_least = 3;
   int type = 0;
 
   static constexpr std::string_view name = "ten-tusscher-panfilov";
@@ -93,9 +91,8 @@ struct TenTusscherPanfilov {
   double RT_F, F_RT;                             // mV and 1/mV
   double log_K_o, log_Na_o, log_Ca_o, log_Ks_o;  // of what is outside
   double root_K_o;                               // of K_o / 5.4
-  double NaK, NaCa, NaCa_out, CaL;               // factors of currents
+  double NaK, NaCa, NaCa_of_out, CaL;            // factors of currents
   double mM_of_c, mM_of_ss, sr_of_c, sr_of_ss, c_of_ss;
-  double s_ratio;  // e^(s_shift / 5)
   /// To be called once parameters are as they are to be.
   void prepare() {
     RT_F = R * T / F;
@@ -108,14 +105,14 @@ struct TenTusscherPanfilov {
     NaK = P_NaK * K_o / (K_o + K_mk);
     const double Na3 = Na_o * Na_o * Na_o;
     NaCa = k_NaCa / ((Km_Nai * Km_Nai * Km_Nai + Na3) * (Km_Ca + Ca_o));
-    NaCa_out = Na3 * alpha;
+    NaCa_of_out = Na3 * alpha;
     CaL = g_CaL * 2 * F;
     mM_of_c = Cm / (V_c * F);
     mM_of_ss = Cm / (V_ss * F);
     sr_of_c = V_sr / V_c;
     sr_of_ss = V_sr / V_ss;
     c_of_ss = V_c / V_ss;
-    s_ratio = std::exp(s_shift / 5);
+    prepare_gates();
   }
 
   /// In the order of `variables`.
@@ -140,6 +137,41 @@ struct TenTusscherPanfilov {
     K_i
   };
 
+  static constexpr TableShape of_w = {-64, 4};
+  static constexpr std::array<TableShape, 2> tables = {of_V, of_w};
+
+  /// The table of V, and that of w = V - E_K, of the current K1.
+  void fill(int k, double dt, float* table) const {
+    if (k == 0) {
+      fill_table<of_V>(table, [&](double V, double middle, double(&of)[of_V.columns]) {
+        of_potential(V, middle, dt, of);
+      });
+    } else {
+      fill_table<of_w>(table,
+                       [&](double w, double, double(&of)[of_w.columns]) { of[0] = K1_part(w); });
+    }
+  }
+
+  /// All functions of V, in the order of `OfV`. Some jump at -40 mV: `side` is V, or near it on the
+  /// side that is wanted.
+  template <class N>
+  HEDDLE_INLINE void of_potential(const N& V, const N& side, double dt,
+                                  N (&of)[of_V.columns]) const {
+    currents_of_potential(V, of);
+    gates_of_potential(V, side, dt, of);
+  }
+
+  /// i_K1 = g_K1 alpha / (alpha + beta) w, and powers of q = e^(w/50): what is before w.
+  template <class N>
+  HEDDLE_INLINE N K1_part(const N& w) const {
+    using std::exp;
+    const N q = exp(0.02 * w), q2 = q * q, q3 = q2 * q, q5 = q3 * q2, q10 = q5 * q5;
+    const N q25 = q10 * q10 * q5;
+    const N beta = 3 * exp(0.0002 * (w + 100)) + constant_exp(-1) * q5;
+    const N ratio = 10 * q25 * beta * (1 + constant_exp(-12) * q3);  // beta / alpha (1 + q25)
+    return (g_K1 * root_K_o) * (1 + q25) / (1 + q25 + ratio);
+  }
+
   template <class N>
   struct Currents {
     N K, Na, CaL, Ca;  // of potassium and sodium; of calcium, from the subspace and from the cell
@@ -149,123 +181,108 @@ struct TenTusscherPanfilov {
   template <class N>
   HEDDLE_INLINE void advance(const N& V0, const N (&y0)[18], N& V, N (&y)[18], const N& J,
                              double dt) const {
-    const Currents<N> I = currents(V, y);
-    const N ionic = I.K + I.Na + I.CaL + I.Ca + I.NaK + I.NaCa;
+    N of[of_V.columns];
+    of_potential(V, V, dt, of);
+    const N w = above_potassium(V, y), V_then = V;
+    V = V0 + dt * (J - advance_concentrations(V_then, y0, y, dt, of, w, K1_part(w)));
+    advance_gates(y0, y, of);
+  }
+  /// The functions come in two parts, so that a GPU needs fewer registers.
+  template <class N>
+  HEDDLE_INLINE void advance(const N& V0, const N (&y0)[18], N& V, N (&y)[18], const N& J,
+                             double dt, const CellTables& tables) const {
+    N of[of_V.columns], K1[of_w.columns];
+    const N w = above_potassium(V, y), V_then = V;
+    look_up<of_w, 0, 4>(tables.table[1], w, K1);
+    look_up<of_V, 0, of_currents>(tables.table[0], V_then, of);
+    V = V0 + dt * (J - advance_concentrations(V_then, y0, y, dt, of, w, K1[0]));
+    look_up<of_V, of_currents, of_V.columns>(tables.table[0], V_then, of);
+    if (dt != tables.dt) {  // twice as long
+      for (const OfV k : {Xr1_part, Xr2_part, Xs_part, m_part, h_part, j_part, d_part, f_part,
+                          f2_part, s_part, r_part}) {
+        of[k] = of[k] * (2 - of[k]);
+      }
+    }
+    advance_gates(y0, y, of);
+  }
+
+ private:
+  template <class N>
+  HEDDLE_INLINE static void advance_gates(const N (&y0)[18], N (&y)[18],
+                                          const N (&of)[of_V.columns]) {
+    const auto advance_gate = [&](State gate, OfV end, OfV part) {
+      y[gate] = y0[gate] + (of[end] - y0[gate]) * of[part];
+    };
+    advance_gate(Xr1, Xr1_end, Xr1_part);
+    advance_gate(Xr2, Xr2_end, Xr2_part);
+    advance_gate(Xs, Xs_end, Xs_part);
+    advance_gate(m, m_end, m_part);
+    advance_gate(h, hj_end, h_part);
+    advance_gate(j, hj_end, j_part);
+    advance_gate(d, d_end, d_part);
+    advance_gate(f, f_end, f_part);
+    advance_gate(f2, f2_end, f2_part);
+    advance_gate(s, s_end, s_part);
+    advance_gate(r, r_end, r_part);
+  }
+
+  /// Of ions, and the gate that knows of calcium; yields the current of all ions.
+  template <class N>
+  HEDDLE_INLINE N advance_concentrations(const N& V, const N (&y0)[18], N (&y)[18], double dt,
+                                         const N (&of)[of_V.columns], const N& w,
+                                         const N& K1) const {
+    const Currents<N> I = currents(V, y, of, w, K1);
     advance_calcium(I, y0, y, dt);
     y[Na_i] = y0[Na_i] - (dt * mM_of_c) * (I.Na + 3 * (I.NaK + I.NaCa));
     y[K_i] = y0[K_i] - (dt * mM_of_c) * (I.K - 2 * I.NaK);
-    advance_gates(V, y0, y, dt);
-    V = V0 + dt * (J - ionic);
+    return I.K + I.Na + I.CaL + I.Ca + I.NaK + I.NaCa;
+  }
+
+  /// V - E_K.
+  template <class N>
+  HEDDLE_INLINE N above_potassium(const N& V, const N (&y)[18]) const {
+    using std::log;
+    return V - RT_F * (log_K_o - log(y[K_i]));
   }
 
   template <class N>
-  HEDDLE_INLINE Currents<N> currents(const N& V, const N (&y)[18]) const {
-    using std::exp, std::log;
+  HEDDLE_INLINE Currents<N> currents(const N& V, const N (&y)[18], const N (&of)[of_V.columns],
+                                     const N& w, const N& K1) const {
+    using std::log;
     Currents<N> I;
-    const N x = F_RT * V;
-    // Potassium, V - E_K = w: i_K1 = g_K1 alpha / (alpha + beta) w, powers of q = e^(w/50).
-    const N w = V - RT_F * (log_K_o - log(y[K_i]));
     const N w_Ks = V - RT_F * (log_Ks_o - log(y[K_i] + p_KNa * y[Na_i]));
-    const N q = exp(0.02 * w), q2 = q * q, q3 = q2 * q, q5 = q3 * q2, q10 = q5 * q5;
-    const N q25 = q10 * q10 * q5;
-    const N beta = 3 * exp(0.0002 * (w + 100)) + constant_exp(-1) * q5;
-    const N ratio = 10 * q25 * beta * (1 + constant_exp(-12) * q3);  // beta / alpha (1 + q25)
-    const N K1_low = 1 + q25 + ratio, pK_low = 1 + exp((25 - V) * (1 / 5.98));
-    const N of_K = 1 / (K1_low * pK_low);
-    const N K1 = (g_K1 * root_K_o) * (1 + q25) * (pK_low * of_K), pK = g_pK * K1_low * of_K;
-    I.K = (K1 + g_to * y[r] * y[s] + (g_Kr * root_K_o) * y[Xr1] * y[Xr2] + pK) * w +
+    I.K = (K1 + g_to * y[r] * y[s] + (g_Kr * root_K_o) * y[Xr1] * y[Xr2] + g_pK * of[pK_part]) * w +
           g_Ks * y[Xs] * y[Xs] * w_Ks;
-    // Sodium.
     const N w_Na = V - RT_F * (log_Na_o - log(y[Na_i]));
     I.Na = (g_Na * y[m] * y[m] * y[m] * y[h] * y[j] + g_bNa) * w_Na;
-    // Calcium.
-    const N z = (2 * F_RT) * (V - 15), exp_z = exp(z);
-    I.CaL = CaL * y[d] * y[f] * y[f2] * y[fCass] * over_expm1(z, exp_z) *
-            (0.25 * y[Ca_ss] * exp_z - Ca_o);
+    I.CaL = y[d] * y[f] * y[f2] * y[fCass] * (y[Ca_ss] * of[CaL_in] - of[CaL_out]);
     const N w_Ca = V - (0.5 * RT_F) * (log_Ca_o - log(y[Ca_i]));
-    // Pumps and exchanger, by e^(-x/10).
-    const N a = exp(-0.1 * x), a2 = a * a, a5 = a2 * a2 * a, a10 = a5 * a5;
-    const N in = exp(gamma * x), out = in * a10;  // e^(gamma x), e^((gamma - 1) x)
-    const N pCa_low = y[Ca_i] + K_pCa, NaCa_low = 1 + k_sat * out;
-    const N NaK_low = (y[Na_i] + K_mNa) * (1 + 0.1245 * a + 0.0353 * a10);
-    const N both = NaK_low * NaCa_low, of_all = 1 / (both * pCa_low), of_both = pCa_low * of_all;
-    I.Ca = g_bCa * w_Ca + g_pCa * y[Ca_i] * (both * of_all);
-    I.NaK = NaK * y[Na_i] * (NaCa_low * of_both);
-    I.NaCa = NaCa * (in * Ca_o * (y[Na_i] * y[Na_i] * y[Na_i]) - NaCa_out * out * y[Ca_i]) *
-             (NaK_low * of_both);
+    const N pCa_low = y[Ca_i] + K_pCa, NaK_low = y[Na_i] + K_mNa;
+    const N of_both = 1 / (pCa_low * NaK_low);
+    I.Ca = g_bCa * w_Ca + g_pCa * y[Ca_i] * (NaK_low * of_both);
+    I.NaK = of[NaK_part] * y[Na_i] * (pCa_low * of_both);
+    I.NaCa = of[NaCa_in] * (y[Na_i] * y[Na_i] * y[Na_i]) - of[NaCa_out] * y[Ca_i];
     return I;
   }
 
   template <class N>
-  HEDDLE_INLINE void advance_gates(const N& V, const N (&y0)[18], N (&y)[18], double dt) const {
-    using std::exp, std::sqrt;
-    const N e20 = exp(V * 0.05), e10 = e20 * e20, e5 = e10 * e10;
-    const N i20 = 1 / e20, i10 = i20 * i20, i5 = i10 * i10;
-    const N e14 = exp(V * (1. / 14)), e7 = e14 * e14, e15 = exp(V * (1. / 15));
-    const N i6 = exp(V * (-1. / 6));
-    const N Xr1_low = e7 + constant_exp(-26. / 7), Xr2_low = 1 + exp((V + 88) * (1. / 24));
-    const N of_Xr = 1 / (Xr1_low * Xr2_low);
-    y[Xr1] = rush_larsen(
-        y0[Xr1], e7 * (Xr2_low * of_Xr),
-        (dt / 2700) * (1 + constant_exp(-4.5) * i10) * (1 + exp((V + 30) * (1 / 11.5))));
-    y[Xr2] = rush_larsen(y0[Xr2], Xr1_low * of_Xr,
-                         (dt / 3.36) * (1 + constant_exp(-3) * i20) * (1 + constant_exp(-3) * e20));
-    const N root = sqrt(1 + constant_exp(5. / 6) * i6) * (1 + constant_exp(-35. / 15) * e15);
-    y[Xs] = rush_larsen(y0[Xs], e14, e14 + constant_exp(-5. / 14), dt * root, 1400 + 80 * root);
-    const N r_tau = 9.5 * exp((V + 40) * (V + 40) * (-1. / 1800)) + 0.8;
-    y[r] = rush_larsen(y0[r], N(1), 1 + constant_exp(20. / 6) * i6, N(dt), r_tau);
-    const N s_tau = s_slow * exp((V + s_middle) * (V + s_middle) * (-1 / s_width)) + s_least;
-    const N s_step = 1 + constant_exp(-4) * e5;
-    y[s] = rush_larsen(y0[s], N(1), 1 + s_ratio * e5, dt * s_step, s_tau * s_step + s_fast);
-    advance_sodium_gates(V, y0, y, e5, i5, i10, dt);
-    // Gates of I_CaL.
-    const N d_alpha = 1 + exp((V + 35) * (-1. / 13)), d_beta = 1 + constant_exp(1) * e5;
-    const N d_gamma = 1 + constant_exp(2.5) * i20, d_all = d_alpha * d_beta, d_top = e15 * e15;
-    y[d] = rush_larsen(y0[d], d_top, d_top + constant_exp(-8 / 7.5), dt * d_all * d_gamma,
-                       1.4 * (1.4 + 0.25 * d_alpha) * d_gamma + d_all);
-    // e^(-(V + 27)^2 / 225) and e^(-(V + 27)^2 / 240) are powers 16 and 15 of one number.
-    const N g = exp((V + 27) * (V + 27) * (-1. / 3600)), g2 = g * g, g4 = g2 * g2, g8 = g4 * g4;
-    const N low = 1 + constant_exp(3) * e10;  // (V + 30) / 10
-    const N high = 1 + constant_exp(1.3) * i10, f_both = low * high;
-    y[f] = rush_larsen(y0[f], N(1), 1 + constant_exp(20. / 7) * e7, dt * f_both,
-                       (1102.5 * g8 * g8 + 20) * f_both + 200 * low + 180 * high);
-    const N high2 = 1 + constant_exp(2.5) * i10, f2_both = low * high2;
-    const N f2_low = 1 + constant_exp(5) * e7;
-    y[f2] = rush_larsen(y0[f2], 0.67 + 0.33 * f2_low, f2_low, dt * f2_both,
-                        562 * g8 * g4 * g2 * g * f2_both + 31 * low + 80 * high2);
-  }
-
-  /// m, h and j; h and j have other rates above -40 mV than below.
-  template <class N>
-  HEDDLE_INLINE void advance_sodium_gates(const N& V, const N (&y0)[18], N (&y)[18], const N& e5,
-                                          const N& i5, const N& i10, double dt) const {
+  HEDDLE_INLINE void currents_of_potential(const N& V, N (&of)[of_V.columns]) const {
     using std::exp;
-    const N m_low = 1 + exp((V + 56.86) * (-1 / 9.03));
-    const N m_a = 1 + constant_exp(7) * e5, m_b = 1 + exp((V - 50) * (1. / 200));
-    y[m] = rush_larsen(y0[m], N(1), m_low * m_low,
-                       (10 * dt) * (1 + constant_exp(-12) * i5) * m_a * m_b, m_a + m_b);
-    const N low = 1 + exp((V + 71.55) * (1 / 7.43)), low2 = low * low;
-    // beta_h = h_fast / h_slow, alpha_j = a_fast / a_slow and beta_j = b_fast / b_slow.
-    const auto below = V < N(-40);
-    const N h_exp = exp(select(below, (V + 80) * (-1 / 6.8), (V + 10.66) * (-1 / 11.1)));
-    const N j_exp = exp(V * select(below, N(-0.01052), N(0.057)));
-    N h_fast = 0.77 / 0.13, h_slow = 1 + h_exp, a_fast = 0, a_slow = 1;
-    N b_fast = 0.6 * j_exp, b_slow = 1 + constant_exp(-3.2) * i10;
-    if (any(below)) {
-      h_fast =
-          select(below, 0.057 * h_exp + 2.7 * exp(0.079 * V) + 3.1e5 * exp(0.3485 * V), h_fast);
-      h_slow = select(below, N(1), h_slow);  // alpha_h is in h_fast
-      a_fast = select(
-          below, (-25428 * exp(0.2444 * V) - 6.948e-6 * exp(-0.04391 * V)) * (V + 37.78), a_fast);
-      a_slow = select(below, 1 + exp(0.311 * (V + 79.23)), a_slow);
-      b_fast = select(below, 0.02424 * j_exp, b_fast);
-      b_slow = select(below, 1 + exp(-0.1378 * (V + 40.14)), b_slow);
-    }
-    // One division for the three fractions of h and j.
-    const N j_slow = a_slow * b_slow, slow = h_slow * j_slow, of_all = 1 / (low2 * slow);
-    const N inactive = slow * of_all, step = dt * low2 * of_all;
-    y[h] = rush_larsen(y0[h], inactive, h_fast * j_slow * step);
-    y[j] = rush_larsen(y0[j], inactive, (a_fast * b_slow + b_fast * a_slow) * h_slow * step);
+    const N x = F_RT * V;
+    const N z = (2 * F_RT) * (V - 15), exp_z = exp(z), CaL_all = CaL * over_expm1(z, exp_z);
+    of[CaL_in] = 0.25 * CaL_all * exp_z;
+    of[CaL_out] = CaL_all * Ca_o;
+    // Pumps and exchanger, by a = e^(-x/10).
+    const N a = exp(-0.1 * x), a2 = a * a, a5 = a2 * a2 * a, a10 = a5 * a5;
+    const N in = exp(gamma * x), out = in * a10;  // e^(gamma x), e^((gamma - 1) x)
+    const N pK_low = 1 + exp((25 - V) * (1 / 5.98)), NaCa_low = 1 + k_sat * out;
+    const N NaK_low = 1 + 0.1245 * a + 0.0353 * a10;
+    const N both = NaK_low * NaCa_low, of_all = 1 / (both * pK_low), of_both = pK_low * of_all;
+    of[pK_part] = both * of_all;
+    of[NaK_part] = NaK * (NaCa_low * of_both);
+    const N of_NaCa = NaCa * (NaK_low * of_both);
+    of[NaCa_in] = Ca_o * in * of_NaCa;
+    of[NaCa_out] = NaCa_of_out * out * of_NaCa;
   }
 
   /// In the cell, the sarcoplasmic reticulum and the subspace, each with a buffer; and the gate
