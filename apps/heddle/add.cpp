@@ -47,6 +47,7 @@ void run_add(const AddOptions& options) {
     throw Error(ErrorKind::usage, "--alpha and --beta are finite numbers");
   }
   const EntryKind kind = parse_entry_kind(options.entry);
+  check_entries_path("--output", options.output);
   RunFiles files;
   files.reads("the command", {options.left, options.right});
   files.writes("--output", options.output);

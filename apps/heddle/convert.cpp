@@ -60,6 +60,7 @@ void run_convert(const ConvertOptions& options) {
   if (!options.to.empty() && parse_entry_kind(options.to) == entry) {
     throw Error(ErrorKind::usage, "--to " + options.to + " is what --entry says already");
   }
+  check_entries_path("OUT", options.output);
   RunFiles files;
   files.reads("the command", options.input);
   files.writes("OUT", options.output);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/npz.hpp"
@@ -10,6 +11,15 @@
 #include "heddle/tools/text.hpp"
 
 namespace heddle::cli {
+
+/// Throws `Error` (usage) for a name that tells no format. `option` is who asks.
+inline void check_entries_path(const std::string& option, const std::string& path) {
+  for (const char* const end : {".mtx", ".mtx.gz", ".npz"}) {
+    if (ends_with(path, end)) return;
+  }
+  throw Error(ErrorKind::usage,
+              option + ": " + io::printable(path) + " does not end in .mtx, .mtx.gz or .npz");
+}
 
 /// `.npz`: blocks as BSR, other compound entries as the columns of their components. Matrix Market:
 /// the expansion, of complex numbers where the entry has one.

@@ -97,6 +97,11 @@ TEST_F(Convert, RefusesInOneLineAndWritesNothing) {
   expect_refused({"convert", "a.mtx", "a.mtx"}, "OUT a.mtx is the file that the command reads");
   expect_refused({"convert", "none.mtx", "b.npz"}, "none.mtx");
   expect_refused({"convert", "a.mtx"}, "OUT");
+  // A name that tells no format, before anything is read.
+  for (const char* const name : {"b.foo", "b.npz.gz", "b.NPZ", "b", "-"}) {
+    expect_refused({"convert", "none.mtx", name},
+                   "OUT: " + std::string(name) + " does not end in .mtx, .mtx.gz or .npz");
+  }
   EXPECT_EQ(files(), (Names{"a.mtx"}));
 }
 

@@ -183,6 +183,10 @@ TEST_F(Hierarchical, RefusesInOneLine) {
   expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2, "a sum of 12 x 12 and 2 x 3 entries");
   expect_refused({"add", "a.mtx", "a.mtx", "-o", "a.mtx"}, 2, "a.mtx");
   expect_refused({"add", "a.mtx", "a.mtx", "--alpha", "inf", "-o", "c.mtx"}, 2, "finite");
+  for (const char* const name : {"c.foo", "c.npz.gz", "c.NPZ", "-"}) {
+    expect_refused({"add", "none.mtx", "a.mtx", "-o", name}, 2,
+                   "--output: " + std::string(name) + " does not end in .mtx, .mtx.gz or .npz");
+  }
   EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx"}));
 }
 

@@ -211,6 +211,7 @@ std::vector<ProblemName> hierarchical_problems() {
   add("stiffness", EntryKind::block3, 60'000, 15);
   for (const Index rows : {10'000, 100'000, 1'000'000, 10'000'000}) {
     ProblemName& problem = add(edited_family.name, EntryKind::real, rows, edited_family.row_length);
+    problem.edits_only = true;
     problem.quick = rows == 10'000;
     problem.many_times_cache = rows == 10'000'000;
   }
@@ -220,7 +221,11 @@ std::vector<ProblemName> hierarchical_problems() {
 Problem make_hierarchical_problem(const ProblemName& problem) {
   AnyMatrix matrix = hierarchical_problems_of::matrix_of(problem);
   std::vector<double> x = random_x(matrix);
-  return {.name = problem.name, .matrix = std::move(matrix), .plans = {}, .x = std::move(x)};
+  return {.name = problem.name,
+          .matrix = std::move(matrix),
+          .plans = {},
+          .x = std::move(x),
+          .edits_only = problem.edits_only};
 }
 
 }  // namespace heddle::bench

@@ -25,6 +25,7 @@ struct Problem {
   std::vector<double> x;
   bool complex_symmetric = false;                     // COCG may be run
   std::shared_ptr<const ElementMesh> mesh = nullptr;  // whose elements sum up to the matrix
+  bool edits_only = false;                            // of the suite `hierarchical`
 };
 
 /// A problem by its name, before it is made.
@@ -38,6 +39,7 @@ struct ProblemName {
   bool scaling = false;       // of the suite `scaling` alone
   bool assembly = false;      // of the suite `assembly` alone
   bool hierarchical = false;  // of the suite `hierarchical` alone
+  bool edits_only = false;    // of that suite, and conversions
   double row_length = 0;      // entries a row, about
 };
 

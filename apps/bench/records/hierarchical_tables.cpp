@@ -41,12 +41,12 @@ Matrix bytes_of_entries(const std::vector<const Record*>& records) {
   return matrix;
 }
 
-/// Times of one way of a quantity over the problems.
-struct Times {
-  std::vector<double> seconds;
-  std::vector<double> of_byte;
-  std::map<std::string, double> by_problem;
+struct Time {
+  double seconds, of_byte;
 };
+/// Of one way of a quantity, by problems.
+using Times = std::map<std::string, Time>;
+using Ways = std::map<std::string, Times>;
 
 struct Spread {
   double mean = 0, deviation = 0;
@@ -59,12 +59,12 @@ struct Spread {
   }
 };
 
-/// Heddle's ways by their names, another library by its fastest.
+/// Ways of sums and Heddle's by their names, another library's products by the fastest.
 std::map<std::string, double> medians(const Record& record) {
   std::map<std::string, double> times;
   for (const Candidate& candidate : record.candidates) {
     if (!candidate.seconds || !is_right(record, candidate)) continue;
-    const std::string name = candidate.role == Role::peer
+    const std::string name = candidate.role == Role::peer && !record.quantity.ends_with("sum")
                                  ? candidate.library
                                  : candidate.library + " " + short_method(candidate);
     const auto [at, is_new] = times.emplace(name, candidate.seconds->median);
@@ -76,42 +76,69 @@ std::map<std::string, double> medians(const Record& record) {
 double geometric_mean_of_ratios(const Times& times, const Times& over) {
   double sum = 0;
   int count = 0;
-  for (const auto& [problem, seconds] : times.by_problem) {
-    const auto other = over.by_problem.find(problem);
-    if (other == over.by_problem.end()) continue;
-    sum += std::log(seconds / other->second);
+  for (const auto& [problem, time] : times) {
+    const auto other = over.find(problem);
+    if (other == over.end()) continue;
+    sum += std::log(time.seconds / other->second.seconds);
     ++count;
   }
   return count == 0 ? 0 : std::exp(sum / count);
 }
 
-/// Times in double precision: means over problems say nothing about a mixture of both.
+/// A problem's name without its size: `road` of `road-20000`.
+std::string family_of(const Record& record) {
+  return record.problem.substr(0, record.problem.rfind('-'));
+}
+
+/// Leaves the problems that every way has: means over different ones say nothing.
+void keep_common_problems(Ways& ways) {
+  std::map<std::string, std::size_t> ways_of;
+  for (const auto& [who, times] : ways) {
+    for (const auto& [problem, time] : times) ++ways_of[problem];
+  }
+  for (auto& [who, times] : ways) {
+    std::erase_if(times, [&](const auto& time) { return ways_of[time.first] < ways.size(); });
+  }
+}
+
+/// Times in double precision, of the largest problem of each family: means over a mixture of both
+/// precisions or of sizes say nothing.
 Matrix spreads(const std::vector<const Record*>& records) {
-  using Ways = std::map<std::string, Times>;
   std::vector<std::pair<std::string, Ways>> quantities;
   for (const char* name : {"product", "transposed product", "sum", "transposed sum"}) {
     quantities.emplace_back(name, Ways());
   }
+  std::map<std::string, long long> most_rows;
+  for (const Record* record : records) {
+    long long& rows = most_rows[family_of(*record)];
+    rows = std::max<long long>(rows, record->rows);
+  }
   for (const Record* record : records) {
     if (record->precision != "double" || !record->compulsory_bytes) continue;
+    if (record->rows < most_rows[family_of(*record)]) continue;
     for (auto& [name, ways] : quantities) {
       if (name != record->quantity) continue;
       for (const auto& [who, seconds] : medians(*record)) {
-        Times& times = ways[who];
-        times.seconds.push_back(seconds);
-        times.of_byte.push_back(seconds / static_cast<double>(*record->compulsory_bytes));
-        times.by_problem[record->problem] = seconds;
+        ways[who][record->problem] = {seconds,
+                                      seconds / static_cast<double>(*record->compulsory_bytes)};
       }
     }
   }
+  for (auto& [name, ways] : quantities) keep_common_problems(ways);
   Matrix matrix;
   const Ways& products = quantities.front().second;
   for (const auto& [name, ways] : quantities) {
     for (const auto& [who, times] : ways) {
+      if (times.empty()) continue;
       const std::string line = name + ": " + who;
-      const Spread seconds(times.seconds), bytes(times.of_byte);
-      const auto [least, most] = std::minmax_element(times.of_byte.begin(), times.of_byte.end());
-      matrix.put(line, "problems", std::to_string(times.seconds.size()));
+      std::vector<double> all_seconds, all_of_byte;
+      for (const auto& [problem, time] : times) {
+        all_seconds.push_back(time.seconds);
+        all_of_byte.push_back(time.of_byte);
+      }
+      const Spread seconds(all_seconds), bytes(all_of_byte);
+      const auto [least, most] = std::minmax_element(all_of_byte.begin(), all_of_byte.end());
+      matrix.put(line, "problems", std::to_string(times.size()));
       matrix.put(line, "mean", readable_seconds(seconds.mean));
       matrix.put(line, "deviation", readable_seconds(seconds.deviation));
       matrix.put(line, "ns a byte", number(bytes.mean * 1e9, 3));
@@ -157,8 +184,10 @@ std::vector<TitledMatrix> hierarchical_tables(const std::vector<const Record*>& 
   };
   std::vector<TitledMatrix> tables = {
       {"Bytes an entry (figure 2)", "problem", bytes_of_entries(records)},
-      {"Mean and deviation over the problems (tables 1 and 2), and of the time for a compulsory "
-       "byte; other libraries by their fastest way; over A x: geometric mean",
+      {"Mean and deviation over the problems that all ways have, the largest of each kind (tables "
+       "1 "
+       "and 2), and of the time for a compulsory byte; sums of trees with their schedules there; "
+       "products of other libraries by their fastest way; over A x: geometric mean",
        "way", spreads(records)},
       {"Median of each product and sum", "problem", step_matrix(chosen(is_other))},
       {"Median of each conversion, and the bytes read and written in that time", "problem",

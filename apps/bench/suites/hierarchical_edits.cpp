@@ -1,14 +1,14 @@
 #include "hierarchical_edits.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
+#include <span>
 #include <string>
-#include <type_traits>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "csr_difference.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/tools/team.hpp"
 #include "peers/own_product.hpp"
@@ -23,18 +23,20 @@ namespace {
 using heddle::detail::EditAction;
 using heddle::detail::PlacedEdit;
 
-/// Random edits of `rows`, places once: every other one removes an entry, the others set one at
-/// most 50 columns from an entry.
+/// `count` random edits of `rows`, places once, or fewer where the rows have not so many: every
+/// other one removes an entry, the others set one at most 50 columns from an entry.
 template <class E>
 EditBatch<E> random_edits(const CsrMatrix<E>& A, Index begin, Index end, Offset count) {
   constexpr std::uint64_t which = 3001, by = 3002, value = 3003;
   constexpr Index reach = 50;
+  constexpr std::uint64_t most_draws = 20;
   const Offset first = A.offsets()[static_cast<std::size_t>(begin)];
   const Offset entries = A.offsets()[static_cast<std::size_t>(end)] - first;
+  const auto wanted = static_cast<std::size_t>(count);
   EditBatch<E> edits;
-  edits.reserve(static_cast<std::size_t>(count));
+  edits.reserve(wanted);
   std::unordered_set<std::uint64_t> taken;
-  for (std::uint64_t k = 0; static_cast<Offset>(k) < count; ++k) {
+  for (std::uint64_t k = 0; edits.size() < wanted && k < most_draws * wanted; ++k) {
     const Offset i = first + static_cast<Offset>(of_place(which, k) * static_cast<double>(entries));
     const auto above = std::upper_bound(A.offsets().begin(), A.offsets().end(), i);
     const auto row = static_cast<Index>(above - A.offsets().begin() - 1);
@@ -62,123 +64,172 @@ EditBatch<E> random_edits(const CsrMatrix<E>& A, Index begin, Index end, Offset 
   return edits;
 }
 
-/// The matrix in compressed rows anew: a merge of each row with its edits, rows by all threads.
-template <class E>
-CsrMatrix<E> rebuilt(const CsrMatrix<E>& A, const EditBatch<E>& edits, const Device& device) {
+/// Edits by rows and columns: those of row r are at [first[r], first[r + 1]).
+struct SortedEdits {
   struct Edit {
     PlacedEdit place;
     std::size_t index;
   };
-  std::vector<Edit> sorted;
-  sorted.reserve(edits.size());
-  for (std::size_t i = 0; i < edits.size(); ++i) sorted.push_back({edits.places()[i], i});
-  std::sort(sorted.begin(), sorted.end(), [](const Edit& a, const Edit& b) {
-    return std::pair(a.place.row, a.place.column) < std::pair(b.place.row, b.place.column);
-  });
-  // Calls `body(column, entry)` with the entries of a row afterwards.
-  const auto for_each_entry = [&](Index row, const auto& body) {
-    auto edit = std::partition_point(sorted.begin(), sorted.end(),
-                                     [&](const Edit& e) { return e.place.row < row; });
-    const auto take_until = [&](Index column) {
-      for (; edit != sorted.end() && edit->place.row == row && edit->place.column < column;
-           ++edit) {
-        body(edit->place.column, edits.values()[edit->index]);
-      }
-    };
-    for (Offset i = A.offsets()[static_cast<std::size_t>(row)];
-         i < A.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
-      const Index column = A.column()[static_cast<std::size_t>(i)];
-      take_until(column);
-      if (edit != sorted.end() && edit->place.row == row && edit->place.column == column) {
-        if (edit->place.action == EditAction::set) body(column, edits.values()[edit->index]);
-        ++edit;
-      } else {
-        body(column, A.entry(i));
-      }
+  std::vector<Edit> all;
+  std::vector<std::size_t> first;
+
+  SortedEdits(std::span<const PlacedEdit> places, Index rows)
+      : first(static_cast<std::size_t>(rows) + 1) {
+    all.reserve(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      all.push_back({places[i], i});
+      ++first[static_cast<std::size_t>(places[i].row) + 1];
     }
-    take_until(std::numeric_limits<Index>::max());
-  };
+    std::sort(all.begin(), all.end(), [](const Edit& a, const Edit& b) {
+      return std::pair(a.place.row, a.place.column) < std::pair(b.place.row, b.place.column);
+    });
+    for (std::size_t row = 1; row < first.size(); ++row) first[row] += first[row - 1];
+  }
+  std::span<const Edit> of(std::size_t row) const {
+    return std::span(all).subspan(first[row], first[row + 1] - first[row]);
+  }
+};
+
+/// The matrix in compressed rows anew: rows with edits are merged with them, others copied, by all
+/// threads.
+template <class E>
+CsrMatrix<E> rebuilt(const CsrMatrix<E>& A, const EditBatch<E>& edits, const Device& device) {
+  const SortedEdits sorted(edits.places(), A.rows());
   const int team = team_size(device.stream(), A.entries());
   Array<Offset> offsets(static_cast<std::size_t>(A.rows()) + 1);
-  parallel_for(team, A.rows(), [&](Index row) {
-    for_each_entry(row, [&](Index, const E&) { ++offsets[static_cast<std::size_t>(row) + 1]; });
+  parallel_for(team, A.rows(), [&](Index r) {
+    const auto row = static_cast<std::size_t>(r);
+    const auto begin = A.column().begin() + A.offsets()[row];
+    const auto end = A.column().begin() + A.offsets()[row + 1];
+    Offset length = end - begin;
+    for (const auto& edit : sorted.of(row)) {
+      if (edit.place.action == EditAction::remove) {
+        --length;
+      } else if (!std::binary_search(begin, end, edit.place.column)) {
+        ++length;
+      }
+    }
+    offsets[row + 1] = length;
   });
   for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
   Array<Index> column(static_cast<std::size_t>(offsets.span().back()));
   Array<stored_scalar_t<E>> values(column.size() * E::components);
-  parallel_for(team, A.rows(), [&](Index row) {
-    auto to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
-    for_each_entry(row, [&](Index of_column, const E& entry) {
-      column[to] = of_column;
-      std::copy_n(entry.component, E::components, values.data() + to * E::components);
+  parallel_for(team, A.rows(), [&](Index r) {
+    const auto row = static_cast<std::size_t>(r);
+    Offset from = A.offsets()[row], to = offsets[row];
+    const auto copy = [&](Offset end) {
+      std::copy_n(A.column().data() + from, end - from, column.data() + to);
+      std::copy_n(A.values().data() + from * E::components, (end - from) * E::components,
+                  values.data() + to * E::components);
+      to += end - from;
+      from = end;
+    };
+    const Offset end = A.offsets()[row + 1];
+    for (const auto& edit : sorted.of(row)) {
+      const auto at =
+          std::lower_bound(A.column().begin() + from, A.column().begin() + end, edit.place.column);
+      copy(at - A.column().begin());
+      if (from < end && A.column()[static_cast<std::size_t>(from)] == edit.place.column) ++from;
+      if (edit.place.action == EditAction::remove) continue;
+      column[static_cast<std::size_t>(to)] = edit.place.column;
+      std::copy_n(edits.values()[edit.index].component, E::components,
+                  values.data() + to * E::components);
       ++to;
-    });
+    }
+    copy(end);
   });
   return {A.rows(), A.columns(), std::move(offsets), std::move(column), std::move(values)};
 }
 
-/// 0 where both are the same bit by bit.
 template <class E>
-double difference(const CsrMatrix<E>& a, const CsrMatrix<E>& b) {
-  const bool is_same =
-      std::equal(a.offsets().begin(), a.offsets().end(), b.offsets().begin(), b.offsets().end()) &&
-      std::equal(a.column().begin(), a.column().end(), b.column().begin(), b.column().end()) &&
-      std::equal(a.values().begin(), a.values().end(), b.values().begin(), b.values().end());
-  return is_same ? 0 : std::numeric_limits<double>::infinity();
-}
-
-template <class E>
-void measure(Session& session, const Problem& problem, const CsrMatrix<E>& matrix,
-             const std::string& quantity, const EditBatch<E>& edits) {
-  const Device device = session.device();
+class Edits {
+  using S = vector_scalar_t<E>;
   using Tree = HierarchicalMatrix<E>;
-  const auto A = std::make_shared<const Tree>(matrix, default_node_size, device);
-  const OwnProduct product = product_by<E>(A, problem.x);
-  const auto B = std::make_shared<std::unique_ptr<Tree>>();
-  const auto anew = std::make_shared<CsrMatrix<E>>();
-  const auto edit = [=, &edits](const Stream&) {
-    *B = std::make_unique<Tree>(A->edited(edits));
-    device.synchronize();
-  };
-  const auto edit_and_multiply = [=](const Stream& stream) {
-    edit(stream);
-    Field<E> x((*B)->columns(), device), y((*B)->rows(), device);
-    (*B)->apply(vector_scalar_t<E>(1), std::as_const(x).view(), vector_scalar_t<E>(0), y.view(),
-                stream);
-    device.synchronize();
-  };
-  const auto expected = rebuilt(matrix, edits, Device::cpu());
-  const auto error = [B, &expected] { return difference((*B)->to_csr(), expected); };
-  std::vector<TimedWay> ways = {
-      {Role::chosen, "Heddle", "hisparse", edit, error, {}, true},
-      {Role::tried,
-       "Heddle",
-       "hisparse, and the first product",
-       edit_and_multiply,
-       error,
-       {},
-       true},
-      {Role::tried,
-       "Heddle",
-       "a product",
-       A->is_capturable() ? product.queue : waiting(product.queue, device),
-       {},
-       {},
-       !A->is_capturable()}};
-  if (!device.on_gpu()) {
-    ways.push_back({Role::peer, "textbook", "compressed rows anew",
-                    [=, &matrix, &edits](const Stream&) { *anew = rebuilt(matrix, edits, device); },
-                    [anew, &expected] { return difference(*anew, expected); }});
-  }
-  Record record = measured(session, record_of("hierarchical", problem, quantity), ways);
-  const auto product_time = record.candidates[2].seconds;
-  for (Candidate& candidate : record.candidates) {
-    if (product_time && candidate.seconds) {
-      candidate.of_product = candidate.seconds->median / product_time->median;
+
+ public:
+  Edits(Session& session, const Problem& problem, const CsrMatrix<E>& matrix)
+      : session_(session), problem_(problem), matrix_(matrix), device_(session.device()) {}
+
+  void measure(const std::string& quantity, const EditBatch<E>& edits) {
+    const CsrMatrix<E> expected = rebuilt(matrix_, edits, Device::cpu());
+    const std::vector<double> y = reference_product(
+        {.name = "", .matrix = AnyMatrix(expected), .plans = {}, .x = {}}, problem_.x);
+    std::vector<TimedWay> ways = {
+        way_of(Role::chosen, "Heddle", "hisparse",
+               [&](TimedWay& way) { edit(edits, expected, way); }),
+        way_of(Role::tried, "Heddle", "hisparse, and the first product",
+               [&](TimedWay& way) { edit_and_multiply(edits, expected, y, way); }),
+        way_of(Role::tried, "Heddle", "a product", [&](TimedWay& way) {
+          way.queue = waiting(product_by<E>(tree(), problem_.x).queue, device_);
+          way.on_host = true;
+        })};
+    if (!device_.on_gpu()) {
+      const auto anew = std::make_shared<CsrMatrix<E>>();
+      ways.push_back({Role::peer, "textbook", "compressed rows anew",
+                      [=, this, &edits](const Stream&) {
+                        *anew = {};
+                        *anew = rebuilt(matrix_, edits, device_);
+                      },
+                      [anew, &expected] { return difference(*anew, expected); }});
     }
+    Record record = measured(session_, record_of("hierarchical", problem_, quantity), ways);
+    const auto product_time = record.candidates[2].seconds;
+    for (Candidate& candidate : record.candidates) {
+      if (product_time && candidate.seconds) {
+        candidate.of_product = candidate.seconds->median / product_time->median;
+      }
+    }
+    session_.add(std::move(record));
   }
-  session.add(std::move(record));
-}
+
+ private:
+  /// All ways share it; its schedule is there.
+  std::shared_ptr<const Tree> tree() {
+    if (!tree_) tree_ = std::make_shared<const Tree>(matrix_, default_node_size, device_);
+    return tree_;
+  }
+  void edit(const EditBatch<E>& edits, const CsrMatrix<E>& expected, TimedWay& way) {
+    const auto B = std::make_shared<std::unique_ptr<Tree>>();
+    way.queue = [B, A = tree(), &edits](const Stream&) {
+      B->reset();
+      *B = std::make_unique<Tree>(A->edited(edits));
+    };
+    way.error = [B, &expected] { return difference((*B)->to_csr(), expected); };
+    way.on_host = true;
+  }
+  void edit_and_multiply(const EditBatch<E>& edits, const CsrMatrix<E>& expected,
+                         const std::vector<double>& y, TimedWay& way) {
+    struct Product {
+      std::unique_ptr<Tree> B;
+      Field<E> x, y;
+    };
+    edit(edits, expected, way);
+    const auto product = std::make_shared<Product>(
+        Product{nullptr, Field<E>(tree()->columns(), device_), Field<E>(tree()->rows(), device_)});
+    std::transform(problem_.x.begin(), problem_.x.end(), product->x.scalars().begin(),
+                   [](double scalar) { return static_cast<S>(scalar); });
+    const auto multiply = [product](const Tree& A, const Stream& stream) {
+      A.apply(S(1), std::as_const(product->x).view(), S(0), product->y.view(), stream);
+    };
+    multiply(*tree(), device_.stream());
+    way.queue = [product, multiply, A = tree(), &edits](const Stream& stream) {
+      product->B.reset();
+      product->B = std::make_unique<Tree>(A->edited(edits));
+      multiply(*product->B, stream);
+    };
+    way.error = [product, &expected, &y] {
+      const auto scalars = product->y.scalars();
+      return std::max(difference(product->B->to_csr(), expected),
+                      relative_difference({scalars.begin(), scalars.end()}, y));
+    };
+  }
+
+  Session& session_;
+  const Problem& problem_;
+  const CsrMatrix<E>& matrix_;
+  Device device_;
+  std::shared_ptr<const Tree> tree_;
+};
 
 }  // namespace
 }  // namespace hierarchical_edits
@@ -188,20 +239,24 @@ void measure_edits(Session& session, const Problem& problem, const CsrMatrix<E>&
   using namespace hierarchical_edits;
   if (matrix.entries() == 0) return;
   const Index rows = matrix.rows(), nodes = (rows - 1) / default_node_size + 1;
-  measure(session, problem, matrix, "edits of 1%",
-          random_edits(matrix, 0, rows, std::max<Offset>(2, matrix.entries() / 100)));
+  Edits<E> edits(session, problem, matrix);
+  edits.measure("edits of 1%",
+                random_edits(matrix, 0, rows, std::max<Offset>(2, matrix.entries() / 100)));
   const Index begin = nodes / 2 * default_node_size;
-  const Index end = std::min(rows, begin + (nodes / 100 + 1) * default_node_size);
+  const Index end = std::min(rows, begin + nodes / 100 * default_node_size);
   const Offset near = matrix.offsets()[static_cast<std::size_t>(end)] -
                       matrix.offsets()[static_cast<std::size_t>(begin)];
-  if (near == 0) return;
-  measure(session, problem, matrix, "edits in 1% of the leaves",
-          random_edits(matrix, begin, end, std::max<Offset>(2, near / 10)));
+  if (near > 0) {
+    edits.measure("edits in 1% of the leaves",
+                  random_edits(matrix, begin, end, std::max<Offset>(2, near / 10)));
+  }
   EditBatch<E> one;
-  const Index middle =
-      matrix.column()[static_cast<std::size_t>(matrix.offsets()[static_cast<std::size_t>(begin)])];
-  one.set(begin, middle, E{});
-  measure(session, problem, matrix, "edit of one node", one);
+  const Offset middle =
+      std::min(matrix.offsets()[static_cast<std::size_t>(begin)], matrix.entries() - 1);
+  const auto above = std::upper_bound(matrix.offsets().begin(), matrix.offsets().end(), middle);
+  one.set(static_cast<Index>(above - matrix.offsets().begin() - 1),
+          matrix.column()[static_cast<std::size_t>(middle)], E{});
+  edits.measure("edit of one node", one);
 }
 
 #define HEDDLE_INSTANTIATE(E) \

@@ -166,7 +166,7 @@ double bytes_of_elements(const ProblemName& problem, bool on_gpu) {
 /// sums, both also as other libraries keep them, triplets to make them of. Of matrices for edits
 /// the tree, the edited one, and both in CSR again with the edits.
 double bytes_of_trees(const ProblemName& problem) {
-  return expected_bytes(problem) * (problem.name.starts_with("edits") ? 6 : 25);
+  return expected_bytes(problem) * (problem.edits_only ? 8 : 25);
 }
 
 }  // namespace

@@ -40,18 +40,18 @@ Record measured(Session& session, Record record, const std::vector<TimedWay>& wa
     candidate.role = ways[i].role;
     candidate.library = ways[i].library;
     candidate.method = ways[i].method;
-    const bool is_right = or_failure(candidate, [&] {
+    const bool works = or_failure(candidate, [&] {
       if (ways[i].prepare) ways[i].prepare(device.stream());
       ways[i].queue(device.stream());
       device.synchronize();
       if (!ways[i].error) return;
       candidate.error = ways[i].error();
-      if (!(*candidate.error <= most_error_double)) {
+      if (!is_right(record, candidate)) {
         throw Error(ErrorKind::internal, "wrong result");
       }
     });
     record.candidates.push_back(std::move(candidate));
-    if (!is_right) continue;
+    if (!works) continue;
     timed.push_back(i);
     runs.emplace_back([&device, queue = ways[i].queue] { return seconds_of(device, queue); });
   }

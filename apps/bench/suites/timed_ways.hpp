@@ -1,11 +1,13 @@
 // Ways of doing one work, each checked and then timed.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "heddle/error.hpp"
 #include "suite.hpp"
 
 namespace heddle::bench {
@@ -29,6 +31,20 @@ inline Queue waiting(Queue queue, const Device& device) {
     queue(stream);
     device.synchronize();
   };
+}
+
+/// A way that its making may refuse, which becomes its failure; `make(way)` fills it in.
+template <class Make>
+TimedWay way_of(Role role, std::string library, std::string method, const Make& make) {
+  TimedWay way{role, std::move(library), std::move(method), [](const Stream&) {}};
+  try {
+    make(way);
+  } catch (const std::exception& error) {
+    way.prepare = [why = one_line(error.what())](const Stream&) {
+      throw Error(ErrorKind::unsupported, why);
+    };
+  }
+  return way;
 }
 
 /// The record with what each way takes; those that are wrong are not timed.
