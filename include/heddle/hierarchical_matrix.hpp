@@ -246,7 +246,7 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
   try {
     auto after = detail::edited(this->tree(), edits.places(),
                                 reinterpret_cast<const std::byte*>(edits.values().data()),
-                                add_entries, this->team());
+                                add_entries, this->scheduled().has_schedules(), this->team());
     return HierarchicalMatrix(
         std::make_shared<detail::ScheduledTree>(std::move(after), this->scheduled(), this->team()),
         *this);
