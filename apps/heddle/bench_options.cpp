@@ -13,10 +13,11 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
-  repeatable("--suite", options.suites,
-             "product, solver, right-hand-sides, layouts, setup, scaling, assembly or hierarchical; "
-             "all without it; may be repeated",
-             "NAME");
+  repeatable(
+      "--suite", options.suites,
+      "product, solver, right-hand-sides, layouts, setup, scaling, assembly or hierarchical; "
+      "all without it; may be repeated",
+      "NAME");
   repeatable("--problem", options.problems,
              "only this of the problems that --list shows; may be repeated", "NAME");
   repeatable("--plan", options.plans,

@@ -197,7 +197,9 @@ TEST(Minres, EndsSingularInconsistentSystems) {
     EXPECT_FALSE(report.converged());
     EXPECT_NEAR(report.residual, least, 1e-6 * least);
     EXPECT_LT(norm<real<double>>(x), 1e5 * norm<real<double>>(b));
-    if (most == 5000) EXPECT_EQ(report.status, Status::breakdown) << report;
+    if (most == 5000) {
+      EXPECT_EQ(report.status, Status::breakdown) << report;
+    }
   }
 }
 
