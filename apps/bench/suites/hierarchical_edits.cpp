@@ -206,10 +206,13 @@ class Edits {
     edit(edits, expected, way);
     const auto product = std::make_shared<Product>(
         Product{nullptr, Field<E>(tree()->columns(), device_), Field<E>(tree()->rows(), device_)});
-    std::transform(problem_.x.begin(), problem_.x.end(), product->x.scalars().begin(),
+    Field<E> x(tree()->columns());
+    std::transform(problem_.x.begin(), problem_.x.end(), x.scalars().begin(),
                    [](double scalar) { return static_cast<S>(scalar); });
-    const auto multiply = [product](const Tree& A, const Stream& stream) {
+    copy<S>(x.view(), product->x.view(), device_.stream());
+    const auto multiply = [product, device = device_](const Tree& A, const Stream& stream) {
       A.apply(S(1), std::as_const(product->x).view(), S(0), product->y.view(), stream);
+      device.synchronize();
     };
     multiply(*tree(), device_.stream());
     way.queue = [product, multiply, A = tree(), &edits](const Stream& stream) {
@@ -218,7 +221,8 @@ class Edits {
       multiply(*product->B, stream);
     };
     way.error = [product, &expected, &y] {
-      const auto scalars = product->y.scalars();
+      const Field<E> result = product->y.to_host();
+      const auto scalars = result.scalars();
       return std::max(difference(product->B->to_csr(), expected),
                       relative_difference({scalars.begin(), scalars.end()}, y));
     };
