@@ -204,7 +204,7 @@ class HierarchicalSuite {
   }
   void sum(const CsrMatrix<E>& B, const Problem& other, bool turns, const std::vector<double>& y,
            long long bytes) {
-    const auto make = [this, &B, turns](const Tree& a, const Tree& b) {
+    const auto make = [turns](const Tree& a, const Tree& b) {
       return turns ? add_adjoint(S(1), a, S(1), b) : add(S(1), a, S(1), b);
     };
     const auto C = std::make_shared<std::unique_ptr<Tree>>();
