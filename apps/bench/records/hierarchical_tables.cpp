@@ -130,7 +130,8 @@ Matrix spreads(const std::vector<const Record*>& records) {
   for (const auto& [name, ways] : quantities) {
     for (const auto& [who, times] : ways) {
       if (times.empty()) continue;
-      const std::string line = name + ": " + who;
+      std::string line = name;
+      line.append(": ").append(who);
       std::vector<double> all_seconds, all_of_byte;
       for (const auto& [problem, time] : times) {
         all_seconds.push_back(time.seconds);

@@ -222,7 +222,7 @@ class Edits {
     };
     way.error = [product, &expected, &y] {
       const Field<E> result = product->y.to_host();
-      const auto scalars = result.scalars();
+      const auto& scalars = result.scalars();
       return std::max(difference(product->B->to_csr(), expected),
                       relative_difference({scalars.begin(), scalars.end()}, y));
     };

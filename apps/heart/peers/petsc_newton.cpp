@@ -125,6 +125,7 @@ class PetscScheme {
     const ElementPattern pattern = pattern_of(model_);
     const auto view = pattern.view();
     std::vector<PetscInt> lengths;
+    lengths.reserve(static_cast<std::size_t>(rows));
     for (Index i = 0; i < rows; ++i) {
       lengths.push_back(static_cast<PetscInt>(view.offsets[i + 1] - view.offsets[i]));
     }
