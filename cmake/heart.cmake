@@ -34,12 +34,4 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
 endif()
 
 # Newton's scheme over PETSc, for scripts/newton-benchmark.
-if(EXISTS ${PROJECT_SOURCE_DIR}/apps/heart/peers/petsc_newton.cpp)
-  find_package(MPI QUIET COMPONENTS CXX)
-  pkg_check_modules(petsc QUIET IMPORTED_TARGET petsc)
-  if(petsc_FOUND AND MPI_CXX_FOUND)
-    add_executable(heddle_petsc_newton apps/heart/peers/petsc_newton.cpp)
-    target_link_libraries(heddle_petsc_newton PRIVATE heddle_heart PkgConfig::petsc MPI::MPI_CXX)
-    heddle_compiler_options(heddle_petsc_newton)
-  endif()
-endif()
+heddle_petsc_program(heddle_petsc_newton apps/heart/peers/petsc_newton.cpp heddle_heart)

@@ -46,7 +46,7 @@ StoredTree StorageOption::tree(const AnyMatrix& matrix, const Device& device) co
     return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
             AnyOperator(diagonal, parse_plan("CSR"), device),
             hierarchical_memory(m.view().pattern(), node.node, int{sizeof(E)},
-                                device.on_gpu() ? Device::cpu() : device)};
+                                detail::team_of(device))};
   });
 }
 

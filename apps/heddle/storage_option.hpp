@@ -19,8 +19,8 @@ struct NodeOption {
 /// A matrix as a tree.
 struct StoredTree {
   AnyLinearOperator matrix;
-  AnyOperator diagonal;  // in sliced storage; of square matrices, else empty
-  HierarchicalMemory memory;
+  AnyOperator diagonal;       // in sliced storage; of square matrices, else empty
+  HierarchicalMemory memory;  // of the host
 };
 
 struct StorageOption {
@@ -32,7 +32,7 @@ struct StorageOption {
   bool is_hierarchical() const;
   /// As reports name it.
   std::string text() const { return "hisparse,node=" + std::to_string(node.node); }
-  /// Throws `Error` (unsupported) for entries of a definition, and for a GPU.
+  /// Throws `Error` (unsupported) for entries of a definition.
   StoredTree tree(const AnyMatrix& matrix, const Device& device) const;
 };
 

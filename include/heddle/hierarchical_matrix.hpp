@@ -65,15 +65,15 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
-      : Base(build(matrix, node_size, device.on_gpu() ? Device::cpu() : device, memory_limit),
-             device) {}
+      : Base(build(matrix, node_size, detail::team_of(device), memory_limit), device) {}
   explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu())
       : HierarchicalMatrix(matrix.view(), node_size, device) {}
 
   Offset entries() const { return this->tree().entries; }
   int node_size() const { return this->tree().leaf.size(); }
-  /// Of this matrix's own nodes, shared ones too, and of the schedules that products have made.
+  /// Of this matrix's own nodes, shared ones too, and of the schedules that products have made: on
+  /// a GPU those that lie there, beside which the host keeps its tree and schedules.
   HierarchicalMemory memory() const {
     HierarchicalMemory memory = this->scheduled().memory();
     if constexpr (has_cuda) {

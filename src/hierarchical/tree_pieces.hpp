@@ -22,8 +22,8 @@ struct TreePieces {
 /// change it.
 long long bytes_of_piece(const detail::Tree& tree);
 
-/// `pools`: addresses of the tree's pools, of which device
-/// code reads the leaves. A piece ends behind the leaf with which it comes to `most_bytes`.
+/// `pools`: addresses of the tree's pools, where device code reads the leaves. A piece ends behind
+/// the leaf with which it comes to `most_bytes`.
 TreePieces tree_pieces(const detail::Tree& tree, const detail::LeafSchedule& schedule,
                        std::span<const unsigned long long> pools, long long most_bytes,
                        const Device& device);

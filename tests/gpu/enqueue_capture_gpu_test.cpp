@@ -19,12 +19,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-class CapturedSolves : public OnGpu {
- protected:
-  using E = complex<double>;
-  static constexpr Index rows = 1500;
-};
-constexpr const char* both_loops[] = {"pJDS,T=4,loop=graph", "pJDS,T=4,loop=persistent"};
+using CapturedSolves = EnqueuedOnGpu;
 
 /// The caller's graph: new values, then the solve. Replayed with others, it solves the others.
 TEST_F(CapturedSolves, BecomePartOfTheCallersGraph) {

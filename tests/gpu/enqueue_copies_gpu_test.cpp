@@ -21,11 +21,7 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-class EnqueuedOnACopy : public OnGpu {
- protected:
-  using E = complex<double>;
-  static constexpr Index rows = 1500;
-};
+using EnqueuedOnACopy = EnqueuedOnGpu;
 constexpr const char* refining_loops[] = {
     "pJDS,T=4,stored=float,loop=graph", "C=32,inner=soa,stored=float,loop=graph,reductions=1",
     "C=16,schedule=dynamic,vector=soa,stored=float,loop=graph",

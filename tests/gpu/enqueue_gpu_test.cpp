@@ -68,12 +68,7 @@ TYPED_TEST(EnqueueOnGpu, SolvesAsSolve) {
   }
 }
 
-class EnqueuedSolves : public OnGpu {
- protected:
-  using E = complex<double>;
-  static constexpr Index rows = 1500;
-};
-constexpr const char* both_loops[] = {"pJDS,T=4,loop=graph", "pJDS,T=4,loop=persistent"};
+using EnqueuedSolves = EnqueuedOnGpu;
 
 TEST_F(EnqueuedSolves, EndForEveryReason) {
   Seed seed(3111);

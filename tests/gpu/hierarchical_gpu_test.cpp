@@ -22,60 +22,6 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-template <class S>
-std::vector<S> random_scalars(Offset count, Generator& generator) {
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<S> scalars(static_cast<std::size_t>(count));
-  for (S& scalar : scalars) scalar = static_cast<S>(uniform(generator));
-  return scalars;
-}
-
-/// y = alpha A x + beta y of fields in the host's memory.
-template <class S>
-std::vector<S> product(const LinearOperator<S>& A, S alpha, const std::vector<S>& x, S beta,
-                       const std::vector<S>& y) {
-  const Device device = A.device();
-  const Array<S> there(std::span<const S>(x), device);
-  Array<S> result(std::span<const S>(y), device);
-  A.apply(alpha, FieldView<const S>(there.data(), A.columns(), A.column_components()), beta,
-          FieldView<S>(result.data(), A.rows(), A.row_components()), device.stream());
-  return result.to_host();
-}
-
-template <class E>
-Field<E> copy_on(const Device& device, const Field<E>& field) {
-  using S = vector_scalar_t<E>;
-  Field<E> there(field.size(), device);
-  permute<S>(field.view(), there.view(), S(1), device.stream());
-  device.synchronize();
-  return there;
-}
-
-/// `matrix` is what the operator multiplies by.
-template <class E, class S>
-void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
-  ASSERT_EQ(A.rows(), matrix.rows());
-  ASSERT_EQ(A.columns(), matrix.columns());
-  const auto x = random_scalars<S>(Offset(A.columns()) * A.column_components(), generator);
-  const auto before = random_scalars<S>(Offset(A.rows()) * A.row_components(), generator);
-  const Reference reference = reference_product(matrix, x);
-  for (const auto& [alpha, beta] : {std::pair{S(1), S(0)}, {S(2), S(0.5)}}) {
-    std::vector<S> old = before;
-    if (beta == 0) std::fill(old.begin(), old.end(), std::numeric_limits<S>::quiet_NaN());
-    const std::vector<S> y = product(A, alpha, x, beta, old);
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      long double expected = alpha * reference.value[i];
-      long double bound = std::abs(alpha) * reference.bound(i, unit_roundoff<S>, 4);
-      if (beta != 0) {
-        expected += static_cast<long double>(beta) * before[i];
-        bound += 2 * unit_roundoff<S> * std::abs(static_cast<long double>(beta) * before[i]);
-      }
-      ASSERT_FALSE(!(std::abs(y[i] - expected) <= bound))
-          << "component " << i << ": " << y[i] << " instead of " << expected;
-    }
-  }
-}
-
 template <class E>
 class TreesOnGpu : public OnGpu {};
 TYPED_TEST_SUITE(TreesOnGpu, TreeEntries);
@@ -83,27 +29,7 @@ TYPED_TEST_SUITE(TreesOnGpu, TreeEntries);
 TYPED_TEST(TreesOnGpu, AgreeWithTheReference) {
   using E = TypeParam;
   Seed seed(41);
-  for (const Pattern& pattern : tree_patterns(seed.generator)) {
-    if (pattern.rows > 1000) continue;
-    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
-    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
-    for (const int d : {4, 32, 256}) {
-      SCOPED_TRACE(d);
-      const HierarchicalMatrix<E> tree(matrix, d, this->device);
-      expect_products(tree, matrix, seed.generator);
-      if constexpr (has_adjoint<E>) {
-        const auto adjoint_of_tree = tree.adjoint();
-        const CsrMatrix<E> adjoint_matrix = turned(matrix);
-        expect_products(*adjoint_of_tree, adjoint_matrix, seed.generator);
-        constexpr bool is_complex = E::ring == Ring::complex;
-        if constexpr (is_complex && E::components == 2) {
-          expect_products(*tree.transpose(), turned(matrix, false), seed.generator);
-        } else if constexpr (E::ring == Ring::real) {
-          expect_products(*tree.transpose(), adjoint_matrix, seed.generator);
-        }
-      }
-    }
-  }
+  expect_products_of_all_shapes<E>(this->device, seed.generator);
 }
 
 TYPED_TEST(TreesOnGpu, TellResidualsAndDots) {
@@ -119,7 +45,7 @@ TYPED_TEST(TreesOnGpu, TellResidualsAndDots) {
   const Stream here = on_cpu.device().stream(), there = tree.device().stream();
   const double dot = on_cpu.apply_dot(x.view(), y.view(), reduction, here);
   const double squared = on_cpu.residual(b.view(), x.view(), r.view(), reduction, here);
-  const Field<E> x_there = copy_on(this->device, x), b_there = copy_on(this->device, b);
+  const Field<E> x_there = on_gpu(x, this->device), b_there = on_gpu(b, this->device);
   Field<E> y_there(3000, this->device), r_there(3000, this->device);
   Reduction<S> reduction_there(3000, this->device);
   const auto near = [](double a, double c, double scale) {
@@ -275,7 +201,7 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   EXPECT_EQ(solver.solve(b, again).iterations, report.iterations);
   EXPECT_EQ(x.scalars().to_host(), again.scalars().to_host());
   // No host in between.
-  const Field<E> b_there = copy_on(device, b);
+  const Field<E> b_there = on_gpu(b, device);
   Field<E> enqueued(3000, device);
   Array<DeviceReport> told(1, device);
   solver.enqueue(b_there.view(), enqueued.view(), told.data());

@@ -19,41 +19,6 @@ namespace {
 using namespace heddle;
 using namespace heddle::test;
 
-template <class S>
-std::vector<S> random_scalars(Offset count, Generator& generator) {
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<S> scalars(static_cast<std::size_t>(count));
-  for (S& scalar : scalars) scalar = static_cast<S>(uniform(generator));
-  return scalars;
-}
-
-/// `matrix` is what the operator multiplies by.
-template <class E, class S>
-void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
-  ASSERT_EQ(A.rows(), matrix.rows());
-  ASSERT_EQ(A.columns(), matrix.columns());
-  const auto x = random_scalars<S>(Offset(A.columns()) * A.column_components(), generator);
-  const auto before = random_scalars<S>(Offset(A.rows()) * A.row_components(), generator);
-  const FieldView<const S> of_x(x.data(), A.columns(), A.column_components());
-  const Reference reference = reference_product(matrix, x);
-  for (const auto& [alpha, beta] : {std::pair{S(1), S(0)}, {S(-0.7), S(0)}, {S(2), S(0.5)}}) {
-    std::vector<S> y = before;
-    if (beta == 0) std::fill(y.begin(), y.end(), std::numeric_limits<S>::quiet_NaN());
-    A.apply(alpha, of_x, beta, FieldView<S>(y.data(), A.rows(), A.row_components()),
-            A.device().stream());
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      long double expected = alpha * reference.value[i];
-      long double bound = std::abs(alpha) * reference.bound(i, unit_roundoff<S>, 4);
-      if (beta != 0) {
-        expected += static_cast<long double>(beta) * before[i];
-        bound += 2 * unit_roundoff<S> * std::abs(static_cast<long double>(beta) * before[i]);
-      }
-      ASSERT_FALSE(!(std::abs(y[i] - expected) <= bound))
-          << "component " << i << ": " << y[i] << " instead of " << expected;
-    }
-  }
-}
-
 template <class E>
 class Products : public testing::Test {};
 TYPED_TEST_SUITE(Products, TreeEntries);
@@ -61,28 +26,7 @@ TYPED_TEST_SUITE(Products, TreeEntries);
 TYPED_TEST(Products, AgreeWithTheDenseReference) {
   using E = TypeParam;
   Seed seed(21);
-  for (const Pattern& pattern : tree_patterns(seed.generator)) {
-    if (pattern.rows > 1000) continue;
-    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
-    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
-    for (const int d : {4, 32, 256}) {
-      SCOPED_TRACE(d);
-      const HierarchicalMatrix<E> tree(matrix, d);
-      expect_products(tree, matrix, seed.generator);
-      if constexpr (has_adjoint<E>) {
-        const auto adjoint_of_tree = tree.adjoint();
-        const CsrMatrix<E> adjoint_matrix = turned(matrix);
-        expect_products(*adjoint_of_tree, adjoint_matrix, seed.generator);
-        expect_products(*adjoint_of_tree->adjoint(), matrix, seed.generator);
-        constexpr bool is_complex = E::ring == Ring::complex;
-        if constexpr (is_complex && E::components == 2) {
-          expect_products(*tree.transpose(), turned(matrix, false), seed.generator);
-        } else if constexpr (E::ring == Ring::real) {
-          expect_products(*tree.transpose(), adjoint_matrix, seed.generator);
-        }
-      }
-    }
-  }
+  expect_products_of_all_shapes<E>(Device::cpu(), seed.generator);
 }
 
 TYPED_TEST(Products, TellResidualsAndDots) {

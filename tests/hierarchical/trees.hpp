@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
+#include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +79,70 @@ void expect_same_bits(const CsrMatrix<E>& computed, const CsrMatrix<E>& expected
   EXPECT_TRUE(equal(computed.values(), expected.values()));
 }
 
+template <class S>
+std::vector<S> random_scalars(Offset count, Generator& generator) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<S> scalars(static_cast<std::size_t>(count));
+  for (S& scalar : scalars) scalar = static_cast<S>(uniform(generator));
+  return scalars;
+}
+
+/// y = alpha A x + beta y of fields in the host's memory, on the operator's device.
+template <class S>
+std::vector<S> product(const LinearOperator<S>& A, S alpha, const std::vector<S>& x, S beta,
+                       const std::vector<S>& y) {
+  const Device device = A.device();
+  const Array<S> there(std::span<const S>(x), device);
+  Array<S> result(std::span<const S>(y), device);
+  A.apply(alpha, FieldView<const S>(there.data(), A.columns(), A.column_components()), beta,
+          FieldView<S>(result.data(), A.rows(), A.row_components()), device.stream());
+  return result.to_host();
+}
+
+/// Against products in long double. `matrix` is what the operator multiplies by.
+template <class E, class S>
+void expect_products(const LinearOperator<S>& A, const CsrMatrix<E>& matrix, Generator& generator) {
+  ASSERT_EQ(A.rows(), matrix.rows());
+  ASSERT_EQ(A.columns(), matrix.columns());
+  const auto x = random_scalars<S>(Offset(A.columns()) * A.column_components(), generator);
+  const auto before = random_scalars<S>(Offset(A.rows()) * A.row_components(), generator);
+  const Reference reference = reference_product(matrix, x);
+  for (const auto& [alpha, beta] : {std::pair{S(1), S(0)}, {S(-0.7), S(0)}, {S(2), S(0.5)}}) {
+    std::vector<S> old = before;
+    if (beta == 0) std::fill(old.begin(), old.end(), std::numeric_limits<S>::quiet_NaN());
+    const std::vector<S> y = product(A, alpha, x, beta, old);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      long double expected = alpha * reference.value[i];
+      long double bound = std::abs(alpha) * reference.bound(i, unit_roundoff<S>, 4);
+      if (beta != 0) {
+        expected += static_cast<long double>(beta) * before[i];
+        bound += 2 * unit_roundoff<S> * std::abs(static_cast<long double>(beta) * before[i]);
+      }
+      ASSERT_FALSE(!(std::abs(y[i] - expected) <= bound))
+          << "component " << i << ": " << y[i] << " instead of " << expected;
+    }
+  }
+}
+
+/// The same of A x and of every other form that E has.
+template <class E>
+void expect_products_of_all_forms(const HierarchicalMatrix<E>& tree, const CsrMatrix<E>& matrix,
+                                  Generator& generator) {
+  expect_products(tree, matrix, generator);
+  if constexpr (has_adjoint<E>) {
+    const auto adjoint_of_tree = tree.adjoint();
+    const CsrMatrix<E> adjoint_matrix = turned(matrix);
+    expect_products(*adjoint_of_tree, adjoint_matrix, generator);
+    expect_products(*adjoint_of_tree->adjoint(), matrix, generator);
+    constexpr bool is_complex = E::ring == Ring::complex;
+    if constexpr (is_complex && E::components == 2) {
+      expect_products(*tree.transpose(), turned(matrix, false), generator);
+    } else if constexpr (E::ring == Ring::real) {
+      expect_products(*tree.transpose(), adjoint_matrix, generator);
+    }
+  }
+}
+
 /// The account of a matrix counts what walking over its tree finds, and what building it counted.
 template <class E>
 void expect_true_account(const HierarchicalMatrix<E>& matrix) {
@@ -131,6 +200,21 @@ inline std::vector<Pattern> tree_patterns(Generator& generator) {
   }
   patterns.push_back(std::move(corners));
   return patterns;
+}
+
+/// Of trees on a device, for all shapes and nodes of three sizes.
+template <class E>
+void expect_products_of_all_shapes(const Device& device, Generator& generator) {
+  for (const Pattern& pattern : tree_patterns(generator)) {
+    if (pattern.rows > 1000) continue;
+    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
+    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
+    for (const int d : {4, 32, 256}) {
+      SCOPED_TRACE(d);
+      expect_products_of_all_forms(HierarchicalMatrix<E>(matrix, d, device), matrix, generator);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
 }
 
 }  // namespace heddle::test

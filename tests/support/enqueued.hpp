@@ -48,13 +48,6 @@ class PinnedReport {
 };
 
 template <class E>
-Field<E> on_gpu(const Field<E>& field, const Device& device) {
-  Field<E> there(field.size(), device);
-  copy<vector_scalar_t<E>>(field.view(), there.view(), device.stream());
-  device.synchronize();
-  return there;
-}
-template <class E>
 void assign(Field<E>& there, const Field<E>& field) {
   copy<vector_scalar_t<E>>(field.view(), there.view(), there.stream());
 }
@@ -111,6 +104,14 @@ void expect_as_solve(const CsrMatrix<E>& matrix, const std::string& plan, bool j
     EXPECT_EQ(other->enqueued_history(), solver->history());
   }
 }
+
+/// Solves of 1500 complex rows, in both forms of a loop that a graph can hold.
+class EnqueuedOnGpu : public OnGpu {
+ protected:
+  using E = complex<double>;
+  static constexpr Index rows = 1500;
+};
+constexpr const char* both_loops[] = {"pJDS,T=4,loop=graph", "pJDS,T=4,loop=persistent"};
 
 /// Minus the second difference: conjugate gradient takes as many iterations as there are rows.
 inline CsrMatrix<real<double>> long_chain(Index rows) {

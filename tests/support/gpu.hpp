@@ -8,6 +8,8 @@
 
 #include "heddle/config.hpp"
 #include "heddle/device.hpp"
+#include "heddle/field.hpp"
+#include "heddle/vector_operations.hpp"
 #include "support/on_gpu.hpp"
 
 // Of CUDA's run-time library, whose headers are not the tests'.
@@ -87,5 +89,14 @@ class OwnGraph {
   CUgraph_st* graph_ = nullptr;
   CUgraphExec_st* executable_ = nullptr;
 };
+
+/// A field of the host's in the memory of a GPU.
+template <class E>
+Field<E> on_gpu(const Field<E>& field, const Device& device) {
+  Field<E> there(field.size(), device);
+  copy<vector_scalar_t<E>>(field.view(), there.view(), device.stream());
+  device.synchronize();
+  return there;
+}
 
 }  // namespace heddle::test

@@ -67,9 +67,10 @@ long long bytes_of(const EigenMatrix<T>& A) {
          (A.outerSize() + 1LL) * static_cast<long long>(sizeof(int));
 }
 
+/// With the adjoint of the matrix as it is stored where `turns`.
 template <class T>
 PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
-                       const std::vector<double>& x) {
+                       const std::vector<double>& x, bool turns = false) {
   struct State {
     EigenMatrix<T> A;
     Vector<T> x, y;
@@ -77,37 +78,17 @@ PeerProduct product_of(const std::string& method, EigenMatrix<T> matrix,
   auto state = std::make_shared<State>();
   state->A = std::move(matrix);
   state->x = eigen_vector<T>(x);
-  state->y = Vector<T>::Zero(state->A.rows());
+  state->y = Vector<T>::Zero(turns ? state->A.cols() : state->A.rows());
   PeerProduct product;
   product.method = method;
   product.memory_bytes = bytes_of(state->A);
-  product.run = [state] {
+  product.run = [state, turns] {
     const cli::Stopwatch watch;
-    state->y.noalias() = state->A * state->x;
-    return watch.seconds();
-  };
-  product.result = [state] { return scalars_of(state->y); };
-  return product;
-}
-
-/// The adjoint of the matrix as it is stored.
-template <class T>
-PeerProduct turned_product_of(const std::string& method, EigenMatrix<T> matrix,
-                              const std::vector<double>& x) {
-  struct State {
-    EigenMatrix<T> A;
-    Vector<T> x, y;
-  };
-  auto state = std::make_shared<State>();
-  state->A = std::move(matrix);
-  state->x = eigen_vector<T>(x);
-  state->y = Vector<T>::Zero(state->A.cols());
-  PeerProduct product;
-  product.method = method;
-  product.memory_bytes = bytes_of(state->A);
-  product.run = [state] {
-    const cli::Stopwatch watch;
-    state->y.noalias() = state->A.adjoint() * state->x;
+    if (turns) {
+      state->y.noalias() = state->A.adjoint() * state->x;
+    } else {
+      state->y.noalias() = state->A * state->x;
+    }
     return watch.seconds();
   };
   product.result = [state] { return scalars_of(state->y); };
@@ -247,8 +228,7 @@ class EigenPeer final : public Peer {
     Eigen::setNbThreads(device.threads());
     std::vector<PeerProduct> products;
     for_each_form(problem, [&]<class T>(const std::string& form, EigenMatrix<T> A) {
-      products.push_back(turns ? turned_product_of<T>(form, std::move(A), x)
-                               : product_of<T>(form, std::move(A), x));
+      products.push_back(product_of<T>(form, std::move(A), x, turns));
     });
     return products;
   }

@@ -144,6 +144,34 @@ void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<
 template <class E>
 EntryTableHandle<vector_scalar_t<E>> entry_table();
 
+/// Sizes of E as a kernel's text has them.
+template <class E>
+inline constexpr cuda::EntryShape entry_sizes = {E::components,
+                                                 sizeof(stored_scalar_t<E>),
+                                                 vector_entry_t<E>::components,
+                                                 result_entry_t<E>::components,
+                                                 sizeof(vector_scalar_t<E>),
+                                                 ring_size(arithmetic_t<E>::ring)};
+
+/// The texts of E and of the same entry computing in double, for residuals; empty where E has none.
+struct EntryTexts {
+  EntryText own = {};
+  EntryText exact = {};
+};
+template <class E>
+EntryTexts entry_texts() {
+  EntryTexts texts;
+  if constexpr (has_entry_text<E> && !std::is_same_v<vector_scalar_t<E>, long double>) {
+    using P = typename promoted<E>::type;
+    static_assert(!has_cuda || has_entry_text<P>,
+                  "heddle entry: residuals of floats compute in double; HEDDLE_ENTRY also has to "
+                  "name the entry over double");
+    texts.own = entry_text_of<E>::text();
+    if constexpr (has_entry_text<P>) texts.exact = entry_text_of<P>::text();
+  }
+  return texts;
+}
+
 template <class E>
 EntryTable<vector_scalar_t<E>> make_entry_table() {
   using A = arithmetic_t<E>;
@@ -151,12 +179,7 @@ EntryTable<vector_scalar_t<E>> make_entry_table() {
   using P = typename promoted<E>::type;
   using stored = stored_scalar_t<E>;
   EntryTable<S> table;
-  table.sizes = {E::components,
-                 sizeof(stored),
-                 vector_entry_t<E>::components,
-                 result_entry_t<E>::components,
-                 sizeof(S),
-                 ring_size(A::ring)};
+  table.sizes = entry_sizes<E>;
   table.ring = A::ring;
   table.has_adjoint = has_adjoint<E>;
   table.arithmetic = {A::components, sizeof(stored_scalar_t<A>)};
@@ -164,13 +187,9 @@ EntryTable<vector_scalar_t<E>> make_entry_table() {
     table.block_rows = A::block_rows;
     table.block_columns = A::block_columns;
   }
-  if constexpr (has_entry_text<E> && !std::is_same_v<S, long double>) {
-    static_assert(!has_cuda || has_entry_text<P>,
-                  "heddle entry: residuals of floats compute in double; HEDDLE_ENTRY also has to "
-                  "name the entry over double");
-    table.text = entry_text_of<E>::text();
-    if constexpr (has_entry_text<P>) table.exact = entry_text_of<P>::text();
-  }
+  auto texts = entry_texts<E>();
+  table.text = std::move(texts.own);
+  table.exact = std::move(texts.exact);
   if constexpr (can_narrow<E>) table.narrow = entry_table<stored_as<float, E>>();
   table.holds_floats = std::is_same_v<stored, float>;
   table.multiply = product_cpu<E, S, StoreScaled<S>>;

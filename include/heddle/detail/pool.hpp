@@ -19,8 +19,8 @@ class HEDDLE_EXPORT Pool : public Array<std::byte> {
   using Array<std::byte>::Array;
 
   /// The copy in a GPU's memory, which all matrices of the same source of memory there share, by
-  /// default those of one stream. The first request makes it, and it
-  /// goes with the last matrix there. Throws `Error` (memory).
+  /// default those of one stream. The first request makes it, and it goes with the last matrix
+  /// there. Throws `Error` (memory).
   std::shared_ptr<const Array<std::byte>> on(const Device& gpu) const;
 
  private:

@@ -24,6 +24,9 @@ HEDDLE_EXPORT void check_tree_field(Index size, int components, const Basis* bas
 [[noreturn]] HEDDLE_EXPORT void refuse_form(TreeForm form);
 [[noreturn]] HEDDLE_EXPORT void refuse_adjoint_of_transpose();
 
+/// The team that builds, edits and reads trees, also those of a GPU.
+inline Device team_of(const Device& device) { return device.on_gpu() ? Device::cpu() : device; }
+
 /// A handle: copies share the tree. Fields are in the user's order.
 template <class E, TreeForm form>
 class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
@@ -170,8 +173,7 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
     return matrix_;
   }
   const Tree& tree() const { return scheduled().tree(); }
-  /// The team that builds, edits and reads trees, also those of a GPU.
-  Device team() const { return device_.on_gpu() ? Device::cpu() : device_; }
+  Device team() const { return team_of(device_); }
 
   template <TreeForm other>
   std::shared_ptr<const LinearOperator<S>> in_form() const {
@@ -196,21 +198,9 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
       if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
         on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_, on_gpu.get());
       }
-      cuda::TreeEntry entry;
-      if constexpr (has_entry_text<E>) {
-        entry.text = entry_text_of<E>::text();
-        if constexpr (has_entry_text<typename promoted<E>::type>) {
-          entry.exact = entry_text_of<typename promoted<E>::type>::text();
-        }
-      }
-      entry.shape = {E::components,
-                     int{sizeof(stored_scalar_t<E>)},
-                     vector_entry_t<E>::components,
-                     result_entry_t<E>::components,
-                     int{sizeof(S)},
-                     ring_size(arithmetic_t<E>::ring)};
-      entry.form = form;
-      entry.row_components = row_components();
+      auto texts = entry_texts<E>();
+      cuda::TreeEntry entry{std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,
+                            row_components()};
       product_ = std::make_shared<cuda::TreeProduct>(std::move(entry), std::move(on_gpu), device_);
     } else {
       throw Error(ErrorKind::unsupported, "long double is not for a GPU");

@@ -99,6 +99,7 @@ struct Minres {
       const T g = sn * dbar - cs * a, gamma = square_root(g * g + squared);
       if (!(gamma > 0)) judge.stop(is_finite(gamma) ? device::loop_lost : device::loop_not_finite);
       // The vectors end where A is singular: x, which has the least residual, would only grow.
+      // Above the rounding of vectors in double; that of floats hides the end.
       constexpr T end_of_vectors = T(1e-6);
       const T largest = c[largest_gamma].real();
       if (gamma < end_of_vectors * largest && squared > T(0.75) * gamma * gamma) {
