@@ -163,9 +163,11 @@ double affordable_tolerance(const Session& session, const Systems& systems) {
   return rounded_up(report.residual);
 }
 
-/// One complete solve, judged by the residuals of what it returns.
+/// One complete solve, judged by the residuals of what it returns. One iteration before it makes
+/// room and has kernels compiled.
 void check(Way& way, const Systems& systems, double tolerance) {
   or_failure(way.candidate, [&] {
+    static_cast<void>(way.solve(tolerance, 1));
     const SystemsSolve solve = way.solve(tolerance, most_iterations);
     Candidate& candidate = way.candidate;
     candidate.iterations = solve.iterations();
