@@ -29,6 +29,12 @@ struct MethodChoice {
   std::string reason;
   bool is_free = false;  // nobody has named it
 
+  /// Before a solve: true where the choice is another, since a method that nobody has named needs a
+  /// positive definite matrix, and signs of the diagonal or `products_of_look` products show that
+  /// A + shift I is none. `matrix` is A.
+  bool looks_ahead(const AnyMatrix& entries, const AnyLinearOperator& matrix,
+                   const ComposedChoice& preconditioner, double shift);
+
   /// After a solve: true where the method turns out not to be for this matrix and nobody has named
   /// it. The choice is then another.
   bool gives_way(const Report& report);

@@ -43,6 +43,11 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.restart && !has_method(options.method, &MethodInfo::restarts)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
+  if (options.basis_precision == "single" && !has_method(options.method, &MethodInfo::restarts) &&
+      options.method != "auto") {
+    throw Error(ErrorKind::usage,
+                "--basis-precision is for a --solver that keeps a basis: gmres, fgmres");
+  }
   options.steps.check(options.method);
   check_least_squares(options);
   if (options.method == block_conjugate_gradient.info.name &&
@@ -109,6 +114,7 @@ SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
   if (options.time_limit) settings.time_limit = *options.time_limit;
   settings.max_iterations = options.max_iterations;
   if (options.restart) settings.restart = *options.restart;
+  if (options.basis_precision == "single") settings.basis_precision = StoredScalar::single;
   options.steps.apply_to(settings);
   settings.record_history = options.history.wanted();
   watch.listen(settings);
@@ -229,6 +235,9 @@ int run_solve(const SolveOptions& options) {
   if (progress) progress->erase();
   BuiltSystem built = build(options, matrix, device, settings, outcome);
   const AnyLinearOperator A = built.matrix();
+  if (outcome.method.looks_ahead(matrix, A, preconditioner, options.shift)) {
+    make_solver(options, outcome, settings, built);
+  }
   outcome.build_seconds = building.seconds();
 
   const RightHandSide given = right_hand_side(options.rhs, options.right_hand_sides, options.seed,
@@ -330,6 +339,13 @@ void add_solve(CLI::App& app, int& status) {
               std::to_string(SolverOptions{}.restart) + "]")
       ->transform(whole_number(1, std::numeric_limits<int>::max()))
       ->type_name("M");
+  command
+      ->add_option("--basis-precision", options->basis_precision,
+                   "full, or single: gmres and fgmres keep their vectors as floats, which halves "
+                   "their memory in double; the residual is still that of the matrix")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"full", "single"}))
+      ->type_name("PRECISION");
   options->steps.add_to(*command);
   command
       ->add_option("--repetitions", options->repetitions,
@@ -338,8 +354,10 @@ void add_solve(CLI::App& app, int& status) {
       ->transform(whole_number(1, 100000))
       ->type_name("N");
   command
-      ->add_option("--time-limit", options->time_limit,
-                   "seconds of iterating, looked at between the solver's iterations")
+      ->add_option(
+          "--time-limit", options->time_limit,
+          "seconds of iterating, looked at between the solver's iterations, and between those "
+          "of a solver that preconditions")
       ->type_name("SECONDS");
   add_plan_option(*command, options->plan);
   options->storage.add_to(*command);

@@ -28,6 +28,7 @@ struct SolveOptions {
   int repetitions = 1;
   long long max_iterations = SolverOptions{}.max_iterations;
   std::optional<int> restart;
+  std::string basis_precision = "full";
   StepOptions steps;
   std::optional<double> time_limit;
   std::string plan;

@@ -91,6 +91,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
   json["stored"] = report.stored;
+  if (!report.basis.empty()) json["basis"] = report.basis;
   json["entry"] = outcome.entry.name();
   json["precision"] = name(outcome.precision);
   json["rows"] = outcome.rows;
@@ -129,10 +130,11 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf(
       "memory     %s\n",
       (outcome.tree.empty() ? to_string(outcome.memory) : to_string(outcome.tree_memory)).c_str());
-  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s\n",
+  std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s\n",
               io::printable(outcome.right_hand_side).c_str(),
               std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),
-              std::string(report.loop).c_str(), std::string(report.stored).c_str());
+              std::string(report.loop).c_str(), std::string(report.stored).c_str(),
+              report.basis == "float" ? ", basis float" : "");
   if (outcome.shift != 0) {
     std::printf("shift      A + sigma I is not stored, sigma = %s\n",
                 nlohmann::json(outcome.shift).dump().c_str());

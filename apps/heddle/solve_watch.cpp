@@ -70,7 +70,7 @@ void SolveWatch::end(const LeastSquaresReport& report) {
 }
 
 void SolveWatch::see(const SolveProgress& now) {
-  if (now.system != 0) return;
+  if (now.system != 0 || now.inner_iterations > 0) return;
   if (table_ && table_->see(now, solver_->history_of_progress())) return;
   show_in_place(now, "residual");
 }

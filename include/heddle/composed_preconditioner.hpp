@@ -21,6 +21,7 @@ class HEDDLE_EXPORT ComposedPreconditioner : public Preconditioner<S> {
   std::optional<FieldShape> shape() const override;
   /// Renews each part.
   void refresh() override;
+  void set_watch(const InnerWatch* watch) override;
   Workspace workspace() const override;
   bool is_constant() const override;
   /// Of Hermitian parts that read the same from both ends, such as {a, b, a}.

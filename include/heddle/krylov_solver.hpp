@@ -21,6 +21,9 @@
 
 namespace heddle {
 
+template <class S>
+class SolverPreconditioner;
+
 namespace detail {
 template <class S>
 class HostSolve;
@@ -136,6 +139,7 @@ class HEDDLE_EXPORT KrylovSolver {
 
  private:
   friend class detail::HostSolve<S>;
+  friend class SolverPreconditioner<S>;
 
   /// What a solver has for each system that it solves side by side with others.
   static constexpr int most_side_by_side = Reduction<S>::width;
@@ -176,7 +180,9 @@ class HEDDLE_EXPORT KrylovSolver {
   /// has not sufficed.
   const LinearOperator<S>& iterated() const { return *iterated_; }
   /// Room for the basis of a method that keeps one.
-  detail::BasisRoom<S> make_basis();
+  detail::BasisRoom make_basis();
+  bool has_narrow_basis() const;
+  long long basis_bytes() const;
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
@@ -228,6 +234,8 @@ class HEDDLE_EXPORT KrylovSolver {
   std::future<void> compiling_;  // of a kernel that the first solve needs
   std::shared_ptr<const Basis> basis_;
   std::vector<Array<S>> storage_;
+  std::vector<Array<float>> narrow_storage_;  // of bases
+  const InnerWatch* outer_ = nullptr;         // of the solve that this one preconditions
   struct NullSpace {
     std::vector<Array<S>> storage;
     std::vector<FieldView<S>> vectors;                // orthonormal
@@ -246,7 +254,8 @@ class HEDDLE_EXPORT KrylovSolver {
   Steps steps_;
   bool is_applied_ = false;  // foreign work, once
   std::optional<bool> suits_method_;
-  std::vector<Place> places_;  // the first is always there
+  bool is_complex_symmetric_ = false;  // seen where it is not Hermitian
+  std::vector<Place> places_;          // the first is always there
   /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
   struct Loops {
     std::unique_ptr<detail::MethodLoop<S>> iterated, on_matrix;

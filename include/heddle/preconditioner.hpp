@@ -2,6 +2,7 @@
 // basis, and is linear over the coefficients that the solver uses.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,9 @@ enum class Refresh { each_launch, each_call };
 namespace cuda {
 class RowPreconditioner;
 }
+
+/// Whether a solve lets its preconditioner go on, after so many iterations of an application.
+using InnerWatch = std::function<bool(long long iterations)>;
 
 /// The fields that a preconditioner was made for.
 struct FieldShape {
@@ -47,6 +51,11 @@ class HEDDLE_EXPORT Preconditioner {
   /// Called at the start of every solve: what depends on the matrix's values is renewed if they
   /// changed. May throw, e.g. for a singular diagonal entry.
   virtual void refresh() {}
+
+  /// Given at the start of every solve by a method that takes varying preconditioners, and taken
+  /// away (null) at its end. One that iterates asks it after each iteration, and ends where the
+  /// answer is false: the solve has no time left, or was cancelled.
+  virtual void set_watch(const InnerWatch* watch) { (void)watch; }
 
   /// Memory that it has yet to allocate on the operator's device: a solver counts it before it
   /// allocates anything itself.

@@ -27,7 +27,7 @@ int front_bytes(int most, int ring) {
 }  // namespace
 
 template <class S>
-DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom<S>& room,
+DeviceBasis<S>::DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom& room,
                             const StepWalk<S>& walk, const Device& device)
     : program_(program),
       ring_(ring_size(program.ring)),

@@ -27,7 +27,7 @@ class DeviceBasis {
   using Kernels = std::map<std::string, cudaKernel_t>;
 
   /// Throws `Error` (unsupported) for more vectors than a block has room for their coefficients.
-  DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom<S>& room,
+  DeviceBasis(const detail::MethodProgram& program, const detail::BasisRoom& room,
               const StepWalk<S>& walk, const Device& device);
 
   /// Doubles that it allocates.

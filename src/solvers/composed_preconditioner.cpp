@@ -42,6 +42,11 @@ void ComposedPreconditioner<S>::refresh() {
 }
 
 template <class S>
+void ComposedPreconditioner<S>::set_watch(const InnerWatch* watch) {
+  for (const auto& part : parts_) part->set_watch(watch);
+}
+
+template <class S>
 Workspace ComposedPreconditioner<S>::workspace() const {
   Workspace sum;
   for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -94,7 +94,7 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   bool has_foreign_work() const {
     return !product_->ends_with_loop() || parts_.preconditioner.queue != nullptr;
   }
-  const detail::BasisRoom<S>& room() const { return parts_.systems.front().basis; }
+  const detail::BasisRoom& room() const { return parts_.systems.front().basis; }
 
   bool joins(const Facts& facts, int i) const {
     return rows_ != nullptr && i >= 0 && joins_next(program_, facts, i);
@@ -107,9 +107,9 @@ class DeviceLoop final : public detail::MethodLoop<S> {
   void load() {
     const Stream& stream = parts_.device.stream();
     const auto most = static_cast<int>(most_systems());
-    const auto programs =
-        step_programs(program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr,
-                                 product_->parts(most), together_.chunks_of_thread, most});
+    const auto programs = step_programs(
+        program_, {sizeof(S), walk_.is_contiguous, rows_ != nullptr, product_->parts(most),
+                   together_.chunks_of_thread, most, room().scalar_bytes});
     const std::vector<std::string> joined =
         rows_ != nullptr ? joined_steps(program_) : std::vector<std::string>{};
     std::optional<KernelSource> with_rows;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
@@ -42,6 +43,7 @@ class HostSolve {
     systems_ = systems;
     report_.loop = name(solver_.form_of_loop(solver_.iterated()));
     report_.stored = has_copy_ ? "float" : "own";
+    if (solver_.most_basis_ > 0) report_.basis = solver_.has_narrow_basis() ? "float" : "own";
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;
     decisions::begin(state_, goal_, rows(), 0);
@@ -62,6 +64,16 @@ class HostSolve {
   }
 
   bool runs() const { return state_.end == 0; }
+
+  /// Asked by the preconditioner between its own iterations.
+  bool goes_on_inside(long long iterations) {
+    if (was_cancelled_ || elapsed() >= solver_.options_.time_limit) return false;
+    SolveProgress now = told_;
+    now.seconds = elapsed();
+    now.inner_iterations = iterations;
+    was_cancelled_ = !is_let_go_on(now);
+    return !was_cancelled_;
+  }
 
   RunOf<S> next_run(LoopForm form) {
     report_.loop = name(form);
@@ -220,17 +232,22 @@ class HostSolve {
         if (elapsed() >= solver_.options_.time_limit) return device::loop_time;
         return ask(iteration, squared);
       };
-    } else if (solver_.options_.observer) {
+    } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](long long iteration, sum squared) {
         return ask(iteration, squared);
       };
     }
+    told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
   }
-  device::LoopEnd ask(long long iteration, sum squared) const {
-    const auto& observer = solver_.options_.observer;
-    const bool goes_on = !observer || observer({state_.iterations + iteration, relative(squared),
-                                                elapsed(), system_});
-    return goes_on ? device::loop_runs : device::loop_cancelled;
+  device::LoopEnd ask(long long iteration, sum squared) {
+    if (was_cancelled_) return device::loop_cancelled;
+    told_ = {state_.iterations + iteration, relative(squared), elapsed(), system_};
+    return is_let_go_on(told_) ? device::loop_runs : device::loop_cancelled;
+  }
+  bool is_let_go_on(const SolveProgress& now) const {
+    const long long iterations = now.iteration + now.inner_iterations;
+    if (solver_.outer_ != nullptr && !(*solver_.outer_)(iterations)) return false;
+    return !solver_.options_.observer || solver_.options_.observer(now);
   }
 
   /// A copy at every tenfold drop: few, and never far from the best.
@@ -294,63 +311,12 @@ class HostSolve {
 
   void tell() {
     detail::tell(state_, rows(), report_);
-    report_.detail = detail_of(report_.status);
+    report_.detail = told_detail(report_.status,
+                                 {solver_.method_.info, end_of_run_, solver_.is_complex_symmetric_,
+                                  state_.take_kept != 0, state_.p_q > 0});
     if (left_copy_ && report_.detail.empty()) {
       report_.detail =
           "the copy in float did not suffice, the last iterations read the matrix itself";
-    }
-  }
-
-  /// What was seen, where the status alone does not say it.
-  std::string_view detail_of(Status status) const {
-    const MethodInfo& info = solver_.method_.info;
-    switch (status) {
-      case Status::not_hermitian:
-      case Status::not_symmetric:
-        return info.not_hermitian;
-      case Status::accuracy_limit:
-        return "x is as good as its precision lets it be";
-      case Status::out_of_range:
-        return "the solution is too large or too small for these numbers";
-      case Status::not_finite:
-        if (end_of_run_ == device::loop_runs) {
-          return "the residual of the guess is not finite, or too large";
-        }
-        return end_of_run_ == device::loop_not_finite ? "the iteration overflowed"
-                                                      : "the residual is not finite";
-      case Status::indefinite:
-        if (info.takes_interval) {
-          return "matrix or preconditioner is not positive definite: the Ritz values that estimate "
-                 "the interval have both signs";
-        }
-        return end_of_run_ == device::loop_not_definite
-                   ? "r* M^-1 r is negative: the preconditioner is not positive definite"
-                   : "p* A p is negative: the matrix is not positive definite";
-      case Status::iteration_limit:
-        return info.takes_interval && state_.take_kept != 0 ? info.grew : "";
-      case Status::stagnated:
-      case Status::breakdown:
-        return end_of_recurrence();
-      default:
-        return "";
-    }
-  }
-  std::string_view end_of_recurrence() const {
-    switch (end_of_run_) {
-      case device::loop_reached:
-        return "the true residual does not follow the recurrence";
-      case device::loop_grew:
-        return solver_.method_.info.grew;
-      case device::loop_lost:
-        return solver_.method_.info.lost;
-      case device::loop_orthogonal:
-        return solver_.method_.info.orthogonal;
-      case device::loop_not_positive:
-        return state_.p_q > 0
-                   ? "the recurrence has no digit left"
-                   : "p* A p vanishes: the matrix is singular, or beyond the range of squares";
-      default:
-        return "";
     }
   }
 
@@ -381,6 +347,8 @@ class HostSolve {
   SolveState<sum> state_;
   RunLimits<sum> limits_;
   Clock::time_point start_;
+  SolveProgress told_;          // by the last iteration
+  bool was_cancelled_ = false;  // between iterations of the preconditioner
   int end_of_run_ = device::loop_runs;
   sum drop_squared_ = 0;     // |r|^2 of the recurrence at the iterate that was kept last
   bool has_drop_ = false;    // it is one of this run

@@ -171,8 +171,8 @@ detail::MethodLoop<S>& KrylovSolver<S>::loop_over(const LinearOperator<S>& matri
 namespace {
 
 /// Passes of a listing's steps over fields: what they load and store. `most`: vectors of a basis,
-/// half of which there are on average.
-int passes_of(const detail::MethodProgram& program, bool on_gpu, int most) {
+/// half of which there are on average; `halves` of a field in each.
+int passes_of(const detail::MethodProgram& program, bool on_gpu, int most, int halves) {
   const methods::Facts& facts = program.iteration;
   int passes = 0;
   for (int i = 0; i < facts.steps; ++i) {
@@ -182,8 +182,8 @@ int passes_of(const detail::MethodProgram& program, bool on_gpu, int most) {
     }
     if (step.kind == methods::StepKind::orthogonalize) {
       // Beside passes over the basis come those over two vectors and where they are stored.
-      passes += (on_gpu ? 2 : 3) * (most + 1) / 2 + 6;
-      if (on_gpu && program.is_flexible) passes += (most + 1) / 2 + 2;
+      passes += (on_gpu ? 2 : 3) * halves * (most + 1) / 4 + 6;
+      if (on_gpu && program.is_flexible) passes += halves * (most + 1) / 4 + 2;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {
       // Behind an update it takes what that has in registers.
@@ -211,7 +211,8 @@ typename KrylovSolver<S>::Cost KrylovSolver<S>::cost() const {
   for (int i = 0; i < facts.steps; ++i) {
     products += facts.step[i].kind == methods::StepKind::product ? 1 : 0;
   }
-  return {passes_of(method_.program, device_.on_gpu(), most_basis_), products};
+  return {passes_of(method_.program, device_.on_gpu(), most_basis_, has_narrow_basis() ? 1 : 2),
+          products};
 }
 
 template <class S>
@@ -239,6 +240,11 @@ bool KrylovSolver<S>::suits_method() {
   suits_method_ =
       detail::has_symmetry(is_plain ? detail::Symmetry::plain : detail::Symmetry::hermitian,
                            matrix_, fields, reduction_, stream_);
+  if (!*suits_method_ && !is_plain && ring_ == Ring::complex && method_.program.vectors > 3) {
+    fields.turned = place.vectors.work[1];
+    is_complex_symmetric_ =
+        detail::has_symmetry(detail::Symmetry::plain, matrix_, fields, reduction_, stream_);
+  }
   return *suits_method_;
 }
 

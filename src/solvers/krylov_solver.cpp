@@ -15,6 +15,7 @@
 #include "host_solve.hpp"
 #include "matrix/slice_shapes.hpp"
 #include "operator_checks.hpp"
+#include "watched_preconditioner.hpp"
 
 namespace heddle {
 
@@ -82,6 +83,13 @@ long long bytes_of(const Workspace& workspace, const LinearOperator<S>& matrix) 
          workspace.bytes;
 }
 
+/// As many as take so many bytes.
+template <class S>
+int fields_in(long long bytes, const LinearOperator<S>& matrix) {
+  const long long of_field = std::max(1LL, bytes_of({.fields = 1}, matrix));
+  return static_cast<int>((bytes + of_field - 1) / of_field);
+}
+
 /// Throws `Error` unless it is available.
 template <class S>
 void check_memory(const Workspace& workspace, const LinearOperator<S>& matrix) {
@@ -134,6 +142,12 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
                                               " components are no whole numbers of a ring of " +
                                               std::to_string(ring_size(ring_)));
   }
+  options_.basis_precision = options.basis_precision;
+  if (std::is_same_v<S, long double> && method_.info.restarts &&
+      options.basis_precision == StoredScalar::single) {
+    throw Error(ErrorKind::unsupported,
+                "solver options: a basis in single precision is of a solve in double precision");
+  }
   Workspace later;  // what the first solve, or one that a copy of the matrix fails, allocates
   if (preconditioner_) {
     detail::check_fits(*preconditioner_, matrix_);
@@ -146,7 +160,7 @@ KrylovSolver<S>::KrylovSolver(OperatorReference<S> matrix,
   const long long sums = partials * Reduction<S>::width * static_cast<long long>(sizeof(sum_t<S>));
   const Workspace workspace =
       workspace_of_loop(*iterated_) +
-      Workspace{own_fields + method_.program.vectors - 2 + method_.program.bases() * most_basis_,
+      Workspace{own_fields + method_.program.vectors - 2 + fields_in<S>(basis_bytes(), matrix_),
                 sums};
   check_memory(workspace + later, matrix_);
   memory_ = bytes_of(workspace, matrix_);
@@ -173,6 +187,10 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
   if (most_basis_ != most_of_basis(method_.program, matrix_, options.restart)) {
     throw Error(ErrorKind::usage,
                 "solver options: the restart of a solver is that of its construction");
+  }
+  if (!places_.empty() && options_.basis_precision != options.basis_precision) {
+    throw Error(ErrorKind::usage,
+                "solver options: the precision of a basis is that of the solver's construction");
   }
   forget_enqueued();
   options_ = std::move(options);
@@ -211,14 +229,31 @@ FieldView<S> KrylovSolver<S>::make_work() {
 }
 
 template <class S>
-detail::BasisRoom<S> KrylovSolver<S>::make_basis() {
-  detail::BasisRoom<S> room;
+bool KrylovSolver<S>::has_narrow_basis() const {
+  return most_basis_ > 0 && options_.basis_precision == StoredScalar::single &&
+         std::is_same_v<S, double>;
+}
+
+template <class S>
+long long KrylovSolver<S>::basis_bytes() const {
+  return Offset(matrix_.rows()) * matrix_.row_components() * most_basis_ * method_.program.bases() *
+         static_cast<long long>(has_narrow_basis() ? sizeof(float) : sizeof(S));
+}
+
+template <class S>
+detail::BasisRoom KrylovSolver<S>::make_basis() {
+  detail::BasisRoom room;
+  if (most_basis_ == 0) return room;
   room.most = most_basis_;
   room.stride = room.stride_of(Offset(matrix_.rows()) * matrix_.row_components());
-  storage_.emplace_back(static_cast<std::size_t>(room.stride * room.most) *
-                            static_cast<std::size_t>(method_.program.bases()),
-                        device_);
-  room.data = storage_.back().data();
+  room.scalar_bytes = static_cast<int>(has_narrow_basis() ? sizeof(float) : sizeof(S));
+  const auto scalars = static_cast<std::size_t>(room.stride * room.most) *
+                       static_cast<std::size_t>(method_.program.bases());
+  if (has_narrow_basis()) {
+    room.data = narrow_storage_.emplace_back(scalars, device_).data();
+  } else {
+    room.data = storage_.emplace_back(scalars, device_).data();
+  }
   return room;
 }
 
@@ -306,6 +341,9 @@ void KrylovSolver<S>::solve_side_by_side(std::span<const FieldView<const S>> b,
       for (std::size_t k = 0; k < count; ++k) running[k]->take(results[k]);
     }
   };
+  const detail::WatchedPreconditioner<S> watched(
+      method_.info.takes_varying ? preconditioner_.get() : nullptr,
+      [&](long long iterations) { return solves[0]->goes_on_inside(iterations); });
   run_rounds(*iterated_);
   bool goes_on = false;
   for (std::size_t k = 0; k < b.size(); ++k) goes_on = solves[k]->leaves_copy() || goes_on;

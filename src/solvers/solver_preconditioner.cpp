@@ -21,6 +21,11 @@ std::optional<FieldShape> SolverPreconditioner<S>::shape() const {
 }
 
 template <class S>
+void SolverPreconditioner<S>::set_watch(const InnerWatch* watch) {
+  solver_->outer_ = watch;
+}
+
+template <class S>
 void SolverPreconditioner<S>::apply(const FieldView<const S>& r, const FieldView<S>& z,
                                     const Stream& stream) const {
   fill<S>(S(0), z, stream);

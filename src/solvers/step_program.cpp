@@ -122,7 +122,7 @@ class StepPrograms {
     if (program.kept_numbers != nullptr) {
       add("solution", "basis_solution<Method>", of_basis);
       add("combination",
-          "basis_combination<Method, " + scalar_ + ", Chunk, " +
+          "basis_combination<Method, " + scalar_ + ", " + basis_scalar() + ", Chunk, " +
               truth(!program.preconditioned || program.is_flexible) + ">",
           of_basis);
     }
@@ -157,8 +157,10 @@ class StepPrograms {
       if (facts.step[i].kind == methods::StepKind::orthogonalize) add_basis(start, i);
     }
   }
+  std::string basis_scalar() const { return form_.basis_bytes == 4 ? "float" : scalar_; }
   void add_basis(bool start, int i) {
-    const std::string name = name_of_step(start, i), fields = scalar_ + ", Chunk>";
+    const std::string name = name_of_step(start, i);
+    const std::string fields = scalar_ + ", " + basis_scalar() + ", Chunk>";
     const std::string step = "<Method, " + std::to_string(i) + ", " + fields;
     if (start) return add(name, "basis_start" + step, of_basis);
     add("products_" + name, "basis_products<Method, " + fields, of_basis);

@@ -45,6 +45,7 @@ struct StepForm {
   int parts_of_product = 1;  // as in `method_definition`
   int chunks_of_thread = 0;  // of two updates together, see `update_behind`; 0 for none
   int systems = 1;           // that a kernel takes side by side, at most
+  int basis_bytes = 0;       // of a scalar of the basis; 0: as of all others
 };
 
 inline constexpr const char* step_kernel = "heddle_step";

@@ -1,6 +1,10 @@
 // The report of a solve, of what its decisions found.
 #pragma once
 
+#include <string_view>
+
+#include "heddle/kernels/loop_state.hpp"
+#include "heddle/method_info.hpp"
 #include "solve_decisions.hpp"
 
 namespace heddle::detail {
@@ -19,6 +23,71 @@ void tell(const SolveState<T>& state, Index rows, Report& report) {
   report.baseline_norm = found.baseline_norm;
   report.target_norm = found.target_norm;
   report.backward_error = found.backward_error;
+}
+
+/// What was seen at the end of a solve.
+struct EndOfSolve {
+  const MethodInfo& info;
+  int end_of_run;  // a device::LoopEnd
+  bool is_complex_symmetric;
+  bool took_kept;       // an earlier iterate than the last one
+  bool is_positive_pq;  // p* A p of the last direction
+};
+
+inline std::string_view told_end_of_recurrence(const EndOfSolve& seen) {
+  switch (seen.end_of_run) {
+    case device::loop_reached:
+      return "the true residual does not follow the recurrence";
+    case device::loop_grew:
+      return seen.info.grew;
+    case device::loop_lost:
+      return seen.info.lost;
+    case device::loop_orthogonal:
+      return seen.info.orthogonal;
+    case device::loop_not_positive:
+      return seen.is_positive_pq
+                 ? "the recurrence has no digit left"
+                 : "p* A p vanishes: the matrix is singular, or beyond the range of squares";
+    default:
+      return "";
+  }
+}
+
+/// Where the status alone does not say it.
+inline std::string_view told_detail(Status status, const EndOfSolve& seen) {
+  switch (status) {
+    case Status::not_hermitian:
+      return seen.is_complex_symmetric
+                 ? "the matrix is complex symmetric, not Hermitian: use COCR or COCG"
+                 : seen.info.not_hermitian;
+    case Status::not_symmetric:
+      return seen.info.not_hermitian;
+    case Status::accuracy_limit:
+      return "x is as good as its precision lets it be";
+    case Status::out_of_range:
+      return "the solution is too large or too small for these numbers";
+    case Status::not_finite:
+      if (seen.end_of_run == device::loop_runs) {
+        return "the residual of the guess is not finite, or too large";
+      }
+      return seen.end_of_run == device::loop_not_finite ? "the iteration overflowed"
+                                                        : "the residual is not finite";
+    case Status::indefinite:
+      if (seen.info.takes_interval) {
+        return "matrix or preconditioner is not positive definite: the Ritz values that estimate "
+               "the interval have both signs";
+      }
+      return seen.end_of_run == device::loop_not_definite
+                 ? "r* M^-1 r is negative: the preconditioner is not positive definite"
+                 : "p* A p is negative: the matrix is not positive definite";
+    case Status::iteration_limit:
+      return seen.info.takes_interval && seen.took_kept ? seen.info.grew : "";
+    case Status::stagnated:
+    case Status::breakdown:
+      return told_end_of_recurrence(seen);
+    default:
+      return "";
+  }
 }
 
 }  // namespace heddle::detail

@@ -46,9 +46,9 @@ void reach(const UserRows& rows, Index row, int power, bool lower, PowerScratch&
 /// Rows differ in length.
 constexpr Offset rows_at_once = 64;
 
-/// Products of scalars, up to a small factor: some ten seconds for one row, and minutes for all
-/// that a thread has.
-constexpr double most_work_of_row = 1e11, most_work_of_thread = 2e12;
+/// Products of scalars, up to a small factor: minutes for all rows that a thread has, one among
+/// them.
+constexpr double most_work_of_thread = 2e12;
 
 double work_of_row(double entries, const PatternUse& use) {
   return std::pow(entries * use.numbers, 3) * use.ring * use.ring;
@@ -58,7 +58,7 @@ double work_of_row(double entries, const PatternUse& use) {
 struct PatternTotals {
   std::atomic<double> work{0};
   std::atomic<Offset> entries{0};
-  std::atomic<bool> has_long_row{false};
+  std::atomic<Index> long_row{-1};  // the last one that is more than a thread's work
 };
 
 /// Throws `Error` for what a pattern costs.
@@ -67,24 +67,29 @@ class PatternLimits {
   PatternLimits(const PatternUse& use, const Stream& host)
       : use_(use), threads_(std::max(host.threads, 1)), available_(available_host_memory()) {}
 
-  bool are_exceeded(const PatternTotals& totals) const {
-    return totals.has_long_row || takes_too_long(totals) || needed(totals) > available_;
+  /// Whether `row` need not be counted any more.
+  bool are_exceeded(Index row, const PatternTotals& totals) const {
+    return row < totals.long_row || takes_too_long(totals) || needed(totals) > available_;
   }
-  void add_row(Offset entries, PatternTotals& totals) const {
+  void add_row(Index row, Offset entries, PatternTotals& totals) const {
     const double work = work_of_row(static_cast<double>(entries), use_);
     totals.work += work;
     totals.entries += entries;
-    if (work > most_work_of_row) totals.has_long_row = true;
+    if (work <= most_work_of_thread) return;
+    for (Index last = totals.long_row;
+         row > last && !totals.long_row.compare_exchange_weak(last, row);) {
+    }
   }
   /// The words do not depend on which rows were counted first.
   void check(const PatternTotals& totals) const {
     const std::string who = use_.who;
-    if (totals.has_long_row) {
+    if (const Index row = totals.long_row; row >= 0) {
       const auto longest = static_cast<long long>(
-          std::cbrt(most_work_of_row / (double(use_.ring) * use_.ring)) / use_.numbers);
+          std::cbrt(most_work_of_thread / (double(use_.ring) * use_.ring)) / use_.numbers);
       throw Error(ErrorKind::unsupported,
-                  who + ": a row of the pattern has more than " + std::to_string(longest) +
-                      " entries, whose dense system takes too long" + advice);
+                  who + ": row " + std::to_string(row) +
+                      " of the pattern (counted from 0) has more than " + std::to_string(longest) +
+                      " entries, whose dense system takes many minutes" + advice);
     }
     if (takes_too_long(totals)) {
       throw Error(ErrorKind::unsupported, who +
@@ -153,8 +158,8 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
       PowerScratch scratch;
       // Backwards: the last rows are the longest ones where only what is below the diagonal counts.
       for_each([&](Index behind) {
-        if (limits.are_exceeded(totals)) return;
         const Index row = n - 1 - behind;
+        if (limits.are_exceeded(row, totals)) return;
         reach(rows, row, power, lower, scratch);
         body(row, scratch.reached);
       });
@@ -163,7 +168,7 @@ UserRows power_rows(const UserRows& rows, int power, bool lower, const PatternUs
   for_each_row([&](Index row, const std::vector<Index>& reached) {
     const auto entries = static_cast<Offset>(reached.size());
     powers.offsets[static_cast<std::size_t>(row) + 1] = entries;
-    limits.add_row(entries, totals);
+    limits.add_row(row, entries, totals);
   });
   limits.check(totals);
   sum_up(powers.offsets);

@@ -113,8 +113,8 @@ TEST(ApproximateInverse, RefusesALongRowAtOnce) {
   const auto refuse = [&](const std::string& who, const auto& act) {
     expect_error(ErrorKind::unsupported,
                  who +
-                     ": a row of the pattern has more than 4641 entries, whose dense system takes "
-                     "too long; take a lower power, or jacobi",
+                     ": row 999999 of the pattern (counted from 0) has more than 12599 entries, "
+                     "whose dense system takes many minutes; take a lower power, or jacobi",
                  act);
   };
   refuse("FSAI", [&] { Fsai{A}; });

@@ -5,12 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/gmres.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/problems.hpp"
 #include "heddle/solver_preconditioner.hpp"
 #include "support/expect_error.hpp"
 #include "support/row_weights.hpp"
@@ -190,6 +194,140 @@ TEST(Fgmres, AloneTakesWhatVaries) {
                [&] { Fgmres<double>(A, inner(other)); });
   expect_error(ErrorKind::usage, "a null pointer to a solver",
                [] { SolverPreconditioner<double>(nullptr); });
+}
+
+/// Upwind differences of convection and diffusion on a square.
+CsrMatrix<real<double>> convection(Index side) {
+  Tiles<real<double>> tiles(side * side);
+  constexpr double wind = 0.4;
+  for (Index i = 0; i < side * side; ++i) {
+    const auto put = [&](Index j, double value) {
+      tiles.at(i, j) += Eigen::MatrixXd::Constant(1, 1, value);
+    };
+    put(i, 4 + 2 * wind);
+    if (i % side > 0) put(i - 1, -1 - wind);
+    if (i % side + 1 < side) put(i + 1, -1);
+    if (i >= side) put(i - side, -1 - wind);
+    if (i + side < side * side) put(i + side, -1);
+  }
+  return tiles.assemble();
+}
+
+/// The true residual converges as with a basis in double, in little more iterations.
+template <class E, class Make>
+void expect_narrow_basis_does(const CsrMatrix<E>& matrix, const Make& make) {
+  const Index n = matrix.rows();
+  Generator generator(10);
+  const Field<E> b = random_vector<E>(n, generator);
+  const Operator<E> A(matrix, parse_plan("C=4,sigma=n"));
+  const auto solve = [&](double tolerance, StoredScalar precision) {
+    auto solver = make(A, SolverOptions{.tolerance = tolerance, .basis_precision = precision});
+    Field<E> x(n);
+    const Report report = solver->solve(b, x);
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_EQ(report.basis, precision == StoredScalar::single ? "float" : "own");
+    EXPECT_LE(true_residual(matrix, b, x), report.target_norm * (1 + 1e-6));
+    return std::pair(report.iterations, solver->memory());
+  };
+  const auto [iterations, memory] = solve(1e-6, StoredScalar::own);
+  const auto [narrow_iterations, narrow_memory] = solve(1e-6, StoredScalar::single);
+  EXPECT_LE(static_cast<double>(narrow_iterations), 1.1 * static_cast<double>(iterations));
+  const long long field = 8LL * n * E::components;
+  const auto* const info = dynamic_cast<const Fgmres<double>*>(&*make(A, SolverOptions{}));
+  EXPECT_EQ(memory - narrow_memory, field * 15 * (info != nullptr ? 2 : 1));
+  solve(1e-10, StoredScalar::single);
+}
+
+TEST(Fgmres, KeepsItsBasisInFloats) {
+  const auto fgmres = []<class E>(const Operator<E>& A, const SolverOptions& options) {
+    auto inner = std::make_shared<Gmres<double>>(
+        A, SolverOptions{.tolerance = 0.1, .max_iterations = 3, .restart = 3});
+    return std::make_unique<Fgmres<double>>(
+        A, std::make_shared<SolverPreconditioner<double>>(inner), options);
+  };
+  const auto gmres = []<class E>(const Operator<E>& A, const SolverOptions& options) {
+    return std::make_unique<Gmres<double>>(A, std::make_shared<Jacobi<E>>(A), options);
+  };
+  const auto plain = []<class E>(const Operator<E>& A, const SolverOptions& options) {
+    return std::make_unique<Gmres<double>>(A, options);
+  };
+  const auto wind = convection(40);
+  const auto waves = helmholtz(1728);
+  expect_narrow_basis_does(wind, fgmres);
+  expect_narrow_basis_does(wind, gmres);
+  expect_narrow_basis_does(wind, plain);
+  expect_narrow_basis_does(waves, fgmres);
+  expect_narrow_basis_does(waves, gmres);
+}
+
+TEST(Fgmres, KeepsToThePrecisionOfItsBasis) {
+  const Operator<real<double>> A(convection(5), Plan{});
+  Fgmres<double> solver(A);
+  expect_error(ErrorKind::usage,
+               "solver options: the precision of a basis is that of the solver's construction",
+               [&] { solver.set_options({.basis_precision = StoredScalar::single}); });
+  Generator generator(11);
+  const Operator<real<long double>> wide(general_system<real<long double>>(9, generator).matrix,
+                                         Plan{});
+  expect_error(ErrorKind::unsupported,
+               "solver options: a basis in single precision is of a solve in double precision",
+               [&] { Fgmres<long double>(wide, {.basis_precision = StoredScalar::single}); });
+}
+
+/// Counts products.
+class Counted final : public LinearOperator<double> {
+ public:
+  explicit Counted(Index rows) : rows_(rows) {}
+  Index rows() const override { return rows_; }
+  int row_components() const override { return 1; }
+  void apply(double alpha, const FieldView<const double>& x, double beta,
+             const FieldView<double>& y, const Stream&) const override {
+    ++products;
+    for (Index i = 0; i < rows_; ++i) {
+      const double last = i > 0 ? x.data[i - 1] : 0, next = i + 1 < rows_ ? x.data[i + 1] : 0;
+      y.data[i] =
+          alpha * (2 * x.data[i] - 1.1 * last - 0.9 * next) + (beta == 0 ? 0 : beta * y.data[i]);
+    }
+  }
+
+  mutable long long products = 0;
+
+ private:
+  Index rows_;
+};
+
+/// A limit of the outer solve ends an inner one of any length after an iteration.
+TEST(Fgmres, LimitsWhatItsPreconditionerTakes) {
+  constexpr Index n = 4000;
+  const Counted A(n);
+  const auto inner = std::make_shared<Gmres<double>>(
+      A, SolverOptions{.tolerance = 0, .max_iterations = 1000000, .restart = 10, .checks = false});
+  const auto nested = std::make_shared<Fgmres<double>>(
+      A, std::make_shared<SolverPreconditioner<double>>(inner),
+      SolverOptions{.tolerance = 0, .max_iterations = 1000000, .restart = 10, .checks = false});
+  std::vector<double> ones(n, 1), zeros(n, 0);
+  const FieldView<const double> b{ones.data(), n, 1, VectorLayout::aos, nullptr};
+  const FieldView<double> x{zeros.data(), n, 1, VectorLayout::aos, nullptr};
+  for (const auto& solver : {std::shared_ptr<KrylovSolver<double>>(inner),
+                             std::shared_ptr<KrylovSolver<double>>(nested)}) {
+    const auto preconditioner = std::make_shared<SolverPreconditioner<double>>(solver);
+    std::fill(zeros.begin(), zeros.end(), 0);
+    Fgmres<double> limited(A, preconditioner, {.time_limit = 0.05});
+    const Report report = limited.solve(b, x);
+    EXPECT_EQ(report.status, Status::time_limit) << report;
+    EXPECT_LT(report.iterate_seconds, 1);
+    long long seen = 0;
+    const auto observe = [&](const SolveProgress& now) {
+      if (now.inner_iterations > 0) ++seen;
+      return seen < 20;
+    };
+    std::fill(zeros.begin(), zeros.end(), 0);
+    Fgmres<double> watched(A, preconditioner, {.observer = observe});
+    const long long before = A.products;
+    EXPECT_EQ(watched.solve(b, x).status, Status::cancelled);
+    EXPECT_EQ(seen, 20);
+    EXPECT_LT(A.products - before, 60);
+  }
 }
 
 TEST(Fgmres, EndsOnNan) {

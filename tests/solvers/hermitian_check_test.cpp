@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string_view>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/minres.hpp"
+#include "heddle/problems.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::hermitian_check {
@@ -118,6 +121,17 @@ TEST(HermitianCheckOf, AMatrixFreeOperatorIsMadeOnce) {
   ConjugateGradient<double> refusing(skewed);
   EXPECT_EQ(products(skewed, refusing), 3);
   EXPECT_EQ(products(skewed, refusing), 1) << "the residual of the guess";
+}
+
+TEST(HermitianCheck, NamesTheMethodsOfComplexSymmetricMatrices) {
+  const auto waves = helmholtz(216);
+  const Operator<complex<double>> A(waves, Plan{});
+  Field<complex<double>> b(A.rows()), x(A.rows());
+  fill<double>(1, b.view(), b.stream());
+  constexpr std::string_view said =
+      "the matrix is complex symmetric, not Hermitian: use COCR or COCG";
+  EXPECT_EQ(ConjugateGradient(A).solve(b, x).detail, said);
+  EXPECT_EQ(Minres(A).solve(b, x).detail, said);
 }
 
 }  // namespace

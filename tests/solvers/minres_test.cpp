@@ -6,6 +6,8 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include "heddle/jacobi.hpp"
 #include "support/eigen_preconditioners.hpp"
@@ -201,6 +203,70 @@ TEST(Minres, EndsSingularInconsistentSystems) {
       EXPECT_EQ(report.status, Status::breakdown) << report;
     }
   }
+}
+
+/// A grid with free sides, whose solution is known up to a constant in each component.
+template <class E>
+class MinresOfSingularGrids : public ::testing::Test {};
+using GridEntries = ::testing::Types<real<float>, quaternion<float>, real<double>,
+                                     quaternion<double>, real<long double>>;
+TYPED_TEST_SUITE(MinresOfSingularGrids, GridEntries);
+
+TYPED_TEST(MinresOfSingularGrids, EndWithTheLeastResidual) {
+  using E = TypeParam;
+  using S = vector_scalar_t<E>;
+  constexpr Index side = 24, n = side * side;
+  Tiles<E> tiles(n);
+  const auto couple = [&](Index i, Index j) {
+    const auto unit = Eigen::MatrixXd::Identity(tiles.size, tiles.size);
+    tiles.at(i, i) += unit;
+    tiles.at(j, j) += unit;
+    tiles.at(i, j) -= unit;
+    tiles.at(j, i) -= unit;
+  };
+  for (Index i = 0; i < n; ++i) {
+    if (i % side + 1 < side) couple(i, i + 1);
+    if (i + side < n) couple(i, i + side);
+  }
+  const Operator<E> A(tiles.assemble(), Plan{});
+  Generator generator(4712);
+  const auto b = random_vector<E>(n, generator);
+  const int size = E::components;
+  double squared = 0;
+  for (int c = 0; c < size; ++c) {
+    double sum = 0;
+    for (Index i = 0; i < n; ++i) {
+      sum += static_cast<double>(b.scalars()[static_cast<std::size_t>(i * size + c)]);
+    }
+    squared += sum * sum / n;
+  }
+  const double least = std::sqrt(squared) / static_cast<double>(norm<E>(b));
+  const auto solve = [&](auto&& solver, double more) {
+    Field<E> x(n);
+    const Report report = solver.solve(b, x);
+    EXPECT_EQ(report.status, Status::breakdown) << report;
+    EXPECT_LT(report.iterations, 500);
+    EXPECT_NEAR(report.residual, least, more * least) << report;
+    // Along the null space x grows to where steps stop: to less than the root of 1 / epsilon.
+    const double most = 1 / std::sqrt(static_cast<double>(std::numeric_limits<S>::epsilon()));
+    EXPECT_LT(static_cast<double>(norm<E>(x)), most * static_cast<double>(norm<E>(b)));
+  };
+  solve(Minres(A), sizeof(S) == 4 ? 1e-2 : 1e-6);
+  solve(Minres(A, Jacobi<E>(A)), 0.1);  // the least one is that in another norm
+}
+
+/// What is ill-conditioned is not taken for singular.
+TEST(Minres, SolvesIllConditionedSystemsInSingle) {
+  constexpr int n = 60;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);
+  for (int i = 0; i < n; ++i) dense(i, i) = (i % 2 == 0 ? 1 : -1) * std::pow(10, -4.0 * i / n);
+  const Operator<real<float>> A(from_dense<float>(dense), Plan{});
+  Generator generator(4713);
+  const auto b = random_vector<real<float>>(n, generator);
+  Field<real<float>> x(n);
+  const Report report = Minres(A).solve(b, x);
+  EXPECT_TRUE(report.solved()) << report;
+  EXPECT_LT(report.residual, 1e-3);
 }
 
 }  // namespace

@@ -6,14 +6,11 @@
 
 namespace heddle::detail {
 
-template <class S>
 struct BasisRoom {
-  S* data = nullptr;
+  void* data = nullptr;
   Offset stride = 0;  // scalars from one vector to the next
   int most = 0;       // vectors, of either basis
-
-  S* vector(int k) const { return data + k * stride; }
-  S* preconditioned(int k) const { return vector(most + k); }
+  int scalar_bytes = 0;
 
   /// A stride that keeps vectors aligned for every access.
   static Offset stride_of(Offset scalars) { return (scalars + 31) / 32 * 32; }

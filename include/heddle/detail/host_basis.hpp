@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "heddle/detail/basis_room.hpp"
@@ -17,7 +18,8 @@
 
 namespace heddle::detail {
 
-template <class M, class S>
+/// V: what the vectors of the basis are stored in; all other numbers are S and wider.
+template <class M, class S, class V>
 class HostBasis {
  public:
   static constexpr Ring R = M::ring;
@@ -25,7 +27,7 @@ class HostBasis {
   using T = sum_t<S>;
   using Number = Coefficient<R, T>;
 
-  HostBasis(const BasisRoom<S>& room, Index rows, const Stream& stream)
+  HostBasis(const BasisRoom& room, Index rows, const Stream& stream)
       : room_(room),
         stream_(stream),
         reduction_(rows, Device::cpu(), room.most * size + 1),
@@ -66,8 +68,25 @@ class HostBasis {
     return true;
   }
 
-  /// Where the newest vector is to be preconditioned into.
-  S* preconditioned() const { return room_.preconditioned(basis_.count - 1); }
+  /// Whether the newest vector is preconditioned into its place.
+  static constexpr bool is_in_place = std::is_same_v<S, V>;
+  S* preconditioned() const
+    requires is_in_place
+  {
+    return vector(room_.most + basis_.count - 1);
+  }
+  /// Else it is put there behind that, and rounded itself: its image is that of what is kept.
+  void keep_preconditioned(const FieldView<S>& z) {
+    V* const kept = vector(room_.most + basis_.count - 1);
+    for_each_group(z, stream_, [&](Index group) {
+      const auto over_run = [&](const auto& run) {
+        for (Offset i = 0; i < run.count; ++i) {
+          set_element<R>(z.data, run, i, keep(kept, run, i, element<R>(z.data, run, i)));
+        }
+      };
+      widely([&] { for_each_run<R>(z, group, over_run); });
+    });
+  }
 
   /// to = V y, or Z y of a flexible method, where y are the first numbers of the column.
   void combine(const FieldView<S>& to) {
@@ -85,9 +104,9 @@ class HostBasis {
 
  private:
   using Multiple = Coefficient<R, S>;
-  static constexpr T rounding = 4 * std::numeric_limits<S>::epsilon();
+  static constexpr T rounding = 4 * std::numeric_limits<V>::epsilon();
   /// Of |V* V - 1|, estimated: the residual that decisions know is off by as much, relatively.
-  static constexpr T most_lost = sizeof(S) == 4 ? 0x1p-14 : 0x1p-33;
+  static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
   /// Vectors of the basis that pass by a vector together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 
@@ -99,6 +118,24 @@ class HostBasis {
   template <class F>
   __attribute__((target("avx2,fma"), flatten)) static void act_by_avx2(const F& act) {
     act();
+  }
+
+  V* vector(int k) const { return static_cast<V*>(room_.data) + k * room_.stride; }
+  template <class Run>
+  static Multiple stored(const V* v, const Run& run, Offset i) {
+    Multiple wide;
+    for (int c = 0; c < size; ++c) wide.component[c] = static_cast<S>(v[run.at(i, c)]);
+    return wide;
+  }
+  /// Stores e, and returns what it became.
+  template <class Run>
+  static Multiple keep(V* v, const Run& run, Offset i, Multiple e) {
+    for (int c = 0; c < size; ++c) {
+      const V kept = static_cast<V>(e.component[c]);
+      v[run.at(i, c)] = kept;
+      e.component[c] = static_cast<S>(kept);
+    }
+    return e;
   }
 
   static Multiple narrow(const Number& wide) {
@@ -172,15 +209,15 @@ class HostBasis {
   /// The k-th and those behind it: w passes once.
   template <int vectors, class Run>
   void subtract_some(const Run& run, S* w, int k, int first) const {
-    const S* v[vectors];
+    const V* v[vectors];
     Multiple c[vectors];
     for (int j = 0; j < vectors; ++j) {
-      v[j] = room_.vector(first + k + j);
+      v[j] = vector(first + k + j);
       c[j] = -multiples_[static_cast<std::size_t>(k + j)];
     }
     for (Offset i = 0; i < run.count; ++i) {
       Multiple e = element<R>(w, run, i);
-      for (int j = 0; j < vectors; ++j) add_multiple(e, element<R>(v[j], run, i), c[j]);
+      for (int j = 0; j < vectors; ++j) add_multiple(e, stored(v[j], run, i), c[j]);
       set_element<R>(w, run, i, e);
     }
   }
@@ -194,14 +231,14 @@ class HostBasis {
   }
   template <int vectors, class Run>
   void add_some(const Run& run, const S* w, int k, T* sums) const {
-    const S* v[vectors];
-    for (int j = 0; j < vectors; ++j) v[j] = room_.vector(k + j);
+    const V* v[vectors];
+    for (int j = 0; j < vectors; ++j) v[j] = vector(k + j);
     const auto of_run = sum_over<T, vectors * size>(
         run.count,
         [&](Offset i, T* into) {
           const Multiple e = element<R>(w, run, i);
           for (int j = 0; j < vectors; ++j) {
-            add_inner_product(element<R>(v[j], run, i), e, into + j * size);
+            add_inner_product(stored(v[j], run, i), e, into + j * size);
           }
         },
         [](Offset) {});
@@ -235,15 +272,14 @@ class HostBasis {
   void append(const FieldView<S>& from, const FieldView<S>& to) {
     const int count = basis_.count;
     const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
-    S* const newest = room_.vector(count);
+    V* const newest = vector(count);
     for_each_group(from, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         subtract(run, from.data, count);
         for (Offset i = 0; i < run.count; ++i) {
           Multiple e = element<R>(from.data, run, i);
           for (S& c : e.component) c *= factor;
-          set_element<R>(to.data, run, i, e);
-          set_element<R>(newest, run, i, e);
+          set_element<R>(to.data, run, i, keep(newest, run, i, e));
         }
       };
       widely([&] { for_each_run<R>(from, group, over_run); });
@@ -251,7 +287,7 @@ class HostBasis {
     ++basis_.count;
   }
 
-  BasisRoom<S> room_;
+  BasisRoom room_;
   Stream stream_;
   Reduction<S> reduction_;
   std::vector<T> sums_;

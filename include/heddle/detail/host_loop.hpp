@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,8 @@ struct NoBasis {
   explicit NoBasis(const T&...) {}
 };
 
-template <class M, class S>
+/// Stored: the scalar of the vectors of a basis.
+template <class M, class S, class Stored = S>
 class HostLoop final : public MethodLoop<S> {
  public:
   using T = sum_t<S>;
@@ -58,9 +61,11 @@ class HostLoop final : public MethodLoop<S> {
  private:
   static constexpr Ring R = M::ring;
   static constexpr bool has_basis = methods::has_basis<M>;
+  static constexpr bool preconditions_in_place =
+      methods::is_flexible<M> && std::is_same_v<S, Stored>;
   using Number = Coefficient<R, T>;
   using Numbers = std::array<T, Reduction<S>::width>;
-  using Basis = std::conditional_t<has_basis, HostBasis<M, S>, NoBasis>;
+  using Basis = std::conditional_t<has_basis, HostBasis<M, S, Stored>, NoBasis>;
 
   template <class Sum>
   static constexpr int size_of_sum = Sum::in_ring ? ring_size(R) : 1;
@@ -170,8 +175,9 @@ class HostLoop final : public MethodLoop<S> {
   template <class Step, class Sees>
   static bool decide(System& system, Sees&& sees) {
     const RunLimits<T>& limits = *system.limits;
-    methods::Judge<T> judge{limits.target, limits.growth, limits.squared_norm, limits.iterations,
-                            system.iterations()};
+    methods::Judge<T> judge{limits.target,       limits.growth,
+                            limits.squared_norm, limits.iterations,
+                            system.iterations(), T(std::numeric_limits<S>::epsilon())};
     Step::decision::decide(system.c, sees, judge);
     system.pending = 0;
     if (judge.concluded) system.history.push_back(judge.squared_norm);
@@ -187,7 +193,7 @@ class HostLoop final : public MethodLoop<S> {
       return false;
     }
     // A preconditioner that writes into the second basis leaves nothing to copy.
-    if constexpr (methods::is_flexible<M>) {
+    if constexpr (preconditions_in_place) {
       system.v[M::Finish::out].data = system.basis.preconditioned();
     }
     return true;
@@ -256,6 +262,9 @@ class HostLoop final : public MethodLoop<S> {
     } else {
       parts_.preconditioner->apply(system.v[Step::in], system.v[Step::out], stream_);
       if (parts_.project) parts_.project(system.v[Step::out]);
+      if constexpr (methods::is_flexible<M> && !preconditions_in_place) {
+        system.basis.keep_preconditioned(system.v[Step::out]);
+      }
       walk<Step, false>(system);
     }
   }

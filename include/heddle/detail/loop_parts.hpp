@@ -15,7 +15,7 @@ namespace heddle::detail {
 template <class S>
 struct LoopVectors {
   std::vector<FieldView<S>> work;  // the method's behind x and r
-  BasisRoom<S> basis;              // of a method that keeps one
+  BasisRoom basis;                 // of a method that keeps one
 };
 
 /// What a loop works with, and what outlives it.

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "heddle/detail/host_loop.hpp"
@@ -23,7 +24,13 @@ MethodOver<S> method_in(const MethodInfo& info) {
   return {info,
           program_of<Method, R, preconditioned>({std::string(info.type), std::string(info.header)}),
           [](LoopParts<S> parts) -> std::unique_ptr<MethodLoop<S>> {
-            return std::make_unique<HostLoop<Method<R, preconditioned>, S>>(std::move(parts));
+            using M = Method<R, preconditioned>;
+            if constexpr (methods::has_basis<M> && std::is_same_v<S, double>) {
+              if (parts.systems.front().basis.scalar_bytes == sizeof(float)) {
+                return std::make_unique<HostLoop<M, S, float>>(std::move(parts));
+              }
+            }
+            return std::make_unique<HostLoop<M, S>>(std::move(parts));
           }};
 }
 

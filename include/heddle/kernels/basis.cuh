@@ -18,12 +18,12 @@
 namespace heddle::device {
 
 /// The sums V* u, V* w, |u|^2 and <u, w>.
-template <class M, class S, class Chunk>
+template <class M, class S, class V, class Chunk>
 __device__ __forceinline__ void basis_products(const BasisArguments& a) {
   follow_kernel_before();
   const auto& side = *reinterpret_cast<const Side<M>*>(a.state->side[a.side]);
   if (side.end != loop_runs) return;
-  BasisBlock<M, S, Chunk>(a, blockIdx.x, static_cast<int>(side.vectors)).leave_products();
+  BasisBlock<M, S, V, Chunk>(a, blockIdx.x, static_cast<int>(side.vectors)).leave_products();
 }
 
 /// What becomes of u and w, beside s and r.
@@ -34,7 +34,7 @@ struct Turn {
 };
 
 /// In every thread. `size_of_column`: |h|^2 of the column that u was left of.
-template <Ring R, class S>
+template <Ring R, class V>
 __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
                                            double size_of_column) {
   using Number = Coefficient<R, double>;
@@ -48,7 +48,7 @@ __device__ __forceinline__ Turn<R> turn_of(const double* numbers, int count,
     }
     add_over_lanes(sums);
     if (threadIdx.x == 0) {
-      constexpr double rounding = sizeof(S) == 4 ? 0x1p-21 : 0x1p-50;
+      constexpr double rounding = sizeof(V) == 4 ? 0x1p-21 : 0x1p-50;
       // By Pythagoras: s is rounding beside u, unless u is rounding itself.
       const double left = number[2 * count].real() - sums[0];
       turn.gamma = left > rounding * rounding * size_of_column ? ::sqrt(left) : left - left;
@@ -135,7 +135,7 @@ __device__ __forceinline__ double add_column(const BasisArguments& a, const Bloc
 
 /// V_count and the next u, from V, u and w; block 0 completes a column of H and takes the decision
 /// meanwhile. There is none before the first column.
-template <class M, int i, class S, class Chunk>
+template <class M, int i, class S, class V, class Chunk>
 __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   using Decision = typename methods::step_at<typename M::Iteration, i>::decision;
   follow_kernel_before();
@@ -145,7 +145,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   const bool goes_on = side.end == loop_runs;
   if (!goes_on && !decides) return;
   const int count = static_cast<int>(side.vectors);
-  BasisBlock<M, S, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), count);
+  BasisBlock<M, S, V, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), count);
   if (decides) {
     state.load(a.state, a.side);
     if (threadIdx.x == 0) state.concluded = 0;
@@ -154,7 +154,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
   }
   if (!goes_on) return state.write(a.state, a.side);
   block.add_products_of_blocks();
-  const auto turn = turn_of<M::ring, S>(block.numbers(), count, side.size_of_column);
+  const auto turn = turn_of<M::ring, V>(block.numbers(), count, side.size_of_column);
   if (decides) {
     const double size_of_column = add_column<M>(a, block, turn);
     if (threadIdx.x == 0) {
@@ -194,7 +194,7 @@ __device__ __forceinline__ void basis_append(const BasisArguments& a) {
 }
 
 /// The start of a run: u = in / |in|, where `in` is its residual.
-template <class M, int i, class S, class Chunk>
+template <class M, int i, class S, class V, class Chunk>
 __device__ __forceinline__ void basis_start(const BasisArguments& a) {
   using Step = methods::step_at<typename M::Start, i>;
   static_assert(Step::in == M::r, "a basis begins with the residual");
@@ -206,7 +206,7 @@ __device__ __forceinline__ void basis_start(const BasisArguments& a) {
   state.load(a.state, a.side);
   __syncthreads();
   const double norm = ::sqrt(state.limits.squared_norm);
-  BasisBlock<M, S, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), 0);
+  BasisBlock<M, S, V, Chunk> block(a, max(0, static_cast<int>(blockIdx.x) - 1), 0);
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) state.side.vectors = 0;
     if (threadIdx.x == 0) state.side.size_of_column = 0;
@@ -240,10 +240,10 @@ __device__ __forceinline__ void basis_solution(const BasisArguments& a) {
 }
 
 /// out = V y, or out += V y where `adds`; Z for V of a flexible method.
-template <class M, class S, class Chunk, bool adds>
+template <class M, class S, class V, class Chunk, bool adds>
 __device__ __forceinline__ void basis_combination(const BasisArguments& a) {
   follow_kernel_before();
-  BasisBlock<M, S, Chunk> block(a, blockIdx.x, *a.count);
+  BasisBlock<M, S, V, Chunk> block(a, blockIdx.x, *a.count);
   for (int k = threadIdx.x; k < block.count() * block.size; k += threads_of_basis) {
     block.numbers()[k] = a.column[k];
   }

@@ -8,7 +8,8 @@
 
 namespace heddle::device {
 
-template <class M, class S, class Chunk>
+/// V: what the vectors of the basis are stored in; those beside it are S.
+template <class M, class S, class V, class Chunk>
 class BasisBlock {
  public:
   using Values = typename Chunk::Values;
@@ -31,7 +32,7 @@ class BasisBlock {
   __device__ double* scratch() const { return sums_; }
   __device__ double* behind_numbers() const { return numbers_ + numbers_of_basis(a_.most, size); }
   __device__ int count() const { return count_; }
-  __device__ S* vector(int k) const { return static_cast<S*>(a_.basis) + k * a_.stride; }
+  __device__ V* vector(int k) const { return static_cast<V*>(a_.basis) + k * a_.stride; }
   __device__ static int lane() { return threadIdx.x % 32; }
   __device__ static int warp() { return threadIdx.x / 32; }
 

@@ -36,14 +36,18 @@ struct ChunkValues {
 };
 
 /// Elements that follow one another; accesses are of 16 bytes where all data are `aligned` to that.
+/// Data may be of another scalar than the values, in accesses of as many scalars at most.
 template <Ring R, class S, bool aligned>
 struct ContiguousChunk {
   using Values = ChunkValues<R, S>;
   static constexpr int elements = Values::elements;
   static constexpr int scalars = elements * ring_size(R);
-  static constexpr int scalars_of_access = 16 / static_cast<int>(sizeof(S));
-  struct alignas(16) Access {
-    S scalar[scalars_of_access];
+  template <class D>
+  static constexpr int scalars_of_access =
+      scalars * static_cast<int>(sizeof(D)) < 16 ? scalars : 16 / static_cast<int>(sizeof(D));
+  template <class D>
+  struct alignas(scalars_of_access<D> * sizeof(D)) Access {
+    D scalar[scalars_of_access<D>];
   };
 
   Offset first;  // scalar
@@ -56,35 +60,36 @@ struct ContiguousChunk {
                   : elements) {}
 
   /// Elements that the field does not have are zero.
-  HEDDLE_HD Values load(const S* data) const {
+  template <class D>
+  HEDDLE_HD Values load(const D* data) const {
+    constexpr int width = scalars_of_access<D>;
     Values values;
     if (aligned && count == elements) {
-      const Access* from = reinterpret_cast<const Access*>(data + first);
-      for (int i = 0; i < scalars / scalars_of_access; ++i) {
-        const Access access = from[i];
-        for (int k = 0; k < scalars_of_access; ++k)
-          scalar(values, i * scalars_of_access + k) = access.scalar[k];
+      const Access<D>* from = reinterpret_cast<const Access<D>*>(data + first);
+      for (int i = 0; i < scalars / width; ++i) {
+        const Access<D> access = from[i];
+        for (int k = 0; k < width; ++k) scalar(values, i * width + k) = S(access.scalar[k]);
       }
     } else {
       for (int i = 0; i < scalars; ++i) {
-        scalar(values, i) = i < count * ring_size(R) ? data[first + i] : S(0);
+        scalar(values, i) = i < count * ring_size(R) ? S(data[first + i]) : S(0);
       }
     }
     return values;
   }
-  HEDDLE_HD void store(S* data, const Values& values) const {
+  template <class D>
+  HEDDLE_HD void store(D* data, const Values& values) const {
+    constexpr int width = scalars_of_access<D>;
     if (aligned && count == elements) {
-      Access* to = reinterpret_cast<Access*>(data + first);
-      for (int i = 0; i < scalars / scalars_of_access; ++i) {
-        Access access;
-        for (int k = 0; k < scalars_of_access; ++k) {
-          access.scalar[k] = scalar(values, i * scalars_of_access + k);
-        }
+      Access<D>* to = reinterpret_cast<Access<D>*>(data + first);
+      for (int i = 0; i < scalars / width; ++i) {
+        Access<D> access;
+        for (int k = 0; k < width; ++k) access.scalar[k] = D(scalar(values, i * width + k));
         to[i] = access;
       }
     } else {
       for (int i = 0; i < scalars; ++i) {
-        if (i < count * ring_size(R)) data[first + i] = scalar(values, i);
+        if (i < count * ring_size(R)) data[first + i] = D(scalar(values, i));
       }
     }
   }
@@ -111,16 +116,18 @@ struct PlanarChunk {
   HEDDLE_HD PlanarChunk(const Walk& walk, unsigned plane, Offset chunk)
       : first(plane * walk.plane_stride + chunk), component_stride(walk.component_stride) {}
 
-  HEDDLE_HD Values load(const S* data) const {
+  template <class D>
+  HEDDLE_HD Values load(const D* data) const {
     Values values;
     for (int c = 0; c < ring_size(R); ++c) {
-      values.at[0].component[c] = data[first + c * component_stride];
+      values.at[0].component[c] = S(data[first + c * component_stride]);
     }
     return values;
   }
-  HEDDLE_HD void store(S* data, const Values& values) const {
+  template <class D>
+  HEDDLE_HD void store(D* data, const Values& values) const {
     for (int c = 0; c < ring_size(R); ++c) {
-      data[first + c * component_stride] = values.at[0].component[c];
+      data[first + c * component_stride] = D(values.at[0].component[c]);
     }
   }
 };

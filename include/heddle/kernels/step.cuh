@@ -110,6 +110,8 @@ struct DecisionSums {
 /// double by all threads would take longer than to tell them.
 template <class M, class S>
 struct BlockState {
+  static constexpr double rounding_of_vectors = sizeof(S) == 4 ? 0x1p-23 : 0x1p-52;
+
   Side<M> side;
   LoopLimits limits;
   methods::Coefficients<M, S> c;  // for the update
@@ -136,8 +138,8 @@ struct BlockState {
     goes_on = side.end == loop_runs;
     concluded = 0;
     if (goes_on == 0) return;
-    methods::Judge<double> judge{limits.target, limits.growth, limits.squared_norm,
-                                 limits.iterations, side.iteration};
+    methods::Judge<double> judge{limits.target,     limits.growth,  limits.squared_norm,
+                                 limits.iterations, side.iteration, rounding_of_vectors};
     Decision::decide(side.c, sees, judge);
     c = methods::rounded<S>(side.c);
     concluded = judge.concluded;

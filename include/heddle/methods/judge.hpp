@@ -41,6 +41,7 @@ struct Judge {
   T first_squared_norm;  // |r|^2 where the run began
   long long iterations;  // at most
   long long iteration;   // done
+  T rounding;            // of the numbers that vectors hold: what 1 and its neighbour differ by
   T squared_norm = 0;    // |r|^2 of the iteration that was concluded
   bool concluded = false;
   int end = device::loop_runs;

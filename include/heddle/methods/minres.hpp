@@ -39,6 +39,20 @@ struct Minres {
     phi,
     phi_bar,
     size,  // |b - A x| at the start of the run; phi_bar is in another norm
+    // Of |x|, see `Length`.
+    corner,
+    middle,
+    theta,
+    turned_theta,
+    eta,
+    old_eta,
+    mu,
+    old_mu,
+    old_phi,
+    settled,
+    last_length,
+    length,
+    gain,
     scalars
   };
 
@@ -81,6 +95,70 @@ struct Minres {
       add_multiple(v[u], before, -c[ratio]);
     }
   };
+  /// |x|, less what the run began with, in the norm of M: rotations from the right make the
+  /// triangle of `Rotate` a lower one, whose solutions mu have that length (Choi, Paige and
+  /// Saunders 2011, "MINRES-QLP", section 4).
+  struct Length {
+    /// A plane rotation of (a, b) to (norm, 0).
+    template <class T>
+    struct Turn {
+      T cosine = 1, sine = 0, norm = 0, inverse = 0;
+
+      HEDDLE_INLINE Turn(T a, T b) : norm(square_root(a * a + b * b)) {
+        if (!(norm > 0)) return;
+        inverse = 1 / norm;
+        cosine = a * inverse;
+        sine = b * inverse;
+      }
+    };
+
+    /// Counts the step phi of the row that ends with delta and gamma, behind one of `before`.
+    /// Whether x is twice as long as when that was last so, by a step d of |A d| < t |A| |x|, with
+    /// t the rounding of vectors to the power of 3/4: A takes d to all but zero, so that x, which
+    /// has the least residual, would only grow. |A d|^2 is the sum of phi^2, since A d is
+    /// orthogonal to the residual that it leaves.
+    template <class N, class C, class T>
+    HEDDLE_INLINE static bool grows_in_vain(C& c, T gamma, T before, T rounding) {
+      const T step = c[phi].real(), row = c[delta].real();
+      const Turn<T> first(c[middle].real(), c[old_epsilon].real());
+      const T across = first.sine * c[theta].real() - first.cosine * row;
+      const T theta_of_two = first.cosine * c[theta].real() + first.sine * row;
+      const T turned = -first.cosine * gamma, next_eta = first.sine * gamma;
+      const Turn<T> second(c[corner].real(), across);
+      const T next_theta = second.sine * turned, next_corner = -second.cosine * turned;
+      // The last numbers but two are final, the last two stand for a step each.
+      const T final_mu = (c[old_phi].real() - c[old_eta].real() * c[old_mu].real() -
+                          c[turned_theta].real() * c[mu].real()) *
+                         first.inverse;
+      const T middle_mu =
+          (before - c[eta].real() * c[mu].real() - theta_of_two * final_mu) * second.inverse;
+      const T last_mu = (step - next_eta * final_mu - next_theta * middle_mu) / next_corner;
+      const T of_final = c[settled].real() + final_mu * final_mu;
+      const T squared = of_final + middle_mu * middle_mu + last_mu * last_mu;
+      const T fallen = c[gain].real() + step * step;
+      const auto keep = [&](int scalar, T value) { c[scalar] = N::from_real(value); };
+      keep(corner, next_corner);
+      keep(middle, second.norm);
+      keep(theta, next_theta);
+      keep(turned_theta, theta_of_two);
+      keep(old_eta, c[eta].real());
+      keep(eta, next_eta);
+      keep(old_mu, c[mu].real());
+      keep(mu, final_mu);
+      keep(old_phi, before);
+      keep(settled, of_final);
+      keep(gain, fallen);
+      const T largest = c[largest_gamma].real();
+      const T loss = largest * largest * rounding * square_root(rounding) * squared;
+      const T last = c[last_length].real(), known = c[length].real();
+      keep(last_length, squared);
+      if (last > 0 && squared >= 4 * last && step * step < loss) return true;
+      if (!(squared >= 4 * known)) return false;
+      keep(length, squared);
+      keep(gain, T(0));
+      return known > 0 && fallen < loss;
+    }
+  };
   /// Decides from |u|^2 and u* M^-1 u.
   struct Rotate {
     template <class C, class N, class T>
@@ -98,19 +176,15 @@ struct Minres {
       c[delta_bar] = N::from_real(-cs * b);
       const T g = sn * dbar - cs * a, gamma = square_root(g * g + squared);
       if (!(gamma > 0)) judge.stop(is_finite(gamma) ? device::loop_lost : device::loop_not_finite);
-      // The vectors end where A is singular: x, which has the least residual, would only grow.
-      // Above the rounding of vectors in double; that of floats hides the end.
-      constexpr T end_of_vectors = T(1e-6);
-      const T largest = c[largest_gamma].real();
-      if (gamma < end_of_vectors * largest && squared > T(0.75) * gamma * gamma) {
-        judge.stop(device::loop_lost);
-      }
-      if (gamma > largest) c[largest_gamma] = N::from_real(gamma);
+      if (gamma > c[largest_gamma].real()) c[largest_gamma] = N::from_real(gamma);
       c[gamma_inverse] = N::from_real(1 / gamma);
       c[cosine] = N::from_real(g / gamma);
       c[sine] = N::from_real(b / gamma);
+      const T before = c[phi].real();
       c[phi] = N::from_real(c[cosine].real() * c[phi_bar].real());
       c[phi_bar] = N::from_real(c[sine].real() * c[phi_bar].real());
+      const bool is_over = Length::template grows_in_vain<N>(c, gamma, before, judge.rounding);
+      if (is_over) judge.stop(device::loop_lost);
       if (!judge.runs()) return;
       const T norm = c[phi_bar].real() * c[size].real();
       judge.conclude(norm * norm);

@@ -1,0 +1,63 @@
+#include "definiteness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "heddle/vector_operations.hpp"
+#include "solvers/extreme_eigenvalues.hpp"
+#include "solvers/operator_field.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+template <class S>
+DiagonalSigns signs_of(const AnyMatrix& matrix, double shift) {
+  DiagonalSigns signs;
+  const PatternView pattern = matrix.pattern();
+  const std::byte* const values = matrix.values().data();
+  for (Index row = 0; row < pattern.rows; ++row) {
+    for (Offset k = pattern.offsets[row]; k < pattern.offsets[Offset(row) + 1]; ++k) {
+      if (pattern.column[k] != row) continue;
+      S first;
+      std::memcpy(&first, values + k * matrix.entry_bytes(), sizeof first);
+      const double value = static_cast<double>(first) + shift;
+      signs.has_positive = signs.has_positive || value > 0;
+      signs.has_negative = signs.has_negative || value < 0;
+    }
+    if (signs.has_positive && signs.has_negative) break;
+  }
+  return signs;
+}
+
+}  // namespace
+
+std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shift) {
+  if (matrix.is_defined()) return std::nullopt;
+  return matrix.precision() == Precision::single_precision ? signs_of<float>(matrix, shift)
+                                                           : signs_of<double>(matrix, shift);
+}
+
+std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, double shift) {
+  return matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
+                          -> std::optional<SmallestSeen> {
+    if (A->rows() == 0) return std::nullopt;
+    const auto current = detail::row_field_of<S>(*A), before = detail::row_field_of<S>(*A),
+               image = detail::row_field_of<S>(*A);
+    Reduction<S> reduction(A->rows(), A->device());
+    const auto found = detail::extreme_ritz_values<S>(
+        *A, nullptr, products_of_look, {current.view, before.view, image.view, {}, {}}, reduction,
+        A->device().stream());
+    const auto smallest = static_cast<double>(found.smallest) + shift;
+    const auto largest = static_cast<double>(found.largest) + shift;
+    if (!std::isfinite(smallest + largest)) return std::nullopt;
+    constexpr double rounding = 64 * static_cast<double>(std::numeric_limits<S>::epsilon());
+    const double size = std::max(std::abs(smallest), std::abs(largest));
+    return SmallestSeen{smallest, found.steps, smallest < -rounding * size};
+  });
+}
+
+}  // namespace heddle::cli

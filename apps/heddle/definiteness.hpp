@@ -1,0 +1,28 @@
+// What a few products tell of the definiteness of a Hermitian matrix, before a method is chosen.
+#pragma once
+
+#include <optional>
+
+#include "heddle/runtime/any_solver.hpp"
+
+namespace heddle::cli {
+
+/// Signs of the first components of diagonal entries, which are e* A e of unit vectors e.
+struct DiagonalSigns {
+  bool has_positive = false, has_negative = false;
+};
+/// Of A + shift I. None for entries that a definition states, whose components mean anything.
+std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shift);
+
+/// The smallest eigenvalue of a Hermitian A + shift I that Lanczos' method sees: an upper bound of
+/// the smallest one, from at most so many products and four times as many passes over a field.
+inline constexpr int products_of_look = 16;
+struct SmallestSeen {
+  double value = 0;
+  int products = 0;
+  bool is_negative = false;  // by more than rounding
+};
+/// None where a number is not finite.
+std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, double shift);
+
+}  // namespace heddle::cli
