@@ -10,6 +10,7 @@
 #include "heddle/config.hpp"
 #include "heddle/detail/diagonal_search.hpp"
 #include "heddle/detail/sliced_operator.hpp"
+#include "heddle/detail/wide_loop.hpp"
 #include "heddle/entry_writer.hpp"
 #include "heddle/tools/team.hpp"
 
@@ -124,21 +125,35 @@ void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<
                     const FieldView<S>& z, Index begin, Index end) {
   using V = typename A::vector_entry;
   const Offset bytes_ahead = prefetch_distance(r);
-  const auto apply_to = [&](const auto& rows) {
-    for (Index row = begin; row < end; ++row) {
-      const A& inverse = static_cast<const A*>(inverses)[row];
-      __builtin_prefetch(reinterpret_cast<const char*>(&inverse) + bytes_ahead);
-      V product = zero_vector<V>();
-      multiply_add(product, inverse, rows(row));
-      S* const at = z.data + row * z.entry_stride;
-      for (int k = 0; k < V::components; ++k) at[k * z.component_stride] = product.component[k];
+  const A* const inverse = static_cast<const A*>(inverses);
+  const auto apply_to = [&](const auto rows, S* const to, Offset entry_stride,
+                            Offset component_stride) {
+    constexpr Index block = 64;
+    for (Index from = begin; from < end; from += block) {
+      const Index last = std::min(end, from + block);
+      if (bytes_ahead > 0) {
+        const char* const ahead = reinterpret_cast<const char*>(inverse + from) + bytes_ahead;
+        for (std::size_t byte = 0; byte < sizeof(A) * block; byte += 64) {
+          __builtin_prefetch(ahead + byte);
+        }
+      }
+      HEDDLE_TURNS_APART
+      for (Index row = from; row < last; ++row) {
+        V product = zero_vector<V>();
+        multiply_add(product, inverse[row], rows(row));
+        S* const at = to + row * entry_stride;
+        for (int k = 0; k < V::components; ++k) at[k * component_stride] = product.component[k];
+      }
     }
   };
-  if (r.is_aos()) {
-    apply_to(PackedVector<V, S>{r.data});
-  } else {
-    apply_to(StridedVector<V, S>{r.data, r.entry_stride, r.component_stride});
-  }
+  run_widely([&] {
+    if (r.is_aos() && z.is_aos()) {
+      apply_to(PackedVector<V, S>{r.data}, z.data, V::components, 1);
+    } else {
+      apply_to(StridedVector<V, S>{r.data, r.entry_stride, r.component_stride}, z.data,
+               z.entry_stride, z.component_stride);
+    }
+  });
 }
 
 template <class E>

@@ -9,11 +9,12 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/detail/basis_room.hpp"
 #include "heddle/detail/groups.hpp"
-#include "heddle/detail/product_cpu.hpp"
+#include "heddle/detail/wide_loop.hpp"
 #include "heddle/methods/listing.hpp"
 
 namespace heddle::detail {
@@ -68,14 +69,21 @@ class HostBasis {
     return true;
   }
 
-  /// Whether the newest vector is preconditioned into its place.
+  /// Whether vectors are stored as they are worked on, so that none is copied.
   static constexpr bool is_in_place = std::is_same_v<S, V>;
+  /// The newest vector.
+  S* newest() const
+    requires is_in_place
+  {
+    return vector(basis_.count - 1);
+  }
+  /// Where it is to be preconditioned into.
   S* preconditioned() const
     requires is_in_place
   {
     return vector(room_.most + basis_.count - 1);
   }
-  /// Else it is put there behind that, and rounded itself: its image is that of what is kept.
+  /// Else what it became is put there, and rounded itself: its image is that of what is kept.
   void keep_preconditioned(const FieldView<S>& z) {
     V* const kept = vector(room_.most + basis_.count - 1);
     for_each_group(z, stream_, [&](Index group) {
@@ -96,7 +104,7 @@ class HostBasis {
     for_each_group(to, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
         for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
-        subtract(run, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
+        subtract(run, to.data, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
       };
       widely([&] { for_each_run<R>(to, group, over_run); });
     });
@@ -107,7 +115,7 @@ class HostBasis {
   static constexpr T rounding = 4 * std::numeric_limits<V>::epsilon();
   /// Of |V* V - 1|, estimated: the residual that decisions know is off by as much, relatively.
   static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
-  /// Vectors of the basis that pass by a vector together.
+  /// Vectors of the basis whose multiples are taken off together.
   static constexpr int abreast = size == 4 ? 2 : 4;
 
   /// `act()`, compiled for the instructions that there are.
@@ -199,34 +207,40 @@ class HostBasis {
     return left > rounding * rounding * whole ? std::sqrt(left) : left - left;
   }
 
-  /// w -= `count` vectors from `first` on, times the multiples.
+  /// to = w less `count` vectors from `first` on, times the multiples; nothing where there are
+  /// none.
   template <class Run>
-  void subtract(const Run& run, S* w, int count, int first = 0) const {
+  void subtract(const Run& run, const S* w, S* to, int count, int first = 0) const {
     int k = 0;
-    for (; k + abreast <= count; k += abreast) subtract_some<abreast>(run, w, k, first);
-    for (; k < count; ++k) subtract_some<1>(run, w, k, first);
+    for (; k + abreast <= count; k += abreast) {
+      subtract_some<abreast>(run, std::exchange(w, to), to, k, first);
+    }
+    for (; k < count; ++k) subtract_some<1>(run, std::exchange(w, to), to, k, first);
   }
   /// The k-th and those behind it: w passes once.
   template <int vectors, class Run>
-  void subtract_some(const Run& run, S* w, int k, int first) const {
+  void subtract_some(const Run& run, const S* w, S* to, int k, int first) const {
     const V* v[vectors];
     Multiple c[vectors];
     for (int j = 0; j < vectors; ++j) {
       v[j] = vector(first + k + j);
       c[j] = -multiples_[static_cast<std::size_t>(k + j)];
     }
+    HEDDLE_TURNS_APART
     for (Offset i = 0; i < run.count; ++i) {
       Multiple e = element<R>(w, run, i);
       for (int j = 0; j < vectors; ++j) add_multiple(e, stored(v[j], run, i), c[j]);
-      set_element<R>(w, run, i, e);
+      set_element<R>(to, run, i, e);
     }
   }
 
-  /// sums += V* w.
+  /// sums += V* w. Real numbers go vector by vector, as compilers make lanes of them; of larger
+  /// ones several vectors share what is read of w.
   template <class Run>
   void add_products(const Run& run, const S* w, int count, T* sums) const {
+    constexpr int together = size == 1 ? 1 : abreast;
     int k = 0;
-    for (; k + abreast <= count; k += abreast) add_some<abreast>(run, w, k, sums);
+    for (; k + together <= count; k += together) add_some<together>(run, w, k, sums);
     for (; k < count; ++k) add_some<1>(run, w, k, sums);
   }
   template <int vectors, class Run>
@@ -254,7 +268,7 @@ class HostBasis {
       T* const sums = reduction_.partials(group);
       std::fill_n(sums, count * size + 1, T(0));
       const auto over_run = [&](const auto& run) {
-        if constexpr (subtracts) subtract(run, from.data, count);
+        if constexpr (subtracts) subtract(run, from.data, from.data, count);
         add_products(run, from.data, count, sums);
         sums[Offset(count) * size] += sum_over<T, 1>(
             run.count,
@@ -268,18 +282,28 @@ class HostBasis {
     reduction_.finish(count * size + 1, sums_.data());
   }
 
-  /// V_count = to = (from - V multiples) / norm.
-  void append(const FieldView<S>& from, const FieldView<S>& to) {
+  /// V_count = (from - V multiples) / norm; `to` is what is kept where that is no vector to work
+  /// on.
+  void append(const FieldView<S>& from, [[maybe_unused]] const FieldView<S>& to) {
     const int count = basis_.count;
     const S factor = basis_.norm > 0 ? static_cast<S>(1 / basis_.norm) : S(0);
     V* const newest = vector(count);
+    S* worked_on = nullptr;
+    if constexpr (is_in_place) {
+      worked_on = newest;
+    } else {
+      worked_on = to.data;
+    }
     for_each_group(from, stream_, [&](Index group) {
       const auto over_run = [&](const auto& run) {
-        subtract(run, from.data, count);
+        subtract(run, from.data, worked_on, count);
+        const S* const left = count > 0 ? worked_on : from.data;
+        HEDDLE_TURNS_APART
         for (Offset i = 0; i < run.count; ++i) {
-          Multiple e = element<R>(from.data, run, i);
+          Multiple e = element<R>(left, run, i);
           for (S& c : e.component) c *= factor;
-          set_element<R>(to.data, run, i, keep(newest, run, i, e));
+          if constexpr (!is_in_place) e = keep(newest, run, i, e);
+          set_element<R>(worked_on, run, i, e);
         }
       };
       widely([&] { for_each_run<R>(from, group, over_run); });

@@ -11,6 +11,7 @@
 
 #include "heddle/detail/groups.hpp"
 #include "heddle/detail/host_basis.hpp"
+#include "heddle/detail/host_walk.hpp"
 #include "heddle/detail/loop_parts.hpp"
 #include "heddle/methods/listing.hpp"
 #include "heddle/vector_operations.hpp"
@@ -53,7 +54,12 @@ class HostLoop final : public MethodLoop<S> {
     }
     for (std::size_t k = 0; k < runs.size(); ++k) {
       System& system = systems_[static_cast<std::size_t>(runs[k].place)];
-      if constexpr (has_basis) form_solution<typename M::Finish>(system);
+      if constexpr (has_basis) {
+        // The newest vector of the basis has lain there.
+        system.v[M::Finish::in] =
+            parts_.systems[static_cast<std::size_t>(runs[k].place)].work[M::Finish::in - 2];
+        form_solution<typename M::Finish>(system);
+      }
       results[k] = {system.end, system.iterations(), system.history};
     }
   }
@@ -67,23 +73,10 @@ class HostLoop final : public MethodLoop<S> {
   using Numbers = std::array<T, Reduction<S>::width>;
   using Basis = std::conditional_t<has_basis, HostBasis<M, S, Stored>, NoBasis>;
 
-  template <class Sum>
-  static constexpr int size_of_sum = Sum::in_ring ? ring_size(R) : 1;
-  template <class... Sum>
-  static constexpr int numbers_in(methods::Sums<Sum...>) {
-    return (0 + ... + size_of_sum<Sum>);
-  }
-  template <class... Sum>
-  static constexpr unsigned operands_of(methods::Sums<Sum...>) {
-    return (0u | ... | ((1u << Sum::left) | (1u << Sum::right)));
-  }
+  using Walk = HostWalk<M, S>;
+  using Data = typename Walk::Data;
   template <class Step>
-  static constexpr int numbers_of = numbers_in(typename Step::sums{});
-
-  /// The data of all vectors, for one walk.
-  struct Data {
-    S* at[M::vectors];
-  };
+  static constexpr int numbers_of = Walk::template numbers_of<Step>;
 
   /// One of those that run side by side.
   struct System {
@@ -185,13 +178,22 @@ class HostLoop final : public MethodLoop<S> {
     return !judge.at_once;
   }
 
+  /// Whether an update of the listing or a preconditioner writes to it.
+  template <int vector, class... Step>
+  static constexpr bool changes(methods::Listing<Step...>) {
+    return ((Step::kind != methods::StepKind::orthogonalize && (Step::writes >> vector & 1u)) ||
+            ...);
+  }
+
   template <class Step>
   bool orthogonalize(System& system) {
+    static_assert(!changes<Step::out>(typename M::Iteration{}), "v_out belongs to the basis");
     if (!system.basis.orthogonalize(system.v[Step::in], system.v[Step::out], [&] {
           return decide<Step>(system, system.basis.numbers()) && system.end == device::loop_runs;
         })) {
       return false;
     }
+    if constexpr (Basis::is_in_place) system.v[Step::out].data = system.basis.newest();
     // A preconditioner that writes into the second basis leaves nothing to copy.
     if constexpr (preconditions_in_place) {
       system.v[M::Finish::out].data = system.basis.preconditioned();
@@ -279,7 +281,7 @@ class HostLoop final : public MethodLoop<S> {
       const auto c = methods::rounded<S>(system.c);
       const Offset distance = prefetch_distance(x);
       for_each_group(x, stream_, [&](Index group) {
-        const auto sums = visit_group<Step, updates>(x, group, data, c, distance);
+        const auto sums = Walk::template visit_group<Step, updates>(x, group, data, c, distance);
         std::copy(sums.begin(), sums.end(), parts_.reduction->partials(group));
       });
       finish<Step>(system);
@@ -295,12 +297,12 @@ class HostLoop final : public MethodLoop<S> {
     const Offset distance = prefetch_distance(x);
     const FieldView<const S> in = system.v[Next::in];
     for_each_group(x, stream_, [&](Index group) {
-      const auto of_update = visit_group<Update, true>(x, group, data, c, distance);
+      const auto of_update = Walk::template visit_group<Update, true>(x, group, data, c, distance);
       const Index first = group * rows_of_group;
       const Offset end = Offset(first) + rows_of_group;
       parts_.preconditioner->apply_rows(in, system.v[Next::out], first,
                                         static_cast<Index>(std::min<Offset>(x.size, end)));
-      const auto of_next = visit_group<Next, false>(x, group, data, c, 0);
+      const auto of_next = Walk::template visit_group<Next, false>(x, group, data, c, 0);
       T* const sums = parts_.reduction->partials(group);
       std::copy(of_update.begin(), of_update.end(), sums);
       std::copy(of_next.begin(), of_next.end(), sums + N);
@@ -316,65 +318,6 @@ class HostLoop final : public MethodLoop<S> {
     if constexpr (N > 0) add_sums(system, typename Step::sums{}, parts_.reduction->finish(N), 0);
   }
 
-  template <class Step, bool updates>
-  static std::array<T, numbers_of<Step>> visit_group(const FieldView<S>& x, Index group,
-                                                     const Data& data,
-                                                     const methods::Coefficients<M, S>& c,
-                                                     Offset distance) {
-    constexpr int N = numbers_of<Step>;
-    std::array<T, N> sums{};
-    const auto over_run = [&](const auto& run) {
-      const auto ahead = [&]<int elements>(Offset i) {
-        methods::each<0, M::vectors>([&]<int k>() {
-          if constexpr (((loads<Step, updates> | Step::writes) >> k & 1u) != 0) {
-            prefetch_behind<elements>(run, i, distance, data.at[k]);
-          }
-        });
-      };
-      if constexpr (N > 0) {
-        const auto of_run = sum_over<T, N>(
-            run.count, [&](Offset i, T* into) { visit<Step, updates>(run, i, data, c, into); },
-            [&](Offset i) { ahead.template operator()<lanes_of_sums<N>>(i); });
-        for (std::size_t n = 0; n < N; ++n) sums[n] += of_run[n];
-      } else {
-        constexpr int block = 8;
-        Offset i = 0;
-        for (; i + block <= run.count; i += block) {
-          ahead.template operator()<block>(i);
-          for (int k = 0; k < block; ++k) visit<Step, updates>(run, i + k, data, c, sums.data());
-        }
-        for (; i < run.count; ++i) visit<Step, updates>(run, i, data, c, sums.data());
-      }
-    };
-    for_each_run<R>(x, group, over_run);
-    return sums;
-  }
-
-  template <class Step, bool updates>
-  static constexpr unsigned loads =
-      (updates ? Step::reads : 0u) |
-      (operands_of(typename Step::sums{}) & ~(updates ? Step::writes : 0u));
-
-  template <class Step, bool updates, class Run>
-  static HEDDLE_INLINE void visit(const Run& run, Offset i, const Data& data,
-                                  const methods::Coefficients<M, S>& c, T* into) {
-    Coefficient<R, S> e[M::vectors];
-    methods::each<0, M::vectors>([&]<int k>() {
-      if constexpr ((loads<Step, updates> >> k & 1u) != 0) e[k] = element<R>(data.at[k], run, i);
-    });
-    if constexpr (updates) {
-      Step::body::at(e, c);
-      methods::each<0, M::vectors>([&]<int k>() {
-        if constexpr ((Step::writes >> k & 1u) != 0) set_element<R>(data.at[k], run, i, e[k]);
-      });
-    }
-    add_terms(typename Step::sums{}, e, into);
-  }
-  template <class... Sum, class V>
-  static HEDDLE_INLINE void add_terms(methods::Sums<Sum...>, const V& e, [[maybe_unused]] T* into) {
-    ((methods::add_term<Sum>(e, into), into += size_of_sum<Sum>), ...);
-  }
-
   template <class... Sum>
   static void add_sums(System& system, methods::Sums<Sum...>, const Numbers& sums, std::size_t at) {
     [[maybe_unused]] const auto take = [&](int size) {
@@ -382,7 +325,7 @@ class HostLoop final : public MethodLoop<S> {
       for (int k = 0; k < size; ++k) sum.component[k] = sums[at++];
       system.add(sum);
     };
-    (take(size_of_sum<Sum>), ...);
+    (take(Walk::template size_of_sum<Sum>), ...);
   }
 
   static void swap_vectors(System& system) {
