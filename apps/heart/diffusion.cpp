@@ -1,5 +1,8 @@
 #include "diffusion.hpp"
 
+#include <cmath>
+#include <numeric>
+
 #include "heddle/tools/team.hpp"
 
 namespace heddle::heart {
@@ -39,6 +42,15 @@ std::vector<double> mass_of_elements(const Model& model, Mass mass) {
         if (mass == Mass::lumped) return a == b ? element.volume / 4 : 0;
         return element.volume / (a == b ? 10 : 20);
       });
+}
+
+double norm_of_mass(const Model& model) {
+  std::vector<double> of_vertex(model.position.size());
+  for (std::size_t e = 0; e < model.tetrahedron.size(); ++e) {
+    const double part = ElementGeometry(model.corners(e)).volume / 4;
+    for (const Index v : model.tetrahedron[e]) of_vertex[static_cast<std::size_t>(v)] += part;
+  }
+  return std::sqrt(std::inner_product(of_vertex.begin(), of_vertex.end(), of_vertex.begin(), 0.0));
 }
 
 }  // namespace heddle::heart

@@ -18,4 +18,7 @@ std::vector<double> diffusion_of_elements(const Model& model);
 /// 7.3); or lumped, V / 4 for a = b, which are the sums of its rows.
 std::vector<double> mass_of_elements(const Model& model, Mass mass);
 
+/// mm3: the norm of M v for a v that is 1 everywhere, of either mass.
+double norm_of_mass(const Model& model);
+
 }  // namespace heddle::heart

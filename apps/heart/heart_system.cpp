@@ -28,11 +28,15 @@ StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, co
                            const Device& device, const TimeCase& time) {
   const std::vector<double> K = diffusion_of_elements(model);
   const std::vector<double> mass = mass_of_elements(model, time.mass);
-  Assembly<Number> of_step(pattern, plan, device), of_before = of_step.another();
+  Assembly<Number> of_step(pattern, plan, device), of_diffusion = of_step.another();
   of_step.assemble(sum_of(mass, K, time.theta * time.step));
-  of_before.assemble(sum_of(mass, K, -(1 - time.theta) * time.step));
-  return {of_step.matrix(), of_before.matrix()};
+  of_diffusion.assemble(K);
+  return {of_step.matrix(), of_diffusion.matrix()};
 }
+
+/// mV: M times so much everywhere has about the norm of M V in tissue at rest, which residuals are
+/// relative to. The right-hand side of the change would not do, since it vanishes there.
+constexpr double usual_potential = 80;
 
 /// A step that is a graph on a GPU has its solve in the graph.
 Plan plan_on(Plan plan, const Device& device) {
@@ -68,19 +72,21 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
       device_(device),
       options_(options),
       matrix_(std::move(matrices.of_step)),
-      explicit_(std::move(matrices.of_before)),
+      diffusion_(std::move(matrices.of_diffusion)),
       cells_(model.membrane, ordered(model.region_of_vertex, *matrix_.row_basis()), device),
       of_vertices_(matrix_.rows(), device),
       potential_(matrix_.field()),
-      right_hand_side_(matrix_.field()),
       before_diffusion_(matrix_.field()),
+      right_hand_side_(matrix_.field()),
       change_(matrix_.field()),
       change_before_(matrix_.field()),
-      before_step_(matrix_.field()),
+      image_(matrix_.field()),
+      image_before_(matrix_.field()),
       activation_(matrix_.field()),
       clock_(2, device),
       record_there_(std::span<const SolveRecord>(&record_, 1), device),
-      report_(1, device) {
+      report_(1, device),
+      scale_(usual_potential * norm_of_mass(model)) {
   const double largest = HeartSystem::largest_step();
   if (options.time.step > largest) {
     throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
@@ -91,12 +97,13 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
   cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
   solver_ = std::make_unique<ConjugateGradient<double>>(
       matrix_, Jacobi<Number>(matrix_, Refresh::each_call),
-      SolverOptions{.tolerance = options.solver.tolerance,
+      SolverOptions{.tolerance = 0,
+                    .absolute_tolerance = options.solver.tolerance * scale_,
                     .max_iterations = options.solver.max_iterations});
+  solver_->set_image_of_guess(std::as_const(image_).view());
   place_traces(model, traces);
   const std::vector<double> rest = cells_.resting_potential();
   assign(potential_, rest);
-  assign(before_step_, rest);
   assign(activation_, std::vector<double>(rest.size(), std::numeric_limits<double>::quiet_NaN()));
   set_clock();
 }
@@ -134,20 +141,29 @@ void HeartSystem::set_clock() {
 }
 
 BeforeDiffusion HeartSystem::before_diffusion() {
-  const bool is_guessed = options_.solver.guess == Guess::extrapolated;
-  return {before_diffusion_.scalars().data(), is_guessed ? change_.scalars().data() : nullptr,
-          change_before_.scalars().data(), clock_.data(), clock_.data() + 1};
+  return {.potential = before_diffusion_.scalars().data(),
+          .change = change_.scalars().data(),
+          .change_before = change_before_.scalars().data(),
+          .right_hand_side = right_hand_side_.scalars().data(),
+          .residual = solver_->residual().data,
+          .image = image_.scalars().data(),
+          .image_before = image_before_.scalars().data(),
+          .is_extrapolated = options_.solver.guess == Guess::extrapolated,
+          .clock = clock_.data(),
+          .of_end = clock_.data() + 1};
 }
 
-ChangePass HeartSystem::change() {
-  const bool is_guessed = options_.solver.guess == Guess::extrapolated;
-  return {matrix_.rows(), potential_.scalars().data(), before_diffusion_.scalars().data(),
-          is_guessed ? change_.scalars().data() : nullptr, change_before_.scalars().data()};
-}
-
-ProbePass HeartSystem::probes(const Clock* clock) {
-  return {static_cast<Index>(probes_), clock,        probe_vertex_.data(),  probe_weight_.data(),
-          potential_.scalars().data(), rows_.data(), probes_ + electrodes_, most_steps};
+ProbePass HeartSystem::probes(const Clock* clock, const Potential& potential,
+                              const double* change) {
+  return {static_cast<Index>(probes_),
+          clock,
+          probe_vertex_.data(),
+          probe_weight_.data(),
+          potential.scalars().data(),
+          change,
+          rows_.data(),
+          probes_ + electrodes_,
+          most_steps};
 }
 
 void HeartSystem::queue_electrodes(const Clock* clock) {
@@ -170,10 +186,21 @@ void HeartSystem::queue_electrodes(const Clock* clock) {
 
 void HeartSystem::queue_end_of_step() {
   const Clock* const clock = clock_.data() + 1;
-  run(EndPass{matrix_.rows() + probes_, matrix_.rows(), clock, clock_.data(), report_.data(),
-              record_there_.data(), step_, options_.activation_threshold,
-              potential_.scalars().data(), before_step_.scalars().data(),
-              activation_.scalars().data(), is_strang() ? ChangePass{} : change(), probes(clock)},
+  const double* const change = is_strang() ? nullptr : change_.scalars().data();
+  run(EndPass{.count = matrix_.rows() + probes_,
+              .vertices = matrix_.rows(),
+              .clock = clock,
+              .next = clock_.data(),
+              .report = report_.data(),
+              .record = record_there_.data(),
+              .step = step_,
+              .threshold = options_.activation_threshold,
+              .scale = scale_,
+              .before_diffusion = before_diffusion_.scalars().data(),
+              .change = change,
+              .potential = potential_.scalars().data(),
+              .activation = activation_.scalars().data(),
+              .probes = probes(clock, before_diffusion_, change)},
       device_.stream());
   queue_electrodes(clock);
 }
@@ -187,34 +214,47 @@ void HeartSystem::take_step() {
     work();
     if (!on_gpu) total += watch.seconds();
   };
-  const auto advance_cells = [&](const double* time, const BeforeDiffusion& next) {
-    cells_.advance(potential_.scalars().data(), time, of_cells, stream, rule(), next);
-  };
-  timed(times.membranes, [&] { advance_cells(&clock_.data()->now, before_diffusion()); });
-  timed(times.fields,
-        [&] { explicit_.apply(1, before_diffusion_.view(), 0, right_hand_side_.view(), stream); });
+  timed(times.membranes, [&] {
+    cells_.advance(potential_.scalars().data(), &clock_.data()->now, of_cells, stream, rule(),
+                   before_diffusion());
+  });
+  timed(times.fields, [&] { multiply(right_hand_side_); });
   timed(times.iterate, [&] { solve(); });
   if (is_strang()) {
-    const ChangePass noting = change();
-    timed(times.fields, [&] {
-      if (noting.change != nullptr) run(noting, stream);
+    timed(times.membranes, [&] {
+      cells_.advance(before_diffusion_.scalars().data(), &clock_.data()->half, of_cells, stream,
+                     rule(), {}, change_.scalars().data());
     });
-    timed(times.membranes, [&] { advance_cells(&clock_.data()->half, {}); });
   }
   timed(times.fields, [&] { queue_end_of_step(); });
+}
+
+/// to = -dt K V.
+void HeartSystem::multiply(Potential& to) {
+  diffusion_.apply(-step_, std::as_const(before_diffusion_).view(), 0, to.view(), device_.stream());
+}
+
+/// Compiles also the product, which a capture could not; the image is made anew in each step.
+void HeartSystem::prepare_graph() {
+  if constexpr (has_cuda) {
+    multiply(image_);
+    solver_->prepare_enqueue(std::as_const(right_hand_side_).view(), change_.view(),
+                             report_.data());
+    graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), [this] { take_step(); });
+  }
 }
 
 /// On a GPU queues that, which may become part of a graph.
 void HeartSystem::solve() {
   const FieldView<const double> b = std::as_const(right_hand_side_).view();
   if (device_.on_gpu()) {
-    solver_->enqueue(b, potential_.view(), report_.data());
+    solver_->enqueue(b, change_.view(), report_.data());
     return;
   }
-  const Report report = solver_->solve(b, potential_.view());
+  const Report report = solver_->solve(b, change_.view());
   report_[0].status = report.status;
   report_[0].iterations = report.iterations;
-  report_[0].residual = report.residual;
+  report_[0].residual_norm = report.residual_norm;
 }
 
 void HeartSystem::advance(long long count) {
@@ -222,14 +262,7 @@ void HeartSystem::advance(long long count) {
   first_of_advance_ = steps_;
   if constexpr (has_cuda) {
     if (device_.on_gpu()) {
-      if (!graph_) {
-        // Compiles the product, which a capture could not.
-        explicit_.apply(1, std::as_const(before_diffusion_).view(), 0, right_hand_side_.view(),
-                        device_.stream());
-        solver_->prepare_enqueue(std::as_const(right_hand_side_).view(), potential_.view(),
-                                 report_.data());
-        graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), [this] { take_step(); });
-      }
+      if (!graph_) prepare_graph();
       for (long long i = 0; i < count; ++i) graph_->launch();
       record_ = record_there_.to_host()[0];
       steps_ += count;
@@ -253,7 +286,6 @@ bool HeartSystem::is_finite() {
 void HeartSystem::set_potential(const std::vector<double>& of_vertices) {
   const std::vector<double> here = ordered(of_vertices, *matrix_.row_basis());
   assign(potential_, here);
-  assign(before_step_, here);
 }
 
 std::vector<double> HeartSystem::in_mesh(const Potential& field) const {
@@ -272,25 +304,31 @@ std::vector<double> HeartSystem::traces_after(long long step) const {
 }
 
 std::vector<double> HeartSystem::traces_now() {
-  run(probes(clock_.data()), device_.stream());
+  run(probes(clock_.data(), potential_, nullptr), device_.stream());
   queue_electrodes(clock_.data());
   first_of_advance_ = steps_;
   return traces_after(0);
 }
 
 SystemState HeartSystem::state() const {
-  return {steps_,
-          potential_.scalars().to_host(),
-          change_.scalars().to_host(),
-          change_before_.scalars().to_host(),
-          activation_.scalars().to_host(),
-          cells_.state()};
+  std::vector<double> image = right_hand_side_.scalars().to_host(), residual(image.size());
+  detail::copy_bytes(residual.data(), solver_->residual().data, residual.size() * sizeof(double),
+                     device_.stream());
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] -= residual[i];
+  return {.steps = steps_,
+          .potential = potential_.scalars().to_host(),
+          .change = change_.scalars().to_host(),
+          .change_before = change_before_.scalars().to_host(),
+          .image = std::move(image),
+          .image_before = image_before_.scalars().to_host(),
+          .activation = activation_.scalars().to_host(),
+          .membranes = cells_.state()};
 }
 
 void HeartSystem::set_state(const SystemState& state) {
   const auto count = static_cast<std::size_t>(matrix_.rows());
-  for (const auto* const field :
-       {&state.potential, &state.change, &state.change_before, &state.activation}) {
+  for (const auto* const field : {&state.potential, &state.change, &state.change_before,
+                                  &state.image, &state.image_before, &state.activation}) {
     if (field->size() != count) {
       throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(field->size()) +
                                                 " vertices, not of " + std::to_string(count));
@@ -298,9 +336,11 @@ void HeartSystem::set_state(const SystemState& state) {
   }
   cells_.set_state(state.membranes);
   assign(potential_, state.potential);
-  assign(before_step_, state.potential);
   assign(change_, state.change);
   assign(change_before_, state.change_before);
+  assign(right_hand_side_, state.image);
+  fill<double>(0, solver_->residual(), device_.stream());
+  assign(image_before_, state.image_before);
   assign(activation_, state.activation);
   steps_ = state.steps;
   set_clock();

@@ -1,6 +1,6 @@
 // The monodomain equation of a model on a device, in steps of time: dV/dt = div(D grad V) + J -
 // I_ion. Operator splitting: membranes at each vertex, then the diffusion of linear elements by the
-// theta rule, (M + theta dt K) V' = (M - (1 - theta) dt K) V.
+// theta rule, as what it changes: (M + theta dt K) (V' - V) = -dt K V.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct SystemOptions {
 };
 
 struct StepMatrices {
-  Operator<Number> of_step;    // M + theta dt K
-  Operator<Number> of_before;  // M - (1 - theta) dt K
+  Operator<Number> of_step;       // M + theta dt K
+  Operator<Number> of_diffusion;  // K
 };
 
 class HeartSystem final : public TissueSystem {
@@ -49,9 +49,7 @@ class HeartSystem final : public TissueSystem {
   bool is_finite() override;
   const Potential& potential() override { return potential_; }
   /// Where a solve failed, that which it left.
-  std::vector<double> potential_of_vertices() const override {
-    return in_mesh(record_.failed_step >= 0 ? before_step_ : potential_);
-  }
+  std::vector<double> potential_of_vertices() const override { return in_mesh(potential_); }
   std::vector<double> activation_of_vertices() const override { return in_mesh(activation_); }
   std::vector<double> traces_after(long long step) const override;
   std::vector<double> traces_now() override;
@@ -69,26 +67,29 @@ class HeartSystem final : public TissueSystem {
   CellRule rule() const { return is_strang() ? CellRule::midpoint : CellRule::euler; }
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
-  ChangePass change();
   // Parts of a step; on a GPU they queue work alone.
   void take_step();
   BeforeDiffusion before_diffusion();
+  void multiply(Potential& to);
+  void prepare_graph();
   void solve();
   void queue_end_of_step();
-  ProbePass probes(const Clock* clock);
+  ProbePass probes(const Clock* clock, const Potential& potential, const double* change);
   void queue_electrodes(const Clock* clock);
 
   Device device_;
   SystemOptions options_;
-  Operator<Number> matrix_, explicit_;  // `of_step` and `of_before`
+  Operator<Number> matrix_, diffusion_;  // `of_step` and `of_diffusion`
   MembraneCells cells_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Reduction<double> of_vertices_;
-  Potential potential_, right_hand_side_, before_diffusion_, change_, change_before_, before_step_,
-      activation_;
+  Potential potential_, before_diffusion_, right_hand_side_, change_, change_before_;
+  Potential image_, image_before_;  // the matrix times the guess, and the change before
+  Potential activation_;
   Array<Clock> clock_;               // of the step to come, and of the one whose end is taken
   Array<SolveRecord> record_there_;  // `record_` in the device's memory
   Array<DeviceReport> report_;       // of the step
+  double scale_;                     // what residuals are relative to
   std::unique_ptr<cuda::StepGraph> graph_;
   long long first_of_advance_ = 0;
 

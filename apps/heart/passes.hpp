@@ -11,21 +11,6 @@
 
 namespace heddle::heart {
 
-/// What the diffusion of the step changed.
-struct ChangePass {
-  Index count;
-  const double* potential;
-  const double* before_diffusion;
-  double* change;
-  double* change_before;
-
-  HEDDLE_INLINE void operator()(Offset i) const {
-    const double last = change[i], now = potential[i] - before_diffusion[i];
-    change_before[i] = last;
-    change[i] = now;
-  }
-};
-
 /// A number of the point that a probe is at, into the row of the step.
 struct ProbePass {
   Index count;
@@ -33,6 +18,7 @@ struct ProbePass {
   const Index* vertex;   // 4 a probe
   const double* weight;  // 4 a probe
   const double* potential;
+  const double* change;  // to be added to it; null for none
   double* rows;
   Offset row_length;
   Offset row_count;
@@ -41,17 +27,19 @@ struct ProbePass {
     double sum = 0;
     for (int a = 0; a < 4; ++a) {
       const double part = weight[4 * i + a];
-      if (part != 0) sum += part * potential[vertex[4 * i + a]];
+      if (part == 0) continue;
+      const Index v = vertex[4 * i + a];
+      sum += part * (potential[v] + (change != nullptr ? change[v] : 0));
     }
     rows[(clock->steps % row_count) * row_length + i] = sum;
   }
 };
 
-/// The end of a step: the change by its diffusion, unless that was noted before; activation, the
+/// The end of a step: the change by its diffusion, unless cells have taken it up; activation, the
 /// first upward crossing of a threshold, on a line between the potentials before and after the
 /// step; probes; and the first call takes the solve into the record, and the clock to the next
-/// step. Where the solve failed, `before` keeps the potential that it left, and nothing more is
-/// found in later steps.
+/// step. Where the solve failed, the potential that it left stays, and nothing more is found in
+/// later steps.
 struct EndPass {
   Offset count;  // vertices and probes
   Index vertices;
@@ -59,30 +47,31 @@ struct EndPass {
   Clock* next;
   const DeviceReport* report;
   SolveRecord* record;
-  double step;       // ms
-  double threshold;  // mV
-  const double* potential;
-  double* before;
-  double* activation;  // NaN until then
-  ChangePass noting;   // without `change`: noted
+  double step;                     // ms
+  double threshold;                // mV
+  double scale;                    // what residuals are relative to
+  const double* before_diffusion;  // the potential
+  const double* change;            // by that; null: taken up
+  double* potential;               // before the step, then behind it
+  double* activation;              // NaN until then
   ProbePass probes;
 
   HEDDLE_INLINE void operator()(Offset i) const {
     if (i == 0) go_on();
     if (i >= vertices) return probes(i - vertices);
     // All is read before anything is written: a GPU waits once.
-    const double from = before[i], to = potential[i], last = activation[i], now = clock->now;
+    const double from = potential[i], last = activation[i], now = clock->now;
+    const double to = before_diffusion[i] + (change != nullptr ? change[i] : 0);
     const bool has_failed = clock->failed_step >= 0, is_good = is_solved(report->status);
-    if (noting.change != nullptr) noting(i);
     if (has_failed) return;
-    before[i] = to;
+    potential[i] = to;
     if (is_good && last != last && from < threshold && to >= threshold) {
       activation[i] = now + step * ((threshold - from) / (to - from));
     }
   }
 
   HEDDLE_INLINE void go_on() const {
-    record->add(clock->steps, report->status, report->iterations, report->residual);
+    record->add(clock->steps, report->status, report->iterations, report->residual_norm / scale);
     const long long steps = clock->steps + 1;
     const double now = static_cast<double>(steps) * step;
     *next = {now, now + step / 2, steps, record->failed_step};

@@ -16,7 +16,7 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 4\n";
+constexpr std::string_view magic = "heddle-heart state 5\n";
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits.
 class Fingerprint {
@@ -36,11 +36,17 @@ class Fingerprint {
   std::uint64_t hash_ = 14695981039346656037U;
 };
 
+/// In the order of the file.
+template <class State>
+auto numbers_of(State& state) {
+  return std::array{&state.potential,    &state.change,     &state.change_before, &state.image,
+                    &state.image_before, &state.activation, &state.membranes};
+}
+
 std::uint64_t fingerprint_of(const SystemState& state) {
   Fingerprint print;
   print.add(state.steps);
-  for (const auto* const numbers : {&state.potential, &state.change, &state.change_before,
-                                    &state.activation, &state.membranes}) {
+  for (const auto* const numbers : numbers_of(state)) {
     for (const double number : *numbers) print.add(number);
   }
   return print.value();
@@ -130,8 +136,7 @@ void write_restart(const std::string& path, const SystemState& state, std::uint6
   file.write(magic);
   const std::array<std::uint64_t, 2> head = {fingerprint, static_cast<std::uint64_t>(state.steps)};
   file.write({reinterpret_cast<const char*>(head.data()), sizeof head});
-  for (const auto* const numbers : {&state.potential, &state.change, &state.change_before,
-                                    &state.activation, &state.membranes}) {
+  for (const auto* const numbers : numbers_of(state)) {
     write_numbers(file, *numbers);
   }
   const std::uint64_t content = fingerprint_of(state);
@@ -153,8 +158,7 @@ SystemState read_restart(const std::string& path, std::uint64_t fingerprint) {
   }
   SystemState state;
   state.steps = static_cast<long long>(reader.number());
-  for (auto* const numbers : {&state.potential, &state.change, &state.change_before,
-                              &state.activation, &state.membranes}) {
+  for (auto* const numbers : numbers_of(state)) {
     *numbers = reader.numbers();
   }
   if (state.steps < 0 || reader.number() != fingerprint_of(state)) reader.refuse("is damaged");

@@ -4,7 +4,6 @@
 
 namespace heddle::heart {
 
-void run(const ChangePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const EndPass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const ProbePass& pass, const Stream& stream) { for_each_on(stream, pass); }
 void run(const SumPass& pass, const Stream& stream) { for_each_on(stream, pass); }

@@ -7,7 +7,6 @@
 namespace heddle::heart {
 
 /// `for_each_on`.
-void run(const ChangePass& pass, const Stream& stream);
 void run(const EndPass& pass, const Stream& stream);
 void run(const ProbePass& pass, const Stream& stream);
 void run(const SumPass& pass, const Stream& stream);

@@ -16,7 +16,7 @@ struct SolveRecord {
   long long at_accuracy_limit = 0;
   long long failed_step = -1;  // the first that was not solved, counted from 0
   Status failed_status = Status::converged;
-  double worst_residual = 0;  // |b - A x| / |b|, of those that were solved; NaN if one is
+  double worst_residual = 0;  // relative, of those that were solved; NaN if one is
 
   HEDDLE_INLINE void add(long long step, Status status, long long its, double residual) {
     if (failed_step >= 0) return;

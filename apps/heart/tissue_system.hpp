@@ -28,6 +28,8 @@ struct SystemState {
   std::vector<double> potential;
   std::vector<double> change = {};  // by the last diffusion; Newton's method knows of none
   std::vector<double> change_before = {};
+  std::vector<double> image = {};  // of the change, by the matrix
+  std::vector<double> image_before = {};
   std::vector<double> activation;
   std::vector<double> membranes;
 };

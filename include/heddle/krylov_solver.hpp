@@ -93,6 +93,21 @@ class HEDDLE_EXPORT KrylovSolver {
   /// until they or the options change.
   void prepare_enqueue(const FieldView<const S>& b, const FieldView<S>& x, DeviceReport* report);
 
+  /// A x of the guesses to come, where the caller knows it, so that a solve begins without a
+  /// product: a guess that is a sum of earlier solutions has the sum of their b - `residual()`. A
+  /// solve reads the field as it is by then; without data, no solve does. It is of the operator's
+  /// basis, layout and memory, and stays the caller's. Where it is not A x, that costs iterations:
+  /// no solve converges by it alone. Serves `solve` of one system, and `enqueue` where the loop is
+  /// a graph and b of that basis and layout too; not systems with a null space. Waits for an
+  /// enqueued solve, as `set_options`. Throws `Error`: size_mismatch, or usage for another basis,
+  /// layout or memory.
+  void set_image_of_guess(const FieldView<const S>& image);
+
+  /// b - A x of the last solve, of its first system, in the operator's basis, layout and memory;
+  /// behind `enqueue` in stream order. Of a scaled system where b was scaled. Between solves the
+  /// field is the caller's.
+  FieldView<S> residual() { return places_.front().residual; }
+
   /// From any thread: the enqueued solve that runs ends within 16 iterations as `cancelled`; where
   /// none runs, the next one does. Without effect before the first call of `prepare_enqueue` or
   /// `enqueue`.
@@ -188,6 +203,9 @@ class HEDDLE_EXPORT KrylovSolver {
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
   FieldView<const S> precondition(const FieldView<const S>& r, const FieldView<S>& z);
   void project(const FieldView<S>& field);
+  bool has_image_of_guess(std::size_t systems) const {
+    return systems == 1 && image_of_guess_.data != nullptr && null_space_.vectors.empty();
+  }
   /// A vector of the method's that holds nothing between two of its iterations; without data where
   /// there is none.
   FieldView<S> spare(const Place& place) const;
@@ -256,6 +274,7 @@ class HEDDLE_EXPORT KrylovSolver {
   std::optional<bool> suits_method_;
   bool is_complex_symmetric_ = false;  // seen where it is not Hermitian
   std::vector<Place> places_;          // the first is always there
+  FieldView<const S> image_of_guess_;
   /// Over `matrix_.iterated()`; and where that is a copy also over `matrix_`, once it is needed.
   struct Loops {
     std::unique_ptr<detail::MethodLoop<S>> iterated, on_matrix;

@@ -166,6 +166,34 @@ struct CopyWithNorm {
   }
 };
 
+/// y = x and r = x - image, |x|^2 and |r|^2.
+template <class S>
+struct CopyAndSubtract {
+  static constexpr int sums = 2;
+  const S* x;
+  S* y;
+  const S* image;
+  S* r;
+
+  template <class Chunk, class T>
+  HEDDLE_INLINE void operator()(const Chunk& chunk, T* sum) const {
+    const auto values = chunk.load(x), of_image = chunk.load(image);
+    auto rest = values;
+    for (int e = 0; e < Chunk::elements; ++e) {
+      for (int k = 0; k < Coefficient<Ring::real, S>::size; ++k) {
+        rest.at[e].component[k] -= of_image.at[e].component[k];
+      }
+    }
+    chunk.store(y, values);
+    chunk.store(r, rest);
+    for (int e = 0; e < Chunk::elements; ++e) {
+      if (e >= chunk.count) continue;
+      add_inner_product(values.at[e], values.at[e], sum);
+      add_inner_product(rest.at[e], rest.at[e], sum + 1);
+    }
+  }
+};
+
 template <class S>
 struct CopyIf {
   static constexpr int sums = 0;

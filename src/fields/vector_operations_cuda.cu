@@ -120,6 +120,9 @@ void run(const Operation& operation, const FieldView<S>& shape, const Stream& st
   }
   bool aligned = is_aligned(operation.y);
   if constexpr (requires { operation.x; }) aligned = aligned && is_aligned(operation.x);
+  if constexpr (requires { operation.image; }) {
+    aligned = aligned && is_aligned(operation.image) && is_aligned(operation.r);
+  }
   if (aligned) {
     launch_over<ContiguousChunk<R, Scalar, true>>(walk, operation, to, stream);
   } else {
@@ -190,6 +193,7 @@ void largest_magnitude(const FieldView<const S>& x, const DeviceSums& to, const 
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, Scale<S>)                                                  \
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, CopyIf<S>)                                                 \
   HEDDLE_INSTANTIATE_RUN(Ring::real, S, CopyWithNorm<S>)                                           \
+  HEDDLE_INSTANTIATE_RUN(Ring::real, S, CopyAndSubtract<S>)                                        \
   template void copy<S>(const FieldView<const S>&, const FieldView<S>&, const Stream&);            \
   template void permute<S>(const FieldView<const S>&, const Index*, const FieldView<S>&,           \
                            const Index*, S, const Stream&);                                        \

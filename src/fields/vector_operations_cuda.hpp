@@ -72,6 +72,15 @@ void copy_with_norm(const FieldView<const S>& x, const FieldView<S>& y, const De
   run<Ring::real>(CopyWithNorm<S>{x.data, y.data}, y, stream, to);
 }
 
+/// y = x and r = x - image, results = |x|^2 and |r|^2. Fields lie alike; `to.partials` has room for
+/// twice partials_of.
+template <class S>
+void copy_and_subtract(const FieldView<const S>& x, const FieldView<S>& y,
+                       const FieldView<const S>& image, const FieldView<S>& r, const DeviceSums& to,
+                       const Stream& stream) {
+  run<Ring::real>(CopyAndSubtract<S>{x.data, y.data, image.data, r.data}, y, stream, to);
+}
+
 /// y = scale x between any strides: row i of y is the row source(i) of x, where source(i) is
 /// position[user_row[i]]; null stands for the identity.
 template <class S>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 
@@ -46,7 +47,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
         counters_(3, device_),
         history_(static_cast<std::size_t>(goal_.room) + 1, device_) {
     const Offset room =
-        std::max(parts_.product->partials(1), partials_of<Ring::real>(FieldView<S>(parts_.r)));
+        std::max(parts_.product->partials(1), 2 * partials_of<Ring::real>(FieldView<S>(parts_.r)));
     partials_ = Array<double>(static_cast<std::size_t>(std::max<Offset>(1, room)), device_);
     parts_.product->prepare_checks(goal_.checks);
     if (parts_.needs_positive_matrix) {
@@ -146,23 +147,33 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const OnGpu here(stream);
     const FieldView<S>& x = target.own_x;
     const bool in_place = lie_alike(x, target.x);
-    const SolveArguments a = arguments_of(target);
+    const bool begins_with_run = parts_.r.size > 0 && parts_.runs.can_be_skipped;
+    const bool by_image =
+        begins_with_run && parts_.image.data != nullptr && lies_as(target.b, parts_.b);
+    SolveArguments a = arguments_of(target);
+    a.goal.by_image = by_image;
     const bool refreshed = parts_.refreshed != nullptr;
 
     if (refreshed) {
       decide(forget_singular_rows, stream, a.state, a.rows);
       parts_.refreshed->queue_refresh(&a.state->first_singular, stream);
     }
-    queue_right_hand_side(target.b, stream);
     if (!in_place) queue_permutation(target.x, x, stream);
-    queue_true_residual(x, stream);
+    if (by_image) {
+      static_assert(offsetof(SolveState, squared_residual) ==
+                    offsetof(SolveState, squared_b) + sizeof(double));
+      cuda::copy_and_subtract<S>(target.b, parts_.b, parts_.image, parts_.r,
+                                 sums_to(&state_.data()->squared_b), stream);
+    } else {
+      queue_right_hand_side(target.b, stream);
+      queue_true_residual(x, stream);
+    }
     const SetCondition begin = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
       decide(begin_without_run, deciding, a, refreshed, is_not_over);
     };
     const SetCondition judge = [&](const Stream& deciding, cudaGraphConditionalHandle is_not_over) {
       decide(judge_first_round, deciding, a, is_not_over);
     };
-    const bool begins_with_run = a.rows > 0 && parts_.runs.can_be_skipped;
     if (begins_with_run) {
       decide(begin_solve, stream, a, refreshed);
       queue_run(parts_.runs, x, stream);

@@ -33,9 +33,10 @@ struct SolveParts {
   std::shared_ptr<Projection<S>> projection;  // null without a null space
   Device device;
   SolverOptions options;
-  FieldView<S> b;     // for the right-hand side
-  FieldView<S> r;     // for b - A x
-  FieldView<S> kept;  // for the best iterate that a run began from
+  FieldView<const S> image;  // of the guess, where the caller knows it; else without data
+  FieldView<S> b;            // for the right-hand side
+  FieldView<S> r;            // for b - A x
+  FieldView<S> kept;         // for the best iterate that a run began from
   FieldView<S> scratch;
   bool needs_positive_matrix = false;
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits

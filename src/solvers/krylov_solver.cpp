@@ -269,6 +269,19 @@ bool KrylovSolver<S>::fits_in_place(const FieldView<const S>& field) const {
 }
 
 template <class S>
+void KrylovSolver<S>::set_image_of_guess(const FieldView<const S>& image) {
+  if (image.data != nullptr) {
+    check_same_shape(image, places_.front().residual, "the image of a guess");
+    if (!fits_in_place(image)) {
+      throw Error(ErrorKind::usage,
+                  "the image of a guess must be of the operator's basis, layout and memory");
+    }
+  }
+  forget_enqueued();
+  image_of_guess_ = image;
+}
+
+template <class S>
 Report KrylovSolver<S>::solve(const FieldView<const S>& b, const FieldView<S>& x) {
   Report report;
   solve_all({&b, 1}, {&x, 1}, {&report, 1});

@@ -33,6 +33,7 @@ struct SolveGoal {
   bool keeps_all = false;           // of that history, also across runs
   bool looks_at_direction = false;  // where p* A p is not positive; else that is a breakdown
   bool has_copy = false;            // of the matrix, which runs read as long as it does
+  bool by_image = false;            // the guess's residual is not by a product
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
@@ -41,8 +42,8 @@ struct SolveState {
   // Results of operations on fields: whoever drives the decisions fills them in before the one that
   // needs them.
   T squared_b;
+  T squared_residual;  // |b - A x|^2; behind `squared_b`, since one walk may find both
   T largest_b;         // component
-  T squared_residual;  // |b - A x|^2
   T p_q, squared_p, squared_image;
   T squared_rounding;  // |A D x|^2 with random D
   Index first_singular;
@@ -171,6 +172,20 @@ HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, I
   if (state.first_singular < rows) return end_solve(state, Status::breakdown);
   if (goal.max_iterations == 0) return end_solve(state, Status::iteration_limit);
   if (cancelled) end_solve(state, Status::cancelled);
+}
+
+/// Whether a guess has ended the solve, whose residual was not found by a product.
+template <class T>
+HEDDLE_INLINE bool seems_solved(const SolveState<T>& state) {
+  return state.end != 0 && state.status == Status::converged && state.out_of_range == 0 &&
+         state.iterations == 0;
+}
+/// After its true `squared_residual`.
+template <class T>
+HEDDLE_INLINE void judge_guess_again(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
+                                     T* history) {
+  state.end = 0;
+  judge_guess(state, goal, rows, history, false);
 }
 
 /// What a run from here may take.

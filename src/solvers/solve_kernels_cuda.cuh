@@ -113,9 +113,13 @@ __device__ void judge_run(const SolveArguments& a) {
   }
   if (state.in_question == 0) decisions::judge_iterate(state, a.goal);
 }
-/// Of a run that may have been skipped.
+/// Of a run that may have been skipped; the true residual is then that of the guess.
 __global__ void judge_first_round(SolveArguments a, cudaGraphConditionalHandle is_not_over) {
-  if (a.state->end == 0 && a.state->out_of_range == 0) judge_run(a);
+  if (a.state->end == 0 && a.state->out_of_range == 0) {
+    judge_run(a);
+  } else if (a.goal.by_image && decisions::seems_solved(*a.state)) {
+    decisions::judge_guess_again(*a.state, a.goal, a.rows, a.history);
+  }
   conclude(a, is_not_over);
 }
 __global__ void judge_round(SolveArguments a, cudaGraphConditionalHandle is_in_question) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
@@ -98,6 +99,48 @@ TEST_F(EnqueuedRuns, TakeTheInversesOfTheCallWhereTheMatrixKeepsItsValues) {
                  "Jacobi: the diagonal entry of row 0 (counted from 0) is missing or singular",
                  [&] { solve(kept, b, x); });
     EXPECT_EQ(solve(renewed, b, x).status, Status::breakdown);
+  }
+}
+
+/// In the operator's basis: A times the guess in place of a product, and where it is not that.
+TEST_F(EnqueuedRuns, BeginFromAKnownImage) {
+  Seed seed(6203);
+  const auto matrix = random_positive_definite_matrix<E>(rows, 7, seed.generator);
+  const Field<E> b_there = there(random_field<E>(rows, seed.generator));
+  const Field<E> guess_there = there(random_field<E>(rows, seed.generator));
+  for (const char* plan : plans) {
+    SCOPED_TRACE(plan);
+    const Operator<E> A(matrix, parse_plan(plan), device);
+    Field<E> b = A.field(), x = A.field(), image = A.field(), guess = A.field();
+    permute<double>(b_there.view(), b.view(), 1, device.stream());
+    permute<double>(guess_there.view(), guess.view(), 1, device.stream());
+    const auto multiply = [&](const Field<E>& from, Field<E>& to) {
+      A.apply(1, from.view(), 0, to.view(), device.stream());
+    };
+    multiply(guess, image);
+    ConjugateGradient<double> known(A, Jacobi<E>(A)), unknown(A, Jacobi<E>(A));
+    known.set_image_of_guess(image.view());
+    x = guess;
+    const DeviceReport expected = solve(unknown, b, x);
+    x = guess;
+    const DeviceReport found = solve(known, b, x);
+    EXPECT_EQ(found.status, Status::converged);
+    EXPECT_NEAR(static_cast<double>(found.iterations), static_cast<double>(expected.iterations), 1);
+    EXPECT_LE(found.residual, 1e-10);
+    multiply(x, image);
+    EXPECT_EQ(solve(known, b, x).iterations, 0);
+    image = b;
+    x = guess;
+    const DeviceReport misled = solve(known, b, x);
+    EXPECT_EQ(misled.status, Status::converged);
+    EXPECT_GT(misled.iterations, 2);
+    EXPECT_LE(misled.residual, 1e-10);
+    // b - A x of the report is that of the field.
+    multiply(x, image);
+    const Array<double> right = b.to_host().scalars(), product = image.to_host().scalars();
+    std::vector<double> r(product.size());
+    detail::copy_bytes(r.data(), known.residual().data, r.size() * sizeof(double), device.stream());
+    for (std::size_t i = 0; i < r.size(); ++i) EXPECT_NEAR(r[i], right[i] - product[i], 1e-11);
   }
 }
 

@@ -14,21 +14,34 @@ namespace heddle::heart {
 /// A plane of a variable is as long as a multiple of this, so that groups of cells are whole.
 inline constexpr int cells_of_plane = 16;
 
-/// Behind the step of the cells, before that of the tissue: their potential is kept, and goes on to
-/// where diffusion is expected to bring it. That goes on as in the two steps before, on a line.
+/// Behind the step of the cells, before that of the tissue: a guess of what diffusion will change,
+/// which goes on as in the two steps before, on a line. A times the guess is known without a
+/// product, since A times the last change is the difference of its right-hand side and residual.
 struct BeforeDiffusion {
-  double* kept = nullptr;          // of nodes; null: none of this
-  const double* change = nullptr;  // by the last diffusion; null: stays
-  const double* change_before = nullptr;
+  double* potential = nullptr;  // of nodes, as the cells leave it; null: where it was
+  double* change = nullptr;     // by the last diffusion, then the guess; null: none of this
+  double* change_before = nullptr;
+  const double* right_hand_side = nullptr;
+  const double* residual = nullptr;
+  double* image = nullptr;  // A times the guess
+  double* image_before = nullptr;
+  bool is_extrapolated = true;   // else the guess is 0
   const Clock* clock = nullptr;  // copied for the end of the step, where the clock goes on
   Clock* of_end = nullptr;
 
   HEDDLE_INLINE void note_clock() const {
     if (clock != nullptr) *of_end = *clock;
   }
-  /// Of that change.
-  HEDDLE_INLINE double guess(Offset node) const {
-    return kept != nullptr && change != nullptr ? 2 * change[node] - change_before[node] : 0;
+  HEDDLE_INLINE void make_guess(Offset node) const {
+    if (change == nullptr) return;
+    // All is read before anything is written: a GPU waits once.
+    const double last = change[node], before = change_before[node];
+    const double image_of_last = right_hand_side[node] - residual[node];
+    const double image_of_before = image_before[node];
+    change_before[node] = last;
+    image_before[node] = image_of_last;
+    change[node] = is_extrapolated ? 2 * last - before : 0;
+    image[node] = is_extrapolated ? 2 * image_of_last - image_of_before : 0;
   }
 };
 
@@ -45,7 +58,8 @@ struct CellData {
   const double* time;  // in the device's memory
   double dt;
   CellRule rule;
-  CellTables tables = {};  // of models that have some
+  CellTables tables = {};            // of models that have some
+  const double* diffused = nullptr;  // of node n: added to the potential before the step
   BeforeDiffusion next = {};
 
   HEDDLE_INLINE Offset node_of(Offset i) const { return node != nullptr ? node[i] : i; }
@@ -78,7 +92,8 @@ struct CellPass {
     for (int k = 0; k < states_of<M>; ++k) state[k] = cells.state[k * cells.plane + i];
     const Offset node = cells.node_of(i);
     double potential = cells.potential[node];
-    const double change = cells.next.guess(node);
+    if (cells.diffused != nullptr) potential += cells.diffused[node];
+    cells.next.make_guess(node);
     double J = 0;
     if (cells.mask != nullptr) {
       std::uint32_t mask = cells.mask[i];
@@ -87,8 +102,7 @@ struct CellPass {
       }
     }
     take_step_of<rule, tabulated>(model, cells, potential, state, J);
-    if (cells.next.kept != nullptr) cells.next.kept[node] = potential;
-    cells.potential[node] = potential + change;
+    (cells.next.potential != nullptr ? cells.next.potential : cells.potential)[node] = potential;
     for (int k = 0; k < states_of<M>; ++k) cells.state[k * cells.plane + i] = state[k];
   }
 };

@@ -52,9 +52,11 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
   N V, J = 0;
   if (lie_together) {
     V = N::load(cells.potential + i);
+    if (cells.diffused != nullptr) V = V + N::load(cells.diffused + i);
   } else {
     for (int k = 0; k < N::lanes; ++k) {
-      lane[k] = cells.potential[cells.node_of(k < used ? i + k : i)];
+      const Offset node = cells.node_of(k < used ? i + k : i);
+      lane[k] = cells.potential[node] + (cells.diffused != nullptr ? cells.diffused[node] : 0);
     }
     V = N::load(lane);
   }
@@ -66,16 +68,14 @@ HEDDLE_INLINE void advance_group(const M& model, const CellData& cells, const Ac
   for (int k = 0; k < states_of<M>; ++k) state[k] = N::load(cells.state + k * cells.plane + i);
   take_step_of<rule, tabulated>(model, cells, V, state, J);
   for (int k = 0; k < states_of<M>; ++k) state[k].store(cells.state + k * cells.plane + i);
-  if (lie_together && cells.next.kept == nullptr) {
-    V.store(cells.potential + i);
+  double* const to = cells.next.potential != nullptr ? cells.next.potential : cells.potential;
+  if (lie_together) {
+    V.store(to + i);
   } else {
     V.store(lane);
-    for (int k = 0; k < used; ++k) {
-      const Offset node = cells.node_of(i + k);
-      if (cells.next.kept != nullptr) cells.next.kept[node] = lane[k];
-      cells.potential[node] = lane[k] + cells.next.guess(node);
-    }
+    for (int k = 0; k < used; ++k) to[cells.node_of(i + k)] = lane[k];
   }
+  for (int k = 0; k < used; ++k) cells.next.make_guess(cells.node_of(i + k));
 }
 
 template <CellRule rule, bool tabulated, class N, class M>

@@ -137,7 +137,7 @@ std::vector<double> MembraneCells::resting_potential() const {
 }
 
 void MembraneCells::advance(double* potential, const double* time, double dt, const Stream& stream,
-                            CellRule rule, const BeforeDiffusion& next) {
+                            CellRule rule, const BeforeDiffusion& next, const double* diffused) {
   if (is_tabulated() && shortest_stage(rule, dt) != tabulated_) {
     throw Error(ErrorKind::usage, "the tables of the membranes are for other steps");
   }
@@ -154,6 +154,7 @@ void MembraneCells::advance(double* potential, const double* time, double dt, co
                         .dt = dt,
                         .rule = rule,
                         .tables = tables_of(group),
+                        .diffused = diffused,
                         .next = next};
     (stream.on_gpu() ? advance_on_gpu : advance_on_cpu)(group.model, data, stream);
   }

@@ -48,9 +48,11 @@ class MembraneCells {
   /// formula, V and all others by Euler's: V += dt (J - I_ion), or both at the rates in the middle
   /// of the step, which takes twice as long. `potential` and `time`, one number,
   /// are in the device's memory. On a GPU this queues a kernel for each model and returns; nothing
-  /// is allocated. NaN reaches V of its own cell, and no other cell.
+  /// is allocated. NaN reaches V of its own cell, and no other cell. `diffused` is added to the
+  /// potential first; null for none.
   void advance(double* potential, const double* time, double dt, const Stream& stream,
-               CellRule rule = CellRule::euler, const BeforeDiffusion& next = {});
+               CellRule rule = CellRule::euler, const BeforeDiffusion& next = {},
+               const double* diffused = nullptr);
 
   /// From now on, models that can take functions of the potential from tables, for steps of dt by
   /// this rule and no others; see potential_table.hpp. Throws `Error` (usage) in `advance` for

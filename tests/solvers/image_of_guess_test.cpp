@@ -1,0 +1,109 @@
+// Solves whose caller knows A times the guess.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/field.hpp"
+#include "heddle/gmres.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/plan.hpp"
+#include "heddle/vector_operations.hpp"
+#include "support/expect_error.hpp"
+#include "support/random_matrix.hpp"
+
+namespace heddle::test::image_of_guess {
+namespace {
+
+using E = quaternion<double>;
+constexpr Index n = 500;
+
+struct System {
+  Seed seed{7301};
+  CsrMatrix<E> matrix = random_positive_definite_matrix<E>(n, 7, seed.generator);
+  Operator<E> A;
+  Field<E> b, guess, image;
+
+  explicit System(const char* plan)
+      : A(matrix, parse_plan(plan)), b(A.field()), guess(A.field()), image(A.field()) {
+    permute<double>(random_field<E>(n, seed.generator).view(), b.view(), 1, stream());
+    permute<double>(random_field<E>(n, seed.generator).view(), guess.view(), 1, stream());
+    multiply(guess, image);
+  }
+  void multiply(const Field<E>& x, Field<E>& y) const {
+    A.apply(1, x.view(), 0, y.view(), stream());
+  }
+  Stream stream() const { return A.device().stream(); }
+  double residual_of(const Field<E>& x) {
+    Field<E> r = A.field();
+    multiply(x, r);
+    axpby<double>(1.0, b.view(), -1.0, r.view(), stream());
+    return norm(r) / norm(b);
+  }
+  static double norm(const Field<E>& field) {
+    double sum = 0;
+    for (const double c : field.scalars().span()) sum += c * c;
+    return std::sqrt(sum);
+  }
+};
+
+template <class Solver>
+void expect_solutions(const char* plan) {
+  SCOPED_TRACE(plan);
+  System system(plan);
+  Solver known(system.A, Jacobi<E>(system.A)), unknown(system.A, Jacobi<E>(system.A));
+  known.set_image_of_guess(system.image.view());
+  Field<E> x = system.guess, y = system.guess;
+  const Report found = known.solve(system.b, x), expected = unknown.solve(system.b, y);
+  EXPECT_TRUE(found.converged()) << found;
+  EXPECT_NEAR(static_cast<double>(found.iterations), static_cast<double>(expected.iterations), 1);
+  EXPECT_LE(system.residual_of(x), 1.001e-10);
+
+  // The residual is that of x, and tells A x without a product.
+  system.multiply(x, system.image);
+  const double* const r = known.residual().data;
+  for (std::size_t i = 0; i < x.scalars().size(); ++i) {
+    EXPECT_NEAR(system.b.scalars()[i] - r[i], system.image.scalars()[i], 1e-12);
+  }
+  EXPECT_EQ(known.solve(system.b, x).iterations, 0);
+
+  // One that is not A x, though it looks like a solution.
+  system.image = system.b;
+  x = system.guess;
+  const Report misled = known.solve(system.b, x);
+  EXPECT_TRUE(misled.converged()) << misled;
+  EXPECT_GT(misled.iterations, 2);
+  EXPECT_LE(system.residual_of(x), 1.001e-10);
+
+  known.set_image_of_guess({});
+  x = system.guess;
+  EXPECT_EQ(known.solve(system.b, x).iterations, expected.iterations);
+
+  Field<E> zero = system.A.field();
+  known.set_image_of_guess(system.image.view());
+  EXPECT_TRUE(known.solve(zero, x).converged());
+  EXPECT_EQ(System::norm(x), 0);
+}
+
+TEST(ImageOfGuess, TakesThePlaceOfAProduct) {
+  for (const char* plan : {"CSR", "pJDS,order=rcm", "CSR,vector=soa"}) {
+    expect_solutions<ConjugateGradient<double>>(plan);
+    expect_solutions<Gmres<double>>(plan);
+  }
+}
+
+TEST(ImageOfGuess, IsOfTheOperatorsBasis) {
+  System system("pJDS,order=rcm");
+  ConjugateGradient<double> solver(system.A);
+  const Field<E> in_users_order(n);
+  expect_error(ErrorKind::usage,
+               "the image of a guess must be of the operator's basis, layout and memory",
+               [&] { solver.set_image_of_guess(in_users_order.view()); });
+  const Field<E> shorter(n - 1);
+  EXPECT_THROW(solver.set_image_of_guess(shorter.view()), Error);
+}
+
+}  // namespace
+}  // namespace heddle::test::image_of_guess
