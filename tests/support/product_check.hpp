@@ -120,19 +120,22 @@ template <class E>
 void poison_padding(Operator<E>& matrix) {
   const SlicedPattern& pattern = matrix.pattern();
   const EntryWriter<E> entries = matrix.entry_writer();
-  std::vector<bool> used(matrix.values_in_basis().size());
+  const auto stored = matrix.values_in_basis();
+  const auto size = static_cast<Offset>(stored.size());
+  // By pointers: unoptimised and sanitized, this took a third of the time of what calls it.
+  std::vector<unsigned char> used(stored.size());
+  unsigned char* const uses = used.data();
   for (Offset slot = 0; slot < pattern.slots; ++slot) {
     if (pattern.entry_of_slot[slot] == EntryMap::padding) continue;
     for (int k = 0; k < E::components; ++k) {
       const Offset index = entries.index(slot, k);
-      ASSERT_LT(index, static_cast<Offset>(used.size()));
-      ASSERT_FALSE(used[static_cast<std::size_t>(index)]) << "two components share a place";
-      used[static_cast<std::size_t>(index)] = true;
+      if (index < 0 || index >= size) FAIL() << "a component lies at " << index << " of " << size;
+      if (uses[index]++ != 0) FAIL() << "two components share a place";
     }
   }
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) {
-      matrix.values_in_basis()[i] = std::numeric_limits<stored_scalar_t<E>>::quiet_NaN();
+  for (Offset i = 0; i < size; ++i) {
+    if (uses[i] == 0) {
+      stored[static_cast<std::size_t>(i)] = std::numeric_limits<stored_scalar_t<E>>::quiet_NaN();
     }
   }
   matrix.values_changed();
