@@ -88,8 +88,7 @@ const TreeSchedule& TreeOnGpu::schedule(bool by_columns) const {
   const detail::LeafSchedule& leaves = matrix_->schedule(by_columns);
   const auto schedule = std::make_shared<TreeSchedule>();
   schedule->places = leaves.places;
-  schedule->on_host =
-      tree_pieces(tree, leaves, addresses_, bytes_of_piece(tree), leaves.places->first.device());
+  schedule->on_host = tree_pieces(tree, leaves, addresses_, leaves.places->first.device());
   const auto& pieces = schedule->on_host.pieces;
   schedule->pieces = Array<device::TreePiece>(pieces.span(), device_);
   schedule->sent = static_cast<long long>(pieces.size() * sizeof(device::TreePiece));

@@ -16,16 +16,20 @@ struct TreePieces {
   int counters = 0;                 // of such blocks, see `counters_of_pieces`
 };
 
-/// The bytes of leaves after which a piece of this tree ends: so many that a GPU has work for all
-/// of its multiprocessors, and few enough that none is left with a long one. It depends on the
-/// tree alone, so that every GPU adds in the same order, and is a power of two, so that few edits
-/// change it.
-long long bytes_of_piece(const detail::Tree& tree);
+/// Entries of a run in products of this tree: one, so that more warps run side by side, where
+/// leaves have few or blocks of y have no more than two warps' windows. It depends on the tree
+/// alone, so that every GPU adds in the same order.
+int run_of(const detail::Tree& tree);
 
-/// `pools`: addresses of the tree's pools, where device code reads the leaves. A piece ends behind
-/// the leaf with which it comes to `most_bytes`.
+/// A piece should have so many: a GPU has work for all of its multiprocessors, and none is left
+/// with a long piece.
+inline constexpr int entries_of_piece = 1024;
+
+/// `pools`: addresses of the tree's pools, where device code reads the leaves. A block of y with
+/// more than twice `entries` is cut into nearly equal pieces of about as many, also within leaves.
+/// An entry of a dense leaf counts as half of one, and one of a tree with short runs as two.
 TreePieces tree_pieces(const detail::Tree& tree, const detail::LeafSchedule& schedule,
-                       std::span<const unsigned long long> pools, long long most_bytes,
-                       const Device& device);
+                       std::span<const unsigned long long> pools, const Device& device,
+                       int entries = entries_of_piece);
 
 }  // namespace heddle::cuda

@@ -19,6 +19,11 @@ namespace {
               "of it");
 }
 
+TreeProgram program_of(const TreeEntry& entry, const TreeOnGpu& matrix, device::Epilogue epilogue) {
+  const detail::Tree& tree = matrix.matrix().tree();
+  return tree_program(entry, tree.leaf.log2_size, run_of(tree), epilogue);
+}
+
 }  // namespace
 
 TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix,
@@ -28,8 +33,7 @@ TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matri
     throw Error(ErrorKind::unsupported,
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
   }
-  static_cast<void>(warps_of(
-      tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, device::store_residual)));
+  static_cast<void>(warps_of(program_of(entry_, *matrix_, device::store_residual)));
 }
 
 std::shared_ptr<const TreeProduct> TreeProduct::handle() const {
@@ -80,8 +84,7 @@ TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& s
     if (const auto found = kernels_.find(epilogue); found != kernels_.end()) return found->second;
   }
   if (is_being_captured(stream)) refuse_capture();
-  const TreeProgram program =
-      tree_program(entry_, matrix_->matrix().tree().leaf.log2_size, epilogue);
+  const TreeProgram program = program_of(entry_, *matrix_, epilogue);
   const Loaded loaded{
       load_kernel(tree_source(program, architecture(stream)), "heddle_tree_product", stream),
       32 * warps_of(program)};
@@ -109,6 +112,7 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   arguments.partials = reinterpret_cast<T*>(const_cast<double*>(room.partials.data()));
   arguments.arrived = const_cast<unsigned*>(room.arrived.data());
   arguments.rows = turned ? tree.columns : tree.rows;
+  arguments.columns = turned ? tree.rows : tree.columns;
   arguments.blocks = static_cast<unsigned>(partials());
   const Loaded loaded = load(call.epilogue, stream);
   const LaunchShape shape{.blocks = static_cast<unsigned>(schedule.pieces.size()),

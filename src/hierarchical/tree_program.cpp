@@ -19,7 +19,7 @@ constexpr int most_shared_bytes = (48 << 10) - 512;
 int blocks_of_multiprocessor(const TreeProgram& program, int warps, int architecture) {
   const EntryShape& shape = program.shape;
   const int bytes = (shape.components + shape.vector_components + shape.result_components) *
-                    std::max(shape.stored_bytes, shape.scalar_bytes);
+                    std::max(shape.stored_bytes, shape.scalar_bytes) * program.run;
   const int threads = bytes <= 24 ? 2048 : bytes <= 128 ? 1024 : bytes <= 256 ? 640 : 384;
   return std::clamp(threads / (32 * warps), 1, most_blocks(32 * warps, architecture));
 }
@@ -32,21 +32,23 @@ const char* name_of(detail::TreeForm form) {
 
 }  // namespace
 
-TreeProgram tree_program(const TreeEntry& entry, int log2_size, device::Epilogue epilogue) {
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run,
+                         device::Epilogue epilogue) {
   const bool is_exact = epilogue == device::store_residual;
   return {is_exact ? entry.exact : entry.text,
           entry.shape,
           entry.form,
           log2_size,
           entry.row_components * (is_exact ? int{sizeof(double)} : entry.shape.scalar_bytes),
-          epilogue};
+          epilogue,
+          run};
 }
 
 int warps_of(const TreeProgram& program) {
-  // As `WarpSums` of kernels/tree_product.cuh.
+  // As `WarpSums` of kernels/tree_sums.cuh, and 32 leaves.
   const bool is_small = program.sum_bytes <= int{sizeof(double)};
-  const int of_warp = (program.sum_bytes + (is_small ? int{sizeof(unsigned)} : 0))
-                      << program.log2_size;
+  const int of_row = program.sum_bytes + (is_small ? program.run * int{sizeof(unsigned)} : 0);
+  const int of_warp = (of_row << program.log2_size) + 32 * 32;
   int warps = is_small ? 2 : 4;
   while (warps > 1 && warps * of_warp > most_shared_bytes) warps /= 2;
   if (of_warp > most_shared_bytes) {
@@ -67,7 +69,7 @@ KernelSource tree_source(const TreeProgram& program, int architecture) {
       ";\n  using scalar = " + (program.shape.scalar_bytes == 4 ? "float" : "double") +
       ";\n  static constexpr auto form = heddle::detail::TreeForm::" + name_of(program.form) +
       ";\n  static constexpr int log2_size = " + std::to_string(program.log2_size) +
-      ", warps = " + std::to_string(warps) +
+      ", run = " + std::to_string(program.run) + ", warps = " + std::to_string(warps) +
       ", epilogue = " + std::to_string(static_cast<int>(program.epilogue)) +
       ", ring = 1;\n  static constexpr bool soa = false;\n};\n" + entry_assertions(program.shape) +
       "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps, " +

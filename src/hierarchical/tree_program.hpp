@@ -13,10 +13,11 @@ struct TreeProgram {
   int log2_size;
   int sum_bytes;  // of a row of y as it is summed
   device::Epilogue epilogue;
+  int run;  // entries that a thread takes at once
 };
 
-/// What `entry`'s products with this epilogue are written for.
-TreeProgram tree_program(const TreeEntry& entry, int log2_size, device::Epilogue epilogue);
+/// What `entry`'s products with this epilogue are written for. `run` as `run_of` a tree tells.
+TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run, device::Epilogue epilogue);
 
 /// Warps of a block of threads, each of which keeps sums of a block of y. Throws `Error`
 /// (unsupported) where not even those of one warp find room.

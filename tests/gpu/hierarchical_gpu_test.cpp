@@ -211,6 +211,45 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   expect_near(of_bicgstab);
 }
 
+/// Leaves of one entry or two are taken entry by entry.
+TEST_F(TreeProductsOnGpu, OfFewEntriesALeafAgreeWithTheReference) {
+  Seed seed(51);
+  using E = real<double>;
+  for (const auto& [rows, columns] : {std::pair{60000, 60000}, {20000, 90000}}) {
+    const auto matrix =
+        random_matrix<E>({.rows = rows, .columns = columns, .per_row = 3}, seed.generator);
+    for (const int d : {16, 128}) {
+      SCOPED_TRACE(d);
+      const HierarchicalMatrix<E> tree(matrix, d, device);
+      expect_products_of_all_forms(tree, matrix, seed.generator);
+    }
+  }
+}
+
+/// Dense leaves are cut by rows.
+TEST_F(TreeProductsOnGpu, OfFullMatricesAgreeWithTheReference) {
+  Seed seed(52);
+  const auto check = [&]<class E>(Index rows, Index columns) {
+    EntryMapOf<E> map;
+    for (Index row = 0; row < rows; ++row) {
+      for (Index column = 0; column < columns; ++column) {
+        if ((3 * row + column) % 11 != 5)
+          map[{row, column}].component[0] = 1 + row % 7 - column % 3;
+      }
+    }
+    const auto matrix = matrix_of(rows, columns, map);
+    for (const int d : {8, 64, 128, 256}) {
+      SCOPED_TRACE(d);
+      const HierarchicalMatrix<E> tree(matrix, d, device);
+      expect_products_of_all_forms(tree, matrix, seed.generator);
+    }
+  };
+  check.operator()<real<double>>(300, 517);
+  check.operator()<real<float>>(517, 300);
+  check.operator()<complex<double>>(200, 300);
+  check.operator()<block<double, 3, 3>>(200, 150);
+}
+
 TEST_F(TreeProductsOnGpu, AreHeldByGraphs) {
   Seed seed(47);
   using E = real<double>;

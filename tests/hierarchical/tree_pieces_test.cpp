@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "hierarchical/trees.hpp"
@@ -13,24 +15,85 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::test;
-using E = block<float, 2, 2>;
 
-/// Calls `body(block of y, row, column of the matrix, payload)` with the entries of all pieces, and
-/// checks what kernels rely on.
-template <class Body>
+/// Calls `body(row, column of the matrix, payload)` with the entries of all pieces, and checks what
+/// kernels rely on.
+template <class E, class Body>
+class Player {
+ public:
+  Player(const detail::Tree& tree, const cuda::TreePieces& cut, bool by_columns, const Body& body)
+      : tree_(tree), cut_(cut), by_columns_(by_columns), body_(body), run_(cuda::run_of(tree)) {}
+
+  void play_leaves(const device::TreePiece& piece) const {
+    unsigned begin = piece.before;
+    for (Offset i = piece.first; i < piece.first + piece.leaves; ++i) {
+      const device::TreeLeaf& leaf = cut_.leaves[static_cast<std::size_t>(i)];
+      const NodeView node{reinterpret_cast<const unsigned char*>(leaf.address()), leaf.kind(),
+                          tree_.leaf};
+      if (leaf.kind() == NodeKind::dense) {
+        ASSERT_EQ(leaf.end, begin);
+        play_rows(piece, leaf, node, i == piece.first ? piece.top : 0,
+                  i + 1 == piece.first + piece.leaves ? piece.bottom : tree_.leaf.size());
+      } else {
+        const int runs = (node.count() + run_ - 1) / run_;
+        ASSERT_EQ(leaf.end - begin, static_cast<unsigned>(runs));
+        ASSERT_EQ(runs * run_ - leaf.lacks(), node.count());
+        play_runs(piece, leaf, node, begin);
+      }
+      begin = leaf.end;
+    }
+  }
+
+ private:
+  void play_runs(const device::TreePiece& piece, const device::TreeLeaf& leaf, const NodeView& node,
+                 unsigned begin) const {
+    ASSERT_LT(std::max(begin, piece.begin), std::min(leaf.end, piece.end));
+    for (unsigned at = std::max(begin, piece.begin); at < std::min(leaf.end, piece.end); ++at) {
+      const int first = static_cast<int>(at - begin) * run_;
+      for (int i = first; i < std::min(first + run_, node.count()); ++i) {
+        tell(piece, leaf, node.places()[i], node, i);
+      }
+    }
+  }
+  void play_rows(const device::TreePiece& piece, const device::TreeLeaf& leaf, const NodeView& node,
+                 int top, int bottom) const {
+    // A warp takes so many rows at once.
+    const int rows = std::max(1, 32 * run_ / tree_.leaf.size());
+    ASSERT_LT(top, bottom);
+    ASSERT_EQ(top % rows, 0);
+    ASSERT_TRUE(bottom % rows == 0 || bottom == tree_.leaf.size());
+    node.for_each([&](LocalPlace place, int payload) {
+      if (place.row >= top && place.row < bottom) tell(piece, leaf, place, node, payload);
+    });
+  }
+  void tell(const device::TreePiece& piece, const device::TreeLeaf& leaf, LocalPlace place,
+            const NodeView& node, int payload) const {
+    const Index first_row = (by_columns_ ? leaf.block : piece.block) << tree_.leaf.log2_size;
+    const Index first_column = (by_columns_ ? piece.block : leaf.block) << tree_.leaf.log2_size;
+    body_(first_row + place.row, first_column + place.column,
+          node.payloads() + payload * Offset{sizeof(E)});
+  }
+
+  const detail::Tree& tree_;
+  const cuda::TreePieces& cut_;
+  bool by_columns_;
+  const Body& body_;
+  int run_;
+};
+
+template <class E, class Body>
 void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
           const cuda::TreePieces& cut, bool by_columns, const Body& body) {
+  const Player<E, Body> player(tree, cut, by_columns, body);
   const Index blocks = schedule.blocks();
   std::vector<int> of_block(static_cast<std::size_t>(blocks));
-  std::vector<Offset> next_leaf(schedule.places->first.begin(), schedule.places->first.end());
   int next_place = 0, next_counter = 0;
   bool has_short = false;
   for (const device::TreePiece& piece : cut.pieces) {
     const auto block = static_cast<std::size_t>(piece.block);
-    ASSERT_EQ(piece.first, next_leaf[block]);
-    next_leaf[block] += piece.leaves;
-    int& number = of_block[block];
-    ASSERT_EQ(piece.number, number++);
+    ASSERT_GE(piece.first, schedule.places->first[block]);
+    ASSERT_LE(piece.first + piece.leaves, schedule.places->first[block + 1]);
+    ASSERT_EQ(piece.number, of_block[block]++);
     if (piece.pieces > 1) {
       ASSERT_FALSE(has_short) << "a long block behind a short one";
       ASSERT_EQ(piece.place, next_place);
@@ -42,82 +105,87 @@ void play(const detail::Tree& tree, const detail::LeafSchedule& schedule,
     } else {
       has_short = true;
     }
-    int begin = 0;
-    for (Offset i = piece.first; i < piece.first + piece.leaves; ++i) {
-      const device::TreeLeaf& leaf = cut.leaves[static_cast<std::size_t>(i)];
-      const auto kind = static_cast<NodeKind>(leaf.node & 3);
-      const NodeView node{reinterpret_cast<const unsigned char*>(leaf.node & ~3ULL), kind,
-                          tree.leaf};
-      const auto slots = kind == NodeKind::dense ? tree.leaf.positions() : node.count();
-      ASSERT_EQ(leaf.end - begin, slots);
-      begin = leaf.end;
-      node.for_each([&](LocalPlace place, int payload) {
-        const Index first_row = (by_columns ? leaf.block : piece.block) << tree.leaf.log2_size;
-        const Index first_column = (by_columns ? piece.block : leaf.block) << tree.leaf.log2_size;
-        body(first_row + place.row, first_column + place.column,
-             node.payloads() + payload * Offset{sizeof(E)});
-      });
-    }
+    player.play_leaves(piece);
   }
-  for (std::size_t block = 0; block < of_block.size(); ++block) {
-    EXPECT_EQ(next_leaf[block], schedule.places->first[block + 1]);
-    EXPECT_GE(of_block[block], 1);
-  }
+  for (const int pieces : of_block) EXPECT_GE(pieces, 1);
   EXPECT_EQ(next_place, cut.places);
   EXPECT_EQ(next_counter, cut.counters);
 }
 
-TEST(TreePieces, HoldEveryEntryOnce) {
-  Seed seed(61);
-  for (const Pattern& pattern : tree_patterns(seed.generator)) {
-    if (pattern.rows > 1000) continue;
-    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
-    const auto expected = map_of(matrix);
-    for (const int log2_size : {2, 5, 8}) {
-      const detail::Tree tree = detail::tree_of(
-          matrix.view().pattern(), {log2_size, sizeof(E)},
-          reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
-      std::vector<unsigned long long> pools;
-      for (const auto& share : tree.pools) {
-        pools.push_back(reinterpret_cast<unsigned long long>(share.pool->data()));
-      }
-      for (const bool by_columns : {false, true}) {
-        const auto schedule = detail::leaf_schedule(tree, by_columns, Device::cpu());
-        for (const long long bytes : {1LL, 300LL, cuda::bytes_of_piece(tree)}) {
-          const auto cut = cuda::tree_pieces(tree, schedule, pools, bytes, Device::cpu());
-          EntryMapOf<E> found;
-          play(tree, schedule, cut, by_columns,
-               [&](Index row, Index column, const unsigned char* payload) {
-                 E entry;
-                 std::memcpy(&entry, payload, sizeof entry);
-                 EXPECT_TRUE(found.emplace(std::pair{row, column}, entry).second);
-               });
-          ASSERT_EQ(found.size(), expected.size());
-          for (const auto& [place, entry] : found) {
-            EXPECT_EQ(std::memcmp(&entry, &expected.at(place), sizeof entry), 0);
-          }
+/// Every entry comes once, by rows and by columns, for pieces of several lengths.
+template <class E>
+void expect_every_entry_once(const Pattern& pattern, Generator& generator) {
+  const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, generator);
+  const auto expected = map_of(matrix);
+  for (const int log2_size : {2, 5, 7, 8}) {
+    const detail::Tree tree = detail::tree_of(
+        matrix.view().pattern(), {log2_size, sizeof(E)},
+        reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
+    std::vector<unsigned long long> pools;
+    for (const auto& share : tree.pools) {
+      pools.push_back(reinterpret_cast<unsigned long long>(share.pool->data()));
+    }
+    for (const bool by_columns : {false, true}) {
+      const auto schedule = detail::leaf_schedule(tree, by_columns, Device::cpu());
+      for (const int entries : {1, 100, cuda::entries_of_piece}) {
+        const auto cut = cuda::tree_pieces(tree, schedule, pools, Device::cpu(), entries);
+        EntryMapOf<E> found;
+        play<E>(tree, schedule, cut, by_columns,
+                [&](Index row, Index column, const unsigned char* payload) {
+                  E entry;
+                  std::memcpy(&entry, payload, sizeof entry);
+                  EXPECT_TRUE(found.emplace(std::pair{row, column}, entry).second);
+                });
+        ASSERT_EQ(found.size(), expected.size());
+        for (const auto& [place, entry] : found) {
+          EXPECT_EQ(std::memcmp(&entry, &expected.at(place), sizeof entry), 0);
         }
       }
     }
   }
 }
 
-TEST(TreePieces, EndAfterSoManyBytesOrSlots) {
-  // One row of 40000 entries: 313 leaves of 128 slots, of which eight make a piece.
-  Pattern pattern{1, 40000, {0, 40000}, {}};
-  for (Index column = 0; column < 40000; ++column) pattern.column.push_back(column);
+TEST(TreePieces, HoldEveryEntryOnce) {
+  Seed seed(61);
+  for (const Pattern& pattern : tree_patterns(seed.generator)) {
+    if (pattern.rows > 1000) continue;
+    expect_every_entry_once<real<float>>(pattern, seed.generator);
+    expect_every_entry_once<block<float, 2, 2>>(pattern, seed.generator);
+    expect_every_entry_once<block<double, 3, 3>>(pattern, seed.generator);
+  }
+}
+
+TEST(TreePieces, CutLongRowsAndDenseLeavesEvenly) {
+  using E = block<float, 2, 2>;
+  // One row of 40000 entries: 313 leaves of 128 entries, each a run.
+  Pattern row{1, 40000, {0, 40000}, {}};
+  for (Index column = 0; column < 40000; ++column) row.column.push_back(column);
+  // A dense leaf of 128 rows of 64 runs.
+  Pattern full{128, 128, {0}, {}};
+  for (Index i = 0; i < 128; ++i) {
+    for (Index column = 0; column < 128; ++column) full.column.push_back(column);
+    full.offsets.push_back(static_cast<Offset>(full.column.size()));
+  }
   Seed seed(62);
-  const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
-  const detail::Tree tree = detail::tree_of(
-      matrix.view().pattern(), {7, sizeof(E)},
-      reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
-  const std::vector<unsigned long long> pools = {0};
-  const auto schedule = detail::leaf_schedule(tree, false, Device::cpu());
-  const auto cut = cuda::tree_pieces(tree, schedule, pools, 1 << 20, Device::cpu());
-  EXPECT_EQ(cut.pieces.size(), 40U);
-  EXPECT_EQ(cut.places, 40);
-  EXPECT_EQ(cut.counters, 1 + 3);
-  EXPECT_EQ(cuda::bytes_of_piece(tree), 1 << 14);
+  const auto cut_of = [&](const Pattern& pattern) {
+    const CsrMatrix<E> matrix = random_matrix_of<E>(pattern, seed.generator);
+    const detail::Tree tree = detail::tree_of(
+        matrix.view().pattern(), {7, sizeof(E)},
+        reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
+    const std::vector<unsigned long long> pools = {0};
+    return cuda::tree_pieces(tree, detail::leaf_schedule(tree, false, Device::cpu()), pools,
+                             Device::cpu());
+  };
+  const auto of_row = cut_of(row);
+  EXPECT_EQ(of_row.pieces.size(), 70U);
+  EXPECT_EQ(of_row.places, 70);
+  EXPECT_EQ(of_row.counters, 1 + 5);
+  const auto of_full = cut_of(full);
+  ASSERT_EQ(of_full.pieces.size(), 8U);
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(of_full.pieces[static_cast<std::size_t>(i)].top, 16 * i);
+    EXPECT_EQ(of_full.pieces[static_cast<std::size_t>(i)].bottom, 16 * (i + 1));
+  }
 }
 
 }  // namespace

@@ -6,21 +6,35 @@
 
 namespace heddle::device {
 
-/// A leaf as a product meets it: the address of its node, which leaves the low bits to its kind,
-/// the block of x that it multiplies, and how many slots there are up to its end in its piece. A
-/// dense leaf has a slot for each position, any other one for each entry.
+/// A thread takes some entries of a leaf at once, which lie together: a run of 1, 2 or 4. The last
+/// run of a leaf may lack some. This is the longest one for entries of so many bytes.
+HEDDLE_HD constexpr int longest_run(int entry_bytes) {
+  return entry_bytes <= 8 ? 4 : entry_bytes <= 16 ? 2 : 1;
+}
+
+/// A leaf as a product meets it.
 struct alignas(16) TreeLeaf {
+  /// The address of the node, which leaves four bits: its kind in the lowest two, and above them
+  /// the entries that its last run lacks.
   unsigned long long node;
-  Index block;
-  int end;
+  Index block;   // of x, which it multiplies
+  unsigned end;  // runs of sparse leaves of its block of y up to its end, modulo 2^32
+
+  HEDDLE_HD constexpr NodeKind kind() const { return static_cast<NodeKind>(node & 3); }
+  HEDDLE_HD constexpr int lacks() const { return static_cast<int>(node >> 2 & 3); }
+  HEDDLE_HD constexpr unsigned long long address() const { return node & ~15ULL; }
 };
 
-/// Some leaves of one block of y, for one block of threads.
+/// Runs and rows of some leaves of one block of y, for one block of threads. A leaf may be cut.
 struct alignas(16) TreePiece {
   Offset first;  // leaf
   int leaves;
   Index block;
-  int number;  // of the pieces of this block of y
+  unsigned before;        // `end` of the leaf before the first one, 0 where there is none
+  unsigned begin, end;    // of its runs, counted as in `TreeLeaf`
+  unsigned short top;     // row of the first leaf where the piece begins, if that is dense
+  unsigned short bottom;  // row of the last leaf where the piece ends, if that is dense
+  int number;             // of the pieces of this block of y
   int pieces;
   int place;    // where partial sums have room for the first of them; it has no room if it is alone
   int counter;  // the first of `counters_of_pieces`
@@ -50,6 +64,7 @@ struct TreeArguments {
   T* partials;        // of blocks of y that have several pieces
   unsigned* arrived;  // counters of these; zero between launches
   Index rows;         // of y
+  Index columns;      // rows of x
   unsigned blocks;    // of y
 };
 
