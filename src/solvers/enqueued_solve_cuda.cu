@@ -151,7 +151,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     const bool by_image =
         begins_with_run && parts_.image.data != nullptr && lies_as(target.b, parts_.b);
     SolveArguments a = arguments_of(target);
-    a.goal.by_image = by_image;
+    a.by_image = by_image;
     const bool refreshed = parts_.refreshed != nullptr;
 
     if (refreshed) {

@@ -11,7 +11,7 @@
 
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
-#include "solve_decisions.hpp"
+#include "known_image.hpp"
 #include "told_report.hpp"
 
 namespace heddle::detail {
@@ -198,19 +198,13 @@ class HostSolve {
     return squared_norm_of(r());
   }
 
-  /// Of the guess, by its image that the caller knows.
-  sum residual_by_image() {
-    copy<S>(b_, r(), stream());
-    axpby<S>(S(-1), solver_.image_of_guess_, S(1), r(), stream());
-    return squared_norm_of(r());
-  }
-
   void judge_guess() {
     if (state_.zero != 0) fill<S>(S(0), x_, stream());
     const bool suits = !goal_.checks || solver_.suits_method();
     start_ = Clock::now();
     const bool by_image = state_.out_of_range == 0 && solver_.has_image_of_guess(systems_);
-    state_.squared_residual = by_image ? residual_by_image() : true_residual(x_);
+    if (by_image) subtract_image<S>(b_, solver_.image_of_guess_, r(), stream());
+    state_.squared_residual = by_image ? squared_norm_of(r()) : true_residual(x_);
     sum first = 0;
     decisions::judge_guess(state_, goal_, rows(), &first, false);
     if (by_image && decisions::seems_solved(state_)) {

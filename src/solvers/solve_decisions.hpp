@@ -33,7 +33,6 @@ struct SolveGoal {
   bool keeps_all = false;           // of that history, also across runs
   bool looks_at_direction = false;  // where p* A p is not positive; else that is a breakdown
   bool has_copy = false;            // of the matrix, which runs read as long as it does
-  bool by_image = false;            // the guess's residual is not by a product
   long long unwatched = device::usually_unwatched;  // of a device::LoopLimits
 };
 
@@ -172,20 +171,6 @@ HEDDLE_INLINE void judge_guess(SolveState<T>& state, const SolveGoal<T>& goal, I
   if (state.first_singular < rows) return end_solve(state, Status::breakdown);
   if (goal.max_iterations == 0) return end_solve(state, Status::iteration_limit);
   if (cancelled) end_solve(state, Status::cancelled);
-}
-
-/// Whether a guess has ended the solve, whose residual was not found by a product.
-template <class T>
-HEDDLE_INLINE bool seems_solved(const SolveState<T>& state) {
-  return state.end != 0 && state.status == Status::converged && state.out_of_range == 0 &&
-         state.iterations == 0;
-}
-/// After its true `squared_residual`.
-template <class T>
-HEDDLE_INLINE void judge_guess_again(SolveState<T>& state, const SolveGoal<T>& goal, Index rows,
-                                     T* history) {
-  state.end = 0;
-  judge_guess(state, goal, rows, history, false);
 }
 
 /// What a run from here may take.

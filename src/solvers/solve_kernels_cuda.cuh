@@ -6,7 +6,7 @@
 #include "base/cuda_call.hpp"
 #include "heddle/kernels/loop.cuh"
 #include "heddle/report.hpp"
-#include "solve_decisions.hpp"
+#include "known_image.hpp"
 
 namespace heddle::cuda {
 
@@ -26,7 +26,8 @@ struct SolveArguments {
   device::LoopWatch* watch;
   device::LoopState* run;
   DeviceReport* report;
-  bool reports_at_once;  // else something follows the solve
+  bool reports_at_once;   // else something follows the solve
+  bool by_image = false;  // the residual of the guess is not by a product
 };
 
 __device__ void set(cudaGraphConditionalHandle condition, bool is_met) {
@@ -117,7 +118,7 @@ __device__ void judge_run(const SolveArguments& a) {
 __global__ void judge_first_round(SolveArguments a, cudaGraphConditionalHandle is_not_over) {
   if (a.state->end == 0 && a.state->out_of_range == 0) {
     judge_run(a);
-  } else if (a.goal.by_image && decisions::seems_solved(*a.state)) {
+  } else if (a.by_image && decisions::seems_solved(*a.state)) {
     decisions::judge_guess_again(*a.state, a.goal, a.rows, a.history);
   }
   conclude(a, is_not_over);
