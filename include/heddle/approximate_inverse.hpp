@@ -61,8 +61,8 @@ class HEDDLE_EXPORT Fsai final : public detail::ApproximateInverse<S> {
   /// unsupported for an entry without adjoint or inverse, size_mismatch for a matrix that is not
   /// square, singular with the first row, counted from 0 in the user's order, that lacks its
   /// diagonal entry, has a pivot that is not positive or overflows the stored scalars, memory where
-  /// the inverse does not fit. Set-up time is bounded: unsupported are rows whose dense systems take
-  /// many minutes, on all threads together, or one row on its thread: of more than 12599 real
+  /// the inverse does not fit. Set-up time is bounded: unsupported are rows whose dense systems
+  /// take many minutes, on all threads together, or one row on its thread: of more than 12599 real
   /// numbers, 7937 complex ones or 5000 quaternions.
   explicit Fsai(const detail::SlicedOperator<S>& matrix, int power = 1);
 

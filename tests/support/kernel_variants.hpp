@@ -61,6 +61,7 @@ enum class ProgramKind { product, diagonal, steps, preconditioned_steps, persist
 struct VariantSteps {
   MethodInfo method;
   bool preconditioned = false;
+  int basis_bytes = 0;  // see cuda::StepForm
 };
 
 struct VariantProgram {
@@ -74,8 +75,7 @@ struct VariantProgram {
   std::vector<VariantSteps> steps = {};
   int chunks_together = 0;  // see cuda::StepForm
   cuda::PersistentMethod method = cuda::PersistentMethod::conjugate_gradient;
-  int systems = 1;      // side by side
-  int basis_bytes = 0;  // see cuda::StepForm
+  int systems = 1;  // side by side
 };
 
 inline const std::vector<VariantProgram>& variant_programs() {
@@ -127,12 +127,10 @@ inline const std::vector<VariantProgram>& variant_programs() {
                  {method_rows::gmres},
                  {method_rows::gmres, true},
                  {method_rows::fgmres, true},
+                 {method_rows::gmres, false, 4},
+                 {method_rows::fgmres, true, 4},
                  {method_rows::cocg},
                  {method_rows::cocr, true}}},
-      {.name = "steps over a basis in floats",
-       .kind = steps,
-       .steps = {{method_rows::gmres}, {method_rows::fgmres, true}},
-       .basis_bytes = 4},
       {.name = "real BiCGStab's steps with Jacobi",
        .kind = steps,
        .own_ring = false,
@@ -296,7 +294,7 @@ inline cuda::KernelSource source_of(const VariantEntry& entry, const VariantProg
       for (cuda::StepProgram& step :
            cuda::step_programs(program_of_method(of.method, ring, of.preconditioned),
                                {entry.shape.scalar_bytes, is_contiguous, of.preconditioned, parts,
-                                program.chunks_together, program.systems, program.basis_bytes})) {
+                                program.chunks_together, program.systems, of.basis_bytes})) {
         all.push_back(std::move(step));
       }
     }
