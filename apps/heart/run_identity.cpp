@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "../simulation/message_text.hpp"
 #include "fingerprint.hpp"
@@ -12,6 +13,18 @@
 namespace heddle::heart {
 
 namespace {
+
+constexpr const char* pulses_name = "stimuli before its time";
+
+/// Names of two items, the second of which differs wherever the first does.
+constexpr std::pair<const char*, const char*> consequences[] = {
+    {"mesh", "regions"},
+    {"mesh", "fibres"},
+    {"mesh", "order of the rows"},
+    {"plan", "order of the rows"},
+    {"mesh", pulses_name},
+    {"time step", pulses_name},
+    {"conductivity, chi or Cm", pulses_name}};
 
 template <class Add>
 std::string fingerprint(const Add& add) {
@@ -122,18 +135,31 @@ Identity RunIdentity::after(long long steps) const {
 }
 
 std::string differences(const Identity& of_state, const Identity& of_run) {
-  std::string text;
+  struct Difference {
+    const IdentityItem* there;  // null: a state without it
+    const IdentityItem* here;
+  };
+  std::vector<Difference> different;
   for (const IdentityItem& item : of_run) {
-    const auto other =
+    const auto there =
         std::find_if(of_state.begin(), of_state.end(),
-                     [&](const IdentityItem& of_other) { return of_other.name == item.name; });
-    const bool is_there = other != of_state.end();
-    if (is_there && other->value == item.value) continue;
-    text += (text.empty() ? "" : ", ") + item.name;
-    const bool is_readable = is_there && !other->value.starts_with('#');
-    if (is_readable) {
-      text += " (" + simulation::printable(other->value) + ", not " + item.value + ")";
+                     [&](const IdentityItem& other) { return other.name == item.name; });
+    const IdentityItem* const found = there == of_state.end() ? nullptr : &*there;
+    if (found == nullptr || found->value != item.value) different.push_back({found, &item});
+  }
+  for (const auto& [cause, effect] : consequences) {
+    const auto is = [](const char* name) {
+      return [name](const Difference& d) { return d.here->name == name; };
+    };
+    if (std::any_of(different.begin(), different.end(), is(cause))) {
+      std::erase_if(different, is(effect));
     }
+  }
+  std::string text;
+  for (const auto& [there, here] : different) {
+    text += (text.empty() ? "" : ", ") + here->name;
+    if (there == nullptr || there->value.starts_with('#')) continue;
+    text += " (" + simulation::printable(there->value) + ", not " + here->value + ")";
   }
   return text;
 }

@@ -32,7 +32,7 @@ class RunIdentity {
 };
 
 /// The names of the items that differ, with both values where they can be read: "time step (0.05,
-/// not 0.025), membranes". Empty where none does.
+/// not 0.025), membranes". What only follows from others is left out. Empty where none differs.
 std::string differences(const Identity& of_state, const Identity& of_run);
 
 }  // namespace heddle::heart
