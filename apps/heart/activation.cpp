@@ -10,6 +10,7 @@
 #include "../simulation/boundary.hpp"
 #include "../simulation/solid_picture.hpp"
 #include "heddle/tools/team.hpp"
+#include "time_scale.hpp"
 
 namespace heddle::heart {
 
@@ -92,6 +93,24 @@ std::vector<double> wave_velocity(const Model& model, std::span<const double> ac
   return velocity;
 }
 
+SpeedRange speed_range(const Model& model, std::span<const double> activation) {
+  const std::vector<double> velocity = wave_velocity(model, activation);
+  std::vector<double> speed;
+  for (std::size_t e = 0; e < model.tetrahedron.size(); ++e) {
+    const bool is_stimulated = std::any_of(
+        model.tetrahedron[e].begin(), model.tetrahedron[e].end(),
+        [&](Index v) { return model.stimuli_of_vertex[static_cast<std::size_t>(v)] != 0; });
+    const double here = std::hypot(velocity[3 * e], velocity[3 * e + 1], velocity[3 * e + 2]);
+    if (!is_stimulated && std::isfinite(here)) speed.push_back(here);
+  }
+  if (speed.empty()) return {};
+  std::sort(speed.begin(), speed.end());
+  const auto at = [&](double part) {
+    return speed[static_cast<std::size_t>(part * static_cast<double>(speed.size() - 1))];
+  };
+  return {at(0.05), at(0.5), at(0.95)};
+}
+
 void write_activation(const std::string& path, const Model& model,
                       std::span<const double> activation) {
   const std::vector<double> velocity = wave_velocity(model, activation);
@@ -108,7 +127,7 @@ void write_activation(const std::string& path, const Model& model,
 
 void write_activation_picture(const std::string& path, const Model& model,
                               std::span<const double> activation) {
-  constexpr double bands = 10;
+  constexpr double bands = picture_bands;
   constexpr int side = 640;
   const Span span = span_of(activation);
   const std::vector<simulation::Triangle> surface =
@@ -136,8 +155,13 @@ void write_activation_picture(const std::string& path, const Model& model,
     const auto first = static_cast<Index>(3 * triangles.size());
     triangles.push_back({first, first + 1, first + 2});
   }
-  const mesh::DrawnSurface drawn =
+  mesh::DrawnSurface drawn =
       simulation::drawn_surface(drawn_parts.corner, triangles, std::move(colour));
+  if (span.last >= span.first) {
+    std::vector<mesh::Colour> scale;
+    for (int k = 0; k < picture_bands; ++k) scale.push_back(band_colour(k / (bands - 1)));
+    drawn = with_time_scale(drawn, scale, span.first, span.last);
+  }
   mesh::write_picture(path, {&drawn, 1}, side);
 }
 

@@ -1,5 +1,6 @@
 #include "case_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -50,6 +51,8 @@ SlabCase read_slab(const CaseObject& object) {
   object.check_keys({"slab", "h", "split"});
   SlabCase slab;
   slab.sides = object.point("slab");
+  // Before cubes are counted, or made.
+  check_width(std::max({slab.sides[0], slab.sides[1], slab.sides[2]}));
   slab.h = quantity(object, "h", spacing_range);
   if (object.has("split") && object.text_of("split", {"six", "five"}) == "five") {
     slab.split = mesh::CubeSplit::five;
@@ -256,6 +259,14 @@ std::vector<NamedPoint> read_points(const CaseObject& object, const char* key) {
 }
 
 }  // namespace
+
+void check_width(double width) {
+  constexpr double least = 0.5, most = 1000;
+  if (width >= least && width <= most) return;
+  throw Error(ErrorKind::malformed_file,
+              "the mesh is " + shortest(width) + " mm wide, as its coordinates are mm; heart " +
+                  "muscle is from " + shortest(least) + " to " + shortest(most) + " mm wide");
+}
 
 Case parse_case(const std::string& text, const std::string& path) {
   const json value = simulation::parse_case_json(text, path);

@@ -97,6 +97,9 @@ struct Case {
   SolverCase solver;
 };
 
+/// Throws `Error` (malformed_file) for a width in mm that can be none of heart muscle.
+void check_width(double width);
+
 /// Throws `Error`: io for a file that cannot be read; malformed_file for anything that is not as
 /// the schema says, and for numbers that can only be of other units, "case.json: chi must be from 1
 /// to 1000 1/mm, not 140000".

@@ -31,7 +31,13 @@ std::vector<Point> read_fibres(const std::string& path, std::size_t elements) {
     throw Error(ErrorKind::malformed_file,
                 path + ":" + std::to_string(fibres.size() + 1) + ": " + what);
   };
-  while (p != end) {
+  // Nothing but blanks may follow the last line.
+  const auto is_over = [&] {
+    const char* q = p;
+    while (q != end && (*q == '\n' || io::is_blank(*q))) ++q;
+    return q == end;
+  };
+  while (!is_over()) {
     Point direction{};
     for (double& part : direction) {
       p = io::read_double(io::skip_blanks(p), end, part);

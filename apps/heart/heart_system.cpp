@@ -278,9 +278,9 @@ void HeartSystem::advance(long long count) {
   times.all += watch.seconds();
 }
 
-bool HeartSystem::is_finite() {
-  return std::isfinite(
-      largest_magnitude<double>(std::as_const(potential_).view(), of_vertices_, device_.stream()));
+double HeartSystem::largest_potential() {
+  return largest_magnitude<double>(std::as_const(potential_).view(), of_vertices_,
+                                   device_.stream());
 }
 
 void HeartSystem::set_potential(const std::vector<double>& of_vertices) {

@@ -46,7 +46,7 @@ class HeartSystem final : public TissueSystem {
   bool is_tabulated() const override { return cells_.is_tabulated(); }
   double largest_step() const override { return cells_.largest_step() * (is_strang() ? 2 : 1); }
   void advance(long long count) override;
-  bool is_finite() override;
+  double largest_potential() override;
   const Potential& potential() override { return potential_; }
   /// Where a solve failed, that which it left.
   std::vector<double> potential_of_vertices() const override { return in_mesh(potential_); }

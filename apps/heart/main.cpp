@@ -33,7 +33,6 @@ int main(int argc, char** argv) {
                 "--restart-every says");
   app.add_option("--restart-every", options.restart_every,
                  "ms from one state that --restart keeps to the next, which replaces it")
-      ->check(CLI::PositiveNumber)
       ->type_name("MS");
   cli::add_file(app, "--resume", options.resume, "a state to go on from, written by --restart");
   options.add_plan_to(app, "the matrix");

@@ -8,7 +8,6 @@
 #include "../mesh/mesh_summary.hpp"
 #include "../simulation/boundary.hpp"
 #include "../simulation/check_mesh.hpp"
-#include "../simulation/message_text.hpp"
 #include "fibres.hpp"
 #include "heddle/error.hpp"
 
@@ -24,15 +23,9 @@ namespace {
 }
 
 void check_size(const mesh::SolidMesh& mesh) {
-  constexpr double least = 0.5, most = 1000;  // mm
   const mesh::Box box = mesh::box_of(mesh.position);
   const Point sides = box.most - box.least;
-  const double extent = std::max({sides[0], sides[1], sides[2]});
-  if (extent >= least && extent <= most) return;
-  throw Error(ErrorKind::malformed_file,
-              "the mesh is " + simulation::shortest(extent) +
-                  " mm wide, as its coordinates are mm; heart muscle is from " +
-                  simulation::shortest(least) + " to " + simulation::shortest(most) + " mm wide");
+  check_width(std::max({sides[0], sides[1], sides[2]}));
 }
 
 void assign_regions(Model& model, const Case& given, const Selector& selector) {

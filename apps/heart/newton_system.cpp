@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -39,9 +40,11 @@ double largest_step_of(const std::vector<NewtonRegion>& regions, const Case& giv
     largest = std::min(largest, cell.t_scale * cell.largest_step());
   }
   if (given.time.step <= largest) return largest;
+  char text[32];  // rounded down
+  std::snprintf(text, sizeof text, "%.4g", largest * (1 - 5e-4));
   throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(given.time.step) +
                                     " ms is too long for Newton's method; it takes at most " +
-                                    simulation::shortest(largest) + " ms");
+                                    text + " ms");
 }
 
 NewtonOptions options_of(const Case& given) {
@@ -131,9 +134,13 @@ void NewtonSystem::advance(long long count) {
   times.all += watch.seconds();
 }
 
-bool NewtonSystem::is_finite() {
-  return std::all_of(potential_.begin(), potential_.end(),
-                     [](double v) { return std::isfinite(v); });
+double NewtonSystem::largest_potential() {
+  double largest = 0;
+  for (const double v : potential_) {
+    if (!(std::abs(v) <= largest)) largest = std::abs(v);
+    if (std::isnan(largest)) break;
+  }
+  return largest;
 }
 
 SystemState NewtonSystem::state() const {

@@ -23,7 +23,7 @@ class NewtonSystem final : public TissueSystem {
   double largest_step() const override { return largest_step_; }
   void advance(long long count) override;
   long long newton_iterations() const override { return newton_iterations_; }
-  bool is_finite() override;
+  double largest_potential() override;
   const Potential& potential() override;
   std::vector<double> potential_of_vertices() const override { return potential_; }
   std::vector<double> activation_of_vertices() const override { return activation_; }

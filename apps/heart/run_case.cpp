@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <utility>
 
-#include "../command/output_path.hpp"
+#include "../command/message.hpp"
 #include "../command/stopwatch.hpp"
 #include "../mesh/slab_mesh.hpp"
 #include "../simulation/frame_writer.hpp"
@@ -14,11 +15,15 @@
 #include "activation.hpp"
 #include "diffusion.hpp"
 #include "heddle/error.hpp"
+#include "heddle/tools/output_file.hpp"
 #include "heddle/tools/progress.hpp"
 #include "interruption.hpp"
 #include "newton_system.hpp"
 #include "restart_file.hpp"
+#include "run_checks.hpp"
+#include "run_identity.hpp"
 #include "trace_file.hpp"
+#include "unusual_values.hpp"
 
 namespace heddle::heart {
 
@@ -26,57 +31,20 @@ using simulation::FrameArray;
 
 namespace {
 
-/// `fibres`: the file of a case that is known by then, or empty.
-void check_files(const RunOptions& options, const std::string& fibres) {
-  cli::RunFiles files = options.files(options.activation);
-  files.reads("the case", fibres);
-  files.writes("--activation", options.activation);
-  files.writes("--traces", options.traces);
-  files.writes("--restart", options.restart);
-  // A state may be replaced by a later one of the same run.
-  if (options.resume != options.restart) files.reads("--resume", options.resume.value_or(""));
-  files.check();
-}
-
-/// Said before anything is read.
-void check_outputs(const RunOptions& options) {
-  cli::check_ending("--output", options.output, ".pvd", "a series of states is written as");
-  cli::check_ending("--activation", options.activation, ".vtu",
-                    "a map of activation is written as");
-  cli::check_ending("--traces", options.traces, ".csv", "a table of traces is written as");
-  if (options.restart_every && !options.restart) {
-    throw Error(ErrorKind::usage, "--restart-every needs --restart, the file to write");
-  }
-  check_files(options, "");
-}
-
-void check_case_fits(const RunOptions& options, const Case& given) {
-  check_files(options, given.fibres.file);
-  if (options.mesh.empty() && !given.slab) {
-    throw Error(ErrorKind::usage, "there is no mesh: name a file, or give the case a slab as mesh");
-  }
-  if (!options.mesh.empty() && given.slab) {
-    throw Error(ErrorKind::usage, given.path + " has a slab as mesh already; leave out " +
-                                      simulation::printable(options.mesh));
-  }
-  if (options.traces && given.points.empty() && given.electrodes.empty()) {
-    throw Error(ErrorKind::usage,
-                "--traces: " + given.path + " has neither points nor electrodes to follow");
-  }
-  if (options.restart_every && !(*options.restart_every >= given.time.step)) {
-    throw Error(ErrorKind::usage, "--restart-every must be at least a time step, " +
-                                      simulation::shortest(given.time.step) + " ms");
-  }
-}
-
 mesh::SolidMesh mesh_of(const RunOptions& options, const Case& given, Progress* progress) {
   if (!given.slab) return mesh::read_solid_mesh(options.mesh, progress);
   return mesh::make_slab(given.slab->sides, given.slab->h, given.slab->split);
 }
 
+/// V of the model with tables is in them from the negative of this to this.
+constexpr double largest_of_tables = -TenTusscherPanfilov::of_V.first;
+/// mV. No membrane goes there, but where a current is of another unit.
+constexpr double largest_of_cells = 500;
+
 /// The vertex to name, see `Failure`.
-Failure failure_of(const std::vector<double>& potential, double time, Status status) {
-  Failure failure{.status = status, .time = time};
+Failure failure_of(const std::vector<double>& potential, double time) {
+  Failure failure;
+  failure.time = time;
   const auto broken =
       std::find_if(potential.begin(), potential.end(), [](double v) { return !std::isfinite(v); });
   failure.is_finite = broken == potential.end();
@@ -86,7 +54,12 @@ Failure failure_of(const std::vector<double>& potential, double time, Status sta
                              [](double a, double b) { return std::abs(a) < std::abs(b); })
           : broken;
   failure.vertex = static_cast<Index>(named - potential.begin());
+  failure.potential = *named;
   return failure;
+}
+
+std::string vertex_text(const Failure& failure) {
+  return "vertex " + std::to_string(failure.vertex + 1) + " of the mesh";
 }
 
 /// One run after everything is read; the parts of `run_case` that share what it has made.
@@ -132,41 +105,27 @@ class Run {
     outcome_.is_tabulated = system_->is_tabulated();
     outcome_.largest_step = system_->largest_step();
     if (options_.resume || options_.restart) {
-      fingerprint_ = fingerprint_of(model_, *system_, outcome_.given);
+      identity_.emplace(model_, *system_, outcome_.given);
     }
     if (options_.resume) resume();
   }
 
+  /// Steps that are taken are not lost where something of them cannot be written.
   void take_steps() {
-    const Case& given = outcome_.given;
-    std::optional<Interruption> interruption;
-    if (options_.restart) interruption.emplace();
-    if (options_.output) {
-      writer_.emplace(*options_.output, model_.position, model_.tetrahedron, frame(), device_);
+    const Interruption interruption;
+    open_outputs();
+    try {
+      take_steps_until(interruption);
+      finish();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::io) throw;
+      throw WriteFailed(error.what() + after_failed_write());
     }
-    if (options_.traces) {
-      table_.emplace(*options_.traces, given);
-      table_->add(system_->time(), system_->traces_now());
-      table_->flush();
-    }
-    write_frame();
-    while (system_->steps() < given.time.steps && !outcome_.failure && !outcome_.is_interrupted) {
-      tell();
-      advance_or_keep_state();
-      if (outcome_.failure) break;
-      const long long steps = system_->steps();
-      outcome_.is_interrupted =
-          interruption && interruption->has_come() && steps < given.time.steps;
-      const bool is_end = outcome_.is_interrupted || steps == given.time.steps;
-      if (is_end || steps % given.output_every == 0) write_frame();
-      if (options_.restart && (is_end || steps == next_restart())) keep_state();
-    }
-    finish();
   }
 
  private:
   void resume() {
-    const SystemState state = read_restart(*options_.resume, fingerprint_);
+    const SystemState state = read_restart(*options_.resume, *identity_);
     if (state.steps >= outcome_.given.time.steps) {
       throw Error(ErrorKind::usage, *options_.resume + ": the state is of " +
                                         simulation::shortest(static_cast<double>(state.steps) *
@@ -186,13 +145,51 @@ class Run {
     return (kept_at_ / every + 1) * every;
   }
 
-  /// Steps that are taken are not lost where their traces cannot be written.
-  void advance_or_keep_state() {
-    try {
+  /// Of a run that goes on, outputs keep all of before it.
+  void open_outputs() {
+    const Case& given = outcome_.given;
+    std::optional<double> keep_before;
+    if (options_.resume) keep_before = system_->time() - 0.5 * given.time.step;
+    if (options_.traces) table_.emplace(*options_.traces, given, keep_before);
+    if (options_.output) {
+      writer_.emplace(*options_.output, model_.position, model_.tetrahedron, frame(), device_,
+                      keep_before);
+    }
+  }
+
+  void take_steps_until(const Interruption& interruption) {
+    const Case& given = outcome_.given;
+    if (table_) {
+      const bool is_due = system_->steps() % given.trace_every == 0;
+      if (is_due || !table_->goes_on()) table_->add(system_->time(), system_->traces_now());
+      table_->flush();
+    }
+    write_frame();
+    while (system_->steps() < given.time.steps && !outcome_.is_interrupted) {
+      tell();
       advance();
-    } catch (const WriteFailed&) {
-      if (options_.restart && system_->is_finite()) keep_state();
-      throw;
+      if (outcome_.failure) return;
+      const long long steps = system_->steps();
+      outcome_.is_interrupted = interruption.has_come() && steps < given.time.steps;
+      const bool is_end = outcome_.is_interrupted || steps == given.time.steps;
+      if (is_end || steps % given.output_every == 0) write_frame();
+      if (options_.restart && (is_end || steps == next_restart())) keep_state();
+    }
+  }
+
+  /// What became of the state, for the line that says what was not written.
+  std::string after_failed_write() {
+    const bool is_good = !outcome_.failure && system_->record().failed_step < 0 &&
+                         std::isfinite(system_->largest_potential());
+    if (!options_.restart || !is_good) return "";
+    try {
+      if (system_->steps() > kept_at_) keep_state();
+      const double time = static_cast<double>(kept_at_) * outcome_.given.time.step;
+      return outcome_.states_kept > 0 ? "; " + *options_.restart + " has the state at " +
+                                            simulation::shortest(time) + " ms"
+                                      : "";
+    } catch (const Error& error) {
+      return std::string("; nor is the state kept: ") + error.what();
     }
   }
 
@@ -208,14 +205,34 @@ class Run {
     system_->advance(count);
     const SolveRecord& record = system_->record();
     const bool failed = record.failed_step >= 0;
-    const bool is_good = !failed && system_->is_finite();
+    const double largest = failed ? 0 : system_->largest_potential();
     // Where a potential is no number though all solves were good, so may be rows.
-    if (is_good || failed) add_traces(steps, failed ? record.failed_step : steps + count);
-    if (is_good) return;
-    const double time =
-        failed ? static_cast<double>(record.failed_step + 1) * given.time.step : system_->time();
-    outcome_.failure = failure_of(system_->potential_of_vertices(), time,
-                                  failed ? record.failed_status : Status::not_finite);
+    if (std::isfinite(largest)) add_traces(steps, failed ? record.failed_step : steps + count);
+    if (failed) {
+      fail(static_cast<double>(record.failed_step + 1) * given.time.step, record.failed_status);
+    } else if (!(largest <= largest_of_cells)) {
+      fail(system_->time(), {});
+    } else if (largest > largest_of_tables && system_->is_tabulated()) {
+      tell_of_tables();
+    }
+  }
+
+  void fail(double time, std::optional<Status> of_solve) {
+    outcome_.failure = failure_of(system_->potential_of_vertices(), time);
+    outcome_.failure->of_solve = of_solve;
+  }
+
+  /// Once.
+  void tell_of_tables() {
+    if (std::exchange(is_told_of_tables_, true)) return;
+    const Failure most = failure_of(system_->potential_of_vertices(), system_->time());
+    char text[240];
+    std::snprintf(
+        text, sizeof text,
+        "at %.6g ms the potential is %.4g mV at %s, where the membranes' tables have ended, at "
+        "%g mV; \"tables\": false goes on by formulas",
+        most.time, most.potential, vertex_text(most).c_str(), largest_of_tables);
+    outcome_.warnings.emplace_back(text);
   }
 
   /// After the steps from `first` to below `end`.
@@ -244,7 +261,7 @@ class Run {
 
   void keep_state() {
     const cli::Stopwatch watch;
-    write_restart(*options_.restart, system_->state(), fingerprint_);
+    write_restart(*options_.restart, system_->state(), identity_->after(system_->steps()));
     kept_at_ = system_->steps();
     ++outcome_.states_kept;
     outcome_.times.output += watch.seconds();
@@ -261,15 +278,17 @@ class Run {
     for (const double time : activation) {
       if (std::isnan(time)) continue;
       ++outcome_.activated;
+      outcome_.first_activation = std::fmin(outcome_.first_activation, time);
       outcome_.last_activation = std::fmax(outcome_.last_activation, time);
     }
     for (const Place& place : traces_.probes) {
       outcome_.activation_of_points.push_back(place.of(activation));
     }
-    if (!outcome_.failure && !outcome_.is_interrupted) {
-      if (options_.activation) write_activation(*options_.activation, model_, activation);
-      if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
-    }
+    outcome_.speed = speed_range(model_, activation);
+    if (!outcome_.failure && !outcome_.is_interrupted) tell_of_silence(activation);
+    // Also of a run that ended early: all that was activated until then.
+    if (options_.activation) write_activation(*options_.activation, model_, activation);
+    if (options_.picture) write_activation_picture(*options_.picture, model_, activation);
     outcome_.solves = system_->record();
     outcome_.newton_iterations = system_->newton_iterations();
     // A GPU may have gone on behind a solve that failed.
@@ -277,6 +296,20 @@ class Run {
     outcome_.steps = failed >= 0 ? failed + 1 : system_->steps();
     outcome_.times.output += watch.seconds();
     outcome_.times.steps = system_->times;
+  }
+
+  /// Where nothing came of the stimuli.
+  void tell_of_silence(const std::vector<double>& activation) {
+    bool is_at_stimuli = outcome_.activated < model_.vertices();
+    for (std::size_t v = 0; v < activation.size(); ++v) {
+      if (!std::isnan(activation[v]) && model_.stimuli_of_vertex[v] == 0) is_at_stimuli = false;
+    }
+    if (!is_at_stimuli) return;
+    const std::string at_end = " until " + simulation::shortest(outcome_.given.time.end()) + " ms";
+    outcome_.warnings.push_back(outcome_.activated == 0
+                                    ? "no vertex was activated" + at_end
+                                    : "no wave has left the stimuli" + at_end +
+                                          ": only vertices where they act were activated");
   }
 
   void tell() {
@@ -296,18 +329,25 @@ class Run {
   std::unique_ptr<TissueSystem> system_;
   std::optional<simulation::FrameWriter> writer_;
   std::optional<TraceFile> table_;
-  std::uint64_t fingerprint_ = 0;
+  std::optional<RunIdentity> identity_;
   long long kept_at_ = 0;  // steps
+  bool is_told_of_tables_ = false;
 };
 
 }  // namespace
 
 std::string failure_text(const Failure& failure) {
-  const std::string vertex = "vertex " + std::to_string(failure.vertex + 1) + " of the mesh";
+  const std::string vertex = vertex_text(failure);
   const std::string when = "at " + simulation::shortest(failure.time) + " ms ";
   if (!failure.is_finite) return when + "the potential is not finite, at first at " + vertex;
-  return when + "the step was not solved: " + std::string(name(failure.status)) +
-         "; the potential is largest at " + vertex;
+  if (failure.of_solve) {
+    return when + "the step was not solved: " + std::string(name(*failure.of_solve)) +
+           "; the potential is largest at " + vertex;
+  }
+  char text[96];
+  std::snprintf(text, sizeof text, "the potential is %.4g mV, beyond %g mV, at ", failure.potential,
+                std::copysign(largest_of_cells, failure.potential));
+  return when + text + vertex + "; are the stimuli in uA/mm3?";
 }
 
 Outcome run_case(const RunOptions& options) {
@@ -320,7 +360,10 @@ Outcome run_case(const RunOptions& options) {
   outcome.on_gpu = device.on_gpu();
   outcome.given = read_case(options.case_path);
   check_case_fits(options, outcome.given);
-  const auto progress = options.progress();
+  outcome.warnings = unusual_values(outcome.given);
+  for (const std::string& warning : outcome.warnings) cli::warn(warning);
+  const std::size_t told = outcome.warnings.size();
+  const auto progress = options.progress();  // a line that warnings must not meet
 
   mesh::SolidMesh mesh = mesh_of(options, outcome.given, progress.get());
   outcome.take_mesh(mesh);
@@ -333,6 +376,8 @@ Outcome run_case(const RunOptions& options) {
   outcome.times.setup = setup.seconds();
   run.take_steps();
   outcome.wall = wall.seconds();
+  if (progress) progress->erase();
+  for (std::size_t i = told; i < outcome.warnings.size(); ++i) cli::warn(outcome.warnings[i]);
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 
 #include "../simulation/case_options.hpp"
 #include "../simulation/run_summary.hpp"
+#include "activation.hpp"
 #include "case_file.hpp"
 #include "heart_system.hpp"
 
@@ -31,11 +32,12 @@ struct PhaseTimes {
 
 /// Why a run ended early.
 struct Failure {
-  Status status = Status::not_finite;  // of the solve
-  double time = 0;                     // ms, of the end of the step
-  Index vertex = 0;                    // the first without a finite potential, or that of the
-                                       // largest one; counted from 0
-  bool is_finite = false;              // the potential
+  std::optional<Status> of_solve;  // if one failed; else a potential is not finite, or too large
+  double time = 0;                 // ms, of the end of the step
+  Index vertex = 0;                // the first without a finite potential, or that of the
+                                   // largest one; counted from 0
+  bool is_finite = false;          // the potential
+  double potential = 0;            // of that vertex, mV
 };
 
 /// The contents of a report.
@@ -52,8 +54,11 @@ struct Outcome : simulation::RunSummary {
   long long frames = 0;
   long long states_kept = 0;
   long long activated = 0;  // vertices
+  double first_activation = std::numeric_limits<double>::quiet_NaN();
   double last_activation = std::numeric_limits<double>::quiet_NaN();
+  SpeedRange speed;
   std::vector<double> activation_of_points;
+  std::vector<std::string> warnings;
   std::optional<Failure> failure;
   bool is_interrupted = false;
   PhaseTimes times;
@@ -65,7 +70,9 @@ struct Outcome : simulation::RunSummary {
 };
 
 /// Throws `Error` for whatever is wrong with the input, before anything is written. A solve that
-/// fails, or a potential that is not finite, ends the run; states and traces before it are written.
+/// fails, or a potential that is not finite or beyond 500 mV, ends the run, and so does Ctrl-C:
+/// what there is until then is written. `WriteFailed` where something cannot be written on the way:
+/// the state is kept if that was asked for. Warns on standard error.
 Outcome run_case(const RunOptions& options);
 
 /// "at 1.2 ms ..."; of an outcome with a failure.

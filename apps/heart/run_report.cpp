@@ -26,7 +26,11 @@ const char* name(Mass mass) { return mass == Mass::consistent ? "consistent" : "
 const char* name(Guess guess) { return guess == Guess::last ? "last" : "extrapolated"; }
 
 std::string status_of(const Outcome& outcome) {
-  if (outcome.failure) return std::string(heddle::name(outcome.failure->status));
+  if (outcome.failure) {
+    const Failure& failure = *outcome.failure;
+    if (failure.of_solve) return std::string(heddle::name(*failure.of_solve));
+    return std::string(heddle::name(failure.is_finite ? Status::out_of_range : Status::not_finite));
+  }
   return outcome.is_interrupted ? "interrupted" : "done";
 }
 
@@ -55,7 +59,17 @@ ordered_json failure_json(const Failure& failure) {
   return {{"time", failure.time},
           {"vertex", failure.vertex + 1},
           {"finite", failure.is_finite},
+          {"potential", number_or_null(failure.potential)},
           {"text", failure_text(failure)}};
+}
+
+std::string bands_text(const Outcome& outcome) {
+  if (outcome.activated == 0) return "grey: nothing was activated";
+  char text[96];
+  std::snprintf(text, sizeof text, "bands of %.3g ms from %.4g ms (blue) to %.4g ms (red)",
+                (outcome.last_activation - outcome.first_activation) / picture_bands,
+                outcome.first_activation, outcome.last_activation);
+  return text;
 }
 
 void print_written(const RunOptions& options, const Outcome& outcome) {
@@ -64,9 +78,8 @@ void print_written(const RunOptions& options, const Outcome& outcome) {
   }
   print_file(options.traces);
   if (outcome.states_kept > 0) print_file(options.restart);
-  if (outcome.failure || outcome.is_interrupted) return;
   print_file(options.activation);
-  print_file(options.picture);
+  print_file(options.picture, ", " + bands_text(outcome));
 }
 
 void print_steps(const Outcome& outcome) {
@@ -86,8 +99,14 @@ void print_steps(const Outcome& outcome) {
               outcome.solves.worst_residual, outcome.given.solver.tolerance);
   std::printf("activated  %s of %s vertices", readable_count(outcome.activated).c_str(),
               readable_count(outcome.vertices).c_str());
-  if (outcome.activated > 0) std::printf(", the last at %.4g ms", outcome.last_activation);
+  if (outcome.activated > 0) {
+    std::printf(", from %.4g to %.4g ms", outcome.first_activation, outcome.last_activation);
+  }
   std::printf("\n");
+  if (std::isfinite(outcome.speed.median)) {
+    std::printf("speed      %.3g m/s in the median tetrahedron, from %.3g to %.3g in nine of ten\n",
+                outcome.speed.median, outcome.speed.low, outcome.speed.high);
+  }
   for (std::size_t i = 0; i < outcome.activation_of_points.size(); ++i) {
     const auto& [label, p] = outcome.given.points[i];
     const double time = outcome.activation_of_points[i];
@@ -132,7 +151,11 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
   json["at_accuracy_limit"] = outcome.solves.at_accuracy_limit;
   json["residual"] = number_or_null(outcome.solves.worst_residual);
   json["activated"] = outcome.activated;
+  json["first_activation"] = number_or_null(outcome.first_activation);
   json["last_activation"] = number_or_null(outcome.last_activation);
+  json["speed"] = {{"low", number_or_null(outcome.speed.low)},
+                   {"median", number_or_null(outcome.speed.median)},
+                   {"high", number_or_null(outcome.speed.high)}};
   json["points"] = ordered_json::array();
   for (std::size_t i = 0; i < outcome.activation_of_points.size(); ++i) {
     const auto& [label, point] = outcome.given.points[i];
@@ -141,6 +164,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
                               {"activation", number_or_null(outcome.activation_of_points[i])}});
   }
   json["frames"] = outcome.frames;
+  json["warnings"] = outcome.warnings;
   json["times"] = times_of(outcome);
   return json;
 }

@@ -61,8 +61,8 @@ class TissueSystem {
   /// Of Newton's method; 0 for schemes that are linear in each step.
   virtual long long newton_iterations() const { return 0; }
 
-  /// Whether all potentials are finite.
-  virtual bool is_finite() = 0;
+  /// The largest |V|, mV; no finite number where one is none.
+  virtual double largest_potential() = 0;
   /// mV at the vertices, in the basis and memory of the matrix.
   virtual const Potential& potential() = 0;
   /// In the order of the mesh.

@@ -1,6 +1,7 @@
 // A series in time of files that ParaView opens as one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,9 @@ namespace heddle::mesh {
 /// can be read.
 class PvdFile {
  public:
-  /// Writes nothing yet.
-  explicit PvdFile(std::string path) : path_(std::move(path)) {}
+  /// Writes nothing yet. Of a collection that is there already, it keeps the files of before a
+  /// time, if one is given.
+  explicit PvdFile(std::string path, std::optional<double> keep_before = {});
 
   /// Adds `file`, named as seen from the folder of the collection, and writes. Throws `Error`: io;
   /// usage for a time that is not finite and for a name that is empty or has control characters,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "heddle/error.hpp"
+#include "heddle/tools/text.hpp"
 #include "message_text.hpp"
 
 namespace heddle::simulation {
@@ -62,9 +63,10 @@ json parse_case_json(const std::string& text, const std::string& path) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
     const std::string what = error.what();
     const std::size_t at = what.find("line ");
-    throw Error(
-        ErrorKind::malformed_file,
-        path + ": is no JSON: " + printable(at == std::string::npos ? what : what.substr(at)));
+    constexpr std::size_t longest = 300;
+    throw Error(ErrorKind::malformed_file,
+                path + ": is no JSON: " +
+                    io::printable(what.substr(at == std::string::npos ? 0 : at, longest)));
   }
 }
 

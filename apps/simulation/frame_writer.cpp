@@ -13,13 +13,14 @@ namespace heddle::simulation {
 
 FrameWriter::FrameWriter(const std::string& path, std::span<const Point> position,
                          std::span<const std::array<Index, 4>> tetrahedra,
-                         std::span<const FrameArray> shape, const Device& device)
+                         std::span<const FrameArray> shape, const Device& device,
+                         std::optional<double> keep_before)
     : path_(path),
       position_(position),
       tetrahedra_(tetrahedra),
       shape_(shape.begin(), shape.end()),
       buffer_(shape, device) {
-  if (cli::ends_with(path, ".pvd")) series_.emplace(path);
+  if (cli::ends_with(path, ".pvd")) series_.emplace(path, keep_before);
   thread_ = std::thread([this] { work(); });
 }
 

@@ -21,10 +21,11 @@ namespace heddle::simulation {
 class FrameWriter {
  public:
   /// `path` is one state (.vtu), or a series of them (.pvd) with the states in files beside it. The
-  /// mesh must stay. States have arrays as `shape`.
+  /// mesh must stay. States have arrays as `shape`. A series that is there keeps its states of
+  /// before the time `keep_before`, if there is one.
   FrameWriter(const std::string& path, std::span<const Point> position,
               std::span<const std::array<Index, 4>> tetrahedra, std::span<const FrameArray> shape,
-              const Device& device);
+              const Device& device, std::optional<double> keep_before = {});
   ~FrameWriter();
 
   /// Files beside a series of this path (.pvd) that have names of its states: those that are there,

@@ -51,7 +51,7 @@ TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
     EXPECT_NEAR(static_cast<double>(there.system.record().iterations), iterations,
                 0.03 * iterations);
     EXPECT_LE(there.system.record().worst_residual, 1e-11);
-    EXPECT_TRUE(there.system.is_finite());
+    EXPECT_TRUE(std::isfinite(there.system.largest_potential()));
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include "heart/tissue.hpp"
 #include "io/temporary_folder.hpp"
+#include "membranes/model_parameters.hpp"
 #include "support/json_schema.hpp"
+#include "unusual_values.hpp"
 
 namespace heddle::heart::test {
 namespace {
@@ -91,6 +93,71 @@ TEST(HeartCase, RefusesOtherUnits) {
   EXPECT_EQ(why_not(with(good, "/mesh", {{"slab", {0.02, 0.008, 0.004}}, {"h", 0.002}})),
             "the mesh is 0.02 mm wide, as its coordinates are mm; heart muscle is from 0.5 to 1000 "
             "mm wide");
+}
+
+/// Before its cubes are made.
+TEST(HeartCase, RefusesASlabInMicrometres) {
+  EXPECT_EQ(why_not(with(slab_case(), "/mesh", {{"slab", {20000, 7000, 3000}}, {"h", 10}})),
+            "the mesh is 20000 mm wide, as its coordinates are mm; heart muscle is from 0.5 to "
+            "1000 mm wide");
+}
+
+std::vector<std::string> warnings_of(const json& of) {
+  return unusual_values(parse_case(of.dump(), "case.json"));
+}
+
+TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
+  using Lines = std::vector<std::string>;
+  json of = slab_case();
+  EXPECT_EQ(warnings_of(of), Lines{});
+  EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 1.3}, {"across", 1.8e-5}})),
+            (Lines{"case.json: regions[0]: the conductivity along fibres is 1.3 S/m; usual is "
+                   "0.003 to 1",
+                   "case.json: regions[0]: the conductivity across fibres is 1.8e-05 S/m; usual is "
+                   "0.003 to 1"}));
+  EXPECT_EQ(warnings_of(with(of, "/stimuli/0/amplitude", 0.05)),
+            Lines{"case.json: stimuli[0]: the amplitude is 0.05 uA/mm3; usual is 1 to 500"});
+  of["stimuli"][0]["duration"] = 0.002;
+  of["time"] = {{"step", 5e-5}, {"end", 0.07}};
+  EXPECT_EQ(warnings_of(of),
+            (Lines{"case.json: stimuli[0]: the duration is 0.002 ms; usual is 0.02 to 200",
+                   "case.json: time: the step is 5e-05 ms; usual is 5e-04 to 5"}));
+  EXPECT_EQ(warnings_of(with(slab_case(), "/stimuli/0/start", 100)),
+            Lines{"case.json: stimuli[0] never acts: it begins at 100 ms, and the case ends at 5 "
+                  "ms"});
+  EXPECT_EQ(warnings_of(with(slab_case(), "/fibres",
+                             {{"from", {{"group", "z-least"}}},
+                              {"to", {{"group", "z-greatest"}}},
+                              {"angles", {1.05, -1.05}},
+                              {"axis", {1, 0, 0}}})),
+            Lines{"case.json: fibres: angles are degrees, and 1.05 is the largest; radians would "
+                  "be so small"});
+  const auto of_parameters = [](const json& parameters) {
+    return warnings_of(with(slab_case(), "/regions/0/membrane",
+                            {{"model", "ten-tusscher-panfilov"}, {"parameters", parameters}}));
+  };
+  EXPECT_EQ(of_parameters({{"T", 37}}),
+            Lines{"case.json: regions[0].membrane: the parameter T of ten-tusscher-panfilov is 37 "
+                  "K; its own value is 310 K"});
+  EXPECT_EQ(of_parameters({{"K_o", 0.001}}).size(), 1U);
+  EXPECT_EQ(of_parameters({{"Cm", 0.01}}).size(), 1U);
+  EXPECT_EQ(of_parameters({{"g_Kr", 0}, {"K_o", 8}, {"T", 308}, {"g_CaL", 2e-5}}), Lines{});
+}
+
+/// Names, values and units as the program has them.
+TEST(HeartCase, ParametersAreDocumented) {
+  const std::string page = contents(HEDDLE_SOURCE_DIR "/docs/heart.md");
+  for (const std::string& model : model_names()) {
+    for (const KnownParameter& known : parameters_of({.model = model})) {
+      const std::string begin = "| `" + model + "` | `" + known.name + "` | ";
+      const std::size_t at = page.find(begin);
+      ASSERT_NE(at, std::string::npos) << begin;
+      const std::string row =
+          page.substr(at + begin.size(), page.find('\n', at) - at - begin.size());
+      EXPECT_EQ(std::stod(row), known.own) << begin;
+      EXPECT_NE(row.find(" | " + known.unit + " | "), std::string::npos) << row;
+    }
+  }
 }
 
 TEST(HeartCase, RefusesWhatMeansNothing) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "../../apps/heart/activation.hpp"
+#include "../../apps/heart/time_scale.hpp"
 #include "heart/tissue.hpp"
 
 namespace heddle::heart::test {
@@ -44,11 +45,38 @@ TEST(HeartWaves, VelocityIsThatOfTheTimes) {
     EXPECT_NEAR(velocity[3 * e + 1], 0, 1e-12);
     EXPECT_NEAR(velocity[3 * e + 2], -0.2, 1e-12);
   }
+  const SpeedRange range = speed_range(tissue.model, times);
+  for (const double speed : {range.low, range.median, range.high}) {
+    EXPECT_NEAR(speed, std::sqrt(0.2), 1e-12);
+  }
   times[0] = std::nan("");
   velocity = wave_velocity(tissue.model, times);
   EXPECT_TRUE(std::isnan(velocity[0]));
   const std::vector<double> still(times.size(), 5);
   for (const double v : wave_velocity(tissue.model, still)) EXPECT_TRUE(std::isnan(v));
+  EXPECT_TRUE(std::isnan(speed_range(tissue.model, still).median));
+}
+
+/// A bar of the bands below the surface, and the times below the bar.
+TEST(HeartWaves, ScaleIsBelowTheSurface) {
+  const std::vector<Point> corners = {{0, 0, 0}, {128, 0, 0}, {0, 50, 3}};
+  const std::vector<std::array<Index, 3>> triangles = {{0, 1, 2}};
+  const mesh::DrawnSurface surface{{Array<Point>(std::span<const Point>(corners)),
+                                    Array<std::array<Index, 3>>(std::span(triangles))},
+                                   {{1, 0, 0}}};
+  const std::vector<mesh::Colour> bands = {{0, 0, 1}, {0, 1, 0}};
+  const mesh::DrawnSurface drawn = with_time_scale(surface, bands, 7, 1);
+  const auto& position = drawn.mesh.position;
+  ASSERT_EQ(drawn.colour.size(), drawn.mesh.triangle.size());
+  // Squares of the shapes of "7.0 ms" and "1.0 ms".
+  EXPECT_EQ(drawn.mesh.triangle.size(), 1U + 2 * (2 + 7 + 1 + 12 + 12 + 6 + 8 + 1 + 12 + 12 + 6));
+  EXPECT_EQ(drawn.colour[1], bands[0]);
+  EXPECT_EQ(drawn.colour[4], bands[1]);
+  for (std::size_t v = 3; v < position.size(); ++v) {
+    EXPECT_GE(position[v][0], 0);
+    EXPECT_LE(position[v][0], 128);
+    EXPECT_LT(position[v][1], 0);
+  }
 }
 
 }  // namespace

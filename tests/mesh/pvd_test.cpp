@@ -36,6 +36,22 @@ TEST(Pvd, IsWholeAfterEveryStep) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
+TEST(Pvd, GoesOnWithWhatIsThere) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.pvd";
+  PvdFile before(path);
+  before.add(0, "steps/a&0.vtu");
+  before.add(1, "steps/a1.vtu");
+  PvdFile series(path, 0.95);
+  series.add(1, "a1.vtu");
+  EXPECT_EQ(contents(path),
+            pvd_head + first +
+                "    <DataSet timestep=\"1\" group=\"\" part=\"0\" file=\"a1.vtu\"/>\n" + tail);
+  PvdFile other(folder / "other.pvd", 1);
+  other.add(0, "steps/a&0.vtu");
+  EXPECT_EQ(contents(folder / "other.pvd"), pvd_head + first + tail);
+}
+
 TEST(Pvd, RefusesStepsAndStaysAsItWas) {
   const TemporaryFolder folder;
   const std::string path = folder / "a.pvd";

@@ -42,9 +42,9 @@ inline constexpr std::array<Parameter<AlievPanfilov>, 9> AlievPanfilov::paramete
     {"gamma", &AlievPanfilov::gamma},
     {"mu1", &AlievPanfilov::mu1},
     {"mu2", &AlievPanfilov::mu2, Sign::positive},
-    {"V_rest", &AlievPanfilov::V_rest},
-    {"V_scale", &AlievPanfilov::V_scale, Sign::positive},
-    {"t_scale", &AlievPanfilov::t_scale, Sign::positive},
+    {"V_rest", &AlievPanfilov::V_rest, Sign::any, "mV", -120, 0},
+    {"V_scale", &AlievPanfilov::V_scale, Sign::positive, "mV", 20, 200},
+    {"t_scale", &AlievPanfilov::t_scale, Sign::positive, "ms", 0.5, 100},
 }};
 
 }  // namespace heddle::heart

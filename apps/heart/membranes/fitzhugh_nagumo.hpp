@@ -40,9 +40,9 @@ inline constexpr std::array<Parameter<FitzHughNagumo>, 7> FitzHughNagumo::parame
     {"c", &FitzHughNagumo::c, Sign::positive},
     {"epsilon", &FitzHughNagumo::epsilon},
     {"gamma", &FitzHughNagumo::gamma},
-    {"V_rest", &FitzHughNagumo::V_rest},
-    {"V_scale", &FitzHughNagumo::V_scale, Sign::positive},
-    {"t_scale", &FitzHughNagumo::t_scale, Sign::positive},
+    {"V_rest", &FitzHughNagumo::V_rest, Sign::any, "mV", -120, 0},
+    {"V_scale", &FitzHughNagumo::V_scale, Sign::positive, "mV", 20, 200},
+    {"t_scale", &FitzHughNagumo::t_scale, Sign::positive, "ms", 0.5, 100},
 }};
 
 }  // namespace heddle::heart

@@ -19,13 +19,18 @@ struct Variable {
 
 enum class Sign { any, not_negative, positive };
 
-/// A number that a case may set; its own value is that of a model as it is made.
+/// A number that a case may set; its own value is that of a model as it is made. A case is warned
+/// of values that are not usual: outside of `least` to `most`, or, where both are 0, of other than
+/// a tenth to ten times the own value. 0, which blocks a current, is usual for what is not
+/// negative.
 template <class M>
 struct Parameter {
   using Member = double M::*;
   std::string_view name;
   Member value;
   Sign sign = Sign::any;
+  std::string_view unit = "1";
+  double least = 0, most = 0;
 };
 
 /// A model of a membrane: a struct of numbers, which is copied to a GPU byte by byte. V is in mV,

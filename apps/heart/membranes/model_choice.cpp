@@ -6,6 +6,7 @@
 #include "../../simulation/message_text.hpp"
 #include "heddle/error.hpp"
 #include "membrane_cells.hpp"
+#include "model_parameters.hpp"
 
 namespace heddle::heart {
 
@@ -38,20 +39,23 @@ void check_sign(double value, Sign sign, const std::string& parameter) {
   }
 }
 
+/// With its own numbers.
+template <class M>
+M of_type(const MembraneChoice& choice) {
+  if (choice.type.empty()) return M::of_type(0);
+  const auto at = std::find(M::types.begin(), M::types.end(), choice.type);
+  if (at == M::types.end()) {
+    throw Error(ErrorKind::usage, std::string(M::name) + " has no cells of type " +
+                                      quoted(choice.type) +
+                                      "; there are: " + joined({M::types.begin(), M::types.end()}));
+  }
+  return M::of_type(static_cast<int>(at - M::types.begin()));
+}
+
 template <class M>
 M chosen(const MembraneChoice& choice) {
   const std::string name(M::name);
-  int type = 0;
-  if (!choice.type.empty()) {
-    const auto at = std::find(M::types.begin(), M::types.end(), choice.type);
-    if (at == M::types.end()) {
-      throw Error(ErrorKind::usage,
-                  name + " has no cells of type " + quoted(choice.type) +
-                      "; there are: " + joined({M::types.begin(), M::types.end()}));
-    }
-    type = static_cast<int>(at - M::types.begin());
-  }
-  M model = M::of_type(type);
+  M model = of_type<M>(choice);
   for (const auto& [word, value] : choice.parameters) {
     const auto at = std::find_if(M::parameters.begin(), M::parameters.end(),
                                  [&](const Parameter<M>& p) { return p.name == word; });
@@ -69,7 +73,32 @@ M chosen(const MembraneChoice& choice) {
   return model;
 }
 
+template <class M>
+KnownParameter known(const Parameter<M>& parameter, const M& model) {
+  KnownParameter found{.name = std::string(parameter.name),
+                       .unit = std::string(parameter.unit),
+                       .own = model.*parameter.value,
+                       .least = parameter.least,
+                       .most = parameter.most};
+  if (found.least == 0 && found.most == 0) {
+    found.least = found.own / 10;
+    found.most = found.own * 10;
+    found.may_be_zero = parameter.sign != Sign::positive;
+  }
+  return found;
+}
+
 }  // namespace
+
+std::vector<KnownParameter> parameters_of(const MembraneChoice& choice) {
+  std::vector<KnownParameter> all;
+  for_each_model([&]<class M>(const M&) {
+    if (choice.model != M::name) return;
+    const M model = of_type<M>(choice);
+    for (const Parameter<M>& parameter : M::parameters) all.push_back(known(parameter, model));
+  });
+  return all;
+}
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
