@@ -19,6 +19,7 @@ class ProfileOption {
   /// `quiet` is read when there is something to warn of.
   void add_to(CLI::App& command, const bool& quiet);
 
+  bool is_given() const { return !path_.empty(); }
   /// Throws `Error` (usage) where a profile is named and no plan of these texts asks for it.
   void check_use(const std::vector<std::string>& plans) const;
   /// Every profile that the choice of a plan may read.

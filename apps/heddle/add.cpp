@@ -1,8 +1,11 @@
 // `heddle add`: the sum of two matrices from files, by their trees.
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "commands.hpp"
 #include "heddle/expansion.hpp"
@@ -10,6 +13,7 @@
 #include "heddle/read.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/progress.hpp"
+#include "heddle/tools/text.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
 #include "run_files.hpp"
@@ -24,27 +28,83 @@ namespace {
 struct AddOptions {
   std::string left, right;
   std::string entry = "real";
-  double alpha = 1, beta = 1;
+  std::string alpha = "1", beta = "1";
   bool adjoint = false;
   NodeOption node;
   std::string output;
   bool quiet = false;
 };
 
+using Number = std::complex<double>;
+
+/// X, Yi, X+Yi or X-Yi. Throws `Error` (usage) that names the option.
+Number parse_number(const std::string& option, const std::string& text) {
+  const char* const end = text.data() + text.size();
+  const auto is_unit = [&](const char* at) { return at != nullptr && at + 1 == end && *at == 'i'; };
+  double first = 0, second = 0;
+  const char* const behind = io::read_double(text.data(), end, first);
+  Number number;
+  if (behind == end) {
+    number = first;
+  } else if (is_unit(behind)) {
+    number = {0, first};
+  } else if (behind != nullptr && (*behind == '+' || *behind == '-') &&
+             is_unit(io::read_double(behind, end, second))) {
+    number = {first, second};
+  } else {
+    throw Error(ErrorKind::usage, option + " is a number such as 2, -0.5i or 1+2i, not " + text);
+  }
+  if (!std::isfinite(number.real()) || !std::isfinite(number.imag())) {
+    throw Error(ErrorKind::usage, option + " is a finite number, not " + text);
+  }
+  return number;
+}
+
 template <class E>
 HierarchicalMatrix<E> sum_of(const AddOptions& options, const HierarchicalMatrix<E>& A,
                              const HierarchicalMatrix<E>& B) {
-  if (!options.adjoint) return add(options.alpha, A, options.beta, B);
-  if constexpr (has_adjoint<E>) {
-    return add_adjoint(options.alpha, A, options.beta, B);
+  const auto sum = [&](const auto& alpha, const auto& beta) {
+    if (!options.adjoint) return add(alpha, A, beta, B);
+    if constexpr (has_adjoint<E>) {
+      return add_adjoint(alpha, A, beta, B);
+    } else {
+      throw Error(ErrorKind::unsupported,
+                  "--adjoint: " + options.entry + " entries have no adjoint");
+    }
+  };
+  const Number alpha = parse_number("--alpha", options.alpha);
+  const Number beta = parse_number("--beta", options.beta);
+  if (alpha.imag() == 0 && beta.imag() == 0) return sum(alpha.real(), beta.real());
+  if constexpr (E::ring == Ring::complex) {
+    return sum(alpha, beta);
   } else {
-    throw Error(ErrorKind::unsupported, "--adjoint: " + options.entry + " entries have no adjoint");
+    throw Error(ErrorKind::unsupported,
+                "--alpha and --beta with an imaginary part are for entries "
+                "of complex numbers, not for " +
+                    options.entry + " entries");
   }
 }
 
+/// No file holds other numbers. Throws `Error` (not_finite) that names the first place.
+template <class E>
+void check_finite(const CsrMatrix<E>& sum) {
+  const auto& values = sum.values();
+  const auto at =
+      std::find_if(values.begin(), values.end(), [](auto value) { return !std::isfinite(value); });
+  if (at == values.end()) return;
+  const Offset entry = (at - values.begin()) / E::components;
+  const auto& offsets = sum.offsets();
+  const auto row = std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
+  throw Error(ErrorKind::not_finite,
+              "the sum is not finite in row " + std::to_string(row) + ", column " +
+                  std::to_string(sum.column()[static_cast<std::size_t>(entry)]) +
+                  ", counted from 0");
+}
+
 void run_add(const AddOptions& options) {
-  if (!std::isfinite(options.alpha) || !std::isfinite(options.beta)) {
-    throw Error(ErrorKind::usage, "--alpha and --beta are finite numbers");
+  for (const auto& [option, text] :
+       {std::pair("--alpha", options.alpha), {"--beta", options.beta}}) {
+    static_cast<void>(parse_number(option, text));
   }
   const EntryKind kind = parse_entry_kind(options.entry);
   check_entries_path("--output", options.output);
@@ -66,7 +126,9 @@ void run_add(const AddOptions& options) {
     const Stopwatch adding;
     const HierarchicalMatrix<E> C = sum_of(options, A, B);
     const double sum_seconds = adding.seconds();
-    write_entries(options.output, C.to_csr(), progress.get());
+    const CsrMatrix<E> rows = C.to_csr();
+    check_finite(rows);
+    write_entries(options.output, rows, progress.get());
     if (options.quiet) return;
     progress->erase();
     std::printf("%s x %s %s entries: %s stored of %s and %s\n", readable_count(C.rows()).c_str(),
@@ -93,8 +155,12 @@ void add_add(CLI::App& app, int& status) {
                    "complex-block3: what the files' numbers are folded into")
       ->capture_default_str()
       ->type_name("KIND");
-  command->add_option("--alpha", options->alpha, "of A")->capture_default_str()->type_name("X");
-  command->add_option("--beta", options->beta, "of B")->capture_default_str()->type_name("X");
+  command->add_option("--alpha", options->alpha, "of A; X+Yi over complex numbers")
+      ->capture_default_str()
+      ->type_name("X");
+  command->add_option("--beta", options->beta, "of B, likewise")
+      ->capture_default_str()
+      ->type_name("X");
   command->add_flag("--adjoint", options->adjoint,
                     "B* in place of B: rows and columns exchanged, with the adjoint of each entry");
   options->node.add_to(*command);

@@ -62,7 +62,7 @@ void check(const SolveOptions& options, const Device& device) {
     throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
   }
   check_plan_text(options.plan, device);
-  options.profile.check_use({options.plan});
+  options.storage.check_use({options.plan}, options.profile);
   if (options.storage.is_hierarchical() && !options.plan.empty()) {
     throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
   }
@@ -156,10 +156,11 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
   BuiltSystem built;
   try {
     if (options.storage.is_hierarchical()) {
-      built.tree.emplace(options.storage.tree(matrix, device));
+      const bool with_diagonal = outcome.preconditioner != "none" && options.shift == 0;
+      built.tree.emplace(options.storage.tree(matrix, device, with_diagonal));
       outcome.tree = options.storage.text();
       outcome.choice.reason = "by --storage";
-      outcome.tree_memory = built.tree->memory;
+      if (with_diagonal) outcome.memory = built.tree->diagonal.memory();
       make_solver(options, outcome, settings, built);
       return built;
     }
@@ -210,7 +211,7 @@ int run_solve(const SolveOptions& options) {
   outcome.output = options.output;
 
   Stopwatch reading;
-  const AnyMatrix matrix = options.matrix.read(progress.get());
+  AnyMatrix matrix = options.matrix.read(progress.get());
   if (const auto reason = reason_for_least_squares(options, matrix)) {
     return solve_least_squares(
         options, {matrix, *reason, device, profiles, progress.get(), reading.seconds()});
@@ -234,6 +235,7 @@ int run_solve(const SolveOptions& options) {
   const SolverOptions settings = settings_of(options, watch);
   if (progress) progress->erase();
   BuiltSystem built = build(options, matrix, device, settings, outcome);
+  if (built.tree) matrix = AnyMatrix(CsrMatrix<real<double>>());  // the tree has all of it
   const AnyLinearOperator A = built.matrix();
   if (outcome.method.looks_ahead(matrix, A, preconditioner, options.shift)) {
     make_solver(options, outcome, settings, built);
@@ -273,12 +275,13 @@ int run_solve(const SolveOptions& options) {
 
   Stopwatch writing;
   if (options.output && !outcome.all_refused()) {
-    write_fields(*options.output, x, matrix.entry(), device, progress.get());
+    write_fields(*options.output, x, outcome.entry, device, progress.get());
   }
   options.history.write(
       history_of(built.solver->history(outcome.reported), outcome.report(), tolerance),
       picture_title(outcome), system_in_words(outcome));
   outcome.write_seconds = writing.seconds();
+  if (built.tree) outcome.tree_memory = built.tree->memory();
   if (progress) progress->erase();
   return tell(options, outcome, device);
 }

@@ -223,14 +223,14 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   if (options.monitor) watch.show_table(tolerance, table_names(options.damping.value_or(0) != 0));
   const LeastSquaresOptions settings = least_squares_settings(options, watch);
   if (progress != nullptr) progress->erase();
+  std::optional<StoredTree> tree;
   std::optional<AnyLinearOperator> A;
   std::optional<AnyLeastSquares> solver;
   if (is_tree) {
-    const StoredTree tree = options.storage.tree(matrix, device);
+    tree.emplace(options.storage.tree(matrix, device, false));
     solved.tree = options.storage.text();
     solved.choice.reason = "by --storage";
-    solved.tree_memory = tree.memory;
-    A.emplace(tree.matrix);
+    A.emplace(tree->matrix);
     solver.emplace(*A, settings);
   } else {
     options.profile.build(
@@ -276,6 +276,7 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   }
   write_history(options, matrix, solved, solver->history(), tolerance);
   solved.write_seconds = writing.seconds();
+  if (tree) solved.tree_memory = tree->memory();
   if (progress != nullptr) progress->erase();
   if (options.json) {
     std::cout << text_of(to_json(options, matrix, solved));

@@ -97,7 +97,8 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
-  json["memory"] = outcome.tree.empty() ? outcome.memory.total() : outcome.tree_memory.total();
+  json["memory"] =
+      outcome.memory.total() + (outcome.tree.empty() ? 0 : outcome.tree_memory.total());
   json["times"] = {{"read", outcome.read_seconds},
                    {"build", outcome.build_seconds},
                    {"permute", report.permute_seconds},
@@ -127,9 +128,12 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf("plan       %s\n",
               (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  std::printf(
-      "memory     %s\n",
-      (outcome.tree.empty() ? to_string(outcome.memory) : to_string(outcome.tree_memory)).c_str());
+  const long long of_diagonal = outcome.memory.total();
+  const std::string of_tree =
+      to_string(outcome.tree_memory) +
+      (of_diagonal > 0 ? ", diagonal " + readable_bytes(of_diagonal) : std::string());
+  std::printf("memory     %s\n",
+              (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s\n",
               io::printable(outcome.right_hand_side).c_str(),
               std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),

@@ -24,7 +24,7 @@ struct SolveOutcome {
   Offset entries;
   MethodChoice method;
   PlanChoice choice;
-  MemoryUse memory;
+  MemoryUse memory;  // of a tree its diagonal, where the preconditioner keeps that
   std::string tree;  // hierarchical storage as text; empty for sliced storage
   HierarchicalMemory tree_memory;
   double shift = 0;

@@ -91,7 +91,7 @@ long long compulsory_bytes(const LinearOperator<S>& A, const AnyMatrix& matrix) 
 
 void add_tree(const SpmvOptions& options, const AnyMatrix& matrix, const Device& device,
               Works& works) {
-  const StoredTree tree = options.storage.tree(matrix, device);
+  const StoredTree tree = options.storage.tree(matrix, device, false);
   tree.matrix.visit([&](const auto& A) {
     add_product(options, A,
                 {.plan = options.storage.text(),
@@ -264,7 +264,7 @@ int run_spmv(const SpmvOptions& options) {
                 "--adjoint");
   }
   for (const std::string& text : plans) check_plan_text(text, device);
-  options.profile.check_use(plans);
+  options.storage.check_use(plans, options.profile);
   RunFiles files;
   options.matrix.add_inputs(files);
   options.profile.add_inputs(files);

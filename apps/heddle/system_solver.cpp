@@ -1,7 +1,5 @@
 #include "system_solver.hpp"
 
-#include <string>
-
 namespace heddle::cli {
 
 SystemSolver::Solver SystemSolver::make(const AnyOperator& matrix, const MethodInfo& method,
@@ -17,8 +15,7 @@ SystemSolver::Solver SystemSolver::make(const StoredTree& tree, const MethodInfo
   if (is_listed(method)) {
     return AnySolver(tree.matrix, tree.diagonal, method, preconditioner, options, shift);
   }
-  throw Error(ErrorKind::usage, "--solver " + std::string(method.name) +
-                                    " is not for --storage hisparse; the others are");
+  return AnyBlockConjugateGradient(tree.matrix, tree.diagonal, preconditioner, options, shift);
 }
 
 const std::vector<double>& SystemSolver::history_of_progress() const {

@@ -16,7 +16,6 @@ class SystemSolver {
   SystemSolver(const AnyOperator& matrix, const MethodInfo& method,
                const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
       : solver_(make(matrix, method, preconditioner, options, shift)) {}
-  /// Throws `Error` (usage) for a method that needs sliced storage.
   SystemSolver(const StoredTree& tree, const MethodInfo& method,
                const ComposedChoice& preconditioner, const SolverOptions& options, double shift)
       : solver_(make(tree, method, preconditioner, options, shift)) {}

@@ -12,11 +12,22 @@
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/export.hpp"
+#include "heddle/tools/memory_error.hpp"
+#include "heddle/triplets.hpp"
 
 namespace heddle {
 
+namespace detail {
+
+/// The order of triplets by places, those of one place as they come. Throws `Error` (out_of_range)
+/// that names the first of them beyond the matrix.
+HEDDLE_EXPORT std::vector<std::size_t> order_by_places(Index rows, Index columns, std::size_t count,
+                                                       StridedIndices row, StridedIndices column);
+
+}  // namespace detail
+
 /// For `HierarchicalMatrix<E>::edited`, in any order; a place may be named once. Places are checked
-/// there.
+/// there. Throws `Error` (memory), and keeps the edits that it has.
 template <class E>
 class HEDDLE_EXPORT EditBatch {
  public:
@@ -52,8 +63,10 @@ class HEDDLE_EXPORT EditBatch {
   std::size_t size() const { return places_.size(); }
   bool empty() const { return places_.empty(); }
   void reserve(std::size_t edits) {
-    places_.reserve(edits);
-    values_.reserve(edits);
+    detail::or_refuse_memory("edits", edits, bytes_of_edit, [&] {
+      places_.reserve(edits);
+      values_.reserve(edits);
+    });
   }
   void clear() {
     places_.clear();
@@ -64,14 +77,18 @@ class HEDDLE_EXPORT EditBatch {
   std::span<const E> values() const { return values_; }
 
  private:
+  static constexpr std::size_t bytes_of_edit = sizeof(E) + sizeof(detail::PlacedEdit);
+
   void append(Index row, Index column, const E& value, detail::EditAction action) {
-    values_.push_back(value);
-    try {
-      places_.push_back({row, column, action});
-    } catch (...) {
-      values_.pop_back();
-      throw;
-    }
+    detail::or_refuse_memory("edits", size() + 1, bytes_of_edit, [&] {
+      values_.push_back(value);
+      try {
+        places_.push_back({row, column, action});
+      } catch (...) {
+        values_.pop_back();
+        throw;
+      }
+    });
   }
   /// Makes room too, so that all are taken or none.
   void check(std::span<const Index> rows, std::span<const Index> columns, std::size_t values) {
@@ -88,5 +105,40 @@ class HEDDLE_EXPORT EditBatch {
   std::vector<detail::PlacedEdit> places_;
   std::vector<E> values_;
 };
+
+namespace detail {
+
+/// Triplets as edits of a matrix without entries. Throws `Error` as the constructor of
+/// `HierarchicalMatrix` from triplets.
+template <class E>
+EditBatch<E> batch_of(Index rows, Index columns, std::span<const Triplet<E>> triplets) {
+  return or_refuse_memory("triplets", triplets.size(), sizeof(Triplet<E>), [&] {
+    EditBatch<E> batch;
+    if (triplets.empty()) return batch;
+    const auto order =
+        order_by_places(rows, columns, triplets.size(), {&triplets[0].row, sizeof(Triplet<E>)},
+                        {&triplets[0].column, sizeof(Triplet<E>)});
+    batch.reserve(triplets.size());
+    for (std::size_t i = 0; i < order.size();) {
+      const Triplet<E>& first = triplets[order[i]];
+      E sum = first.value;
+      for (++i; i < order.size(); ++i) {
+        const Triplet<E>& next = triplets[order[i]];
+        if (next.row != first.row || next.column != first.column) break;
+        if constexpr (std::is_same_v<E, arithmetic_t<E>>) {
+          sum = add(sum, next.value);
+        } else {
+          throw Error(ErrorKind::usage, "two triplets name row " + std::to_string(first.row) +
+                                            ", column " + std::to_string(first.column) +
+                                            ": encoded entries have no sum");
+        }
+      }
+      batch.set(first.row, first.column, sum);
+    }
+    return batch;
+  });
+}
+
+}  // namespace detail
 
 }  // namespace heddle

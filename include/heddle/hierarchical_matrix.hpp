@@ -3,20 +3,20 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "heddle/config.hpp"
 #include "heddle/csr.hpp"
+#include "heddle/detail/tree_diagonal.hpp"
 #include "heddle/detail/tree_edit.hpp"
 #include "heddle/detail/tree_operator.hpp"
 #include "heddle/detail/tree_sum.hpp"
@@ -25,6 +25,8 @@
 #include "heddle/export.hpp"
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/entry_kind.hpp"
+#include "heddle/tools/memory_error.hpp"
+#include "heddle/tools/team.hpp"
 #include "heddle/triplets.hpp"
 
 namespace heddle {
@@ -39,7 +41,13 @@ HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offs
 /// Throws `Error` (unsupported) for arrays in a GPU's memory.
 HEDDLE_EXPORT void refuse_gpu_arrays(const Device& device);
 
+/// A tree without entries. Throws `Error`: out_of_range for sizes below 0.
+HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
+
 }  // namespace detail
+
+template <class E>
+class HierarchicalJacobi;
 
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
@@ -69,6 +77,22 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu())
       : HierarchicalMatrix(matrix.view(), node_size, device) {}
+  /// Without entries, to be filled by edits: it takes memory for them alone. Throws `Error`:
+  /// out_of_range for sizes below 0, usage as above.
+  HierarchicalMatrix(Index rows, Index columns, int node_size = default_node_size,
+                     const Device& device = Device::cpu())
+      : Base(std::make_shared<detail::ScheduledTree>(
+                 detail::empty_tree(rows, columns,
+                                    {detail::checked_log2_size(node_size), int{sizeof(E)}}),
+                 detail::team_of(device)),
+             device) {}
+  /// Of triplets in any order, which add up in one place as they come; no compressed rows are made.
+  /// Throws `Error` too: out_of_range for a triplet beyond the matrix, usage for two encoded
+  /// entries in one place, memory.
+  HierarchicalMatrix(Index rows, Index columns, std::span<const Triplet<E>> triplets,
+                     int node_size = default_node_size, const Device& device = Device::cpu())
+      : HierarchicalMatrix(HierarchicalMatrix(rows, columns, node_size, device)
+                               .edited(detail::batch_of(rows, columns, triplets))) {}
 
   Offset entries() const { return this->tree().entries; }
   int node_size() const { return this->tree().leaf.size(); }
@@ -104,7 +128,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   /// By rows, columns sorted.
   CsrMatrix<E> to_csr() const;
   std::vector<Triplet<E>> to_triplets() const;
-  /// The entries on the diagonal alone, for `Jacobi`.
+  /// The entries on the diagonal alone, read from the tree by all threads. `HierarchicalJacobi`
+  /// makes no such copy.
   CsrMatrix<E> diagonal() const;
 
   /// A matrix with the edits, all or none of them. Nodes that they do not touch are shared, and
@@ -121,10 +146,24 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   {
     return A.plus(alpha, beta, B, false);
   }
+  /// The same with complex coefficients, of entries that they commute with: complex numbers and
+  /// blocks of these. Other entries take real ones.
+  friend HierarchicalMatrix add(std::complex<scalar> alpha, const HierarchicalMatrix& A,
+                                std::complex<scalar> beta, const HierarchicalMatrix& B)
+    requires(can_add && E::ring == Ring::complex)
+  {
+    return A.plus(alpha, beta, B, false);
+  }
   /// alpha A + beta B*.
   friend HierarchicalMatrix add_adjoint(scalar alpha, const HierarchicalMatrix& A, scalar beta,
                                         const HierarchicalMatrix& B)
     requires(can_add && has_adjoint<E>)
+  {
+    return A.plus(alpha, beta, B, true);
+  }
+  friend HierarchicalMatrix add_adjoint(std::complex<scalar> alpha, const HierarchicalMatrix& A,
+                                        std::complex<scalar> beta, const HierarchicalMatrix& B)
+    requires(can_add && has_adjoint<E> && E::ring == Ring::complex)
   {
     return A.plus(alpha, beta, B, true);
   }
@@ -141,6 +180,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   }
 
  private:
+  template <class>
+  friend class HierarchicalJacobi;
+
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
       : Base(std::move(matrix), device) {}
   /// Of a tree that comes of `before`'s.
@@ -154,8 +196,9 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   static std::shared_ptr<const detail::ScheduledTree> build(
       const CsrView<E>& matrix, int node_size, const Device& device,
       const std::optional<long long>& memory_limit);
-  HierarchicalMatrix plus(scalar alpha, scalar beta, const HierarchicalMatrix& B,
-                          bool adjoint_of_b) const;
+  /// Coefficients are real or complex.
+  template <class C>
+  HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
 };
 
 template <class E>
@@ -208,26 +251,49 @@ CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
 template <class E>
 std::vector<Triplet<E>> HierarchicalMatrix<E>::to_triplets() const {
   const CsrMatrix<E> rows = to_csr();
-  std::vector<Triplet<E>> triplets;
-  triplets.reserve(static_cast<std::size_t>(rows.entries()));
-  for (Index row = 0; row < rows.rows(); ++row) {
-    for (Offset i = rows.offsets()[static_cast<std::size_t>(row)];
-         i < rows.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
-      triplets.push_back({row, rows.column()[static_cast<std::size_t>(i)], rows.entry(i)});
+  const auto count = static_cast<std::size_t>(rows.entries());
+  return detail::or_refuse_memory("triplets", count, sizeof(Triplet<E>), [&] {
+    std::vector<Triplet<E>> triplets;
+    triplets.reserve(count);
+    for (Index row = 0; row < rows.rows(); ++row) {
+      for (Offset i = rows.offsets()[static_cast<std::size_t>(row)];
+           i < rows.offsets()[static_cast<std::size_t>(row) + 1]; ++i) {
+        triplets.push_back({row, rows.column()[static_cast<std::size_t>(i)], rows.entry(i)});
+      }
     }
-  }
-  return triplets;
+    return triplets;
+  });
 }
 
 template <class E>
 CsrMatrix<E> HierarchicalMatrix<E>::diagonal() const {
-  std::vector<Triplet<E>> triplets;
-  for (Index row = 0; row < std::min(this->tree().rows, this->tree().columns); ++row) {
-    if (const auto entry = find(row, row)) triplets.push_back({row, row, *entry});
-  }
-  return assemble<E>(this->tree().rows, this->tree().columns, std::span<const Triplet<E>>(triplets),
-                     this->team())
-      .matrix;
+  const detail::Tree& tree = this->tree();
+  const Device device = this->team();
+  const auto length = static_cast<std::size_t>(std::min(tree.rows, tree.columns));
+  const auto leaves = detail::or_refuse_memory(
+      "leaves of the diagonal", length / std::size_t{4} + 1, sizeof(detail::DiagonalLeaf),
+      [&] { return detail::diagonal_leaves(tree, nullptr); });
+  const int team = team_size(device.stream(), static_cast<Offset>(length));
+  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
+  parallel_for(team, leaves.size(), [&](std::size_t i) {
+    detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
+      offsets[static_cast<std::size_t>(row) + 1] = entry != nullptr ? 1 : 0;
+    });
+  });
+  for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];
+  const auto count = static_cast<std::size_t>(offsets[offsets.size() - 1]);
+  Array<Index> column(count, device);
+  Array<stored_scalar_t<E>> values(count * E::components, device);
+  parallel_for(team, leaves.size(), [&](std::size_t i) {
+    detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* entry) {
+      if (entry == nullptr) return;
+      const auto to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
+      column[to] = row;
+      std::memcpy(values.data() + to * E::components, entry, sizeof(E));
+    });
+  });
+  return CsrMatrix<E>(tree.rows, tree.columns, std::move(offsets), std::move(column),
+                      std::move(values));
 }
 
 template <class E>
@@ -243,25 +309,31 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
       throw Error(ErrorKind::unsupported, "encoded entries have no sum; set them");
     }
   };
-  try {
-    auto after = detail::edited(this->tree(), edits.places(),
-                                reinterpret_cast<const std::byte*>(edits.values().data()),
-                                add_entries, this->scheduled().has_schedules(), this->team());
-    return HierarchicalMatrix(
-        std::make_shared<detail::ScheduledTree>(std::move(after), this->scheduled(), this->team()),
-        *this);
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::memory, "edits: the memory of the host does not suffice for " +
-                                       std::to_string(edits.size()) + " of them");
-  }
+  return detail::or_refuse_memory(
+      "edits", edits.size(), sizeof(E) + sizeof(detail::PlacedEdit), [&] {
+        auto after = detail::edited(this->tree(), edits.places(),
+                                    reinterpret_cast<const std::byte*>(edits.values().data()),
+                                    add_entries, this->scheduled().has_schedules(), this->team());
+        return HierarchicalMatrix(std::make_shared<detail::ScheduledTree>(
+                                      std::move(after), this->scheduled(), this->team()),
+                                  *this);
+      });
 }
 
 template <class E>
-HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(scalar alpha, scalar beta,
-                                                  const HierarchicalMatrix& B,
+template <class C>
+HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const HierarchicalMatrix& B,
                                                   bool adjoint_of_b) const {
-  const auto times = [](E entry, scalar factor) {
-    for (auto& component : entry.component) component *= factor;
+  const auto times = [](E entry, const C& factor) {
+    if constexpr (std::is_same_v<C, scalar>) {
+      for (auto& component : entry.component) component *= factor;
+    } else {
+      for (int k = 0; k < E::components; k += 2) {
+        const scalar re = entry.component[k], im = entry.component[k + 1];
+        entry.component[k] = re * factor.real() - im * factor.imag();
+        entry.component[k + 1] = re * factor.imag() + im * factor.real();
+      }
+    }
     return entry;
   };
   const auto combine = [&](std::span<const detail::SumTerm> terms) {
@@ -282,9 +354,12 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(scalar alpha, scalar beta,
       std::memcpy(term.sum, &total, sizeof(E));
     }
   };
-  return HierarchicalMatrix(
-      detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
-      *this);
+  const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
+  return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
+    return HierarchicalMatrix(
+        detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
+        *this);
+  });
 }
 
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \

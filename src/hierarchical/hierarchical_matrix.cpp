@@ -1,7 +1,10 @@
 #include "heddle/hierarchical_matrix.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "heddle/tools/team.hpp"
 
@@ -12,6 +15,37 @@ void refuse_gpu_arrays(const Device& device) {
   throw Error(ErrorKind::unsupported,
               "hierarchical storage is built of arrays in the host's memory, also on a GPU; copy "
               "these there first");
+}
+
+Tree empty_tree(Index rows, Index columns, const NodeShape& leaf) {
+  if (rows < 0 || columns < 0) {
+    throw Error(ErrorKind::out_of_range, "a matrix of " + std::to_string(rows) + " x " +
+                                             std::to_string(columns) + " entries");
+  }
+  Tree tree;
+  tree.rows = rows;
+  tree.columns = columns;
+  tree.leaf = leaf;
+  return tree;
+}
+
+std::vector<std::size_t> order_by_places(Index rows, Index columns, std::size_t count,
+                                         StridedIndices row, StridedIndices column) {
+  std::vector<std::size_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (row[i] < 0 || row[i] >= rows || column[i] < 0 || column[i] >= columns) {
+      throw Error(ErrorKind::out_of_range,
+                  "triplet " + std::to_string(i) + " names row " + std::to_string(row[i]) +
+                      ", column " + std::to_string(column[i]) + " of a matrix of " +
+                      std::to_string(rows) + " x " + std::to_string(columns) +
+                      " entries, counted from 0");
+    }
+    order[i] = i;
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(row[a], column[a], a) < std::tuple(row[b], column[b], b);
+  });
+  return order;
 }
 
 void check_tree_field(Index size, int components, const Basis* basis, Index rows,

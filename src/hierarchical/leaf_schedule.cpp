@@ -128,30 +128,4 @@ void ScheduledTree::add_to(HeldBytes& held) const {
   }
 }
 
-NodeLevel leaf_level(const Tree& tree, const LeafSchedule& by_rows, const Device& device) {
-  NodeLevel level;
-  level.rows = static_cast<Index>(tree.leaf.blocks_of(tree.rows));
-  level.columns = static_cast<Index>(tree.leaf.blocks_of(tree.columns));
-  level.offsets = by_rows.places->first;
-  level.column = by_rows.places->block;
-  level.held = Array<int>(by_rows.references->size(), device);
-  const int team = team_size(device.stream(), tree.entries);
-  parallel_for(team, by_rows.references->size(), [&](std::size_t i) {
-    level.held[i] = tree.node((*by_rows.references)[i], 0).count();
-  });
-  return level;
-}
-
-Tree compacted(const Tree& tree, const Device& device) {
-  const LeafSchedule leaves = leaf_schedule(tree, false, device);
-  TreeBuilder builder(tree.rows, tree.columns, tree.leaf, leaf_level(tree, leaves, device), device);
-  const auto count = static_cast<Offset>(leaves.references->size());
-  parallel_for(team_size(device.stream(), tree.entries), count, [&](Offset i) {
-    const NodeView leaf = tree.node((*leaves.references)[static_cast<std::size_t>(i)], 0);
-    std::memcpy(builder.bytes_of(0, i), leaf.data,
-                static_cast<std::size_t>(tree.leaf.bytes(leaf.count())));
-  });
-  return builder.finish();
-}
-
 }  // namespace heddle::detail

@@ -5,20 +5,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 
-#include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/tools/team.hpp"
+#include "hierarchical/pool_merging.hpp"
 
 namespace heddle::detail {
 
 namespace {
 
-/// A tree shares nodes in so many pools, whose bytes are at most this multiple of its own, before
-/// it moves into one pool of its own.
-constexpr std::size_t most_pools = 1024;
-constexpr long long most_held = 3;
+/// Where memory is short a tree may have so many pools that are not merged.
+constexpr std::size_t most_pools = 1 << 14;
 
 /// An edit of a node of some level: an entry or a child is set, added to, or goes.
 struct Change {
@@ -269,10 +268,8 @@ EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std
   const int levels = levels_of(tree.rows, tree.columns, tree.leaf.log2_size);
   const int team = team_size(device.stream(), static_cast<long long>(edits.size()) * 64);
   Tree result = tree;
-  const auto free = std::find_if(result.pools.begin(), result.pools.end(),
-                                 [](const PoolShare& share) { return !share.pool; });
-  const auto pool = static_cast<std::size_t>(free - result.pools.begin());
-  if (free == result.pools.end()) result.pools.emplace_back();
+  const std::size_t pool = result.pools.size();
+  result.pools.emplace_back();
   std::vector<TouchedLevel> touched;
   touched.push_back({tree.leaf, sorted_changes(tree, edits), {}});
   for (int level = 0; level < levels; ++level) {
@@ -292,17 +289,15 @@ EditedTree edited(const Tree& tree, std::span<const PlacedEdit> edits, const std
   for (PoolShare& share : result.pools) {
     if (share.used == 0) share.pool = nullptr;
   }
-  const bool is_scattered = result.pools.size() > most_pools ||
-                            result.held_bytes() > most_held * result.memory.tree() + (1 << 16);
-  if (is_scattered) {
-    try {
-      return {compacted(result, device), nullptr};
-    } catch (const Error& error) {
-      // Otherwise it is whole as it is.
-      if (error.kind() != ErrorKind::memory || result.pools.size() > 2 * most_pools) throw;
-    }
+  EditedTree after{std::move(result), asks_for_changes ? changes_of_leaves(touched[1]) : nullptr};
+  try {
+    merge_pools(after, device);
+  } catch (const std::bad_alloc&) {  // then it is whole as it is
+    if (after.tree.pools.size() > most_pools) throw;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || after.tree.pools.size() > most_pools) throw;
   }
-  return {std::move(result), asks_for_changes ? changes_of_leaves(touched[1]) : nullptr};
+  return after;
 }
 
 }  // namespace heddle::detail

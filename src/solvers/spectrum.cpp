@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "heddle/detail/generation.hpp"
 #include "heddle/detail/sliced_operator.hpp"
 
 namespace heddle::detail {
@@ -74,7 +75,9 @@ SpectralInterval interval_of(const Spectrum<S>& spectrum) {
 template <class S>
 std::optional<long long> generation_of(const LinearOperator<S>& matrix) {
   const auto* const sliced = dynamic_cast<const SlicedOperator<S>*>(&matrix);
-  return sliced != nullptr ? std::optional(sliced->generation()) : std::nullopt;
+  if (sliced != nullptr) return sliced->generation();
+  const auto* const changing = dynamic_cast<const Changing*>(&matrix);
+  return changing != nullptr ? std::optional(changing->generation()) : std::nullopt;
 }
 
 #define HEDDLE_SPECTRUM(S)                                                                        \

@@ -54,10 +54,35 @@ TEST_F(Hierarchical, SolvesByEveryMethodThatTakesOperators) {
       EXPECT_NE(result.out.find("plan       hisparse,node=128\n"), std::string::npos);
     }
   }
+  const auto memory_with = [&](const std::string& preconditioner) {
+    const Result result = run({"solve", "a.mtx", "--storage", "hisparse", "--solver", "gmres",
+                               "--preconditioner", preconditioner, "--json"});
+    EXPECT_EQ(result.status, 0) << result.error;
+    return result.json()["memory"].get<long long>();
+  };
+  // The diagonal is there for those alone that ask for it.
+  EXPECT_GE(memory_with("jacobi"), memory_with("none") + 24 * 20);
   const Result shifted = run({"solve", "a.mtx", "--storage", "hisparse", "--shift", "0.5", "--json",
                               "--right-hand-sides", "2"});
   EXPECT_EQ(shifted.status, 0) << shifted.error;
   EXPECT_EQ(shifted.json()["systems"].size(), 2u);
+}
+
+TEST_F(Hierarchical, SolvesABlockOfSystems) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 5\n3 3 6\n"
+               "4 4 7\n2 1 1\n4 2 -1\n");
+  for (const std::string preconditioner : {"none", "jacobi", "chebyshev"}) {
+    const Result result =
+        run({"solve", "a.mtx", "--storage", "hisparse", "--solver", "block-cg", "--preconditioner",
+             preconditioner, "--right-hand-sides", "3", "--json"});
+    ASSERT_EQ(result.status, 0) << result.error;
+    EXPECT_EQ(result.json()["solver"], "block-cg");
+    EXPECT_EQ(result.json()["plan"], "hisparse,node=128");
+    for (const auto& system : result.json()["systems"]) {
+      EXPECT_LT(system["error"].get<double>(), 1e-8);
+    }
+  }
 }
 
 TEST_F(Hierarchical, SolvesLeastSquares) {
@@ -161,6 +186,13 @@ TEST_F(Hierarchical, AddsAdjoints) {
   EXPECT_EQ(text_of("c.mtx"),
             "%%MatrixMarket matrix coordinate complex general\n2 3 3\n1 3 6 -5\n2 1 0 1\n"
             "2 2 3 -4\n");
+  // (1 + 1.5i) A
+  const Result turned = run({"add", "a.mtx", "a.mtx", "--entry", "complex", "--alpha", "1+2i",
+                             "--beta", "-0.5i", "-o", "turned.mtx", "-q"});
+  ASSERT_EQ(turned.status, 0) << turned.error;
+  EXPECT_EQ(text_of("turned.mtx"),
+            "%%MatrixMarket matrix coordinate complex general\n2 3 2\n1 3 -2 3.5\n"
+            "2 1 -1.5 1\n");
   ASSERT_EQ(run({"add", "c.mtx", "c.mtx", "--entry", "complex", "-o", "d.npz"}).status, 0);
   EXPECT_EQ(run({"info", "d.npz", "--entry", "complex", "--json"}).json()["entries"], 3);
 }
@@ -176,18 +208,34 @@ TEST_F(Hierarchical, RefusesInOneLine) {
                  "--plan is of sliced storage");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--preconditioner", "fsai"}, 2,
                  "is made of the entries of sliced storage");
-  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--solver", "block-cg"}, 2,
-                 "--solver block-cg is not for --storage hisparse");
+  for (const char* const command : {"solve", "spmv"}) {
+    expect_refused({command, "a.mtx", "--storage", "hisparse", "--profile", "none"}, 2,
+                   "--profile chooses a plan of sliced storage, which --storage hisparse has not");
+    expect_refused({command, "a.mtx", "--node", "64"}, 2, "--node is of --storage hisparse");
+    expect_refused({command, "a.mtx", "--profile", "none", "--plan", "CSR"}, 2,
+                   "--profile chooses a plan, and --plan names one");
+  }
   expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--update-values"}, 2,
                  "--update-values measures sliced storage");
   expect_refused({"add", "a.mtx", "b.mtx", "-o", "c.mtx"}, 2, "a sum of 12 x 12 and 2 x 3 entries");
   expect_refused({"add", "a.mtx", "a.mtx", "-o", "a.mtx"}, 2, "a.mtx");
-  expect_refused({"add", "a.mtx", "a.mtx", "--alpha", "inf", "-o", "c.mtx"}, 2, "finite");
+  for (const char* const number : {"inf", "nan", "1+2", "1+i", "i", "2j", "1+2i3", "--1"}) {
+    expect_refused({"add", "a.mtx", "a.mtx", "--alpha=" + std::string(number), "-o", "c.mtx"}, 2,
+                   "--alpha");
+  }
+  expect_refused({"add", "a.mtx", "a.mtx", "--beta", "1e400", "-o", "c.mtx"}, 2,
+                 "--beta is a finite number, not 1e400");
+  folder.write("large.mtx",
+               "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n2 3 1e200\n");
+  expect_refused({"add", "large.mtx", "large.mtx", "--alpha", "1e200", "-o", "c.mtx"}, 2,
+                 "the sum is not finite in row 1, column 2, counted from 0");
+  expect_refused({"add", "a.mtx", "a.mtx", "--alpha", "1+2i", "-o", "c.mtx"}, 2,
+                 "are for entries of complex numbers, not for real entries");
   for (const char* const name : {"c.foo", "c.npz.gz", "c.NPZ", "-"}) {
     expect_refused({"add", "none.mtx", "a.mtx", "-o", name}, 2,
                    "--output: " + std::string(name) + " does not end in .mtx, .mtx.gz or .npz");
   }
-  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx"}));
+  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx", "large.mtx"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Edits and sums of hierarchical storage against plain maps.
+// Edits of hierarchical storage against plain maps.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -129,6 +129,49 @@ TEST(TreeEdits, LongChainsDoNotKeepWhatNobodyUses) {
   }
   expect_same_bits(matrix.to_csr(), matrix_of(500, 500, map));
   expect_true_account(matrix);
+}
+
+/// Pools are merged by degrees: no edit of a long chain copies the matrix, nor does the chain.
+TEST(TreeEdits, MergePoolsByDegrees) {
+  using E = real<double>;
+  Seed seed(38);
+  const auto held = [](std::initializer_list<HierarchicalMatrix<E>> of) {
+    return HierarchicalMatrix<E>::held_memory(of);
+  };
+  // In the second matrix each edit writes a dense inner node, 1% of the tree.
+  for (const bool is_banded : {true, false}) {
+    SCOPED_TRACE(is_banded ? "banded" : "scattered");
+    const auto matrix =
+        random_matrix<E>({.rows = 20000, .columns = 20000, .per_row = 6}, seed.generator);
+    EntryMapOf<E> map;
+    for (const auto& [place, entry] : map_of(matrix)) {
+      const Index column = is_banded ? (place.first + place.second % 150) % 20000 : place.second;
+      map[{place.first, column}] = entry;
+    }
+    const HierarchicalMatrix<E> first(matrix_of(20000, 20000, map), 64);
+    HierarchicalMatrix<E> A = first;
+    const long long tree = A.memory().tree();
+    long long written = 0, most = 0;
+    for (Index step = 0; step < 2000; ++step) {
+      EditBatch<E> edits;
+      const auto row = static_cast<Index>(step * 7919LL % 20000);
+      const Index column =
+          is_banded ? (row + step % 150) % 20000 : static_cast<Index>(step * 104729LL % 20000);
+      const E value = random_components<E>(seed.generator);
+      edits.set(row, column, value);
+      map[{row, column}] = value;
+      const auto next = A.edited(edits);
+      const long long more = held({A, next}) - held({A});
+      written += more;
+      most = std::max(most, more);
+      A = next;
+    }
+    EXPECT_LE(most, is_banded ? tree / 8 + (1 << 16) : tree / 2 + (1 << 16));
+    EXPECT_LE(written, (is_banded ? 20 : 80) * tree);
+    EXPECT_LE(held({A}), 3 * A.memory().tree());
+    expect_same_bits(A.to_csr(), matrix_of(20000, 20000, map));
+    expect_true_account(A);
+  }
 }
 
 /// Scalars of A x and of A* x.
@@ -279,85 +322,6 @@ TEST(TreeEdits, ThatFailChangeNothing) {
                [&] { uneven.set(rows, columns, values); });
   EXPECT_TRUE(uneven.empty());
   expect_same_bits(A.edited(EditBatch<E>()).to_csr(), matrix);
-}
-
-template <class E>
-class Sums : public testing::Test {};
-TYPED_TEST_SUITE(Sums, TreeEntries);
-
-template <class E>
-E scaled(E entry, vector_scalar_t<E> factor) {
-  for (auto& component : entry.component) component *= factor;
-  return entry;
-}
-
-/// alpha a + beta b in the order of `add`.
-template <class E>
-CsrMatrix<E> plain_sum(vector_scalar_t<E> alpha, const CsrMatrix<E>& a, vector_scalar_t<E> beta,
-                       const CsrMatrix<E>& b) {
-  EntryMapOf<E> sum;
-  for (const auto& [place, entry] : map_of(a)) sum[place] = scaled(entry, alpha);
-  for (const auto& [place, entry] : map_of(b)) {
-    const auto at = sum.find(place);
-    const E more = scaled(entry, beta);
-    sum[place] = at == sum.end() ? more : add(at->second, more);
-  }
-  return matrix_of(a.rows(), a.columns(), sum);
-}
-
-TYPED_TEST(Sums, AreThoseOfEntries) {
-  using E = TypeParam;
-  using S = vector_scalar_t<E>;
-  Seed seed(41);
-  for (const Pattern& pattern : tree_patterns(seed.generator)) {
-    if (pattern.rows > 1000) continue;
-    SCOPED_TRACE(testing::Message() << pattern.rows << " x " << pattern.columns);
-    const CsrMatrix<E> a = random_matrix_of<E>(pattern, seed.generator);
-    const CsrMatrix<E> b =
-        random_matrix<E>({.rows = pattern.rows, .columns = pattern.columns}, seed.generator);
-    for (const int d : {4, 64}) {
-      const HierarchicalMatrix<E> A(a, d), B(b, d);
-      const auto C = add(S(2), A, S(-0.5), B);
-      expect_same_bits(C.to_csr(), plain_sum<E>(2, a, -0.5, b));
-      expect_true_account(C);
-      if constexpr (has_adjoint<E>) {
-        const CsrMatrix<E> other =
-            random_matrix<E>({.rows = pattern.columns, .columns = pattern.rows}, seed.generator);
-        const auto D = add_adjoint(S(1), A, S(3), HierarchicalMatrix<E>(other, d));
-        expect_same_bits(D.to_csr(), plain_sum<E>(1, a, 3, turned(other)));
-        expect_true_account(D);
-      }
-    }
-    if constexpr (has_adjoint<E>) {
-      if (a.rows() != a.columns()) continue;
-      const HierarchicalMatrix<E> A(a, 16);
-      expect_same_bits(add_adjoint(S(1), A, S(1), A).to_csr(), plain_sum<E>(1, a, 1, turned(a)));
-    }
-  }
-}
-
-TEST(TreeSums, KeepPlacesWhereTheSumIsZero) {
-  EntryMapOf<real<double>> map{{{2, 3}, {{4}}}};
-  const HierarchicalMatrix<real<double>> A(matrix_of(9, 9, map), 4);
-  const auto C = add(1, A, -1, A);
-  EXPECT_EQ(C.entries(), 1);
-  EXPECT_EQ(C.find(2, 3)->component[0], 0);
-}
-
-TEST(TreeSums, RefuseWhatDoesNotFit) {
-  Seed seed(42);
-  using E = real<double>;
-  const auto a = random_matrix<E>({.rows = 9, .columns = 7}, seed.generator);
-  const HierarchicalMatrix<E> A(a, 16), other_nodes(a, 32);
-  const HierarchicalMatrix<E> turned_sizes(
-      random_matrix<E>({.rows = 7, .columns = 9}, seed.generator), 16);
-  expect_error(ErrorKind::usage,
-               "a sum of trees with nodes of 16 and of 32 rows: make both of one node size",
-               [&] { static_cast<void>(add(1, A, 1, other_nodes)); });
-  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries",
-               [&] { static_cast<void>(add(1, A, 1, turned_sizes)); });
-  expect_error(ErrorKind::size_mismatch, "a sum of 9 x 7 and 7 x 9 entries, the latter turned",
-               [&] { static_cast<void>(add_adjoint(1, A, 1, A)); });
 }
 
 }  // namespace

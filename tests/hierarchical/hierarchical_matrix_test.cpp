@@ -175,5 +175,46 @@ TEST(HierarchicalStorage, ThePapersFormulaIsNearTheTrueSize) {
   EXPECT_LT(ratio, 1.3);
 }
 
+TEST(TreeOfTriplets, IsThatOfTheAssembledMatrix) {
+  using E = quaternion<double>;
+  Seed seed(14);
+  std::vector<Triplet<E>> triplets;
+  for (int i = 0; i < 3000; ++i) {
+    triplets.push_back({random_between(0, 299, seed.generator),
+                        random_between(0, 99, seed.generator),
+                        random_components<E>(seed.generator)});
+  }
+  const auto assembled = assemble<E>(300, 100, std::span<const Triplet<E>>(triplets)).matrix;
+  const HierarchicalMatrix<E> tree(300, 100, triplets, 16);
+  expect_same_bits(tree.to_csr(), assembled);
+  expect_true_account(tree);
+  // Rows and columns without entries take no memory.
+  constexpr Index most = std::numeric_limits<Index>::max();
+  const std::vector<Triplet<real<double>>> far = {{most - 1, 7, {{2}}}, {3, most - 1, {{1}}}};
+  const HierarchicalMatrix<real<double>> wide(most, most, far);
+  EXPECT_EQ(wide.entries(), 2);
+  EXPECT_EQ(wide.find(3, most - 1)->component[0], 1);
+  EXPECT_LT(wide.memory().tree(), 10000);
+  EXPECT_EQ(HierarchicalMatrix<E>(0, 5).to_csr().columns(), 5);
+}
+
+TEST(TreeOfTriplets, RefusesInOneLine) {
+  using E = real<double>;
+  const std::vector<Triplet<E>> beyond = {{0, 0, {{1}}}, {1, 4, {{1}}}};
+  expect_error(ErrorKind::out_of_range,
+               "triplet 1 names row 1, column 4 of a matrix of 3 x 4 entries, counted from 0",
+               [&] { HierarchicalMatrix<E>(3, 4, beyond); });
+  expect_error(ErrorKind::out_of_range, "a matrix of -1 x 4 entries",
+               [&] { HierarchicalMatrix<E>(-1, 4); });
+  expect_error(
+      ErrorKind::usage,
+      "nodes of hierarchical storage have 4, 8, 16, 32, 64, 128 or 256 rows and columns, not 5",
+      [&] { HierarchicalMatrix<E>(3, 4, 5); });
+  using Encoded = stored_as<float, E>;
+  const std::vector<Triplet<Encoded>> twice = {{2, 1, {}}, {0, 0, {}}, {2, 1, {}}};
+  expect_error(ErrorKind::usage, "two triplets name row 2, column 1: encoded entries have no sum",
+               [&] { HierarchicalMatrix<Encoded>(3, 4, twice); });
+}
+
 }  // namespace
 }  // namespace hierarchical_matrix

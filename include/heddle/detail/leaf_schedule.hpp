@@ -85,10 +85,4 @@ class HEDDLE_EXPORT ScheduledTree {
   mutable std::array<Schedule, 2> schedules_;
 };
 
-/// The leaves of a tree as a level to build another from; bytes are left out.
-NodeLevel leaf_level(const Tree& tree, const LeafSchedule& by_rows, const Device& device);
-
-/// The same tree with all its nodes in one pool, which no other tree shares.
-HEDDLE_EXPORT Tree compacted(const Tree& tree, const Device& device);
-
 }  // namespace heddle::detail

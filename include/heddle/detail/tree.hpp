@@ -30,6 +30,7 @@ struct HEDDLE_EXPORT Tree {
   NodeShape leaf;
   Offset entries = 0;
   NodeReference root;  // where there are entries
+  /// Older ones first: the parent of a node lies in its pool or in a newer one.
   std::vector<PoolShare> pools;
   HierarchicalMemory memory;  // of its own nodes, shared ones too; no schedule counted
 
@@ -81,15 +82,29 @@ void for_each_leaf(const Tree& tree, const Body& body) {
   for_each_leaf(tree, tree.root, levels - 1, 0, 0, body);
 }
 
-/// Fills a node whose bytes are 0 with its entries, which come by rows.
+/// Writes a node, whose entries come by rows: every byte of it, also those between its parts, so
+/// that trees are equal byte by byte.
 class NodeWriter {
  public:
   NodeWriter(std::byte* node, const NodeShape& shape, Offset count)
       : shape_(shape), kind_(shape.kind_of(count)) {
     const auto entries = static_cast<unsigned>(count);
     std::memcpy(node, &entries, sizeof entries);
-    places_ = node + NodeShape::places_byte(kind_);
-    payloads_ = node + shape.payload_byte(kind_, count);
+    const Offset places = NodeShape::places_byte(kind_);
+    const Offset payloads = shape.payload_byte(kind_, count), end = shape.bytes(kind_, count);
+    places_ = node + places;
+    payloads_ = node + payloads;
+    const auto clear = [&](Offset from, Offset to) {
+      std::memset(node + from, 0, static_cast<std::size_t>(to - from));
+    };
+    constexpr auto behind_count = Offset{sizeof entries};
+    if (kind_ == NodeKind::dense) {
+      clear(behind_count, end);
+    } else {
+      clear(behind_count, places);
+      clear(places + count * Offset{sizeof(LocalPlace)}, payloads);
+      clear(payloads + count * shape.payload_bytes, end);
+    }
   }
 
   /// Where the payload of the next entry belongs.
@@ -152,15 +167,16 @@ class HEDDLE_EXPORT TreeBuilder {
   NodeWriter writer(Offset leaf) {
     return {bytes_of(0, leaf), tree_.leaf, levels_.front().held[static_cast<std::size_t>(leaf)]};
   }
-  /// A node of zeros.
+
+  Tree finish();
+
+ private:
+  /// Of a node that nobody has written yet.
   std::byte* bytes_of(int level, Offset node) {
     return pool_->data() +
            levels_[static_cast<std::size_t>(level)].byte[static_cast<std::size_t>(node)];
   }
 
-  Tree finish();
-
- private:
   Tree tree_;
   std::vector<NodeLevel> levels_;
   std::shared_ptr<Pool> pool_;

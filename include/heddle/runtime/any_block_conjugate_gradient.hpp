@@ -19,6 +19,10 @@ class HEDDLE_EXPORT AnyBlockConjugateGradient {
   /// Throws `Error` as `BlockConjugateGradient` and `AnySolver` do; `shift` is as there.
   AnyBlockConjugateGradient(const AnyOperator& matrix, const ComposedChoice& preconditioner,
                             const SolverOptions& options, double shift = 0);
+  /// The same of any operator; `diagonal` is as `AnySolver` takes it.
+  AnyBlockConjugateGradient(const AnyLinearOperator& matrix, const AnyOperator& diagonal,
+                            const ComposedChoice& preconditioner, const SolverOptions& options,
+                            double shift = 0);
 
   /// As `BlockConjugateGradient::solve`, on fields of the operator's precision.
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);

@@ -1,0 +1,137 @@
+// The Jacobi preconditioner of a matrix in hierarchical storage.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/detail/entry_table.hpp"
+#include "heddle/detail/tree_diagonal.hpp"
+#include "heddle/editable_matrix.hpp"
+#include "heddle/export.hpp"
+#include "heddle/hierarchical_matrix.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/tools/memory_error.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle {
+
+/// The inverse of each diagonal entry, from the left, as `Jacobi` has it for sliced storage. Where
+/// an `EditableMatrix` has changed since the last solve, it inverts those entries anew whose leaves
+/// the trees do not share. On a GPU it is `Jacobi` of a copy of the diagonal, which it makes anew.
+template <class E>
+class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scalar_t<E>> {
+  static_assert(has_inverse<E>, "HierarchicalJacobi: 'inverse(a)' of the entry is missing");
+  using A = arithmetic_t<E>;
+
+ public:
+  using scalar = vector_scalar_t<E>;
+
+  /// Keeps a handle of the matrix. Throws `Error`: size_mismatch unless it is square, singular with
+  /// the first row, counted from 0, whose diagonal entry is missing or has no inverse, memory.
+  explicit HierarchicalJacobi(const EditableMatrix<E>& matrix) : matrix_(matrix) {
+    if (matrix.rows() != matrix.columns()) {
+      throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
+                                                std::to_string(matrix.rows()) + " x " +
+                                                std::to_string(matrix.columns()));
+    }
+    if (!matrix.device().on_gpu()) {
+      inverses_ = Array<A>(static_cast<std::size_t>(matrix.rows()), matrix.device());
+    }
+    refresh();
+  }
+  explicit HierarchicalJacobi(const HierarchicalMatrix<E>& matrix)
+      : HierarchicalJacobi(EditableMatrix<E>(matrix)) {}
+
+  std::optional<FieldShape> shape() const override {
+    if (on_gpu_) return on_gpu_->shape();
+    return FieldShape{matrix_.rows(), matrix_.row_components(), nullptr, std::nullopt,
+                      matrix_.device().stream().gpu};
+  }
+  /// Where it throws, the next call inverts all entries.
+  void refresh() override;
+  long long bytes_of_application() const override {
+    return matrix_.rows() * static_cast<long long>(sizeof(A));
+  }
+
+  /// Throws `Error` (size_mismatch) for fields that are not the matrix's.
+  void apply(const FieldView<const scalar>& r, const FieldView<scalar>& z,
+             const Stream& stream) const override {
+    if (on_gpu_) return on_gpu_->apply(r, z, stream);
+    detail::check_tree_field(r.size, r.components, r.basis.get(), matrix_.rows(),
+                             matrix_.row_components(), "r of Jacobi");
+    check_same_shape(r, z, "Jacobi");
+    constexpr Index rows_of_task = 1024;
+    const Index tasks = r.size / rows_of_task + 1;
+    parallel_for(team_size(stream, r.scalars()), tasks, [&](Index task) {
+      const Index begin = task * rows_of_task;
+      apply_rows(r, z, begin, task + 1 == tasks ? r.size : begin + rows_of_task);
+    });
+  }
+  bool acts_by_rows() const override { return !on_gpu_; }
+  void apply_rows(const FieldView<const scalar>& r, const FieldView<scalar>& z, Index begin,
+                  Index end) const override {
+    static const detail::EntryTable<scalar> unused;
+    detail::apply_inverses<A, scalar>(unused, inverses_.data(), r, z, begin, end);
+  }
+
+ private:
+  EditableMatrix<E> matrix_;
+  std::optional<HierarchicalMatrix<E>> inverted_;  // whose inverses these are; none after a failure
+  Array<A> inverses_;                              // row by row; on the CPU
+  std::optional<Jacobi<E>> on_gpu_;
+};
+
+template <class E>
+void HierarchicalJacobi<E>::refresh() {
+  const HierarchicalMatrix<E> now = matrix_.matrix();
+  if (inverted_ && &inverted_->scheduled() == &now.scheduled()) return;
+  if (now.device().on_gpu()) {
+    on_gpu_.emplace(Operator<E>(now.diagonal(), parse_plan("CSR"), now.device()));
+    inverted_ = now;
+    return;
+  }
+  const detail::Tree& tree = now.tree();
+  const bool is_alike = inverted_ && inverted_->node_size() == now.node_size();
+  const std::optional<HierarchicalMatrix<E>> before = std::exchange(inverted_, std::nullopt);
+  const auto leaves = detail::or_refuse_memory(
+      "leaves of the diagonal", static_cast<std::size_t>(tree.leaf.blocks_of(tree.rows)),
+      sizeof(detail::DiagonalLeaf),
+      [&] { return detail::diagonal_leaves(tree, is_alike ? &before->tree() : nullptr); });
+  // Of a whole diagonal no leaf may be missing.
+  Index first_singular = tree.rows;
+  if (!is_alike) {
+    Index block = 0;
+    for (const detail::DiagonalLeaf& leaf : leaves) block += leaf.block == block ? 1 : 0;
+    if (block < tree.leaf.blocks_of(tree.rows)) first_singular = block * tree.leaf.size();
+  }
+  const int team =
+      team_size(now.device().stream(), static_cast<Offset>(leaves.size()) * tree.leaf.size());
+  const Index singular =
+      parallel_least(team, leaves.size(), first_singular, [&](std::size_t i, Index& least) {
+        detail::for_each_on_diagonal(tree, leaves[i], [&](Index row, const std::byte* stored) {
+          E entry;
+          if (stored != nullptr) {
+            std::memcpy(&entry, stored, sizeof(E));
+            const A a = load(entry), of_a = inverse(a);
+            inverses_[static_cast<std::size_t>(row)] = of_a;
+            if (!detail::is_singular(a, of_a)) return;
+          }
+          least = std::min(least, row);
+        });
+      });
+  if (singular < tree.rows) {
+    throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
+                                         std::to_string(singular) +
+                                         " (counted from 0) is missing or singular");
+  }
+  inverted_ = now;
+}
+
+}  // namespace heddle
