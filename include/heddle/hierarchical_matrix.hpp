@@ -96,12 +96,15 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 
   Offset entries() const { return this->tree().entries; }
   int node_size() const { return this->tree().leaf.size(); }
-  /// Of this matrix's own nodes, shared ones too, and of the schedules that products have made: on
-  /// a GPU those that lie there, beside which the host keeps its tree and schedules.
+  /// Of this matrix's own nodes, shared ones too, of the schedules that products have made and, on
+  /// a GPU, of their sums. There `total()` is what lies in the GPU's memory of a matrix that shares
+  /// no nodes, and `host` what the host keeps beside it.
   HierarchicalMemory memory() const {
     HierarchicalMemory memory = this->scheduled().memory();
     if constexpr (has_cuda) {
       if (const auto there = this->on_gpu()) {
+        memory.host = memory.total() + there->bytes_on_host();
+        memory.rooms = there->bytes_of_rooms();
         memory.schedule = there->bytes_of_schedule(false);
         memory.adjoint_schedule = there->bytes_of_schedule(true);
       }

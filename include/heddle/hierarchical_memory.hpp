@@ -33,10 +33,14 @@ struct HEDDLE_EXPORT HierarchicalMemory {
   NodeCounts leaves, inner;
   /// Of the leaves in the order of their rows, which a product follows; of A*, by columns.
   long long schedule = 0, adjoint_schedule = 0;
+  /// On a GPU: where its products keep sums of pieces, on each stream and in graphs.
+  long long rooms = 0;
+  /// Of a matrix on a GPU, beside all this: what the host keeps, its tree and schedules.
+  long long host = 0;
 
   long long tree() const { return leaves.bytes + inner.bytes; }
   long long product() const { return leaves.bytes + schedule; }
-  long long total() const { return tree() + schedule + adjoint_schedule; }
+  long long total() const { return tree() + schedule + adjoint_schedule + rooms; }
 
   /// The paper's formula for the tree (section 3.3), in bytes: (1 + N / L) (entries (2 log2 d + b)
   /// + 32 L) bits for N inner nodes, L leaves and entries of b bits.

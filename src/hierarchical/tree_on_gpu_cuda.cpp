@@ -110,6 +110,11 @@ long long TreeOnGpu::bytes_of_schedule(bool by_columns) const {
   return made ? made->bytes() : 0;
 }
 
+long long TreeOnGpu::bytes_on_host() const {
+  // Beside those of a tree before, which their own matrix counts.
+  return bytes_of_schedule(false) + bytes_of_schedule(true);
+}
+
 long long TreeOnGpu::sent_bytes() const {
   long long bytes = 0;
   for (const bool by_columns : {false, true}) {

@@ -19,11 +19,6 @@ namespace {
               "of it");
 }
 
-TreeProgram program_of(const TreeEntry& entry, const TreeOnGpu& matrix, device::Epilogue epilogue) {
-  const detail::Tree& tree = matrix.matrix().tree();
-  return tree_program(entry, tree.leaf.log2_size, run_of(tree), epilogue);
-}
-
 }  // namespace
 
 TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix,
@@ -33,7 +28,12 @@ TreeProduct::TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matri
     throw Error(ErrorKind::unsupported,
                 "this entry cannot run on a GPU: HEDDLE_ENTRY(type, header) gives its text");
   }
-  static_cast<void>(warps_of(program_of(entry_, *matrix_, device::store_residual)));
+  static_cast<void>(warps_of(program_of(device::store_residual)));
+}
+
+TreeProduct::~TreeProduct() {
+  for (const auto& [stream, room] : rooms_) matrix_->add_room(-room.bytes());
+  if (of_graphs_) matrix_->add_room(-of_graphs_->bytes());
 }
 
 std::shared_ptr<const TreeProduct> TreeProduct::handle() const {
@@ -62,6 +62,7 @@ TreeProduct::Room TreeProduct::make_room() const {
       static_cast<std::size_t>(pieces.places) * static_cast<std::size_t>(entry_.row_components);
   Room room{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
             Array<unsigned>(static_cast<std::size_t>(pieces.counters), device_)};
+  matrix_->add_room(room.bytes());
   device_.synchronize();  // a launch may be on another stream
   return room;
 }
@@ -78,13 +79,18 @@ const TreeProduct::Room& TreeProduct::room_on(const Stream& stream) const {
   return found->second;
 }
 
+TreeProgram TreeProduct::program_of(device::Epilogue epilogue) const {
+  const detail::Tree& tree = matrix_->matrix().tree();
+  return tree_program(entry_, tree.leaf.log2_size, run_of(tree), epilogue);
+}
+
 TreeProduct::Loaded TreeProduct::load(device::Epilogue epilogue, const Stream& stream) const {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = kernels_.find(epilogue); found != kernels_.end()) return found->second;
   }
   if (is_being_captured(stream)) refuse_capture();
-  const TreeProgram program = program_of(entry_, *matrix_, epilogue);
+  const TreeProgram program = program_of(epilogue);
   const Loaded loaded{
       load_kernel(tree_source(program, architecture(stream)), "heddle_tree_product", stream),
       32 * warps_of(program)};

@@ -15,6 +15,7 @@
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
 #include "support/gpu.hpp"
+#include "support/refusing_memory.hpp"
 
 namespace hierarchical_gpu {
 namespace {
@@ -209,6 +210,34 @@ TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   expect_near(enqueued);
   EXPECT_TRUE(BiCGStab(A).solve(b, of_bicgstab).converged());
   expect_near(of_bicgstab);
+}
+
+TEST_F(TreeProductsOnGpu, CountTheMemoryThatTheyTake) {
+  Seed seed(50);
+  using E = quaternion<float>;
+  const auto matrix = with_long_rows<E>(30000, seed.generator);
+  const auto x = random_scalars<float>(4 * 30000, seed.generator);
+  RefusingMemory memory(device.memory());
+  const OwnStream stream;
+  {
+    const HierarchicalMatrix<E> tree(matrix, 32, Device::cuda(0, stream.get(), &memory));
+    EXPECT_EQ(memory.live, tree.memory().total());
+    const auto adjoint_of_tree = tree.adjoint();
+    product<float>(tree, 1, x, 0, x);
+    EXPECT_EQ(memory.live, tree.memory().total());
+    EXPECT_GT(tree.memory().rooms, 0);
+    product<float>(*adjoint_of_tree, 1, x, 0, x);
+    {
+      const auto other = tree.handle();
+      product<float>(*other, 1, x, 0, x);
+      EXPECT_EQ(memory.live, tree.memory().total());
+    }
+    const HierarchicalMemory now = tree.memory();
+    EXPECT_EQ(memory.live, now.total());
+    EXPECT_EQ(now.host,
+              HierarchicalMatrix<E>::held_memory({tree}) + now.schedule + now.adjoint_schedule);
+  }
+  EXPECT_EQ(memory.live, 0);
 }
 
 /// Leaves of one entry or two are taken entry by entry.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 namespace heddle::cuda {
 
 struct TreeSchedule;
+struct TreeProgram;
 
 /// A tree in a GPU's memory. Pools are shared with other trees there.
 class HEDDLE_EXPORT TreeOnGpu {
@@ -33,6 +35,11 @@ class HEDDLE_EXPORT TreeOnGpu {
   const TreeSchedule& schedule(bool by_columns) const;
   /// Bytes of a schedule, 0 where nobody has asked for it.
   long long bytes_of_schedule(bool by_columns) const;
+  /// Bytes of the schedules, cut up for the GPU, that the host keeps to send less after an edit.
+  long long bytes_on_host() const;
+  /// Bytes where products of this tree keep sums, there and not yet given back.
+  long long bytes_of_rooms() const { return rooms_; }
+  void add_room(long long bytes) const { rooms_ += bytes; }
   /// Bytes of the schedules that there are which came from the host.
   long long sent_bytes() const;
 
@@ -52,6 +59,7 @@ class HEDDLE_EXPORT TreeOnGpu {
   mutable std::mutex making_;
   mutable Schedules before_;  // of an earlier tree, until this one has its own
   mutable Schedules schedules_;
+  mutable std::atomic<long long> rooms_ = 0;
 };
 
 /// An entry and a form, for code that does not know their types.
@@ -70,6 +78,7 @@ class HEDDLE_EXPORT TreeProduct {
   /// Throws `Error` (unsupported) for entries without text, or whose sums over a block of y exceed
   /// the memory of a multiprocessor.
   TreeProduct(TreeEntry entry, std::shared_ptr<const TreeOnGpu> matrix, const Device& device);
+  ~TreeProduct();
   /// The same product, for another user: it has memory of its own.
   std::shared_ptr<const TreeProduct> handle() const;
 
@@ -96,6 +105,11 @@ class HEDDLE_EXPORT TreeProduct {
   struct Room {
     Array<double> partials;
     Array<unsigned> arrived;
+
+    long long bytes() const {
+      return static_cast<long long>(partials.size() * sizeof(double) +
+                                    arrived.size() * sizeof(unsigned));
+    }
   };
   struct Loaded {
     void* kernel;
@@ -104,6 +118,7 @@ class HEDDLE_EXPORT TreeProduct {
 
   Room make_room() const;
   const Room& room_on(const Stream& stream) const;
+  TreeProgram program_of(device::Epilogue epilogue) const;
   Loaded load(device::Epilogue epilogue, const Stream& stream) const;
   template <class T>
   void launch_with(const Call& call, const Stream& stream) const;
