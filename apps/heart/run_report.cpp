@@ -95,7 +95,8 @@ void print_steps(const Outcome& outcome) {
   std::printf("status     %s at %g ms after %s iterations (%.1f a step)\n",
               status_of(outcome).c_str(), outcome.time(),
               readable_count(outcome.solves.iterations).c_str(), iterations_a_step(outcome));
-  std::printf("residual   |b - A x| / |b| = %.1e at worst (asked for %.1e)\n",
+  std::printf("residual   %s = %.1e at worst (asked for %.1e)\n",
+              time.scheme == Scheme::newton ? "|b - A x| / |b|" : "|b - A c| / |M 80 mV|",
               outcome.solves.worst_residual, outcome.given.solver.tolerance);
   std::printf("activated  %s of %s vertices", readable_count(outcome.activated).c_str(),
               readable_count(outcome.vertices).c_str());

@@ -44,7 +44,9 @@ std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shif
 std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, double shift) {
   return matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
                           -> std::optional<SmallestSeen> {
-    if (A->rows() == 0) return std::nullopt;
+    const long long fields =
+        3LL * A->rows() * A->row_components() * static_cast<long long>(sizeof(S));
+    if (A->rows() == 0 || fields > A->device().available_memory()) return std::nullopt;
     const auto current = detail::row_field_of<S>(*A), before = detail::row_field_of<S>(*A),
                image = detail::row_field_of<S>(*A);
     Reduction<S> reduction(A->rows(), A->device());

@@ -43,8 +43,7 @@ void check(const SolveOptions& options, const Device& device) {
   if (options.restart && !has_method(options.method, &MethodInfo::restarts)) {
     throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
   }
-  if (options.basis_precision == "single" && !has_method(options.method, &MethodInfo::restarts) &&
-      options.method != "auto") {
+  if (options.basis_precision == "single" && !has_method(options.method, &MethodInfo::restarts)) {
     throw Error(ErrorKind::usage,
                 "--basis-precision is for a --solver that keeps a basis: gmres, fgmres");
   }

@@ -97,13 +97,14 @@ class HEDDLE_EXPORT KrylovSolver {
   /// product: a guess that is a sum of earlier solutions has the sum of their b - `residual()`. A
   /// solve reads the field as it is by then; without data, no solve does. It is of the operator's
   /// basis, layout and memory, and stays the caller's. Where it is not A x, that costs iterations:
-  /// no solve converges by it alone. Serves `solve` of one system, and `enqueue` where the loop is
-  /// a graph and b of that basis and layout too; not systems with a null space. Waits for an
-  /// enqueued solve, as `set_options`. Throws `Error`: size_mismatch, or usage for another basis,
-  /// layout or memory.
+  /// no solve converges by it alone, and none returns the guess in place of an iterate. Serves
+  /// `solve` of one system, and `enqueue` where the loop is a graph and b of that basis and layout
+  /// too; not systems with a null space, nor a tolerance relative to |r0|. Waits for an enqueued
+  /// solve, as `set_options`. Throws `Error`: size_mismatch, or usage for another basis, layout or
+  /// memory.
   void set_image_of_guess(const FieldView<const S>& image);
 
-  /// b - A x of the last solve, of its first system, in the operator's basis, layout and memory;
+  /// b - A x of the last solve, which had one system, in the operator's basis, layout and memory;
   /// behind `enqueue` in stream order. Of a scaled system where b was scaled. Between solves the
   /// field is the caller's.
   FieldView<S> residual() { return places_.front().residual; }

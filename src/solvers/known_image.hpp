@@ -16,10 +16,19 @@ void subtract_image(const FieldView<const S>& b, const FieldView<const S>& image
 
 namespace decisions {
 
+/// After `judge_guess` by an image: that residual is of no iterate, so that each x of a true one is
+/// better.
+template <class T>
+HEDDLE_INLINE void forget_guess(SolveState<T>& state) {
+  constexpr T unknown = T(1e150);
+  if (state.end != 0) return;
+  state.best_norm = unknown;
+  state.kept_squared = unknown * unknown;
+}
 /// Whether a guess has ended the solve, whose residual was not found by a product.
 template <class T>
-HEDDLE_INLINE bool seems_solved(const SolveState<T>& state) {
-  return state.end != 0 && state.status == Status::converged && state.out_of_range == 0 &&
+HEDDLE_INLINE bool ended_by_image(const SolveState<T>& state) {
+  return state.end != 0 && state.status != Status::cancelled && state.out_of_range == 0 &&
          state.iterations == 0;
 }
 /// After its true `squared_residual`.

@@ -182,7 +182,7 @@ int passes_of(const detail::MethodProgram& program, bool on_gpu, int most, int h
     }
     if (step.kind == methods::StepKind::orthogonalize) {
       // Beside passes over the basis come those over two vectors and where they are stored.
-      passes += (on_gpu ? 2 : 3) * halves * (most + 1) / 4 + 6;
+      passes += (on_gpu ? 2 : 3) * halves * (most + 1) / 4 + (on_gpu ? 6 : 4);
       if (on_gpu && program.is_flexible) passes += halves * (most + 1) / 4 + 2;
     }
     if (step.kind == methods::StepKind::precondition && step.in != step.out) {

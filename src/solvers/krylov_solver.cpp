@@ -188,7 +188,7 @@ void KrylovSolver<S>::set_options(SolverOptions options) {
     throw Error(ErrorKind::usage,
                 "solver options: the restart of a solver is that of its construction");
   }
-  if (!places_.empty() && options_.basis_precision != options.basis_precision) {
+  if (!places_.empty() && most_basis_ > 0 && options_.basis_precision != options.basis_precision) {
     throw Error(ErrorKind::usage,
                 "solver options: the precision of a basis is that of the solver's construction");
   }

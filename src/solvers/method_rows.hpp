@@ -58,7 +58,7 @@ inline constexpr MethodInfo minres{
     .header = "heddle/methods/minres.hpp",
     .needs_hermitian = true,
     .not_hermitian = "MINRES needs a Hermitian matrix: use BiCGStab",
-    .lost = "the Lanczos vectors came to an end: the matrix is singular"};
+    .lost = "the Lanczos vectors came to an end: the matrix is singular, but for rounding"};
 
 inline constexpr MethodInfo gmres{
     .name = "gmres",

@@ -70,6 +70,7 @@ __device__ void begin(const SolveArguments& a, bool refreshed) {
   decisions::look_at_right_hand_side(state, a.goal);
   if (state.out_of_range == 0) {
     decisions::judge_guess(state, a.goal, a.rows, a.history, a.watch->cancel != 0);
+    if (a.by_image) decisions::forget_guess(state);
   }
 }
 /// In front of a run, which is skipped where the solve is over.
@@ -118,7 +119,7 @@ __device__ void judge_run(const SolveArguments& a) {
 __global__ void judge_first_round(SolveArguments a, cudaGraphConditionalHandle is_not_over) {
   if (a.state->end == 0 && a.state->out_of_range == 0) {
     judge_run(a);
-  } else if (a.by_image && decisions::seems_solved(*a.state)) {
+  } else if (a.by_image && decisions::ended_by_image(*a.state)) {
     decisions::judge_guess_again(*a.state, a.goal, a.rows, a.history);
   }
   conclude(a, is_not_over);

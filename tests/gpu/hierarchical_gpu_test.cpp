@@ -121,6 +121,55 @@ TEST_F(TreeProductsOnGpu, DoNotMultiplyGaps) {
   for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(std::isnan(y[i]), i != 5);
 }
 
+/// One row of x is no number: only rows of y with an entry there are none, whatever is read beside
+/// entries.
+template <class E>
+void expect_gaps_are_not_multiplied(const Device& device, int node, int percent,
+                                    Generator& generator) {
+  using S = vector_scalar_t<E>;
+  SCOPED_TRACE(std::to_string(node) + ", " + std::to_string(percent) + "%, " +
+               std::to_string(sizeof(E)) + " bytes");
+  const Index rows = 3 * node + 5, columns = 2 * node + 3;
+  EntryMapOf<E> map;
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      if (random_between(0, 99, generator) < percent) map[{i, j}] = random_components<E>(generator);
+    }
+  }
+  const HierarchicalMatrix<E> tree(matrix_of(rows, columns, map), node, device);
+  const auto expect = [&](const auto& matrix, Index of_x, Index of_y, int components, bool turned) {
+    const Index lost = random_between(0, of_x - 1, generator);
+    std::vector<S> x(static_cast<std::size_t>(of_x * components), S(1));
+    for (int k = 0; k < components; ++k) {
+      x[static_cast<std::size_t>(lost * components + k)] = std::numeric_limits<S>::quiet_NaN();
+    }
+    const std::vector<S> y =
+        product<S>(matrix, 1, x, 0, std::vector<S>(static_cast<std::size_t>(of_y * components)));
+    for (Index i = 0; i < of_y; ++i) {
+      const bool has_entry = turned ? map.contains({lost, i}) : map.contains({i, lost});
+      ASSERT_EQ(std::isnan(y[static_cast<std::size_t>(i * components)]), has_entry) << i;
+    }
+  };
+  const int components = vector_entry_t<E>::components;
+  for (int trial = 0; trial < 6; ++trial) {
+    expect(tree, columns, rows, components, false);
+    expect(*tree.adjoint(), rows, columns, components, true);
+  }
+}
+
+TEST_F(TreeProductsOnGpu, DoNotMultiplyGapsOfLargeLeaves) {
+  Seed seed(52);
+  for (const int node : {8, 32, 128}) {
+    for (const int percent : {8, 20, 95}) {
+      expect_gaps_are_not_multiplied<real<float>>(device, node, percent, seed.generator);
+      expect_gaps_are_not_multiplied<real<double>>(device, node, percent, seed.generator);
+      expect_gaps_are_not_multiplied<complex<double>>(device, node, percent, seed.generator);
+      expect_gaps_are_not_multiplied<block<double, 3, 3>>(device, node, percent, seed.generator);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST_F(TreeProductsOnGpu, GoOnAfterEditsAndSums) {
   Seed seed(44);
   using E = block<double, 3, 3>;

@@ -1,8 +1,10 @@
 // Solves whose caller knows A times the guess.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/field.hpp"
@@ -91,6 +93,82 @@ TEST(ImageOfGuess, TakesThePlaceOfAProduct) {
   for (const char* plan : {"CSR", "pJDS,order=rcm", "CSR,vector=soa"}) {
     expect_solutions<ConjugateGradient<double>>(plan);
     expect_solutions<Gmres<double>>(plan);
+  }
+}
+
+/// A diagonal matrix that counts its products.
+class Counting final : public LinearOperator<double> {
+ public:
+  Index rows() const override { return n; }
+  void apply(double alpha, const FieldView<const double>& x, double beta,
+             const FieldView<double>& y, const Stream&) const override {
+    ++products;
+    for (Index i = 0; i < n; ++i) {
+      y.data[i] = alpha * (1 + i % 7) * x.data[i] + (beta == 0 ? 0 : beta * y.data[i]);
+    }
+  }
+  mutable int products = 0;
+};
+
+/// What one solve from a guess makes of an image, or of none.
+struct Outcome {
+  Report report;
+  int products = 0;
+  double x = 0, residual = 0;
+
+  Outcome(const std::vector<double>& image, SolverOptions options, std::size_t systems = 1) {
+    const Counting A;
+    options.checks = false;
+    ConjugateGradient<double> solver(A, options);
+    const std::vector<double> b(n, 1);
+    std::vector<std::vector<double>> guesses(systems, std::vector<double>(n, 0.25));
+    std::vector<FieldView<const double>> of_b(systems, {b.data(), n});
+    std::vector<FieldView<double>> of_x;
+    for (auto& guess : guesses) of_x.emplace_back(guess.data(), n);
+    if (!image.empty()) solver.set_image_of_guess({image.data(), n});
+    report = solver.solve(of_b, of_x).back();
+    products = A.products;
+    x = guesses.back()[1];
+    for (Index i = 0; i < n; ++i) {
+      const double r = 1 - (1 + i % 7) * guesses.back()[static_cast<std::size_t>(i)];
+      residual = std::max(residual, std::abs(r));
+    }
+  }
+};
+std::vector<double> image_of_guess() {
+  std::vector<double> image(n);
+  for (Index i = 0; i < n; ++i) image[static_cast<std::size_t>(i)] = 0.25 * (1 + i % 7);
+  return image;
+}
+
+TEST(ImageOfGuess, SavesAProduct) {
+  const Outcome known(image_of_guess(), {}), unknown({}, {});
+  EXPECT_EQ(known.products + 1, unknown.products);
+  EXPECT_EQ(known.x, unknown.x);
+}
+
+TEST(ImageOfGuess, ThatIsWrongCostsIterationsOnly) {
+  std::vector<double> nearly_b(n, 1 + 1.2e-10);
+  for (const long long iterations : {4LL, 1000LL}) {
+    const Outcome misled(nearly_b, {.max_iterations = iterations});
+    EXPECT_NE(misled.x, 0.25) << "the guess came back";
+    EXPECT_EQ(misled.report.converged(), iterations > 4) << misled.report;
+  }
+  // A tolerance relative to |r0| asks for a product.
+  const Outcome far(std::vector<double>(n, 1e6), {.baseline = Baseline::initial_residual});
+  EXPECT_TRUE(far.report.converged()) << far.report;
+  EXPECT_LT(far.residual, 1e-9);
+  const Outcome no_number(std::vector<double>(n, std::nan("")), {});
+  EXPECT_TRUE(no_number.report.converged()) << no_number.report;
+  const Outcome at_once(nearly_b, {.max_iterations = 0});
+  EXPECT_GT(at_once.report.residual, 0.1) << "that of the guess";
+}
+
+TEST(ImageOfGuess, IsNotOfSeveralSystems) {
+  for (const std::size_t systems : {2, 9}) {
+    const Outcome known(std::vector<double>(n, 7), {}, systems), unknown({}, {}, systems);
+    EXPECT_EQ(known.products, unknown.products);
+    EXPECT_EQ(known.x, unknown.x);
   }
 }
 

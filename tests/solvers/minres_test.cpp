@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -267,6 +269,25 @@ TEST(Minres, SolvesIllConditionedSystemsInSingle) {
   const Report report = Minres(A).solve(b, x);
   EXPECT_TRUE(report.solved()) << report;
   EXPECT_LT(report.residual, 1e-3);
+}
+
+/// The last step doubles x along the smallest eigenvalue, and solves the system.
+template <class S>
+void expect_solves_diagonal(std::initializer_list<double> diagonal) {
+  const auto n = static_cast<Index>(diagonal.size());
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(n, n);
+  std::copy(diagonal.begin(), diagonal.end(), dense.diagonal().begin());
+  const Operator<real<S>> A(from_dense<S>(dense), Plan{});
+  Field<real<S>> b(n), x(n);
+  fill<S>(1, b.view(), b.stream());
+  const Report report = Minres(A).solve(b, x);
+  EXPECT_TRUE(report.solved()) << report;
+  EXPECT_LT(report.residual, 1e-5);
+}
+
+TEST(Minres, SolvesRegularSystemsWithOneTinyEigenvalue) {
+  expect_solves_diagonal<float>({1, 2, 1e-6});
+  expect_solves_diagonal<double>({1, 2, 3, 1e-13});
 }
 
 }  // namespace

@@ -184,9 +184,10 @@ struct Minres {
       c[phi] = N::from_real(c[cosine].real() * c[phi_bar].real());
       c[phi_bar] = N::from_real(c[sine].real() * c[phi_bar].real());
       const bool is_over = Length::template grows_in_vain<N>(c, gamma, before, judge.rounding);
-      if (is_over) judge.stop(device::loop_lost);
-      if (!judge.runs()) return;
       const T norm = c[phi_bar].real() * c[size].real();
+      // A step that solves the system was not in vain.
+      if (is_over && !(norm * norm <= judge.target)) judge.stop(device::loop_lost);
+      if (!judge.runs()) return;
       judge.conclude(norm * norm);
     }
   };
