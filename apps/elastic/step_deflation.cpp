@@ -44,8 +44,8 @@ std::shared_ptr<Deflation<double>> deflation_of(const Operator<Block>& A, Deflat
     vectors.push_back(A.field());  // zero: a random vector stands in for it
     x.push_back(vectors.back().view());
   }
-  // Of an eigenpair, relative to |A|. On a turbine blade 1e-4 takes half as much time again, and
-  // then an iteration in a hundred less.
+  // Of an eigenpair, relative to |A|. For a turbine blade 1e-4 takes 25 iterations in place of
+  // 15, and a step takes 60.4 in place of 60.9.
   constexpr double tolerance = 1e-3;
   constexpr int degree = 12;  // as modes are found
   constexpr long long most_iterations = 200;
