@@ -141,7 +141,7 @@ SolverCase usual_solver(const AnalysisCase& analysis) {
 }
 
 SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
-  object.check_keys({"tolerance", "max_iterations", "earlier_solutions"});
+  object.check_keys({"tolerance", "max_iterations", "earlier_solutions", "deflation"});
   SolverCase solver = usual_solver(analysis);
   if (object.has("tolerance")) {
     solver.tolerance = object.number(
@@ -153,6 +153,12 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
     if (solver.earlier_solutions > 0 && !analysis.is_stepped()) {
       object.refuse(object.path_of("earlier_solutions"),
                     "is of analyses that take steps; leave it out");
+    }
+  }
+  if (object.has("deflation")) {
+    solver.deflation = object.count("deflation", 1, EigenOptions::most_pairs);
+    if (!analysis.is_stepped()) {
+      object.refuse(object.path_of("deflation"), "is of analyses that take steps; leave it out");
     }
   }
   return solver;

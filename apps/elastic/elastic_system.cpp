@@ -58,15 +58,19 @@ ElasticSystem::ElasticSystem(const Model& model, const ElementPattern& pattern, 
   place_vertices(model);
   place_elements(model);
   set_matrix(options.with_mass ? 1 : 0, 1);
-  solver_ = std::make_unique<ConjugateGradient<double>>(
-      matrix_, Jacobi<Block>(matrix_),
-      SolverOptions{.tolerance = options.tolerance,
-                    .max_iterations = options.max_iterations,
-                    .observer = options.observer});
+  solver_ = std::make_unique<ConjugateGradient<double>>(matrix_, Jacobi<Block>(matrix_),
+                                                        solver_options());
   guesses.most = static_cast<long long>(options.earlier_solutions);
+  deflation.most = options.deflation;
   if (options.earlier_solutions > 0) {
     earlier_ = std::make_unique<EarlierSolutions<double>>(matrix_, options.earlier_solutions);
   }
+}
+
+SolverOptions ElasticSystem::solver_options() const {
+  return {.tolerance = options_.tolerance,
+          .max_iterations = options_.max_iterations,
+          .observer = options_.observer};
 }
 
 void ElasticSystem::place_vertices(const Model& model) {
@@ -167,11 +171,23 @@ void ElasticSystem::residual(const VertexField* base, double scale, VertexField&
 Report ElasticSystem::solve(const VertexField& b, VertexField& x) {
   const cli::Stopwatch watch;
   if (earlier_) guesses.add(earlier_->guess(b.view(), x.view()));
+  if (deflated_) timed(deflation.renewal_seconds, device_, [&] { deflated_->refresh(); });
   Report report = solver_->solve(b, x);
+  deflation.add(report, deflated_ != nullptr);
   if (earlier_ && report.solved()) earlier_->keep(x.view());
   times.iterate += report.iterate_seconds;
   times.fields += std::max(0.0, watch.seconds() - report.iterate_seconds);
   return report;
+}
+
+void ElasticSystem::deflate() {
+  if (deflation.most == 0) return;
+  timed(times.iterate, device_, [&] {
+    deflated_ = deflation_of(matrix_, deflation);
+    if (!deflated_) return;
+    solver_ = std::make_unique<ConjugateGradient<double>>(
+        matrix_, std::shared_ptr<Preconditioner<double>>(deflated_), solver_options());
+  });
 }
 
 void ElasticSystem::forget_solutions() {

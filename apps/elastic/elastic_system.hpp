@@ -1,5 +1,5 @@
 // The equations of a model on a device: matrix, mass, loads and the forces of its elements, all in
-// the basis and layout of the matrix. Once it is made nothing is allocated.
+// the basis and layout of the matrix. Once it is made, only `deflate` and what follows it allocate.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "model.hpp"
 #include "phase_times.hpp"
 #include "run_pass.hpp"
+#include "step_deflation.hpp"
 
 namespace heddle::elastic {
 
@@ -35,6 +36,7 @@ struct SystemOptions {
   double tolerance = 1e-10;
   long long max_iterations = 10000;
   std::size_t earlier_solutions = 0;                        // that guesses are made of
+  long long deflation = 0;                                  // eigenvectors that `deflate` takes
   std::function<bool(const SolveProgress&)> observer = {};  // of the solver
 };
 
@@ -71,6 +73,9 @@ class ElasticSystem {
 
   /// Solves with the matrix from the guess in x, or a better one from earlier solutions.
   Report solve(const VertexField& b, VertexField& x);
+  /// Takes approximate eigenvectors of the matrix as it is, which deflate all solves to come, if
+  /// the options ask for any. Throws `Error` (memory) where these do not fit.
+  void deflate();
   /// Makes no more guesses from the solutions so far.
   void forget_solutions();
   /// Motions, three numbers a vertex in the order of the mesh, that solutions have no part of.
@@ -95,9 +100,11 @@ class ElasticSystem {
 
   PhaseTimes times;
   cli::GuessRecord guesses;
+  DeflationRecord deflation;
 
  private:
   ElementsAtRest at_rest() const;
+  SolverOptions solver_options() const;
   void place_elements(const Model& model);
   void place_vertices(const Model& model);
   Index position_of(Index vertex) const { return matrix_.row_basis()->position(vertex); }
@@ -109,6 +116,7 @@ class ElasticSystem {
   Operator<Block> matrix_;  // a handle of what is assembled
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
+  std::shared_ptr<Deflation<double>> deflated_;  // null where solves are not
   std::unique_ptr<EarlierSolutions<double>> earlier_;
   Reduction<double> of_vertices_;
   Reduction<double> of_elements_;

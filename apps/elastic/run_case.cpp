@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "../command/output_path.hpp"
@@ -59,6 +60,14 @@ void check_output_fits(const RunOptions& options, const Case& given) {
   }
 }
 
+void check_deflation(const Outcome& outcome) {
+  const long long count = outcome.given.solver.deflation;
+  if (count <= outcome.unknowns) return;
+  detail::malformed_file("solver.deflation is " + std::to_string(count) + ", but " +
+                         std::to_string(outcome.unknowns) + " unknowns have no " +
+                         std::to_string(count) + " eigenvectors");
+}
+
 /// One run after everything is read; the parts of `run_case` that share what it has made.
 class Run {
  public:
@@ -86,7 +95,8 @@ class Run {
         .with_mass = analysis.is_stepped(),
         .tolerance = outcome_.given.solver.tolerance,
         .max_iterations = outcome_.given.solver.max_iterations,
-        .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions)};
+        .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions),
+        .deflation = outcome_.given.solver.deflation};
     if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();
     }
@@ -237,6 +247,7 @@ class Run {
   void take_times() {
     PhaseTimes& times = outcome_.times;
     outcome_.guesses = system_->guesses;
+    outcome_.deflation = system_->deflation;
     const PhaseTimes& worked = system_->times;
     times.elements = worked.elements;
     times.values = worked.values;
@@ -319,6 +330,7 @@ Outcome run_case(const RunOptions& options) {
   outcome.take_mesh(mesh);
   const Model model = make_model(std::move(mesh), outcome.given);
   outcome.unknowns = model.unknowns();
+  check_deflation(outcome);
   const AnalysisType type = outcome.given.analysis.type;
   const bool is_static = type == AnalysisType::statics;
   if (is_static) outcome.is_projected = needs_projection(model, outcome.given.analysis.null_space);

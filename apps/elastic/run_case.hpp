@@ -13,6 +13,7 @@
 #include "heddle/report.hpp"
 #include "modal_analysis.hpp"
 #include "phase_times.hpp"
+#include "step_deflation.hpp"
 
 namespace heddle::elastic {
 
@@ -37,6 +38,7 @@ struct Outcome : simulation::RunSummary {
   std::vector<StepRecord> steps;  // none of modes
   Modes found;                    // of those alone; their shapes are not kept
   cli::GuessRecord guesses;
+  DeflationRecord deflation;
   long long frames = 0;
   bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end

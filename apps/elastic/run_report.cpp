@@ -92,6 +92,7 @@ void add_solves(const Outcome& outcome, ordered_json& json) {
   if (analysis.is_stepped()) json["method"] = name(analysis.method);
   json["projected"] = outcome.is_projected;
   json["earlier_solutions"] = cli::to_json(outcome.guesses);
+  json["deflation"] = to_json(outcome.deflation);
   json["largest_displacement"] = number_or_null(outcome.largest_displacement);
   json["steps"] = ordered_json::array();
   for (const StepRecord& step : outcome.steps) json["steps"].push_back(to_json(step));
@@ -105,6 +106,9 @@ void print_solves(const Outcome& outcome) {
               outcome.worst_residual(), outcome.given.solver.tolerance);
   if (outcome.guesses.count > 0) {
     std::printf("guesses    %s\n", cli::text_of(outcome.guesses).c_str());
+  }
+  if (outcome.deflation.systems > 0) {
+    std::printf("deflation  %s\n", text_of(outcome.deflation).c_str());
   }
   std::printf("largest    displacement %.6g\n", outcome.largest_displacement);
   std::printf("energy     kinetic %.6g, elastic %.6g, work of loads %.6g\n", energies.kinetic,

@@ -202,6 +202,12 @@ TEST(CaseFile, NamesWrongTypesAndRanges) {
             "case.json: solver.earlier_solutions must be from 0 to 32, not -1");
   EXPECT_EQ(refusal_with(dynamic_case(), "/solver/earlier_solutions", 1.5),
             "case.json: solver.earlier_solutions must be a whole number");
+  EXPECT_EQ(refusal_with(dynamic_case(), "/solver/deflation", 0),
+            "case.json: solver.deflation must be from 1 to 16, not 0");
+  EXPECT_EQ(refusal_with(dynamic_case(), "/solver/deflation", 17),
+            "case.json: solver.deflation must be from 1 to 16, not 17");
+  EXPECT_EQ(refusal_with(static_case(), "/solver/deflation", 3),
+            "case.json: solver.deflation is of analyses that take steps; leave it out");
   EXPECT_EQ(refusal("[1]"), "case.json: the file must be an object");
   EXPECT_EQ(refusal("{\"materials\": [1,}").substr(0, 37), "case.json: is no JSON: line 1, column");
   EXPECT_EQ(refusal(R"({"analysis": {"type": "static", "type": "dynamic"}})"),
@@ -226,6 +232,11 @@ TEST(CaseFile, AgreesWithItsSchema) {
   EXPECT_TRUE(schema.accepts(wrong));
   wrong["solver"]["earlier_solutions"] = 33;
   EXPECT_FALSE(schema.accepts(wrong));
+  for (const auto& [count, is_right] : {std::pair(0, false), {1, true}, {16, true}, {17, false}}) {
+    wrong = dynamic_case();
+    wrong["solver"]["deflation"] = count;
+    EXPECT_EQ(schema.accepts(wrong), is_right) << count;
+  }
   for (const char* name : {"static", "dynamic", "corotational"}) {
     const std::string path = std::string(HEDDLE_SOURCE_DIR "/data/elastic/") + name + ".json";
     EXPECT_TRUE(schema.accepts(json::parse(contents(path)))) << name;

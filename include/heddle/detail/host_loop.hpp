@@ -24,8 +24,7 @@ struct NoBasis {
   explicit NoBasis(const T&...) {}
 };
 
-/// Stored: the scalar of the vectors of a basis.
-template <class M, class S, class Stored = S>
+template <class M, class S, class StoredBasis = S>
 class HostLoop final : public MethodLoop<S> {
  public:
   using T = sum_t<S>;
@@ -68,10 +67,10 @@ class HostLoop final : public MethodLoop<S> {
   static constexpr Ring R = M::ring;
   static constexpr bool has_basis = methods::has_basis<M>;
   static constexpr bool preconditions_in_place =
-      methods::is_flexible<M> && std::is_same_v<S, Stored>;
+      methods::is_flexible<M> && std::is_same_v<S, StoredBasis>;
   using Number = Coefficient<R, T>;
   using Numbers = std::array<T, Reduction<S>::width>;
-  using Basis = std::conditional_t<has_basis, HostBasis<M, S, Stored>, NoBasis>;
+  using Basis = std::conditional_t<has_basis, HostBasis<M, S, StoredBasis>, NoBasis>;
 
   using Walk = HostWalk<M, S>;
   using Data = typename Walk::Data;
