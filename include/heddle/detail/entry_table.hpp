@@ -146,7 +146,7 @@ void apply_inverses(const EntryTable<S>&, const void* inverses, const FieldView<
       }
     }
   };
-  run_widely([&] {
+  run_widely<S>([&] {
     if (r.is_aos() && z.is_aos()) {
       apply_to(PackedVector<V, S>{r.data}, z.data, V::components, 1);
     } else {

@@ -41,7 +41,7 @@ struct HostWalk {
     const auto over_run = [&](const auto& run) {
       visit_run<Step, updates>(run, data, c, distance, sums.data(), typename Step::sums{});
     };
-    run_widely([&] { for_each_run<R>(x, group, over_run); });
+    run_widely<S>([&] { for_each_run<R>(x, group, over_run); });
     return sums;
   }
 

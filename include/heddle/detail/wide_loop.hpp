@@ -1,6 +1,9 @@
 // Loops over elements that compilers make vectors of, by the instructions that a CPU has.
 #pragma once
 
+#include <type_traits>
+
+#include "heddle/detail/assert.hpp"
 #include "heddle/detail/product_cpu.hpp"
 
 // In front of a loop whose turns touch no element of each other.
@@ -17,11 +20,16 @@ __attribute__((target("avx2"), flatten)) void run_by_avx2(const Loop& loop) {
   loop();
 }
 
-/// `loop()`, by AVX2 without fused operations where the machine has it: they would round otherwise,
-/// so the bits are those of every x86-64 machine.
-template <class Loop>
+/// `loop()` over scalars S, by AVX2 without fused operations where the machine has it: they would
+/// round otherwise, so the bits are those of every x86-64 machine. Long double has no vectors, and
+/// a build that checks itself compiles one copy.
+template <class S, class Loop>
 void run_widely(const Loop& loop) {
-  has_avx2() ? run_by_avx2(loop) : loop();
+  if constexpr (HEDDLE_ASSERTIONS || std::is_same_v<S, long double>) {
+    loop();
+  } else {
+    has_avx2() ? run_by_avx2(loop) : loop();
+  }
 }
 
 }  // namespace heddle::detail
