@@ -185,8 +185,9 @@ struct Minres {
       c[phi_bar] = N::from_real(c[sine].real() * c[phi_bar].real());
       const bool is_over = Length::template grows_in_vain<N>(c, gamma, before, judge.rounding);
       const T norm = c[phi_bar].real() * c[size].real();
-      // A step that solves the system was not in vain.
-      if (is_over && !(norm * norm <= judge.target)) judge.stop(device::loop_lost);
+      // A step that takes the residual down a hundredfold, or to its target, was not in vain.
+      const bool helps = c[sine].real() <= T(0.01) || norm * norm <= judge.target;
+      if (is_over && !helps) judge.stop(device::loop_lost);
       if (!judge.runs()) return;
       judge.conclude(norm * norm);
     }
