@@ -159,6 +159,7 @@ void write_activation_picture(const std::string& path, const Model& model,
       simulation::drawn_surface(drawn_parts.corner, triangles, std::move(colour));
   if (span.last >= span.first) {
     std::vector<mesh::Colour> scale;
+    scale.reserve(picture_bands);
     for (int k = 0; k < picture_bands; ++k) scale.push_back(band_colour(k / (bands - 1)));
     drawn = with_time_scale(drawn, scale, span.first, span.last);
   }
