@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,11 +35,7 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
   /// Keeps a handle of the matrix. Throws `Error`: size_mismatch unless it is square, singular with
   /// the first row, counted from 0, whose diagonal entry is missing or has no inverse, memory.
   explicit HierarchicalJacobi(const EditableMatrix<E>& matrix) : matrix_(matrix) {
-    if (matrix.rows() != matrix.columns()) {
-      throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
-                                                std::to_string(matrix.rows()) + " x " +
-                                                std::to_string(matrix.columns()));
-    }
+    detail::check_jacobi_sizes(matrix.rows(), matrix.columns());
     if (!matrix.device().on_gpu()) {
       inverses_ = Array<A>(static_cast<std::size_t>(matrix.rows()), matrix.device());
     }
@@ -67,11 +62,10 @@ class HEDDLE_EXPORT HierarchicalJacobi final : public Preconditioner<vector_scal
     detail::check_tree_field(r.size, r.components, r.basis.get(), matrix_.rows(),
                              matrix_.row_components(), "r of Jacobi");
     check_same_shape(r, z, "Jacobi");
-    constexpr Index rows_of_task = 1024;
-    const Index tasks = r.size / rows_of_task + 1;
-    parallel_for(team_size(stream, r.scalars()), tasks, [&](Index task) {
-      const Index begin = task * rows_of_task;
-      apply_rows(r, z, begin, task + 1 == tasks ? r.size : begin + rows_of_task);
+    detail::for_each_product_group(groups_of(r.size), r.scalars(), {}, stream, [&](Index group) {
+      const Index first = group * rows_of_group;
+      apply_rows(r, z, first,
+                 static_cast<Index>(std::min<Offset>(r.size, Offset(first) + rows_of_group)));
     });
   }
   bool acts_by_rows() const override { return !on_gpu_; }
@@ -126,11 +120,7 @@ void HierarchicalJacobi<E>::refresh() {
           least = std::min(least, row);
         });
       });
-  if (singular < tree.rows) {
-    throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
-                                         std::to_string(singular) +
-                                         " (counted from 0) is missing or singular");
-  }
+  if (singular < tree.rows) detail::refuse_singular_diagonal(singular);
   inverted_ = now;
 }
 

@@ -204,8 +204,10 @@ class HEDDLE_EXPORT KrylovSolver {
   /// z = M^-1 r, or r itself without a preconditioner; projected where there is a null space.
   FieldView<const S> precondition(const FieldView<const S>& r, const FieldView<S>& z);
   void project(const FieldView<S>& field);
+  /// Whether a solve of so many systems may begin from `image_of_guess_`.
   bool has_image_of_guess(std::size_t systems) const {
-    return systems == 1 && image_of_guess_.data != nullptr && null_space_.vectors.empty();
+    return systems == 1 && image_of_guess_.data != nullptr && null_space_.vectors.empty() &&
+           options_.baseline == Baseline::right_hand_side;
   }
   /// A vector of the method's that holds nothing between two of its iterations; without data where
   /// there is none.

@@ -71,8 +71,8 @@ struct HEDDLE_EXPORT SolverOptions {
   /// Keep the relative residual of every iteration, see the solver's `history()`.
   bool record_history = false;
   /// Test whether the matrix is Hermitian where the method needs that (two products in the first
-  /// `solve` of a solver, none in `enqueue`), and end where rounding leaves nothing to gain. Use
-  /// false to measure iterations.
+  /// `solve` of a solver, two more to tell how a complex one is refused, none in `enqueue`), and
+  /// end where rounding leaves nothing to gain. Use false to measure iterations.
   bool checks = true;
   /// Of M^-1 A, for `ChebyshevIteration` and `Richardson` alone; without it an estimate.
   std::optional<SpectralInterval> interval = std::nullopt;

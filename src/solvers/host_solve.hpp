@@ -202,8 +202,8 @@ class HostSolve {
     if (state_.zero != 0) fill<S>(S(0), x_, stream());
     const bool suits = !goal_.checks || solver_.suits_method();
     start_ = Clock::now();
-    const bool by_image = state_.out_of_range == 0 && goal_.baseline == Baseline::right_hand_side &&
-                          solver_.has_image_of_guess(solver_.histories_.size());
+    const bool by_image =
+        state_.out_of_range == 0 && solver_.has_image_of_guess(solver_.histories_.size());
     if (by_image) subtract_image<S>(b_, solver_.image_of_guess_, r(), stream());
     state_.squared_residual = by_image ? squared_norm_of(r()) : true_residual(x_);
     sum first = 0;

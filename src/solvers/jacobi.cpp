@@ -8,6 +8,17 @@
 
 namespace heddle::detail {
 
+void check_jacobi_sizes(Index rows, Index columns) {
+  if (rows == columns) return;
+  throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
+                                            std::to_string(rows) + " x " + std::to_string(columns));
+}
+
+void refuse_singular_diagonal(Index row) {
+  throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " + std::to_string(row) +
+                                       " (counted from 0) is missing or singular");
+}
+
 template <class S>
 SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
     : matrix_(matrix), refresh_(refresh) {
@@ -18,11 +29,7 @@ SlicedJacobi<S>::SlicedJacobi(const SlicedOperator<S>& matrix, Refresh refresh)
                     " defines no inverse; add one to its definition, or take the preconditioner "
                     "none");
   }
-  if (matrix.rows() != matrix.columns()) {
-    throw Error(ErrorKind::size_mismatch, "Jacobi needs a square matrix, this one is " +
-                                              std::to_string(matrix.rows()) + " x " +
-                                              std::to_string(matrix.columns()));
-  }
+  check_jacobi_sizes(matrix.rows(), matrix.columns());
   if constexpr (has_cuda) {
     if (const cuda::Product* product = matrix.product_on_gpu()) {
       on_gpu_ = std::make_shared<cuda::Diagonal>(*product, entry.arithmetic.components,
@@ -45,11 +52,7 @@ void SlicedJacobi<S>::invert() {
     return matrix_.entry().invert_diagonal(matrix_, inverses_.data());
   };
   const Index first_singular = invert_entries();
-  if (first_singular < matrix_.rows()) {
-    throw Error(ErrorKind::singular, "Jacobi: the diagonal entry of row " +
-                                         std::to_string(first_singular) +
-                                         " (counted from 0) is missing or singular");
-  }
+  if (first_singular < matrix_.rows()) refuse_singular_diagonal(first_singular);
   generation_ = matrix_.generation();
 }
 

@@ -73,9 +73,7 @@ cuda::SolveTarget<S> KrylovSolver<S>::target_of(const FieldView<const S>& b, con
       parts.projection = null_space_.projection;
       parts.device = device_;
       parts.options = options_;
-      if (has_image_of_guess(1) && options_.baseline == Baseline::right_hand_side) {
-        parts.image = image_of_guess_;
-      }
+      if (has_image_of_guess(1)) parts.image = image_of_guess_;
       parts.b = own(place.own_b);
       parts.r = place.residual;
       parts.kept = place.verified;

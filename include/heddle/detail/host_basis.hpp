@@ -92,7 +92,7 @@ class HostBasis {
           set_element<R>(z.data, run, i, keep(kept, run, i, element<R>(z.data, run, i)));
         }
       };
-      widely([&] { for_each_run<R>(z, group, over_run); });
+      run_widely_fused([&] { for_each_run<R>(z, group, over_run); });
     });
   }
 
@@ -106,7 +106,7 @@ class HostBasis {
         for (Offset i = 0; i < run.count; ++i) set_element<R>(to.data, run, i, Multiple{});
         subtract(run, to.data, to.data, basis_.count, methods::is_flexible<M> ? room_.most : 0);
       };
-      widely([&] { for_each_run<R>(to, group, over_run); });
+      run_widely_fused([&] { for_each_run<R>(to, group, over_run); });
     });
   }
 
@@ -117,16 +117,6 @@ class HostBasis {
   static constexpr T most_lost = sizeof(V) == 4 ? 0x1p-14 : 0x1p-33;
   /// Vectors of the basis whose multiples are taken off together.
   static constexpr int abreast = size == 4 ? 2 : 4;
-
-  /// `act()`, compiled for the instructions that there are.
-  template <class F>
-  static void widely(const F& act) {
-    has_avx2() ? act_by_avx2(act) : act();
-  }
-  template <class F>
-  __attribute__((target("avx2,fma"), flatten)) static void act_by_avx2(const F& act) {
-    act();
-  }
 
   V* vector(int k) const { return static_cast<V*>(room_.data) + k * room_.stride; }
   template <class Run>
@@ -277,7 +267,7 @@ class HostBasis {
             },
             [](Offset) {})[0];
       };
-      widely([&] { for_each_run<R>(from, group, over_run); });
+      run_widely_fused([&] { for_each_run<R>(from, group, over_run); });
     });
     reduction_.finish(count * size + 1, sums_.data());
   }
@@ -306,7 +296,7 @@ class HostBasis {
           set_element<R>(worked_on, run, i, e);
         }
       };
-      widely([&] { for_each_run<R>(from, group, over_run); });
+      run_widely_fused([&] { for_each_run<R>(from, group, over_run); });
     });
     ++basis_.count;
   }

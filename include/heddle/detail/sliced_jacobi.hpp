@@ -11,6 +11,11 @@
 
 namespace heddle::detail {
 
+/// What every Jacobi preconditioner refuses. Throws `Error`: size_mismatch unless the matrix is
+/// square; singular.
+HEDDLE_EXPORT void check_jacobi_sizes(Index rows, Index columns);
+[[noreturn]] HEDDLE_EXPORT void refuse_singular_diagonal(Index row);
+
 template <class S>
 class HEDDLE_EXPORT SlicedJacobi : public Preconditioner<S> {
  public:

@@ -21,6 +21,17 @@ __attribute__((target("avx2"), flatten)) void run_by_avx2(const Loop& loop) {
   loop();
 }
 
+template <class Loop>
+__attribute__((target("avx2,fma"), flatten)) void run_by_avx2_fused(const Loop& loop) {
+  loop();
+}
+
+/// `loop()` by AVX2 and FMA where the machine has them.
+template <class Loop>
+void run_widely_fused(const Loop& loop) {
+  has_avx2() ? run_by_avx2_fused(loop) : loop();
+}
+
 /// `loop()` over scalars S, by AVX2 without fused operations where the machine has it: they would
 /// round otherwise, so the bits are those of every x86-64 machine. Long double has no vectors, and
 /// a build that checks itself compiles one copy.
