@@ -35,6 +35,8 @@ endif()
 # What several folders' tests share.
 add_library(heddle_test_support STATIC tests/support/systems.cpp)
 target_include_directories(heddle_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(heddle_test_support PUBLIC
+  HEDDLE_TEST_EVERY_ENTRY=$<BOOL:${HEDDLE_DEEP_CHECK}>)
 target_link_libraries(heddle_test_support
   PUBLIC heddle GTest::gtest Eigen3::Eigen nlohmann_json::nlohmann_json)
 heddle_test_options(heddle_test_support)

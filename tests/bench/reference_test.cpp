@@ -7,6 +7,7 @@
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/random_field.hpp"
 #include "problems/problem.hpp"
+#include "support/few_entries.hpp"
 
 namespace heddle::bench {
 namespace {
@@ -38,7 +39,7 @@ using Entries =
     testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                    block<double, 2, 2>, block<double, 3, 3>, block<double, 4, 4>,
                    block<double, 6, 6>, block<complex<double>, 3, 3>, quaternion<float>>;
-TYPED_TEST_SUITE(Reference, Entries);
+TYPED_TEST_SUITE(Reference, test::FewWhereSanitized<Entries>);
 
 TYPED_TEST(Reference, AgreesWithTheOperator) {
   const Problem problem = small_problem<TypeParam>();

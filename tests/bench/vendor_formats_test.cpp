@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "problems/problem.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::bench {
@@ -86,7 +87,7 @@ using FormatEntries =
     testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                    block<double, 2, 2>, block<double, 3, 3>, block<double, 4, 4>,
                    block<double, 6, 6>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(VendorFormats, FormatEntries);
+TYPED_TEST_SUITE(VendorFormats, test::FewWhereSanitized<FormatEntries>);
 
 TYPED_TEST(VendorFormats, BlocksInBothOrders) {
   this->with_entries([&](const EntriesView<double>& entries) {

@@ -12,6 +12,7 @@
 #include "heddle/entries.hpp"
 #include "heddle/vector_operations.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ class FieldOf : public testing::Test {};
 using Entries =
     testing::Types<real<float>, real<double, 3>, complex<double>, quaternion<float>,
                    dual_quaternion<double>, block<double, 2, 3>, block<complex<float>, 3, 3>>;
-TYPED_TEST_SUITE(FieldOf, Entries);
+TYPED_TEST_SUITE(FieldOf, FewWhereSanitized<Entries>);
 
 TYPED_TEST(FieldOf, StartsAtZeroAndKeepsWhatIsSet) {
   using E = TypeParam;

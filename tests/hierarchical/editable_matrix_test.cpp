@@ -14,6 +14,7 @@
 #include "heddle/problems.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace editable_matrix {
 namespace {
@@ -133,7 +134,7 @@ TEST(EditableMatrix, RefusesWhatDoesNotFit) {
 
 template <class E>
 class Diagonals : public testing::Test {};
-TYPED_TEST_SUITE(Diagonals, TreeEntries);
+TYPED_TEST_SUITE(Diagonals, FewWhereSanitized<TreeEntries>);
 
 /// Against `Jacobi` of the same matrix in sliced storage, bit by bit, while it changes.
 TYPED_TEST(Diagonals, AreInvertedAsThoseOfSlicedStorage) {

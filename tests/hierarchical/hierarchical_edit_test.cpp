@@ -5,6 +5,7 @@
 
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace hierarchical_edit {
 namespace {
@@ -14,7 +15,7 @@ using namespace heddle::test;
 
 template <class E>
 class Edits : public testing::Test {};
-TYPED_TEST_SUITE(Edits, TreeEntries);
+TYPED_TEST_SUITE(Edits, FewWhereSanitized<TreeEntries>);
 
 /// Edits of distinct places, carried out on `map` too; most of them near one another.
 template <class E>

@@ -6,6 +6,7 @@
 
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/refusing_memory.hpp"
 
 namespace hierarchical_matrix {
@@ -16,7 +17,7 @@ using namespace heddle::test;
 
 template <class E>
 class Hierarchical : public testing::Test {};
-TYPED_TEST_SUITE(Hierarchical, TreeEntries);
+TYPED_TEST_SUITE(Hierarchical, FewWhereSanitized<TreeEntries>);
 
 TYPED_TEST(Hierarchical, ConvertsWithoutLoss) {
   using E = TypeParam;

@@ -12,6 +12,7 @@
 #include "heddle/operator.hpp"
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace hierarchical_product {
 namespace {
@@ -21,7 +22,7 @@ using namespace heddle::test;
 
 template <class E>
 class Products : public testing::Test {};
-TYPED_TEST_SUITE(Products, TreeEntries);
+TYPED_TEST_SUITE(Products, FewWhereSanitized<TreeEntries>);
 
 TYPED_TEST(Products, AgreeWithTheDenseReference) {
   using E = TypeParam;

@@ -5,6 +5,7 @@
 
 #include "hierarchical/trees.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 
 namespace hierarchical_sum {
 namespace {
@@ -14,7 +15,7 @@ using namespace heddle::test;
 
 template <class E>
 class Sums : public testing::Test {};
-TYPED_TEST_SUITE(Sums, TreeEntries);
+TYPED_TEST_SUITE(Sums, FewWhereSanitized<TreeEntries>);
 
 template <class E>
 E scaled(E entry, vector_scalar_t<E> factor) {

@@ -7,6 +7,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test {
@@ -20,7 +21,7 @@ class AccuracyLimit : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  block<double, 3, 3>, block<complex<double>, 3, 3>, real<float>,
                                  quaternion<float>, block<float, 2, 2>>;
-TYPED_TEST_SUITE(AccuracyLimit, Entries);
+TYPED_TEST_SUITE(AccuracyLimit, FewOf<Entries>);
 
 /// 1 asks for all digits; nothing and more than all likewise.
 template <class E, template <class> class Method>

@@ -12,6 +12,7 @@
 #include "support/dense_map.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -100,7 +101,7 @@ class ApproximateInverseOf : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, real<double, 3>, complex<double>, quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 2, 2>, quaternion<float>>;
-TYPED_TEST_SUITE(ApproximateInverseOf, Entries);
+TYPED_TEST_SUITE(ApproximateInverseOf, FewOf<Entries>);
 
 TYPED_TEST(ApproximateInverseOf, HermitianMatrixIsThatOfDenseSystems) {
   using E = TypeParam;
@@ -134,7 +135,7 @@ class GeneralInverseOf : public ::testing::Test {};
 using GeneralEntries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 2, 2>>;
-TYPED_TEST_SUITE(GeneralInverseOf, GeneralEntries);
+TYPED_TEST_SUITE(GeneralInverseOf, FewOf<GeneralEntries>);
 
 /// Off the diagonal larger than on it: only pivots make such systems stable.
 TYPED_TEST(GeneralInverseOf, AnyMatrixIsThatOfDenseSystems) {

@@ -8,6 +8,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 #include "support/textbook_history.hpp"
@@ -45,7 +46,7 @@ using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 2, 2>, real<float>,
                      quaternion<float>, block<complex<float>, 3, 3>>;
-TYPED_TEST_SUITE(BiCGStab2Entries, Entries);
+TYPED_TEST_SUITE(BiCGStab2Entries, FewOf<Entries>);
 
 TYPED_TEST(BiCGStab2Entries, SolvesUnderEveryPreconditioner) {
   using E = TypeParam;
@@ -112,7 +113,7 @@ std::vector<double> history_of(const CsrMatrix<E>& matrix, const char* plan, con
 
 template <class E>
 class BiCGStab2RealForm : public ::testing::Test {};
-TYPED_TEST_SUITE(BiCGStab2RealForm, AllEntries<double>);
+TYPED_TEST_SUITE(BiCGStab2RealForm, FewOf<AllEntries<double>>);
 
 TYPED_TEST(BiCGStab2RealForm, IsTheTextbookOnTheRealExpansion) {
   using E = TypeParam;

@@ -9,6 +9,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "support/eigen_preconditioners.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 #include "support/textbook_history.hpp"
@@ -58,7 +59,7 @@ using Entries = ::testing::Types<
     block<double, 3, 3>, block<double, 4, 4>, block<double, 6, 6>, block<complex<double>, 3, 3>,
     real<float>, complex<float>, quaternion<float>, dual_quaternion<float>, block<float, 2, 2>,
     block<float, 3, 3>, block<float, 4, 4>, block<float, 6, 6>, block<complex<float>, 3, 3>>;
-TYPED_TEST_SUITE(BiCGStabEntries, Entries);
+TYPED_TEST_SUITE(BiCGStabEntries, FewOf<Entries>);
 
 TYPED_TEST(BiCGStabEntries, SolvesWhatEigenSolves) {
   using E = TypeParam;
@@ -136,7 +137,7 @@ std::vector<double> history_of(const CsrMatrix<E>& matrix, const char* plan, con
 
 template <class E>
 class BiCGStabRealForm : public ::testing::Test {};
-TYPED_TEST_SUITE(BiCGStabRealForm, AllEntries<double>);
+TYPED_TEST_SUITE(BiCGStabRealForm, FewOf<AllEntries<double>>);
 
 TYPED_TEST(BiCGStabRealForm, IsTheTextbookOnTheRealExpansion) {
   using E = TypeParam;

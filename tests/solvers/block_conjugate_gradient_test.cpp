@@ -12,6 +12,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/problems.hpp"
 #include "support/block_systems.hpp"
+#include "support/few_entries.hpp"
 
 namespace heddle::test::block_conjugate_gradient {
 namespace {
@@ -21,7 +22,7 @@ class BlockConjugateGradientOf : public testing::Test {};
 using Entries =
     testing::Types<real<double>, complex<double>, quaternion<double>, block<double, 3, 3>,
                    block<complex<double>, 3, 3>, real<float>, quaternion<float>>;
-TYPED_TEST_SUITE(BlockConjugateGradientOf, Entries);
+TYPED_TEST_SUITE(BlockConjugateGradientOf, FewOf<Entries>);
 
 TYPED_TEST(BlockConjugateGradientOf, AgreesWithADenseSolver) {
   using E = TypeParam;

@@ -17,6 +17,7 @@
 #include "support/complex_symmetric_matrix.hpp"
 #include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -81,7 +82,7 @@ class BlockJacobiOf : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, real<double, 3>, complex<double>, quaternion<double>,
                                  dual_quaternion<double>, block<double, 3, 3>,
                                  block<complex<double>, 2, 2>, real<float>, quaternion<float>>;
-TYPED_TEST_SUITE(BlockJacobiOf, Entries);
+TYPED_TEST_SUITE(BlockJacobiOf, FewOf<Entries>);
 
 template <class E>
 void expect_inverse(const CsrMatrix<E>& matrix, int entries) {
@@ -117,7 +118,7 @@ class HermitianBlockJacobiOf : public ::testing::Test {};
 using HermitianEntries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, block<double, 3, 3>,
                      block<complex<double>, 2, 2>, quaternion<float>>;
-TYPED_TEST_SUITE(HermitianBlockJacobiOf, HermitianEntries);
+TYPED_TEST_SUITE(HermitianBlockJacobiOf, FewOf<HermitianEntries>);
 
 TYPED_TEST(HermitianBlockJacobiOf, HermitianBlocksKeepTheirSymmetryToTheLastBit) {
   using E = TypeParam;

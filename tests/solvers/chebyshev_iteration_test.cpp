@@ -10,6 +10,7 @@
 #include "heddle/fgmres.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/solver_preconditioner.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::chebyshev_iteration {
@@ -121,7 +122,7 @@ using Entries =
                      real<float>, complex<float>, quaternion<float>, block<float, 3, 3>,
                      real<long double>, complex<long double>, quaternion<long double>,
                      block<long double, 3, 3>>;
-TYPED_TEST_SUITE(ChebyshevEntries, Entries);
+TYPED_TEST_SUITE(ChebyshevEntries, FewOf<Entries>);
 
 template <class E, class Solver, class Iterates>
 void expect_textbook(const CsrMatrix<E>& matrix, const SolverOptions& options,
@@ -267,7 +268,7 @@ TYPED_TEST(ChebyshevEntries, EstimatesAnIntervalAroundTheEigenvalues) {
 
 template <class E>
 class RichardsonEntries : public ::testing::Test {};
-TYPED_TEST_SUITE(RichardsonEntries, AllEntries<double>);
+TYPED_TEST_SUITE(RichardsonEntries, FewOf<AllEntries<double>>);
 
 TYPED_TEST(RichardsonEntries, WithOmegaTakesAnyMatrix) {
   using E = TypeParam;

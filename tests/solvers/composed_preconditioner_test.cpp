@@ -16,6 +16,7 @@
 #include "heddle/problems.hpp"
 #include "support/dense_map.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -33,7 +34,7 @@ template <class E>
 class ComposedOf : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(ComposedOf, Entries);
+TYPED_TEST_SUITE(ComposedOf, FewOf<Entries>);
 
 using Parts = std::vector<std::shared_ptr<Preconditioner<double>>>;
 

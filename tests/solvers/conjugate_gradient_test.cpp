@@ -8,6 +8,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "support/eigen_preconditioners.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
@@ -71,8 +72,8 @@ template <class E>
 class ConjugateGradientDouble : public ConjugateGradientTest<E> {};
 template <class E>
 class ConjugateGradientFloat : public ConjugateGradientTest<E> {};
-TYPED_TEST_SUITE(ConjugateGradientDouble, Double);
-TYPED_TEST_SUITE(ConjugateGradientFloat, Float);
+TYPED_TEST_SUITE(ConjugateGradientDouble, FewOf<Double>);
+TYPED_TEST_SUITE(ConjugateGradientFloat, FewOf<Float>);
 
 template <class E, class Test>
 void for_each_system(Test&& test) {

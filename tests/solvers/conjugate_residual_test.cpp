@@ -9,6 +9,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 template <class E>
 class ConjugateResidualEntries : public ::testing::Test {};
-TYPED_TEST_SUITE(ConjugateResidualEntries, HermitianEntries<double>);
+TYPED_TEST_SUITE(ConjugateResidualEntries, FewOf<HermitianEntries<double>>);
 
 TYPED_TEST(ConjugateResidualEntries, MakesTheSmallestResidualsAsMinresDoes) {
   using E = TypeParam;

@@ -17,6 +17,7 @@
 #include "support/dense_map.hpp"
 #include "support/eigen_systems.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::deflation {
@@ -52,7 +53,7 @@ template <class E>
 class DeflationOf : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(DeflationOf, Entries);
+TYPED_TEST_SUITE(DeflationOf, FewOf<Entries>);
 
 TYPED_TEST(DeflationOf, IsThatOfDenseMatrices) {
   using E = TypeParam;

@@ -14,6 +14,7 @@
 #include "heddle/problems.hpp"
 #include "support/distance.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -46,7 +47,7 @@ template <class E>
 class EarlierSolutionsOf : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  block<double, 3, 3>, quaternion<float>, real<long double>>;
-TYPED_TEST_SUITE(EarlierSolutionsOf, Entries);
+TYPED_TEST_SUITE(EarlierSolutionsOf, FewOf<Entries>);
 
 TYPED_TEST(EarlierSolutionsOf, GuessTheSolutionWhereItIsInTheirSpan) {
   using E = TypeParam;

@@ -7,6 +7,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "solvers/operator_field.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::extreme_eigenvalues_test {
@@ -39,7 +40,7 @@ template <class E>
 class ExtremeEigenvalues : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, block<double, 3, 3>>;
-TYPED_TEST_SUITE(ExtremeEigenvalues, Entries);
+TYPED_TEST_SUITE(ExtremeEigenvalues, FewOf<Entries>);
 
 TYPED_TEST(ExtremeEigenvalues, OfSmallMatricesAreExact) {
   using E = TypeParam;

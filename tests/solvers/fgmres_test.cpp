@@ -18,6 +18,7 @@
 #include "heddle/problems.hpp"
 #include "heddle/solver_preconditioner.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 #include "support/times_unit.hpp"
@@ -33,7 +34,7 @@ class FgmresEntries : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 2, 2>, quaternion<float>>;
-TYPED_TEST_SUITE(FgmresEntries, Entries);
+TYPED_TEST_SUITE(FgmresEntries, FewOf<Entries>);
 
 constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "K2rs"};
 

@@ -11,6 +11,7 @@
 #include "heddle/jacobi.hpp"
 #include "support/eigen_preconditioners.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 #include "support/times_unit.hpp"
@@ -50,7 +51,7 @@ class GmresEntries : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(GmresEntries, Entries);
+TYPED_TEST_SUITE(GmresEntries, FewOf<Entries>);
 
 constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "K2rs"};
 

@@ -8,6 +8,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "heddle/problems.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::hermitian_check {
@@ -19,7 +20,7 @@ using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, block<double, 2, 2>,
                      block<double, 3, 3>, block<complex<double>, 3, 3>, real<float>, complex<float>,
                      quaternion<float>, block<float, 4, 4>>;
-TYPED_TEST_SUITE(HermitianCheck, Entries);
+TYPED_TEST_SUITE(HermitianCheck, FewOf<Entries>);
 
 template <class E>
 Report report_of(const CsrMatrix<E>& matrix, SolverOptions options = {}, const char* plan = "CSR") {

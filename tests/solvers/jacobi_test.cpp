@@ -5,6 +5,7 @@
 
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test {
@@ -15,7 +16,7 @@ constexpr const char* plans[] = {"CSR",       "pJDS",           "K1rs,C=8",
 
 template <class E>
 class JacobiEntries : public ::testing::Test {};
-TYPED_TEST_SUITE(JacobiEntries, AllEntries<double>);
+TYPED_TEST_SUITE(JacobiEntries, FewOf<AllEntries<double>>);
 
 TYPED_TEST(JacobiEntries, MultipliesByInversesFromTheLeft) {
   using E = TypeParam;
@@ -108,7 +109,7 @@ class JacobiBlocks : public ::testing::Test {};
 using Blocks = ::testing::Types<block<double, 2, 2>, block<double, 3, 3>, block<double, 4, 4>,
                                 block<double, 6, 6>, block<complex<double>, 3, 3>,
                                 block<float, 3, 3>, block<complex<float>, 3, 3>>;
-TYPED_TEST_SUITE(JacobiBlocks, Blocks);
+TYPED_TEST_SUITE(JacobiBlocks, FewOf<Blocks>);
 
 TYPED_TEST(JacobiBlocks, RefusesBlocksOfLowRank) {
   using E = TypeParam;

@@ -12,6 +12,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/operator.hpp"
 #include "support/eigen_systems.hpp"
+#include "support/few_entries.hpp"
 
 namespace heddle::test::lobpcg {
 namespace {
@@ -94,7 +95,7 @@ template <class E>
 class LobpcgOf : public testing::Test {};
 using Entries = testing::Types<real<double>, complex<double>, quaternion<double>,
                                block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(LobpcgOf, Entries);
+TYPED_TEST_SUITE(LobpcgOf, FewOf<Entries>);
 
 TYPED_TEST(LobpcgOf, AgreesWithADenseSolver) {
   using E = TypeParam;

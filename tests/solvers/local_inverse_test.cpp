@@ -16,6 +16,7 @@
 #include "heddle/approximate_inverse.hpp"
 #include "heddle/operator.hpp"
 #include "solvers/entry_tiles.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test::local_inverse {
@@ -242,7 +243,7 @@ template <class E>
 class LocalInverseOf : public testing::Test {};
 using Entries = testing::Types<real<double>, complex<double>, quaternion<double>,
                                block<double, 3, 3>, block<complex<double>, 2, 2>>;
-TYPED_TEST_SUITE(LocalInverseOf, Entries);
+TYPED_TEST_SUITE(LocalInverseOf, FewOf<Entries>);
 
 TYPED_TEST(LocalInverseOf, HasTheValuesOfTheCpu) {
   using E = TypeParam;

@@ -13,6 +13,7 @@
 
 #include "heddle/operator.hpp"
 #include "heddle/operator_algebra.hpp"
+#include "support/few_entries.hpp"
 #include "support/least_squares.hpp"
 
 namespace lsmr_test {
@@ -27,7 +28,7 @@ using Entries =
     testing::Types<real<double>, real<float>, complex<double>, complex<float>, quaternion<double>,
                    quaternion<float>, block<double, 3, 3>, block<complex<double>, 3, 3>,
                    block<double, 2, 3>, block<double, 2, 9>, stored_as<float, quaternion<double>>>;
-TYPED_TEST_SUITE(LeastSquares, Entries);
+TYPED_TEST_SUITE(LeastSquares, FewOf<Entries>);
 
 TYPED_TEST(LeastSquares, SolveWhatEigenSolves) {
   using E = TypeParam;

@@ -13,6 +13,7 @@
 
 #include "heddle/jacobi.hpp"
 #include "support/eigen_preconditioners.hpp"
+#include "support/few_entries.hpp"
 #include "support/row_weights.hpp"
 #include "support/systems.hpp"
 
@@ -71,7 +72,7 @@ std::vector<double> smallest_residuals(const Eigen::MatrixXd& A, const Eigen::Ve
 
 template <class E>
 class MinresEntries : public ::testing::Test {};
-TYPED_TEST_SUITE(MinresEntries, HermitianEntries<double>);
+TYPED_TEST_SUITE(MinresEntries, FewOf<HermitianEntries<double>>);
 
 constexpr const char* plans[] = {"CSR", "C=4,sigma=n,T=2,inner=soa,vector=soa", "K2rs"};
 
@@ -109,7 +110,7 @@ TYPED_TEST(MinresEntries, LeavesTheSmallestResidualOfTheKrylovSpace) {
 
 template <class E>
 class MinresPrecisions : public ::testing::Test {};
-TYPED_TEST_SUITE(MinresPrecisions, HermitianEntries<float>);
+TYPED_TEST_SUITE(MinresPrecisions, FewOf<HermitianEntries<float>>);
 
 TYPED_TEST(MinresEntries, SolvesIndefiniteSystems) {
   using E = TypeParam;

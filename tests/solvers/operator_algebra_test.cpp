@@ -14,6 +14,7 @@
 #include "heddle/jacobi.hpp"
 #include "heddle/minres.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -84,7 +85,7 @@ class OperatorAlgebra : public ::testing::Test {};
 using Entries =
     ::testing::Types<real<double>, complex<double>, quaternion<double>, dual_quaternion<double>,
                      block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(OperatorAlgebra, Entries);
+TYPED_TEST_SUITE(OperatorAlgebra, FewOf<Entries>);
 
 TYPED_TEST(OperatorAlgebra, IsWhatItSays) {
   using E = TypeParam;

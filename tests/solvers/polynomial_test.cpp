@@ -16,6 +16,7 @@
 #include "heddle/runtime/any_solver.hpp"
 #include "support/complex_symmetric_matrix.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::polynomial_test {
@@ -92,7 +93,7 @@ template <class E>
 class PolynomialEntries : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(PolynomialEntries, Entries);
+TYPED_TEST_SUITE(PolynomialEntries, FewOf<Entries>);
 
 TYPED_TEST(PolynomialEntries, ChebyshevIsThePolynomialOfItsInterval) {
   using E = TypeParam;

@@ -11,6 +11,7 @@
 #include "heddle/minres.hpp"
 #include "heddle/runtime/any_solver.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
 
@@ -56,7 +57,7 @@ template <class E>
 class SideBySide : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  block<double, 3, 3>, quaternion<float>>;
-TYPED_TEST_SUITE(SideBySide, Entries);
+TYPED_TEST_SUITE(SideBySide, FewOf<Entries>);
 
 TYPED_TEST(SideBySide, HasTheBitsThatEachHasAlone) {
   using E = TypeParam;

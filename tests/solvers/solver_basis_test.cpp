@@ -4,6 +4,7 @@
 #include "heddle/bicgstab.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/jacobi.hpp"
+#include "support/few_entries.hpp"
 #include "support/systems.hpp"
 
 namespace heddle::test::solver_basis {
@@ -44,7 +45,7 @@ class SolverBasis : public ::testing::Test {};
 using Entries = ::testing::Types<real<double>, complex<double>, quaternion<double>,
                                  dual_quaternion<double>, block<double, 3, 3>, real<float>,
                                  quaternion<float>, block<complex<float>, 3, 3>>;
-TYPED_TEST_SUITE(SolverBasis, Entries);
+TYPED_TEST_SUITE(SolverBasis, FewOf<Entries>);
 
 TYPED_TEST(SolverBasis, PermutedEqualsUnpermuted) {
   using E = TypeParam;

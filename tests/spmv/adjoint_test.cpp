@@ -14,6 +14,7 @@
 #include "heddle/runtime/defined_operator.hpp"
 #include "support/entry_definitions.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 
 namespace adjoint {
@@ -96,7 +97,7 @@ using Entries =
                    block<complex<float>, 3, 3>, block<double, 2, 3>, block<complex<double>, 1, 2>,
                    stored_as<float, quaternion<double>>, stored_as<float, block<double, 3, 2>>,
                    complex<long double>>;
-TYPED_TEST_SUITE(Adjoint, Entries);
+TYPED_TEST_SUITE(Adjoint, FewWhereSanitized<Entries>);
 
 TYPED_TEST(Adjoint, IsTheTransposeOfTheRepresentationInEveryLayout) {
   using E = TypeParam;

@@ -17,6 +17,7 @@
 #include "support/distance.hpp"
 #include "support/element_meshes.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 
 namespace assembly {
@@ -32,7 +33,7 @@ using Entries =
                    quaternion<float>, quaternion<double>, dual_quaternion<float>,
                    dual_quaternion<double>, block<float, 3, 3>, block<double, 3, 3>,
                    block<double, 2, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(AssemblyTest, Entries);
+TYPED_TEST_SUITE(AssemblyTest, FewWhereSanitized<Entries>);
 
 /// A copy of all that is stored: as text, which is compared fast in an unoptimised build too.
 std::string text_of(std::span<const std::byte> bytes) {

@@ -11,6 +11,7 @@
 
 #include "heddle/for_each_on.hpp"
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 
 namespace entry_writer {
@@ -62,7 +63,7 @@ using Entries =
                    quaternion<double>, dual_quaternion<float>, block<float, 3, 3>,
                    block<double, 3, 3>, block<complex<double>, 3, 3>, block<double, 2, 3>,
                    stored_as<float, quaternion<double>>>;
-TYPED_TEST_SUITE(EntryWriterTest, Entries);
+TYPED_TEST_SUITE(EntryWriterTest, FewWhereSanitized<Entries>);
 
 TYPED_TEST(EntryWriterTest, WritesWhatAnOperatorThatIsBuiltHolds) {
   using E = TypeParam;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 
 namespace {
@@ -42,7 +43,7 @@ class OfEntry : public testing::Test {};
 using Entries =
     testing::Types<real<double>, complex<float>, quaternion<double>, dual_quaternion<float>,
                    block<double, 3, 3>, block<complex<double>, 3, 3>>;
-TYPED_TEST_SUITE(OfEntry, Entries);
+TYPED_TEST_SUITE(OfEntry, FewWhereSanitized<Entries>);
 
 TYPED_TEST(OfEntry, TakesNewValues) {
   using E = TypeParam;

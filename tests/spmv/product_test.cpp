@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/few_entries.hpp"
 #include "support/product_check.hpp"
 
 namespace product {
@@ -51,7 +52,7 @@ using Entries =
                    block2<float>, block2<double>, block3<float>, block3<double>, block4<float>,
                    block4<double>, block6<float>, block6<double>, complex_block3<float>,
                    complex_block3<double>>;
-TYPED_TEST_SUITE(EveryEntry, Entries);
+TYPED_TEST_SUITE(EveryEntry, FewWhereSanitized<Entries>);
 
 TYPED_TEST(EveryEntry, InLayoutsThatCoverAllPairsOfChoices) {
   Seed seed(501 + sizeof(TypeParam));

@@ -9,6 +9,7 @@
 #include "heddle/runtime/defined_operator.hpp"
 #include "heddle/tuning/operator_work.hpp"
 #include "support/entry_definitions.hpp"
+#include "support/few_entries.hpp"
 #include "support/random_matrix.hpp"
 #include "support/refusing_memory.hpp"
 #include "support/solve_outcome.hpp"
@@ -43,7 +44,7 @@ template <class E>
 class Scheduled : public testing::Test {};
 using Entries = testing::Types<real<float>, complex<double>, quaternion<double>,
                                block<double, 3, 3>, dual_quaternion<float>>;
-TYPED_TEST_SUITE(Scheduled, Entries);
+TYPED_TEST_SUITE(Scheduled, FewWhereSanitized<Entries>);
 
 TYPED_TEST(Scheduled, YieldsWhatABuildWouldAndBuildsNothing) {
   using E = TypeParam;

@@ -1,0 +1,57 @@
+// Entries that a typed test runs over: each that it lists takes its time to compile and to run.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "heddle/entries.hpp"
+#include "support/sanitizers.hpp"
+
+namespace heddle::test {
+
+/// Kinds of entries that methods tell apart.
+enum class EntryKind { real, complex, quaternion, square, other };
+
+template <class E>
+inline constexpr EntryKind kind_of_entry = EntryKind::other;
+template <class S>
+inline constexpr EntryKind kind_of_entry<real<S>> = EntryKind::real;
+template <class S>
+inline constexpr EntryKind kind_of_entry<complex<S>> = EntryKind::complex;
+template <class S>
+inline constexpr EntryKind kind_of_entry<quaternion<S>> = EntryKind::quaternion;
+template <class S>
+inline constexpr EntryKind kind_of_entry<dual_quaternion<S>> = EntryKind::quaternion;
+template <class Element, int size>
+inline constexpr EntryKind kind_of_entry<block<Element, size, size>> = EntryKind::square;
+
+constexpr bool is_sanitized = HEDDLE_TEST_ADDRESS_SANITIZER || HEDDLE_TEST_THREAD_SANITIZER;
+
+/// Whether one of the two stands for the other: they are of a kind and, but under a sanitizer, of a
+/// precision.
+template <class E, class Other>
+inline constexpr bool are_alike =
+    kind_of_entry<E> == kind_of_entry<Other> &&
+    (is_sanitized || std::is_same_v<vector_scalar_t<E>, vector_scalar_t<Other>>);
+
+template <class Taken, class Left>
+struct FirstOfEach {
+  using type = Taken;
+};
+template <class... Taken, class E, class... Left>
+struct FirstOfEach<testing::Types<Taken...>, testing::Types<E, Left...>>
+    : FirstOfEach<std::conditional_t<(are_alike<E, Taken> || ...), testing::Types<Taken...>,
+                                     testing::Types<Taken..., E>>,
+                  testing::Types<Left...>> {};
+
+/// What stands for a list's entries, all of which a build with HEDDLE_TEST_EVERY_ENTRY takes.
+template <class List>
+using FewOf = typename std::conditional_t<HEDDLE_TEST_EVERY_ENTRY, std::type_identity<List>,
+                                          FirstOfEach<testing::Types<>, List>>::type;
+
+/// The same under a sanitizer, all others elsewhere: where an entry has code of its own.
+template <class List>
+using FewWhereSanitized = std::conditional_t<is_sanitized, FewOf<List>, List>;
+
+}  // namespace heddle::test
