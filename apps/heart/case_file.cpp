@@ -204,7 +204,7 @@ TimeCase read_time(const CaseObject& object) {
     object.check_keys({"step", "end", "scheme"});
     time.scheme = Scheme::newton;
   } else {
-    object.check_keys({"step", "end", "scheme", "splitting", "theta", "mass"});
+    object.check_keys({"step", "end", "scheme", "splitting", "theta", "mass", "ionic_current"});
   }
   time.step = quantity(object, "step", step_range);
   time.steps = steps_of(object, "end", time.step);
@@ -214,6 +214,10 @@ TimeCase read_time(const CaseObject& object) {
   if (object.has("theta")) time.theta = object.number("theta", {.least = 0.5, .most = 1});
   if (object.has("mass") && object.text_of("mass", {"consistent", "lumped"}) == "lumped") {
     time.mass = Mass::lumped;
+  }
+  if (object.has("ionic_current") &&
+      object.text_of("ionic_current", {"nodes", "integration-points"}) == "integration-points") {
+    time.ionic_current = CurrentPlace::integration_points;
   }
   return time;
 }

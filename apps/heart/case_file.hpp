@@ -57,6 +57,8 @@ struct StimulusCase {
 enum class Scheme { splitting, newton };
 enum class Splitting { godunov, strang };
 enum class Mass { consistent, lumped };
+/// The membranes: at vertices, or at the integration points of tetrahedra.
+enum class CurrentPlace { nodes, integration_points };
 enum class Guess { last, extrapolated };
 
 struct TimeCase {
@@ -67,6 +69,7 @@ struct TimeCase {
   Splitting splitting = Splitting::godunov;
   double theta = 0.5;
   Mass mass = Mass::consistent;
+  CurrentPlace ionic_current = CurrentPlace::nodes;
 
   double end() const { return static_cast<double>(steps) * step; }
 };

@@ -31,7 +31,12 @@ StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, co
   Assembly<Number> of_step(pattern, plan, device), of_diffusion = of_step.another();
   of_step.assemble(sum_of(mass, K, time.theta * time.step));
   of_diffusion.assemble(K);
-  return {of_step.matrix(), of_diffusion.matrix()};
+  StepMatrices made{of_step.matrix(), of_diffusion.matrix(), {}};
+  if (time.ionic_current == CurrentPlace::integration_points) {
+    made.mass = of_step.another();
+    made.mass->assemble(mass);
+  }
+  return made;
 }
 
 /// mV: M times so much everywhere has about the norm of M V in tissue at rest, which residuals are
@@ -54,6 +59,13 @@ std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
   return values;
 }
 
+/// Of each cell, in the order of the cells.
+std::vector<std::uint16_t> regions_of_cells(const Model& model, const TimeCase& time,
+                                            const Basis& basis) {
+  if (time.ionic_current == CurrentPlace::integration_points) return region_of_points(model);
+  return ordered(model.region_of_vertex, basis);
+}
+
 void assign(Potential& field, const std::vector<double>& in_basis) {
   detail::copy_bytes(field.scalars().data(), in_basis.data(), in_basis.size() * sizeof(double),
                      field.stream());
@@ -73,7 +85,7 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
       options_(options),
       matrix_(std::move(matrices.of_step)),
       diffusion_(std::move(matrices.of_diffusion)),
-      cells_(model.membrane, ordered(model.region_of_vertex, *matrix_.row_basis()), device),
+      cells_(model.membrane, regions_of_cells(model, options.time, *matrix_.row_basis()), device),
       of_vertices_(matrix_.rows(), device),
       potential_(matrix_.field()),
       before_diffusion_(matrix_.field()),
@@ -94,7 +106,17 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
                                       simulation::shortest(largest) + " ms are stable");
   }
   if (options.tables) cells_.tabulate(is_strang() ? step_ / 2 : step_, rule());
-  cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, *matrix_.row_basis()));
+  const Basis& basis = *matrix_.row_basis();
+  std::vector<double> rest = cells_.resting_potential();
+  if (matrices.mass) {
+    cells_.set_stimuli(model.stimuli, stimuli_of_points(model));
+    rest = ordered(of_vertices(model, rest), basis);
+    points_ =
+        std::make_unique<PointMembranes>(model, *matrices.mass, options.solver.tolerance * scale_,
+                                         options.solver.max_iterations, device);
+  } else {
+    cells_.set_stimuli(model.stimuli, ordered(model.stimuli_of_vertex, basis));
+  }
   solver_ = std::make_unique<ConjugateGradient<double>>(
       matrix_, Jacobi<Number>(matrix_, Refresh::each_call),
       SolverOptions{.tolerance = 0,
@@ -102,7 +124,6 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
                     .max_iterations = options.solver.max_iterations});
   solver_->set_image_of_guess(std::as_const(image_).view());
   place_traces(model, traces);
-  const std::vector<double> rest = cells_.resting_potential();
   assign(potential_, rest);
   assign(activation_, std::vector<double>(rest.size(), std::numeric_limits<double>::quiet_NaN()));
   set_clock();
@@ -206,27 +227,35 @@ void HeartSystem::queue_end_of_step() {
 }
 
 void HeartSystem::take_step() {
-  const double of_cells = is_strang() ? step_ / 2 : step_;
-  const Stream& stream = device_.stream();
   const bool on_gpu = device_.on_gpu();
   const auto timed = [&](double& total, const auto& work) {
     const cli::Stopwatch watch;
     work();
     if (!on_gpu) total += watch.seconds();
   };
-  timed(times.membranes, [&] {
-    cells_.advance(potential_.scalars().data(), &clock_.data()->now, of_cells, stream, rule(),
-                   before_diffusion());
-  });
+  timed(times.membranes,
+        [&] { advance_membranes(potential_, &clock_.data()->now, before_diffusion(), nullptr); });
   timed(times.fields, [&] { multiply(right_hand_side_); });
   timed(times.iterate, [&] { solve(); });
   if (is_strang()) {
     timed(times.membranes, [&] {
-      cells_.advance(before_diffusion_.scalars().data(), &clock_.data()->half, of_cells, stream,
-                     rule(), {}, change_.scalars().data());
+      advance_membranes(before_diffusion_, &clock_.data()->half, {}, change_.scalars().data());
     });
   }
   timed(times.fields, [&] { queue_end_of_step(); });
+}
+
+/// A step of theirs, from a time in the clock on.
+void HeartSystem::advance_membranes(Potential& potential, const double* time,
+                                    const BeforeDiffusion& next, const double* diffused) {
+  const double dt = is_strang() ? step_ / 2 : step_;
+  double* const V = potential.scalars().data();
+  if (points_ == nullptr) {
+    cells_.advance(V, time, dt, device_.stream(), rule(), next, diffused);
+    return;
+  }
+  points_->advance(cells_, V, time, dt, rule(), next, diffused,
+                   {clock_.data(), record_there_.data(), scale_});
 }
 
 /// to = -dt K V.
@@ -240,6 +269,7 @@ void HeartSystem::prepare_graph() {
     multiply(image_);
     solver_->prepare_enqueue(std::as_const(right_hand_side_).view(), change_.view(),
                              report_.data());
+    if (points_) points_->prepare();
     graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), [this] { take_step(); });
   }
 }
@@ -321,6 +351,8 @@ SystemState HeartSystem::state() const {
           .change_before = change_before_.scalars().to_host(),
           .image = std::move(image),
           .image_before = image_before_.scalars().to_host(),
+          .projected = points_ ? std::as_const(*points_).projected().scalars().to_host()
+                               : std::vector<double>(),
           .activation = activation_.scalars().to_host(),
           .membranes = cells_.state()};
 }
@@ -334,7 +366,11 @@ void HeartSystem::set_state(const SystemState& state) {
                                                 " vertices, not of " + std::to_string(count));
     }
   }
+  if (state.projected.size() != (points_ ? count : 0)) {
+    throw Error(ErrorKind::size_mismatch, "a state of membranes in other places");
+  }
   cells_.set_state(state.membranes);
+  if (points_) assign(points_->projected(), state.projected);
   assign(potential_, state.potential);
   assign(change_, state.change);
   assign(change_before_, state.change_before);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "heddle/element_pattern.hpp"
 #include "model.hpp"
 #include "passes.hpp"
+#include "point_membranes.hpp"
 #include "step_graph.hpp"
 #include "tissue_system.hpp"
 #include "traces.hpp"
@@ -27,8 +29,9 @@ struct SystemOptions {
 };
 
 struct StepMatrices {
-  Operator<Number> of_step;       // M + theta dt K
-  Operator<Number> of_diffusion;  // K
+  Operator<Number> of_step;              // M + theta dt K
+  Operator<Number> of_diffusion;         // K
+  std::optional<Assembly<Number>> mass;  // where membranes are at integration points
 };
 
 class HeartSystem final : public TissueSystem {
@@ -42,6 +45,7 @@ class HeartSystem final : public TissueSystem {
               const Device& device, const SystemOptions& options, const Traces& traces = {});
 
   const Operator<Number>& matrix() const override { return matrix_; }
+  long long lists_memory() const override { return points_ ? points_->lists_memory() : 0; }
   std::string description() const override { return cells_.description(); }
   bool is_tabulated() const override { return cells_.is_tabulated(); }
   double largest_step() const override { return cells_.largest_step() * (is_strang() ? 2 : 1); }
@@ -69,6 +73,8 @@ class HeartSystem final : public TissueSystem {
   void set_clock();
   // Parts of a step; on a GPU they queue work alone.
   void take_step();
+  void advance_membranes(Potential& potential, const double* time, const BeforeDiffusion& next,
+                         const double* diffused);
   BeforeDiffusion before_diffusion();
   void multiply(Potential& to);
   void prepare_graph();
@@ -81,6 +87,7 @@ class HeartSystem final : public TissueSystem {
   SystemOptions options_;
   Operator<Number> matrix_, diffusion_;  // `of_step` and `of_diffusion`
   MembraneCells cells_;
+  std::unique_ptr<PointMembranes> points_;  // null: cells are at vertices
   std::unique_ptr<ConjugateGradient<double>> solver_;
   Reduction<double> of_vertices_;
   Potential potential_, before_diffusion_, right_hand_side_, change_, change_before_;

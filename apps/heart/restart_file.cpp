@@ -22,13 +22,13 @@ namespace heddle::heart {
 
 namespace {
 
-constexpr std::string_view magic = "heddle-heart state 6\n";
+constexpr std::string_view magic = "heddle-heart state 7\n";
 
 /// In the order of the file.
 template <class State>
 auto numbers_of(State& state) {
-  return std::array{&state.potential,    &state.change,     &state.change_before, &state.image,
-                    &state.image_before, &state.activation, &state.membranes};
+  return std::array{&state.potential,    &state.change,    &state.change_before, &state.image,
+                    &state.image_before, &state.projected, &state.activation,    &state.membranes};
 }
 
 std::uint64_t fingerprint_of(const SystemState& state, const Identity& identity) {

@@ -92,22 +92,24 @@ RunIdentity::RunIdentity(const Model& model, const TissueSystem& system, const C
     : stimuli_(model.stimuli), step_(given.time.step) {
   using simulation::shortest;
   const TimeCase& time = given.time;
-  items_ = {{"mesh", of_mesh(model)},
-            {"regions", fingerprint_of_all(model.region)},
-            {"membranes", of_membranes(model)},
-            {"conductivity, chi or Cm", of_diffusivities(model)},
-            {"fibres", fingerprint_of_all(model.fibre)},
-            {"time step", shortest(time.step)},
-            {"scheme", time.scheme == Scheme::newton ? "newton" : "splitting"},
-            {"splitting", time.splitting == Splitting::strang ? "strang" : "godunov"},
-            {"theta", shortest(time.theta)},
-            {"mass", time.mass == Mass::lumped ? "lumped" : "consistent"},
-            {"guess", given.solver.guess == Guess::last ? "last" : "extrapolated"},
-            {"tolerance", shortest(given.solver.tolerance)},
-            {"activation_threshold", shortest(given.activation_threshold)},
-            {"tables", system.is_tabulated() ? "true" : "false"},
-            {"plan", to_string(system.matrix().plan())},
-            {"order of the rows", of_rows(system.matrix())}};
+  items_ = {
+      {"mesh", of_mesh(model)},
+      {"regions", fingerprint_of_all(model.region)},
+      {"membranes", of_membranes(model)},
+      {"conductivity, chi or Cm", of_diffusivities(model)},
+      {"fibres", fingerprint_of_all(model.fibre)},
+      {"time step", shortest(time.step)},
+      {"scheme", time.scheme == Scheme::newton ? "newton" : "splitting"},
+      {"splitting", time.splitting == Splitting::strang ? "strang" : "godunov"},
+      {"theta", shortest(time.theta)},
+      {"mass", time.mass == Mass::lumped ? "lumped" : "consistent"},
+      {"ionic_current", time.ionic_current == CurrentPlace::nodes ? "nodes" : "integration-points"},
+      {"guess", given.solver.guess == Guess::last ? "last" : "extrapolated"},
+      {"tolerance", shortest(given.solver.tolerance)},
+      {"activation_threshold", shortest(given.activation_threshold)},
+      {"tables", system.is_tabulated() ? "true" : "false"},
+      {"plan", to_string(system.matrix().plan())},
+      {"order of the rows", of_rows(system.matrix())}};
   for (std::size_t k = 0; k < stimuli_.size(); ++k) places_.push_back(of_place(model, k));
 }
 

@@ -23,6 +23,9 @@ const char* name(Splitting splitting) {
   return splitting == Splitting::godunov ? "godunov" : "strang";
 }
 const char* name(Mass mass) { return mass == Mass::consistent ? "consistent" : "lumped"; }
+const char* name(CurrentPlace place) {
+  return place == CurrentPlace::nodes ? "nodes" : "integration-points";
+}
 const char* name(Guess guess) { return guess == Guess::last ? "last" : "extrapolated"; }
 
 std::string status_of(const Outcome& outcome) {
@@ -88,8 +91,10 @@ void print_steps(const Outcome& outcome) {
     std::printf("scheme     backward Euler, %s iterations of Newton's method, ",
                 readable_count(outcome.newton_iterations).c_str());
   } else {
-    std::printf("scheme     %s splitting, theta %g, %s mass, ", name(time.splitting), time.theta,
-                name(time.mass));
+    const bool is_at_nodes = time.ionic_current == CurrentPlace::nodes;
+    std::printf("scheme     %s splitting, theta %g, %s mass, ionic current at %s, ",
+                name(time.splitting), time.theta, name(time.mass),
+                is_at_nodes ? "nodes" : "integration points");
   }
   std::printf("%s steps of %g ms\n", readable_count(time.steps).c_str(), time.step);
   std::printf("status     %s at %g ms after %s iterations (%.1f a step)\n",
@@ -139,6 +144,7 @@ ordered_json to_json(const RunOptions& options, const Outcome& outcome) {
     json["splitting"] = name(time.splitting);
     json["theta"] = time.theta;
     json["mass"] = name(time.mass);
+    json["ionic_current"] = name(time.ionic_current);
     json["guess"] = name(outcome.given.solver.guess);
     json["tables"] = outcome.is_tabulated;
   }

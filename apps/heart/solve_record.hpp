@@ -11,7 +11,7 @@ HEDDLE_INLINE bool is_solved(Status status) {
 }
 
 struct SolveRecord {
-  long long solves = 0;
+  long long solves = 0;  // of diffusion
   long long iterations = 0;
   long long at_accuracy_limit = 0;
   long long failed_step = -1;  // the first that was not solved, counted from 0
@@ -21,6 +21,12 @@ struct SolveRecord {
   HEDDLE_INLINE void add(long long step, Status status, long long its, double residual) {
     if (failed_step >= 0) return;
     ++solves;
+    add_projection(step, status, its, residual);
+  }
+
+  /// Another solve of the step, before the one of its diffusion, which counts the steps.
+  HEDDLE_INLINE void add_projection(long long step, Status status, long long its, double residual) {
+    if (failed_step >= 0) return;
     iterations += its;
     if (status == Status::accuracy_limit) ++at_accuracy_limit;
     if (!is_solved(status)) {

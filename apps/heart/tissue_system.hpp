@@ -30,6 +30,7 @@ struct SystemState {
   std::vector<double> change_before = {};
   std::vector<double> image = {};  // of the change, by the matrix
   std::vector<double> image_before = {};
+  std::vector<double> projected = {};  // by membranes at integration points, the last time
   std::vector<double> activation;
   std::vector<double> membranes;
 };

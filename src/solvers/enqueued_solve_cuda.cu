@@ -257,7 +257,7 @@ class GraphSolve final : public EnqueuedSolve<S> {
     }
   }
 
-  /// x in the caller's scale, and what was lost on the way.
+  /// x and b - A x in the caller's scale, and what was lost on the way.
   void capture_unscaling(const FieldView<S>& x, const Stream& stream) {
     SolveState* const state = state_.data();
     queue_unscaling(x, stream);
@@ -265,8 +265,11 @@ class GraphSolve final : public EnqueuedSolve<S> {
     queue_scaling(parts_.kept, stream);
     queue_true_residual(parts_.kept, stream);
     decide(judge_unscaled, stream, state);
-    capture_if(stream, &state->lost,
-               [&](const Stream& body) { cuda::fill<S>(Operand<S>(S(0)), x, body); });
+    capture_if(stream, &state->lost, [&](const Stream& body) {
+      cuda::fill<S>(Operand<S>(S(0)), x, body);
+      cuda::copy<S>(parts_.b, parts_.r, body);
+    });
+    queue_unscaling(parts_.r, stream);
   }
 
   /// Runs until the solve has ended.

@@ -186,7 +186,9 @@ class HostSolve {
     if (state_.lost != 0) {
       fill<S>(S(0), x_, stream());
       permute<S>(x_, user_x_, S(1), stream());
+      copy<S>(b_, r(), stream());
     }
+    heddle::scale<S>(S(1) / scale(), r(), stream());
     tell();
   }
 

@@ -153,6 +153,14 @@ TEST_F(EnqueuedSolves, RightHandSidesOfEverySize) {
       for (double& value : found) value /= factor;
       EXPECT_FALSE(!(distance(found, solution) <= 1e-8));
       EXPECT_FALSE(!(report.get()->residual <= 1e-10));
+      // In the caller's scale.
+      Array<double> r(x.scalars().size(), device);
+      detail::copy_bytes(r.data(), solver.residual().data, r.size() * sizeof(double),
+                         device.stream());
+      double sum = 0;
+      for (const double value : r.to_host()) sum += value / factor * (value / factor);
+      EXPECT_NEAR(std::sqrt(sum) * factor, report.get()->residual_norm,
+                  1e-6 * report.get()->residual_norm);
     }
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double guess : {0.0, 5.0, nan}) {

@@ -1,5 +1,8 @@
 // heddle-heart's steps on a GPU, each a graph, beside those of a CPU.
+#include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "heart/tissue.hpp"
 #include "support/gpu.hpp"
@@ -52,6 +55,67 @@ TEST_P(HeartOnGpu, StepsAreThoseOfACpu) {
                 0.03 * iterations);
     EXPECT_LE(there.system.record().worst_residual, 1e-11);
     EXPECT_TRUE(std::isfinite(there.system.largest_potential()));
+  }
+}
+
+/// Membranes at integration points: a slab in which a wave has begun.
+json point_case() {
+  json of = mixed_case();
+  of["time"]["ionic_current"] = "integration-points";
+  of["solver"]["tolerance"] = 1e-12;
+  return of;
+}
+
+TEST_P(HeartOnGpu, StepsOfMembranesAtPointsAreThoseOfACpu) {
+  for (const char* splitting : {"godunov", "strang"}) {
+    const Tissue tissue(with(point_case(), "/time/splitting", splitting));
+    Simulation here(tissue), there(tissue, GetParam(), device);
+    here.run(150);
+    there.run(150);
+    const std::vector<double> V = here.system.potential_of_vertices();
+    EXPECT_GT(*std::max_element(V.begin(), V.end()), 0);
+    EXPECT_LE(difference(there.system.potential_of_vertices(), V), 1e-5);
+    EXPECT_LE(
+        difference(there.system.activation_of_vertices(), here.system.activation_of_vertices()),
+        1e-5);
+    EXPECT_EQ(there.system.record().solves, 150);
+    const auto iterations = static_cast<double>(here.system.record().iterations);
+    EXPECT_NEAR(static_cast<double>(there.system.record().iterations), iterations,
+                0.03 * iterations);
+    EXPECT_LE(there.system.record().worst_residual, 1e-12);
+  }
+}
+
+TEST_P(HeartOnGpu, GoOnFromAStateOfPointsWithTheSameBits) {
+  const Tissue tissue(point_case());
+  Simulation whole(tissue, GetParam(), device), first(tissue, GetParam(), device),
+      second(tissue, GetParam(), device);
+  whole.run(100);
+  first.run(37);
+  second.system.set_state(first.system.state());
+  second.run(63);
+  const SystemState a = whole.system.state(), b = second.system.state();
+  EXPECT_EQ(a.potential, b.potential);
+  EXPECT_EQ(a.projected, b.projected);
+  EXPECT_EQ(a.image, b.image);
+  EXPECT_EQ(a.membranes, b.membranes);
+}
+
+TEST_P(HeartOnGpu, ImagesAreThoseOfTheChanges) {
+  const Tissue tissue(mixed_case());
+  Simulation simulation(tissue, GetParam(), device);
+  simulation.run(40);
+  const SystemState state = simulation.system.state();
+  const Operator<Number>& A = simulation.system.matrix();
+  for (const auto& [change, image] :
+       {std::pair{&state.change, &state.image}, {&state.change_before, &state.image_before}}) {
+    Potential x = A.field(), y = A.field();
+    x.scalars() = Array<double>(std::span<const double>(*change), device);
+    A.apply(1, std::as_const(x).view(), 0, y.view(), device.stream());
+    const std::vector<double> expected = y.scalars().to_host();
+    double size = 0;
+    for (const double v : expected) size = std::max(size, std::abs(v));
+    EXPECT_LE(difference(*image, expected), 1e-12 * size);
   }
 }
 

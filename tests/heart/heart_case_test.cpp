@@ -37,8 +37,8 @@ json whole_case() {
                            {"amplitude", 30},
                            {"period", 100},
                            {"count", 3}});
-  of["time"] = {
-      {"step", 0.1}, {"end", 20}, {"splitting", "strang"}, {"theta", 1}, {"mass", "lumped"}};
+  of["time"] = {{"step", 0.1}, {"end", 20},        {"splitting", "strang"},
+                {"theta", 1},  {"mass", "lumped"}, {"ionic_current", "integration-points"}};
   of["output_every"] = 0.5;
   of["trace_every"] = 0.2;
   of["activation_threshold"] = -20;
@@ -54,6 +54,7 @@ TEST(HeartCase, SaysWhatIsMeant) {
   EXPECT_EQ(given.time.steps, 200);
   EXPECT_EQ(given.time.splitting, Splitting::strang);
   EXPECT_EQ(given.time.mass, Mass::lumped);
+  EXPECT_EQ(given.time.ionic_current, CurrentPlace::integration_points);
   EXPECT_EQ(given.output_every, 5);
   EXPECT_EQ(given.trace_every, 2);
   EXPECT_EQ(given.activation_threshold, -20);
@@ -72,6 +73,7 @@ TEST(HeartCase, SaysWhatIsMeant) {
   const Case usual = parse_case(slab_case().dump(), "case.json");
   EXPECT_EQ(usual.output_every, usual.time.steps);
   EXPECT_EQ(usual.time.mass, Mass::consistent);
+  EXPECT_EQ(usual.time.ionic_current, CurrentPlace::nodes);
   EXPECT_EQ(usual.time.theta, 0.5);
 }
 

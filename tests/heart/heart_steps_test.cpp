@@ -4,8 +4,11 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
+#include <utility>
 
 #include "heart/tissue.hpp"
+#include "heddle/assembly.hpp"
 
 namespace heddle::heart::test {
 namespace {
@@ -148,8 +151,79 @@ TEST(HeartSteps, GoOnFromAStateWithTheSameBits) {
     const SystemState a = whole.system.state(), b = second.system.state();
     EXPECT_EQ(a.steps, b.steps);
     EXPECT_EQ(a.potential, b.potential);
+    EXPECT_EQ(a.change, b.change);
+    EXPECT_EQ(a.image, b.image);
+    EXPECT_EQ(a.image_before, b.image_before);
     EXPECT_EQ(a.membranes, b.membranes);
     EXPECT_LE(difference(a.activation, b.activation), 0);
+  }
+}
+
+Operator<Number> matrix_of(const Tissue& tissue, const std::vector<double>& of_elements) {
+  Assembly<Number> assembly(pattern_of(tissue.model), parse_plan("CSR"), Device::cpu());
+  assembly.assemble(of_elements);
+  return assembly.matrix();
+}
+
+std::vector<double> product(const Operator<Number>& A, const std::vector<double>& x) {
+  std::vector<double> y(x.size());
+  A.apply(1, FieldView<const double>(std::span(x)), 0, FieldView<double>(std::span(y)), Stream());
+  return y;
+}
+
+double length_of(const std::vector<double>& v) {
+  return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+}
+
+/// The sums that the next guess stands on are products with the matrix.
+TEST(HeartSteps, ImagesAreThoseOfTheChanges) {
+  for (const char* splitting : {"godunov", "strang"}) {
+    const Tissue tissue(with(slab_case(), "/time/splitting", splitting));
+    Simulation simulation(tissue, "pJDS,order=rcm");
+    const auto image_of = [&](const std::vector<double>& change) {
+      const Operator<Number>& A = simulation.system.matrix();
+      Potential x = A.field(), y = A.field();
+      std::copy(change.begin(), change.end(), x.scalars().data());
+      A.apply(1, std::as_const(x).view(), 0, y.view(), Stream());
+      return y.scalars().to_host();
+    };
+    simulation.run(40);
+    const SystemState state = simulation.system.state();
+    const std::vector<double> image = image_of(state.change);
+    const std::vector<double> before = image_of(state.change_before);
+    EXPECT_LE(difference(state.image, image), 1e-12 * length_of(image));
+    EXPECT_LE(difference(state.image_before, before), 1e-12 * length_of(before));
+    EXPECT_GT(difference(image, before), 1e-6 * length_of(image));
+  }
+}
+
+TEST(HeartSteps, ResidualsAreRelativeToTheMassOf80Millivolts) {
+  for (const Mass mass : {Mass::consistent, Mass::lumped}) {
+    Tissue tissue(slab_case());
+    tissue.given.time.mass = mass;
+    const std::size_t count = tissue.model.position.size();
+    const Operator<Number> M = matrix_of(tissue, mass_of_elements(tissue.model, mass));
+    const double norm = length_of(product(M, std::vector<double>(count, 1)));
+    EXPECT_NEAR(norm_of_mass(tissue.model), norm, 1e-12 * norm);
+
+    const Operator<Number> K = matrix_of(tissue, diffusion_of_elements(tissue.model));
+    Simulation simulation(tissue);
+    double worst = 0;
+    for (int step = 0; step < 60; ++step) {
+      simulation.run(1);
+      // V' = V + c, and the residual is -dt K V - (M + dt / 2 K) c.
+      const SystemState state = simulation.system.state();
+      std::vector<double> middle = state.potential;
+      for (std::size_t i = 0; i < count; ++i) middle[i] -= state.change[i] / 2;
+      std::vector<double> r = product(M, state.change);
+      const std::vector<double> flow = product(K, middle);
+      for (std::size_t i = 0; i < count; ++i) r[i] += tissue.given.time.step * flow[i];
+      worst = std::max(worst, length_of(r));
+    }
+    const double told = simulation.system.record().worst_residual;
+    EXPECT_NEAR(worst / (80 * norm), told, 1e-4 * told);
+    EXPECT_LE(told, tissue.given.solver.tolerance);
+    EXPECT_GT(told, 1e-3 * tissue.given.solver.tolerance);
   }
 }
 

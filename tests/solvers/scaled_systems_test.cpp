@@ -139,6 +139,23 @@ TEST(ScaledSystem, InLongDouble) {
   }
 }
 
+/// In the scale of b, also where the solve had another: b less it is A x.
+TEST(ScaledSystem, ResidualsAreThoseOfTheCaller) {
+  Generator generator(5);
+  const Scaled<real<double>> system(random_system<real<double>>(41, 3, 0.5, 0, generator).matrix,
+                                    {1, 1e-200}, generator);
+  const Operator<real<double>> A(system.matrix, Plan{});
+  ConjugateGradient<double> solver(A);
+  Field<real<double>> x(41), image(41);
+  ASSERT_TRUE(solver.solve(system.b, x).converged());
+  A.apply(1, x.view(), 0, image.view(), x.stream());
+  const double* const r = solver.residual().data;
+  for (std::size_t i = 0; i < 41; ++i) {
+    const double b = system.b.scalars()[i];
+    EXPECT_NEAR((b - r[i]) * 1e200, image.scalars()[i] * 1e200, 1e-14);
+  }
+}
+
 /// The 40 rows of a Laplacian whose null space is left out.
 template <class S>
 void expect_honest_beside_a_null_space(const Scales& scales) {
