@@ -15,6 +15,7 @@
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/conjugate_residual.hpp"
+#include "heddle/coo.hpp"
 #include "heddle/csr.hpp"
 #include "heddle/deflation.hpp"
 #include "heddle/detail/index.hpp"

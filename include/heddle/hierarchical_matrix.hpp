@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "heddle/config.hpp"
+#include "heddle/coo.hpp"
 #include "heddle/csr.hpp"
+#include "heddle/detail/component_rules.hpp"
+#include "heddle/detail/tree_building_cuda.hpp"
 #include "heddle/detail/tree_diagonal.hpp"
 #include "heddle/detail/tree_edit.hpp"
 #include "heddle/detail/tree_operator.hpp"
@@ -38,9 +41,6 @@ namespace detail {
 HEDDLE_EXPORT void read_rows(const ScheduledTree& matrix, std::span<Offset> offsets,
                              std::span<Index> column, std::byte* values, const Device& device);
 
-/// Throws `Error` (unsupported) for arrays in a GPU's memory.
-HEDDLE_EXPORT void refuse_gpu_arrays(const Device& device);
-
 /// A tree without entries. Throws `Error`: out_of_range for sizes below 0.
 HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
 
@@ -51,8 +51,8 @@ class HierarchicalJacobi;
 
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
-/// A^T without a second copy. On a GPU fields are AoS and the host keeps the tree too, which it
-/// reads, edits and adds; what is new then goes to the GPU.
+/// A^T without a second copy. On a GPU fields are AoS. A GPU makes trees of arrays in its memory,
+/// and adds trees there; the host has a copy of such a tree as soon as it reads or edits it.
 template <class E>
 class HEDDLE_EXPORT HierarchicalMatrix final
     : public detail::TreeOperator<E, detail::TreeForm::direct> {
@@ -64,19 +64,24 @@ class HEDDLE_EXPORT HierarchicalMatrix final
  public:
   using scalar = vector_scalar_t<E>;
 
-  /// Of assembled rows in the host's memory, which are copied; columns need not be sorted. The team
-  /// of `device` builds it and makes products, for a GPU that of the host builds it; the tree is
-  /// the same for any. Throws `Error`: usage for a node size that is no power of two from 4 to 256,
-  /// usage and out_of_range for a pattern as `check_pattern`, memory, before the tree is allocated,
-  /// where it and the schedule of a product exceed `memory_limit` bytes, by default what there is.
-  /// Building takes some bytes a node more.
+  /// Of assembled rows, which are copied; columns need not be sorted. The GPU builds it of arrays
+  /// in its memory, all on the host a team builds it; the tree is the same for any. Throws `Error`:
+  /// usage for a node size that is no power of two from 4 to 256, usage and out_of_range for a
+  /// pattern as `check_pattern`, memory, before the tree is allocated, where it and the schedule of
+  /// a product exceed `memory_limit` bytes, by default what there is. Building takes some bytes a
+  /// node more.
   explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
-      : Base(build(matrix, node_size, detail::team_of(device), memory_limit), device) {}
+      : Base(build(matrix, node_size, device, memory_limit), device) {}
   explicit HierarchicalMatrix(const CsrMatrix<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu())
       : HierarchicalMatrix(matrix.view(), node_size, device) {}
+  /// Of entries in any order, each in a place of its own, as above.
+  explicit HierarchicalMatrix(const CooView<E>& matrix, int node_size = default_node_size,
+                              const Device& device = Device::cpu(),
+                              const std::optional<long long>& memory_limit = {})
+      : Base(build(matrix, node_size, device, memory_limit), device) {}
   /// Without entries, to be filled by edits: it takes memory for them alone. Throws `Error`:
   /// out_of_range for sizes below 0, usage as above.
   HierarchicalMatrix(Index rows, Index columns, int node_size = default_node_size,
@@ -103,7 +108,7 @@ class HEDDLE_EXPORT HierarchicalMatrix final
     HierarchicalMemory memory = this->scheduled().memory();
     if constexpr (has_cuda) {
       if (const auto there = this->on_gpu()) {
-        memory.host = memory.total() + there->bytes_on_host();
+        memory.host = this->tree().bytes_on_host() + memory.schedule + memory.adjoint_schedule;
         memory.rooms = there->bytes_of_rooms();
         memory.schedule = there->bytes_of_schedule(false);
         memory.adjoint_schedule = there->bytes_of_schedule(true);
@@ -130,6 +135,8 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   std::optional<E> find(Index row, Index column) const;
   /// By rows, columns sorted.
   CsrMatrix<E> to_csr() const;
+  /// The same arrays in the memory of `device()`: a GPU makes them there.
+  detail::CsrArrays<stored_scalar_t<E>> to_rows() const;
   std::vector<Triplet<E>> to_triplets() const;
   /// The entries on the diagonal alone, read from the tree by all threads. `HierarchicalJacobi`
   /// makes no such copy.
@@ -199,7 +206,18 @@ class HEDDLE_EXPORT HierarchicalMatrix final
   static std::shared_ptr<const detail::ScheduledTree> build(
       const CsrView<E>& matrix, int node_size, const Device& device,
       const std::optional<long long>& memory_limit);
+  static std::shared_ptr<const detail::ScheduledTree> build(
+      const CooView<E>& matrix, int node_size, const Device& device,
+      const std::optional<long long>& memory_limit);
+  static cuda::EntriesToStore entries_to_store(const stored_scalar_t<E>* values,
+                                               ComponentOrder order) {
+    return {values, int{sizeof(stored_scalar_t<E>)},
+            order == column_major ? detail::components_by_rows<E>() : std::vector<int>{}};
+  }
   /// Coefficients are real or complex.
+  template <class C>
+  std::optional<detail::Tree> sum_on_gpu(C alpha, C beta, const HierarchicalMatrix& B,
+                                         bool adjoint_of_b) const;
   template <class C>
   HierarchicalMatrix plus(C alpha, C beta, const HierarchicalMatrix& B, bool adjoint_of_b) const;
 };
@@ -208,10 +226,18 @@ template <class E>
 std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     const CsrView<E>& matrix, int node_size, const Device& device,
     const std::optional<long long>& memory_limit) {
-  detail::refuse_gpu_arrays(matrix.device);
   const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
   check_sizes(matrix.pattern());
-  check_pattern(matrix.pattern(), device);
+  const Device team = detail::team_of(device);
+  if constexpr (has_cuda) {
+    if (matrix.device.on_gpu()) {
+      return std::make_shared<detail::ScheduledTree>(
+          cuda::tree_of_rows(matrix.pattern(), leaf, entries_to_store(matrix.values, matrix.order),
+                             device.on_gpu() ? device : matrix.device, memory_limit),
+          team);
+    }
+  }
+  check_pattern(matrix.pattern(), team);
   const auto* values = reinterpret_cast<const std::byte*>(matrix.values);
   std::vector<E> by_rows;
   if (matrix.order == column_major) {
@@ -220,7 +246,36 @@ std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
     values = reinterpret_cast<const std::byte*>(by_rows.data());
   }
   return std::make_shared<detail::ScheduledTree>(
-      detail::tree_of(matrix.pattern(), leaf, values, device, memory_limit), device);
+      detail::tree_of(matrix.pattern(), leaf, values, team, memory_limit), team);
+}
+
+template <class E>
+std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
+    const CooView<E>& matrix, int node_size, const Device& device,
+    const std::optional<long long>& memory_limit) {
+  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  detail::Tree tree = detail::empty_tree(matrix.rows, matrix.columns, leaf);
+  const Device team = detail::team_of(device);
+  if constexpr (has_cuda) {
+    if (matrix.device.on_gpu()) {
+      return std::make_shared<detail::ScheduledTree>(
+          cuda::tree_of_places(matrix.rows, matrix.columns, matrix.entries, matrix.row,
+                               matrix.column, leaf, entries_to_store(matrix.values, matrix.order),
+                               device.on_gpu() ? device : matrix.device, memory_limit),
+          team);
+    }
+  }
+  CsrView<E> values;
+  values.values = matrix.values;
+  values.order = matrix.order;
+  EditBatch<E> batch;
+  batch.reserve(static_cast<std::size_t>(matrix.entries));
+  for (Offset i = 0; i < matrix.entries; ++i) {
+    batch.set(matrix.row[i], matrix.column[i], detail::entry_of(values, i));
+  }
+  const auto bytes = reinterpret_cast<const std::byte*>(batch.values().data());
+  return std::make_shared<detail::ScheduledTree>(
+      detail::edited(tree, batch.places(), bytes, nullptr, false, team).tree, team);
 }
 
 template <class E>
@@ -238,17 +293,37 @@ std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
 }
 
 template <class E>
-CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
+detail::CsrArrays<stored_scalar_t<E>> HierarchicalMatrix<E>::to_rows() const {
+  using Stored = stored_scalar_t<E>;
   const detail::Tree& tree = this->tree();
-  const Device device = this->team();
+  const Device device = this->device();
   const auto count = static_cast<std::size_t>(tree.entries);
-  Array<Offset> offsets(static_cast<std::size_t>(tree.rows) + 1, device);
-  Array<Index> column(count, device);
-  Array<stored_scalar_t<E>> values(count * E::components, device);
-  detail::read_rows(this->scheduled(), offsets.span(), column.span(),
-                    reinterpret_cast<std::byte*>(values.data()), device);
-  return CsrMatrix<E>(tree.rows, tree.columns, std::move(offsets), std::move(column),
-                      std::move(values));
+  detail::CsrArrays<Stored> made{
+      tree.rows, tree.columns, Array<Offset>(static_cast<std::size_t>(tree.rows) + 1, device),
+      Array<Index>(count, device), Array<Stored>(count * E::components, device)};
+  if constexpr (has_cuda) {
+    if (const auto there = this->on_gpu()) {
+      cuda::rows_of_tree(*there, made.offsets.data(), made.column.data(), made.values.data());
+      return made;
+    }
+  }
+  detail::read_rows(this->scheduled(), made.offsets.span(), made.column.span(),
+                    reinterpret_cast<std::byte*>(made.values.data()), device);
+  return made;
+}
+
+template <class E>
+CsrMatrix<E> HierarchicalMatrix<E>::to_csr() const {
+  detail::CsrArrays<stored_scalar_t<E>> made = to_rows();
+  const auto here = [&](const auto& array) {
+    std::remove_cvref_t<decltype(array)> copy(array.size(), this->team());
+    detail::copy_bytes(copy.data(), array.data(), array.size() * sizeof(array[0]),
+                       this->device().stream());
+    return copy;
+  };
+  if (!this->device().on_gpu()) return CsrMatrix<E>(std::move(made));
+  return CsrMatrix<E>(made.rows, made.columns, here(made.offsets), here(made.column),
+                      here(made.values));
 }
 
 template <class E>
@@ -323,6 +398,41 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
       });
 }
 
+/// Nothing where both are not on one GPU, or where the entry has sums or an adjoint of its own
+/// kind.
+template <class E>
+template <class C>
+std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
+                                                              const HierarchicalMatrix& B,
+                                                              bool adjoint_of_b) const {
+  if constexpr (has_cuda) {
+    const auto a = this->on_gpu(), b = B.on_gpu();
+    if (!a || !b || a->device().stream().gpu != b->device().stream().gpu) return {};
+    if (!detail::adds_components<E>()) return {};
+    cuda::EntrySum sum{int{sizeof(scalar)}, E::components, false, {}, {}, {}};
+    if constexpr (has_adjoint<E>) {
+      if (adjoint_of_b) {
+        auto components = detail::components_of_adjoint<E>();
+        if (!components) return {};
+        sum.adjoint = std::move(*components);
+      }
+    }
+    const auto take = [&](const C& factor, double* to) {
+      if constexpr (std::is_same_v<C, scalar>) {
+        to[0] = static_cast<double>(factor);
+      } else {
+        sum.is_complex = true;
+        to[0] = static_cast<double>(factor.real());
+        to[1] = static_cast<double>(factor.imag());
+      }
+    };
+    take(alpha, sum.alpha);
+    take(beta, sum.beta);
+    return cuda::sum_of_trees(*a, *b, adjoint_of_b, sum);
+  }
+  return {};
+}
+
 template <class E>
 template <class C>
 HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const HierarchicalMatrix& B,
@@ -357,6 +467,8 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const Hierarc
       std::memcpy(term.sum, &total, sizeof(E));
     }
   };
+  detail::check_sum(this->tree(), B.tree(), adjoint_of_b);
+  if (auto sum = sum_on_gpu(alpha, beta, B, adjoint_of_b)) return {std::move(*sum), *this};
   const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
   return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
     return HierarchicalMatrix(

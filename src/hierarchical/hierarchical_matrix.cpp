@@ -10,13 +10,6 @@
 
 namespace heddle::detail {
 
-void refuse_gpu_arrays(const Device& device) {
-  if (!device.on_gpu()) return;
-  throw Error(ErrorKind::unsupported,
-              "hierarchical storage is built of arrays in the host's memory, also on a GPU; copy "
-              "these there first");
-}
-
 Tree empty_tree(Index rows, Index columns, const NodeShape& leaf) {
   if (rows < 0 || columns < 0) {
     throw Error(ErrorKind::out_of_range, "a matrix of " + std::to_string(rows) + " x " +

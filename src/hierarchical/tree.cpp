@@ -11,6 +11,14 @@
 
 namespace heddle::detail {
 
+long long Tree::bytes_on_host() const {
+  long long bytes = 0;
+  for (const PoolShare& share : pools) {
+    if (share.pool && share.pool->is_on_host()) bytes += static_cast<long long>(share.pool->size());
+  }
+  return bytes;
+}
+
 long long Tree::held_bytes() const {
   long long bytes = 0;
   for (const PoolShare& share : pools) {
@@ -108,6 +116,12 @@ HierarchicalMemory count_nodes(std::vector<NodeLevel>& levels, const NodeShape& 
   return memory;
 }
 
+void check_tree_memory(const HierarchicalMemory& needed, long long available) {
+  if (needed.total() <= available && needed.tree() < NodeReference::most_bytes) return;
+  throw Error(ErrorKind::memory, "hierarchical storage: " + to_string(needed) +
+                                     " exceed the available " + readable_bytes(available));
+}
+
 TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeLevel leaves,
                          const Device& device, const std::optional<long long>& limit)
     : device_(device) {
@@ -125,11 +139,7 @@ TreeBuilder::TreeBuilder(Index rows, Index columns, const NodeShape& leaf, NodeL
   HierarchicalMemory needed = tree_.memory;
   needed.schedule =
       LeafSchedule::bytes(levels_.front().rows, static_cast<Offset>(needed.leaves.nodes()));
-  const long long available = limit.value_or(device.available_memory());
-  if (needed.total() > available || bytes >= NodeReference::most_bytes) {
-    throw Error(ErrorKind::memory, "hierarchical storage: " + to_string(needed) +
-                                       " exceed the available " + readable_bytes(available));
-  }
+  check_tree_memory(needed, limit.value_or(device.available_memory()));
   pool_ = std::make_shared<Pool>(static_cast<std::size_t>(bytes), device);
 }
 

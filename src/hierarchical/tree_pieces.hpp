@@ -1,8 +1,6 @@
 // A schedule cut into pieces for blocks of a GPU's threads. Needs no GPU.
 #pragma once
 
-#include <span>
-
 #include "heddle/array.hpp"
 #include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/kernels/tree_arguments.hpp"
@@ -25,11 +23,11 @@ int run_of(const detail::Tree& tree);
 /// with a long piece.
 inline constexpr int entries_of_piece = 1024;
 
-/// `pools`: addresses of the tree's pools, where device code reads the leaves. A block of y with
-/// more than twice `entries` is cut into nearly equal pieces of about as many, also within leaves.
-/// An entry of a dense leaf counts as half of one, and one of a tree with short runs as two.
+/// Of a tree in the host's memory, as `schedule_on_gpu` makes them of one in a GPU's. A block of y
+/// with more than twice `entries` is cut into nearly equal pieces of about as many, also within
+/// leaves. An entry of a dense leaf counts as half of one, and one of a tree with short runs as
+/// two.
 TreePieces tree_pieces(const detail::Tree& tree, const detail::LeafSchedule& schedule,
-                       std::span<const unsigned long long> pools, const Device& device,
-                       int entries = entries_of_piece);
+                       const Device& device, int entries = entries_of_piece);
 
 }  // namespace heddle::cuda

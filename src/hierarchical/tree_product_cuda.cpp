@@ -57,7 +57,7 @@ void TreeProduct::check_operand(const void* data, bool is_aos, const char* name)
 
 TreeProduct::Room TreeProduct::make_room() const {
   const bool turned = entry_.form != detail::TreeForm::direct;
-  const TreePieces& pieces = matrix_->schedule(turned).on_host;
+  const TreePieces& pieces = matrix_->schedule(turned).cut;
   const auto scalars =
       static_cast<std::size_t>(pieces.places) * static_cast<std::size_t>(entry_.row_components);
   Room room{Array<double>(scalars << matrix_->matrix().tree().leaf.log2_size, device_),
@@ -106,8 +106,8 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   const Room& room = room_on(stream);
   const TreeSchedule& schedule = matrix_->schedule(turned);
   device::TreeArguments<char, T> arguments{};
-  arguments.leaves = schedule.leaves.data();
-  arguments.pieces = schedule.pieces.data();
+  arguments.leaves = schedule.cut.leaves.data();
+  arguments.pieces = schedule.cut.pieces.data();
   arguments.x = static_cast<const char*>(call.x);
   arguments.y = static_cast<char*>(call.y);
   arguments.with = static_cast<const char*>(call.with);
@@ -121,7 +121,7 @@ void TreeProduct::launch_with(const Call& call, const Stream& stream) const {
   arguments.columns = turned ? tree.rows : tree.columns;
   arguments.blocks = static_cast<unsigned>(partials());
   const Loaded loaded = load(call.epilogue, stream);
-  const LaunchShape shape{.blocks = static_cast<unsigned>(schedule.pieces.size()),
+  const LaunchShape shape{.blocks = static_cast<unsigned>(schedule.cut.pieces.size()),
                           .threads = static_cast<unsigned>(loaded.threads)};
   void* pointers[] = {&arguments};
   cuda::launch(static_cast<cudaKernel_t>(loaded.kernel), shape, stream, pointers);

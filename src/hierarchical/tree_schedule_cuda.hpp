@@ -1,7 +1,8 @@
-// The schedule of a tree's product in a GPU's memory.
+// The schedule of a tree's product in a GPU's memory, which the GPU makes.
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "heddle/detail/leaf_schedule.hpp"
 #include "heddle/detail/tree_product_cuda.hpp"
@@ -9,17 +10,21 @@
 
 namespace heddle::cuda {
 
+/// The leaves of block b of y begin at first[b].
 struct TreeSchedule {
-  std::shared_ptr<const detail::LeafPlaces> places;  // on the host
-  TreePieces on_host;
-  Array<device::TreeLeaf> leaves;
-  Array<device::TreePiece> pieces;
-  long long sent = 0;  // bytes of both that came from the host
+  Array<Offset> first;
+  TreePieces cut;
 
   long long bytes() const {
-    return static_cast<long long>(leaves.size() * sizeof(device::TreeLeaf) +
-                                  pieces.size() * sizeof(device::TreePiece));
+    return static_cast<long long>(first.size() * sizeof(Offset) +
+                                  cut.leaves.size() * sizeof(device::TreeLeaf) +
+                                  cut.pieces.size() * sizeof(device::TreePiece));
   }
 };
+
+/// By a walk over the tree, level by level, and a sort of its leaves. `pools`: addresses of the
+/// tree's pools in the memory of this GPU. Throws `Error` (memory).
+TreeSchedule schedule_on_gpu(const detail::Tree& tree, std::span<const unsigned long long> pools,
+                             bool by_columns, const Device& device);
 
 }  // namespace heddle::cuda

@@ -14,21 +14,6 @@ namespace heddle::detail {
 
 namespace {
 
-void check_fit(const Tree& a, const Tree& b, bool turns_b) {
-  const Index rows = turns_b ? b.columns : b.rows, columns = turns_b ? b.rows : b.columns;
-  if (a.rows != rows || a.columns != columns) {
-    throw Error(ErrorKind::size_mismatch,
-                "a sum of " + std::to_string(a.rows) + " x " + std::to_string(a.columns) + " and " +
-                    std::to_string(rows) + " x " + std::to_string(columns) + " entries" +
-                    (turns_b ? ", the latter turned" : ""));
-  }
-  if (a.leaf.log2_size != b.leaf.log2_size) {
-    throw Error(ErrorKind::usage, "a sum of trees with nodes of " + std::to_string(a.leaf.size()) +
-                                      " and of " + std::to_string(b.leaf.size()) +
-                                      " rows: make both of one node size");
-  }
-}
-
 /// The leaves of either tree behind a leaf of the sum; -1 for none.
 struct Sources {
   Offset a = -1;
@@ -178,10 +163,24 @@ std::pair<NodeLevel, std::vector<Sources>> leaves_of_sum(const Tree& a, const Le
 
 }  // namespace
 
+void check_sum(const Tree& a, const Tree& b, bool turns_b) {
+  const Index rows = turns_b ? b.columns : b.rows, columns = turns_b ? b.rows : b.columns;
+  if (a.rows != rows || a.columns != columns) {
+    throw Error(ErrorKind::size_mismatch,
+                "a sum of " + std::to_string(a.rows) + " x " + std::to_string(a.columns) + " and " +
+                    std::to_string(rows) + " x " + std::to_string(columns) + " entries" +
+                    (turns_b ? ", the latter turned" : ""));
+  }
+  if (a.leaf.log2_size != b.leaf.log2_size) {
+    throw Error(ErrorKind::usage, "a sum of trees with nodes of " + std::to_string(a.leaf.size()) +
+                                      " and of " + std::to_string(b.leaf.size()) +
+                                      " rows: make both of one node size");
+  }
+}
+
 Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
                   const CombineEntries& combine, const Device& device) {
   const Tree &a = A.tree(), &b = B.tree();
-  check_fit(a, b, turns_b);
   const LeafSchedule &of_a = A.schedule(false), &of_b = B.schedule(turns_b);
   auto [leaves, sources] = leaves_of_sum(a, of_a, of_b, device);
   const int team = team_size(device.stream(), a.entries + b.entries);

@@ -208,26 +208,6 @@ TEST_F(TreeProductsOnGpu, GoOnAfterEditsAndSums) {
   expect_products(sum, sum.to_csr(), seed.generator);
 }
 
-/// What an edit sends to a GPU is its own nodes and the blocks of the schedule that it touches.
-TEST_F(TreeProductsOnGpu, TakeSchedulesOver) {
-  Seed seed(45);
-  using E = real<double>;
-  const auto matrix =
-      random_matrix<E>({.rows = 40000, .columns = 40000, .per_row = 6}, seed.generator);
-  const HierarchicalMatrix<E> first(matrix, 32, device);
-  const std::vector<double> x(40000, 1.0);
-  product<double>(first, 1, x, 0, x);
-  EditBatch<E> edits;
-  edits.set(5, 5, {{2}});
-  edits.set(20000, 39999, {{3}});
-  const HierarchicalMatrix<E> second = first.edited(edits);
-  auto map = map_of(matrix);
-  map[{5, 5}] = {{2}};
-  map[{20000, 39999}] = {{3}};
-  expect_products(second, matrix_of(40000, 40000, map), seed.generator);
-  EXPECT_LT(second.on_gpu()->sent_bytes(), first.on_gpu()->sent_bytes() / 4);
-}
-
 TEST_F(TreeProductsOnGpu, ServeSolversInEveryForm) {
   Seed seed(46);
   using E = quaternion<double>;
@@ -283,8 +263,7 @@ TEST_F(TreeProductsOnGpu, CountTheMemoryThatTheyTake) {
     }
     const HierarchicalMemory now = tree.memory();
     EXPECT_EQ(memory.live, now.total());
-    EXPECT_EQ(now.host,
-              HierarchicalMatrix<E>::held_memory({tree}) + now.schedule + now.adjoint_schedule);
+    EXPECT_EQ(now.host, HierarchicalMatrix<E>::held_memory({tree}));
   }
   EXPECT_EQ(memory.live, 0);
 }
@@ -382,13 +361,6 @@ TEST_F(TreeProductsOnGpu, RefuseInOneLine) {
   expect_error(ErrorKind::size_mismatch,
                "y is not AoS, as a tree needs it; `permute` copies it into a field that is",
                [&] { A.apply(1, x.view(), 0, planes.view(), stream); });
-  const CsrView<E> view = matrix.view();
-  CsrView<E> there = view;
-  there.device = device;
-  expect_error(ErrorKind::unsupported,
-               "hierarchical storage is built of arrays in the host's memory, also on a GPU; copy "
-               "these there first",
-               [&] { HierarchicalMatrix<E>(there, 32, device); });
 }
 
 }  // namespace

@@ -121,14 +121,10 @@ void expect_every_entry_once(const Pattern& pattern, Generator& generator) {
     const detail::Tree tree = detail::tree_of(
         matrix.view().pattern(), {log2_size, sizeof(E)},
         reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
-    std::vector<unsigned long long> pools;
-    for (const auto& share : tree.pools) {
-      pools.push_back(reinterpret_cast<unsigned long long>(share.pool->data()));
-    }
     for (const bool by_columns : {false, true}) {
       const auto schedule = detail::leaf_schedule(tree, by_columns, Device::cpu());
       for (const int entries : {1, 100, cuda::entries_of_piece}) {
-        const auto cut = cuda::tree_pieces(tree, schedule, pools, Device::cpu(), entries);
+        const auto cut = cuda::tree_pieces(tree, schedule, Device::cpu(), entries);
         EntryMapOf<E> found;
         play<E>(tree, schedule, cut, by_columns,
                 [&](Index row, Index column, const unsigned char* payload) {
@@ -172,8 +168,7 @@ TEST(TreePieces, CutLongRowsAndDenseLeavesEvenly) {
     const detail::Tree tree = detail::tree_of(
         matrix.view().pattern(), {7, sizeof(E)},
         reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
-    const std::vector<unsigned long long> pools = {0};
-    return cuda::tree_pieces(tree, detail::leaf_schedule(tree, false, Device::cpu()), pools,
+    return cuda::tree_pieces(tree, detail::leaf_schedule(tree, false, Device::cpu()),
                              Device::cpu());
   };
   const auto of_row = cut_of(row);

@@ -165,28 +165,63 @@ class HierarchicalSuite {
     }
   }
 
+  /// A copy of the matrix in the device's memory, as a view.
+  struct RowsThere {
+    Array<Offset> offsets;
+    Array<Index> column;
+    Array<stored_scalar_t<E>> values;
+    CsrView<E> view;
+
+    RowsThere(const CsrMatrix<E>& A, const Device& device)
+        : offsets(A.offsets().span(), device),
+          column(A.column().span(), device),
+          values(A.values().span(), device),
+          view{A.rows(),      A.columns(), offsets.data(), column.data(),
+               values.data(), row_major,   device} {}
+  };
+
+  /// On a GPU arrays of the host are converted there too, which has to build the tree itself.
   void conversions() {
     const Tree tree(A_, default_node_size, Device::cpu(device_.threads()));
     const long long bytes = csr_bytes(problem_.matrix) + tree.memory().tree();
     const auto made = std::make_shared<std::unique_ptr<Tree>>();
     const auto back = std::make_shared<CsrMatrix<E>>();
-    const auto from = way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
-      *made = std::make_unique<Tree>(A_, default_node_size, device_);
-      way.queue = [this, made](const Stream&) {
-        *made = std::make_unique<Tree>(A_, default_node_size, device_);
-        device_.synchronize();
-      };
-      way.error = [this, made] { return difference((*made)->to_csr(), A_); };
-      way.on_host = true;
-    });
-    const auto to = way_of(Role::chosen, "Heddle", "hisparse", [&](TimedWay& way) {
-      const auto whole = std::make_shared<const Tree>(A_, default_node_size, device_);
-      way.queue = [whole, back](const Stream&) { *back = whole->to_csr(); };
-      way.error = [this, back] { return difference(*back, A_); };
-      way.on_host = true;
-    });
-    session_.add(measured(session_, record("from CSR", bytes), {from}));
-    session_.add(measured(session_, record("to CSR", bytes), {to}));
+    const auto from_by = [&](Role role, const char* method, const auto& make_view) {
+      return way_of(role, "Heddle", method, [&](TimedWay& way) {
+        const auto make = [this, made, view = make_view()] {
+          *made = std::make_unique<Tree>(view(), default_node_size, device_);
+          device_.synchronize();
+        };
+        make();
+        way.queue = [make](const Stream&) { make(); };
+        way.error = [this, made] { return difference((*made)->to_csr(), A_); };
+        way.on_host = true;
+      });
+    };
+    const auto to_by = [&](Role role, const char* method, const auto& make_rows) {
+      return way_of(role, "Heddle", method, [&](TimedWay& way) {
+        const auto whole = std::make_shared<const Tree>(A_, default_node_size, device_);
+        way.queue = [whole, make_rows](const Stream&) { make_rows(*whole); };
+        way.error = [this, whole, back] {
+          *back = whole->to_csr();
+          return difference(*back, A_);
+        };
+        way.on_host = true;
+      });
+    };
+    std::vector<TimedWay> from, to;
+    if (device_.on_gpu()) {
+      from.push_back(from_by(Role::chosen, "hisparse, arrays on the GPU", [this] {
+        return [rows = std::make_shared<const RowsThere>(A_, device_)] { return rows->view; };
+      }));
+      to.push_back(to_by(Role::chosen, "hisparse, arrays on the GPU",
+                         [](const Tree& whole) { static_cast<void>(whole.to_rows()); }));
+    }
+    const Role of_host = device_.on_gpu() ? Role::tried : Role::chosen;
+    from.push_back(from_by(of_host, "hisparse", [this] { return [this] { return A_.view(); }; }));
+    to.push_back(to_by(of_host, "hisparse", [back](const Tree& whole) { *back = whole.to_csr(); }));
+    session_.add(measured(session_, record("from CSR", bytes), from));
+    session_.add(measured(session_, record("to CSR", bytes), to));
   }
 
   /// Table 2: A + B, and A + B* where A is square.
@@ -228,8 +263,26 @@ class HierarchicalSuite {
       way.error = against(y, [this, rows] { return product_of(*rows, problem_.x); });
       way.on_host = true;
     }));
+    if (device_.on_gpu()) ways.push_back(sum_of_rows_there(B, y, make, C));
     for (const auto& peer : session_.peers()) add_peer_sums(*peer, other, turns, y, ways);
     session_.add(measured(session_, record(turns ? "transposed sum" : "sum", bytes), ways));
+  }
+  /// From compressed rows in the GPU's memory and back to such.
+  template <class Make>
+  TimedWay sum_of_rows_there(const CsrMatrix<E>& B, const std::vector<double>& y, const Make& make,
+                             const std::shared_ptr<std::unique_ptr<Tree>>& C) {
+    return way_of(
+        Role::tried, "Heddle", "hisparse, from CSR on the GPU and back", [&](TimedWay& way) {
+          const auto a = std::make_shared<const RowsThere>(A_, device_);
+          const auto b = std::make_shared<const RowsThere>(B, device_);
+          way.queue = [this, a, b, make, C](const Stream&) {
+            *C = std::make_unique<Tree>(make(Tree(a->view, default_node_size, device_),
+                                             Tree(b->view, default_node_size, device_)));
+            static_cast<void>((*C)->to_rows());
+          };
+          way.error = against(y, [this, C] { return product_of((*C)->to_csr(), problem_.x); });
+          way.on_host = true;
+        });
   }
   /// Compressed rows of A and B are read, those of the sum written; places of both are there once.
   long long bytes_of_sum(const CsrMatrix<E>& B) const {

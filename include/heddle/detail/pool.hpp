@@ -1,6 +1,7 @@
 // Blocks of bytes with nodes of trees, which never change once they are written.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -13,17 +14,25 @@
 
 namespace heddle::detail {
 
-/// In the host's memory; GPUs have copies.
+/// In the host's memory, of which GPUs have copies, or in a GPU's, of which the host has one as
+/// soon as it reads.
 class HEDDLE_EXPORT Pool {
  public:
   /// Of unknown bytes: whoever writes nodes writes all of them. Throws `Error` (memory).
   Pool(std::size_t bytes, const Device& device);
+  /// Of a GPU's memory, written and ready for any stream.
+  explicit Pool(std::shared_ptr<const Array<std::byte>> there);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   std::byte* data() { return data_; }
-  const std::byte* data() const { return data_; }
+  /// On the host, where this copies a GPU's at the first call. Throws `Error` (memory).
+  const std::byte* data() const {
+    const std::byte* const here = data_.load(std::memory_order_acquire);
+    return here != nullptr || size_ == 0 ? here : fetched();
+  }
+  bool is_on_host() const { return data_.load(std::memory_order_acquire) != nullptr; }
   std::size_t size() const { return size_; }
 
   /// The copy in a GPU's memory, which all matrices of the same source of memory there share, by
@@ -32,9 +41,12 @@ class HEDDLE_EXPORT Pool {
   std::shared_ptr<const Array<std::byte>> on(const Device& gpu) const;
 
  private:
+  const std::byte* fetched() const;
+
   Device device_;
   std::size_t size_;
-  std::byte* data_ = nullptr;  // null where there are no bytes
+  mutable std::atomic<std::byte*> data_ = nullptr;  // null where there are no bytes, or no copy
+  std::shared_ptr<const Array<std::byte>> there_;   // null for a pool of the host's
   mutable std::mutex copying_;
   /// By GPU and source of memory.
   using Place = std::pair<int, std::pmr::memory_resource*>;

@@ -43,6 +43,8 @@ struct HEDDLE_EXPORT Tree {
   }
   /// Bytes of the pools, with nodes that only earlier trees use.
   long long held_bytes() const;
+  /// Of those pools that the host has.
+  long long bytes_on_host() const;
 };
 
 /// Levels that a matrix of so many rows and columns takes, 1 or more.
@@ -151,6 +153,9 @@ struct HEDDLE_EXPORT NodeLevel {
   PatternView pattern() const { return {rows, columns, offsets.data(), column.data()}; }
   Offset nodes() const { return static_cast<Offset>(column.size()); }
 };
+
+/// Throws `Error` (memory) where a tree and the schedules that are counted exceed this.
+void check_tree_memory(const HierarchicalMemory& needed, long long available);
 
 /// The nodes that hold the entries of a pattern, without their bytes.
 NodeLevel group_into_nodes(const PatternView& pattern, int log2_size, const Device& device);

@@ -36,8 +36,8 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   static constexpr bool may_be_on_gpu = has_cuda && !std::is_same_v<S, long double>;
 
  public:
-  /// `on_gpu`: the same tree in the memory of a GPU `device`, or one of which it is an edit; null
-  /// where there is none.
+  /// `on_gpu`: the same tree in the memory of a GPU `device`; null or another one where it is not
+  /// there yet.
   TreeOperator(std::shared_ptr<const ScheduledTree> matrix, const Device& device,
                const std::shared_ptr<const cuda::TreeOnGpu>& on_gpu = nullptr)
       : matrix_(std::move(matrix)), device_(device) {
@@ -196,7 +196,7 @@ class HEDDLE_EXPORT TreeOperator : public LinearOperator<vector_scalar_t<E>> {
   void make_product(std::shared_ptr<const cuda::TreeOnGpu> on_gpu) {
     if constexpr (may_be_on_gpu) {
       if (!on_gpu || &on_gpu->matrix() != matrix_.get()) {
-        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_, on_gpu.get());
+        on_gpu = std::make_shared<cuda::TreeOnGpu>(matrix_, device_);
       }
       auto texts = entry_texts<E>();
       cuda::TreeEntry entry{std::move(texts.own), std::move(texts.exact), entry_sizes<E>, form,

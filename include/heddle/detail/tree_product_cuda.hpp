@@ -23,42 +23,29 @@ struct TreeProgram;
 /// A tree in a GPU's memory. Pools are shared with other trees there.
 class HEDDLE_EXPORT TreeOnGpu {
  public:
-  /// `before`: a tree of which this one is an edit, whose schedules are taken over but for the
-  /// blocks that differ; may be null.
-  TreeOnGpu(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device,
-            const TreeOnGpu* before);
+  TreeOnGpu(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device);
   ~TreeOnGpu();
   TreeOnGpu(const TreeOnGpu&) = delete;
   TreeOnGpu& operator=(const TreeOnGpu&) = delete;
 
-  /// By block rows for A x, or by block columns; the first request makes it.
+  /// By block rows for A x, or by block columns; the GPU makes it at the first request.
   const TreeSchedule& schedule(bool by_columns) const;
   /// Bytes of a schedule, 0 where nobody has asked for it.
   long long bytes_of_schedule(bool by_columns) const;
-  /// Bytes of the schedules, cut up for the GPU, that the host keeps to send less after an edit.
-  long long bytes_on_host() const;
   /// Bytes where products of this tree keep sums, there and not yet given back.
   long long bytes_of_rooms() const { return rooms_; }
   void add_room(long long bytes) const { rooms_ += bytes; }
-  /// Bytes of the schedules that there are which came from the host.
-  long long sent_bytes() const;
 
   const detail::ScheduledTree& matrix() const { return *matrix_; }
   const Device& device() const { return device_; }
 
  private:
-  using Schedules = std::array<std::shared_ptr<const TreeSchedule>, 2>;
-
-  /// Null where nobody has asked for it.
-  std::shared_ptr<const TreeSchedule> made_schedule(bool by_columns) const;
-
   std::shared_ptr<const detail::ScheduledTree> matrix_;
   Device device_;
   std::vector<std::shared_ptr<const Array<std::byte>>> pools_;
   std::vector<unsigned long long> addresses_;  // of the pools
   mutable std::mutex making_;
-  mutable Schedules before_;  // of an earlier tree, until this one has its own
-  mutable Schedules schedules_;
+  mutable std::array<std::shared_ptr<const TreeSchedule>, 2> schedules_;
   mutable std::atomic<long long> rooms_ = 0;
 };
 

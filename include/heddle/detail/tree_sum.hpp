@@ -20,8 +20,11 @@ struct HEDDLE_EXPORT SumTerm {
 /// Writes the sums of some entries.
 using CombineEntries = std::function<void(std::span<const SumTerm>)>;
 
-/// The tree of all places that A has, or B, or B's transpose where `turns_b`. Throws `Error`:
-/// size_mismatch for other sizes, usage for nodes of another size, memory.
+/// Throws `Error`: size_mismatch for matrices of other sizes, usage for nodes of another size.
+HEDDLE_EXPORT void check_sum(const Tree& a, const Tree& b, bool turns_b);
+
+/// The tree of all places that A has, or B, or B's transpose where `turns_b`, which
+/// `check_sum` takes. Throws `Error` (memory).
 HEDDLE_EXPORT Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
                                 const CombineEntries& combine, const Device& device);
 

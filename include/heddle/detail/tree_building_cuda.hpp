@@ -1,0 +1,58 @@
+// Trees that a GPU makes of arrays and of other trees in its memory, below the type of their
+// entries: the same bytes as on a CPU.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "heddle/csr.hpp"
+#include "heddle/detail/tree.hpp"
+#include "heddle/detail/tree_product_cuda.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle::cuda {
+
+/// Values of entries in a GPU's memory, or in the host's, from where they are copied.
+struct HEDDLE_EXPORT EntriesToStore {
+  const void* values = nullptr;
+  int scalar_bytes = 8;         // 4 or 8
+  std::vector<int> order = {};  // the scalar that is to be scalar k of an entry; empty for k
+};
+
+/// As `detail::tree_of`, of rows in the memory of `device`, which also checks them. Throws `Error`
+/// too: out_of_range and usage as `check_pattern`, unsupported for 2^31 entries or more.
+HEDDLE_EXPORT detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& leaf,
+                                        const EntriesToStore& entries, const Device& device,
+                                        const std::optional<long long>& limit);
+
+/// The same of entries in any order. Throws `Error`: out_of_range for one beyond the matrix, usage
+/// for two in one place.
+HEDDLE_EXPORT detail::Tree tree_of_places(Index rows, Index columns, Offset entries,
+                                          const Index* row, const Index* column,
+                                          const NodeShape& leaf, const EntriesToStore& values,
+                                          const Device& device,
+                                          const std::optional<long long>& limit);
+
+/// alpha a + beta b of entries that are added and multiplied component by component, or by complex
+/// numbers of two components. b may be an adjoint.
+struct HEDDLE_EXPORT EntrySum {
+  int scalar_bytes = 8;
+  int components = 1;
+  bool is_complex = false;
+  double alpha[2] = {1, 0};  // real and imaginary part
+  double beta[2] = {1, 0};
+  /// Component k of the adjoint is component |adjoint[k]| - 1, negative for a negative number.
+  /// Empty for b itself.
+  std::vector<int> adjoint = {};
+};
+
+/// As `detail::sum_of_trees`, of trees of one GPU that fit.
+HEDDLE_EXPORT detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool turns_b,
+                                        const EntrySum& sum);
+
+/// The tree's matrix by rows, columns sorted: rows + 1 offsets that are zeros before, a column and
+/// an entry of 4-byte words each, all in the memory of its GPU.
+HEDDLE_EXPORT void rows_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column,
+                                void* values);
+
+}  // namespace heddle::cuda

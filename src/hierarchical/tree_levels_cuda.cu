@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/launch_cuda.cuh"
+#include "base/sort_cuda.hpp"
+#include "heddle/kernels/tree_arguments.hpp"
+#include "tree_levels_cuda.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+/// Bits of blocks take this much memory at most, but for long rows or more entries.
+constexpr Offset words_of_batch = Offset(1) << 23;
+
+/// How many threads of a warp before this one, and how many in all, come with the same number; all
+/// of those that are there come together. Returns what the counter was before this thread.
+__device__ int take_number(int* counter, unsigned number) {
+  const unsigned peers = __match_any_sync(__activemask(), number);
+  const unsigned lane = threadIdx.x % 32;
+  const int leader = __ffs(static_cast<int>(peers)) - 1;
+  int before = 0;
+  if (static_cast<int>(lane) == leader) before = atomicAdd(counter, __popc(peers));
+  before = __shfl_sync(peers, before, leader);
+  return before + __popc(peers & ((1U << lane) - 1));
+}
+
+/// Nodes by kind, and those that a warp does not write.
+struct Counted {
+  int of_kind[node_kinds];
+  int larges;
+};
+
+__global__ void __launch_bounds__(block_size)
+    count_kinds(NodeShape shape, const int* held, Offset nodes, Counted* counted, Index* large) {
+  __shared__ Counted own;
+  if (threadIdx.x == 0) own = {};
+  __syncthreads();
+  const Offset node = Offset(blockIdx.x) * block_size + threadIdx.x;
+  if (node < nodes) {
+    atomicAdd(&own.of_kind[static_cast<int>(shape.kind_of(held[node]))], 1);
+    if (held[node] > entries_of_warp) {
+      large[take_number(&counted->larges, 0)] = static_cast<Index>(node);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < node_kinds && own.of_kind[threadIdx.x] > 0) {
+    atomicAdd(&counted->of_kind[threadIdx.x], own.of_kind[threadIdx.x]);
+  }
+}
+
+/// Sets the bits of blocks that hold places, and `outside` where one is beyond the matrix.
+void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, int* outside,
+                 const Stream& stream) {
+  for_each_index(stream, places.count, [=] __device__(Offset i) {
+    const Index row = places.row[i], column = places.column[i];
+    if (row < 0 || row >= places.rows || column < 0 || column >= places.columns) {
+      *outside = 1;
+      return;
+    }
+    if (!blocks.covers(row >> shift)) return;
+    unsigned long long* const word = blocks.bits + blocks.word_of(row >> shift, column >> shift);
+    const unsigned long long bit = BlockBits::bit_of(column >> shift);
+    if ((*word & bit) == 0) atomicOr(word, bit);  // most find it set
+  });
+}
+
+void count_bits(const unsigned long long* bits, Offset* before, Offset words,
+                const Device& device) {
+  for_each_index(device.stream(), words + 1, [=] __device__(Offset word) {
+    before[word] = word < words ? ones_of(bits[word]) : 0;
+  });
+  exclusive_sum(before, words + 1, device);
+}
+
+/// Calls `body(block, i)` with the number of the block in which each place lies.
+template <class Body>
+void for_each_place(NumberedBlocks& blocks, const PlacesOnGpu& places, int shift,
+                    const Stream& stream, const Body& body) {
+  for (int k = 0; k < blocks.batches(); ++k) {
+    for_each_index(stream, places.count,
+                   [batch = blocks.batch(k), places, shift, body] __device__(Offset i) {
+                     const Index row = places.row[i] >> shift;
+                     if (!batch.blocks.covers(row)) return;
+                     body(batch.first + batch.blocks.number_of(row, places.column[i] >> shift), i);
+                   });
+  }
+}
+
+template <class T>
+T read(const T* from, const Device& device) {
+  T value{};
+  heddle::detail::copy_bytes(&value, from, sizeof value, device.stream());
+  return value;
+}
+
+}  // namespace
+
+NumberedBlocks::NumberedBlocks(const PlacesOnGpu& places, int shift, const Device& device)
+    : places_(places),
+      shift_(shift),
+      device_(device),
+      rows_(static_cast<Index>(NodeShape{shift, 0}.blocks_of(places.rows))),
+      columns_(static_cast<Index>(NodeShape{shift, 0}.blocks_of(places.columns))) {
+  const Offset words_of_row = std::max<Offset>(1, BlockBits::words_of(columns_));
+  const Offset most = std::max(words_of_batch, places.count) / words_of_row;
+  rows_of_batch_ = static_cast<Index>(std::clamp<Offset>(most, 1, std::max(rows_, 1)));
+  const auto words = static_cast<std::size_t>(rows_of_batch_ * words_of_row);
+  bits_ = Array<unsigned long long>(words, device);
+  before_ = Array<Offset>(words + 1, device);
+  for (int k = 0; inside_ && Offset(k) * rows_of_batch_ < rows_; ++k) {
+    first_.push_back(count_);
+    mark(k);
+    count_ += read(before_.data() + words, device);
+  }
+}
+
+NumberedBlocks::Batch NumberedBlocks::batch(int k) {
+  if (k != marked_) mark(k);
+  const Index first = k * rows_of_batch_;
+  return {{bits_.data(), before_.data(), first,
+           static_cast<Index>(std::min<Offset>(rows_, Offset(first) + rows_of_batch_)),
+           std::max<Offset>(1, BlockBits::words_of(columns_))},
+          first_[static_cast<std::size_t>(k)]};
+}
+
+void NumberedBlocks::mark(int k) {
+  marked_ = k;
+  heddle::detail::fill_bytes(bits_.data(), 0, bits_.size() * sizeof(unsigned long long),
+                             device_.stream());
+  Array<int> outside(1, device_);
+  mark_blocks(places_, shift_, batch(k).blocks, outside.data(), device_.stream());
+  count_bits(bits_.data(), before_.data(), static_cast<Offset>(bits_.size()), device_);
+  inside_ = inside_ && read(outside.data(), device_) == 0;
+}
+
+Array<Index> NumberedBlocks::numbers() {
+  Array<Index> number(static_cast<std::size_t>(places_.count), device_);
+  for_each_place(*this, places_, shift_, device_.stream(),
+                 [number = number.data()] __device__(Offset block, Offset i) {
+                   number[i] = static_cast<Index>(block);
+                 });
+  return number;
+}
+
+void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device) {
+  level.rows = blocks.rows();
+  level.columns = blocks.columns();
+  level.row = Array<Index>(static_cast<std::size_t>(blocks.count()), device);
+  level.column = Array<Index>(static_cast<std::size_t>(blocks.count()), device);
+  for (int k = 0; k < blocks.batches(); ++k) {
+    const auto batch = blocks.batch(k);
+    for_each_index(
+        device.stream(), batch.blocks.words(),
+        [batch, rows = level.row.data(), columns = level.column.data()] __device__(Offset word) {
+          batch.blocks.for_each_of(word, [&](Offset number, Index row, Index column) {
+            rows[batch.first + number] = row;
+            columns[batch.first + number] = column;
+          });
+        });
+  }
+}
+
+void count_level(LevelOnGpu& level, const Device& device) {
+  const Stream& stream = device.stream();
+  const Offset nodes = level.nodes();
+  level.byte = Array<Offset>(static_cast<std::size_t>(nodes) + 1, device);
+  level.large = Array<Index>(static_cast<std::size_t>(nodes), device);
+  for_each_index(
+      stream, nodes,
+      [shape = level.shape, held = level.held.data(),
+       byte = level.byte.data()] __device__(Offset node) { byte[node] = shape.bytes(held[node]); });
+  exclusive_sum(level.byte.data(), nodes + 1, device);
+  Array<Counted> counted(1, device);
+  const OnGpu here(stream);
+  if (nodes > 0) {
+    launch_kernel(count_kinds, static_cast<unsigned>((nodes + block_size - 1) / block_size),
+                  block_size, false, stream, level.shape,
+                  static_cast<const int*>(level.held.data()), nodes, counted.data(),
+                  level.large.data());
+  }
+  const Counted found = read(counted.data(), device);
+  for (int kind = 0; kind < node_kinds; ++kind) {
+    level.counts.of_kind[static_cast<std::size_t>(kind)] = found.of_kind[kind];
+  }
+  level.larges = found.larges;
+  level.counts.bytes = read(level.byte.data() + nodes, device);
+}
+
+LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& inside,
+                    const Device& device) {
+  const Stream& stream = device.stream();
+  LevelOnGpu level;
+  level.shape = shape;
+  NumberedBlocks blocks(places, shape.log2_size, device);
+  inside = blocks.are_all_inside();
+  if (!inside) return level;
+  write_places(blocks, level, device);
+  const auto nodes = static_cast<std::size_t>(level.nodes());
+  const auto count = static_cast<std::size_t>(places.count);
+  level.held = Array<int>(nodes, device);
+  const int shift = shape.log2_size;
+  for_each_place(blocks, places, shift, stream,
+                 [held = level.held.data()] __device__(Offset node, Offset) {
+                   take_number(held + node, static_cast<unsigned>(node));
+                 });
+  level.first = Array<Offset>(nodes + 1, device);
+  for_each_index(stream, level.nodes(),
+                 [held = level.held.data(), first = level.first.data()] __device__(Offset node) {
+                   first[node] = held[node];
+                 });
+  exclusive_sum(level.first.data(), level.nodes() + 1, device);
+  level.position = Array<unsigned short>(count, device);
+  level.source = Array<unsigned>(count, device);
+  Array<int> taken(nodes, device);
+  for_each_place(blocks, places, shift, stream,
+                 [places, shape, taken = taken.data(), first = level.first.data(),
+                  position = level.position.data(),
+                  source = level.source.data()] __device__(Offset node, Offset i) {
+                   const Offset to =
+                       first[node] + take_number(taken + node, static_cast<unsigned>(node));
+                   position[to] = static_cast<unsigned short>(
+                       shape.position_of(shape.place_of(places.row[i], places.column[i])));
+                   source[to] = static_cast<unsigned>(i);
+                 });
+  count_level(level, device);
+  level.counts.items = places.count;
+  device.synchronize();  // before memory goes back
+  return level;
+}
+
+TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
+                                   const Device& device, const std::optional<long long>& limit)
+    : device_(device) {
+  tree_.rows = rows;
+  tree_.columns = columns;
+  tree_.leaf = leaves.shape;
+  tree_.memory.leaves = leaves.counts;
+  tree_.entries = leaves.counts.items;
+  levels_.push_back(std::move(leaves));
+  const int levels = heddle::detail::levels_of(rows, columns, tree_.leaf.log2_size);
+  while (static_cast<int>(levels_.size()) < levels) {
+    const LevelOnGpu& below = levels_.back();
+    bool inside = true;
+    LevelOnGpu level =
+        level_of({below.row.data(), below.column.data(), below.nodes(), below.rows, below.columns},
+                 tree_.shape(1), inside, device);
+    level.begin = below.begin + below.counts.bytes;
+    NodeCounts& inner = tree_.memory.inner;
+    for (std::size_t kind = 0; kind < inner.of_kind.size(); ++kind) {
+      inner.of_kind[kind] += level.counts.of_kind[kind];
+    }
+    inner.bytes += level.counts.bytes;
+    inner.items += level.counts.items;
+    levels_.push_back(std::move(level));
+  }
+  HierarchicalMemory needed = tree_.memory;
+  needed.schedule =
+      levels_.front().nodes() * static_cast<long long>(sizeof(heddle::device::TreeLeaf)) +
+      levels_.front().rows * static_cast<long long>(sizeof(heddle::device::TreePiece));
+  heddle::detail::check_tree_memory(needed, limit.value_or(device.available_memory()));
+  pool_ = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(tree_.memory.tree()), device);
+}
+
+heddle::detail::Tree TreeBuilderOnGpu::finish() {
+  for (std::size_t above = 1; above < levels_.size(); ++above) {
+    const LevelOnGpu& children = levels_[above - 1];
+    Array<NodeReference> reference(static_cast<std::size_t>(children.nodes()), device_);
+    for_each_index(
+        device_.stream(), children.nodes(),
+        [shape = children.shape, held = children.held.data(), byte = children.byte.data(),
+         begin = children.begin, reference = reference.data()] __device__(Offset child) {
+          reference[child] =
+              NodeReference::make(shape.kind_of(held[child]), 0, begin + byte[child]);
+        });
+    write_level(levels_[above], {reference.data(), int{sizeof(NodeReference)}}, pool(), nullptr,
+                device_);
+    device_.synchronize();  // before memory goes back
+  }
+  if (tree_.entries > 0) {
+    const LevelOnGpu& top = levels_.back();
+    tree_.root =
+        NodeReference::make(top.shape.kind_of(read(top.held.data(), device_)), 0, top.begin);
+    tree_.pools = {{std::make_shared<heddle::detail::Pool>(std::move(pool_)), tree_.memory.tree()}};
+  }
+  device_.synchronize();  // so that other streams find it there too
+  return std::move(tree_);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,121 @@
+// The levels of a tree, made in a GPU's memory of places that lie there.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "heddle/array.hpp"
+#include "heddle/detail/tree.hpp"
+#include "node_bits.hpp"
+
+namespace heddle::cuda {
+
+/// Rows and columns of some entries, or of the nodes of a level, in a GPU's memory.
+struct PlacesOnGpu {
+  const Index* row;
+  const Index* column;
+  Offset count;  // below 2^31
+  Index rows;    // of the whole matrix
+  Index columns;
+};
+
+/// The blocks of 2^shift rows and columns in which places lie, and numbers for them: by block rows,
+/// then by block columns. A bit for each block of as many block rows at once as fit.
+class NumberedBlocks {
+ public:
+  /// Throws `Error` (memory). Places beyond the matrix are left out, see `are_all_inside`.
+  NumberedBlocks(const PlacesOnGpu& places, int shift, const Device& device);
+
+  Index rows() const { return rows_; }  // of blocks
+  Index columns() const { return columns_; }
+  Offset count() const { return count_; }
+  bool are_all_inside() const { return inside_; }
+
+  /// Some block rows, and the number of the first block there.
+  struct Batch {
+    BlockBits blocks;
+    Offset first;
+  };
+  int batches() const { return static_cast<int>(first_.size()); }
+  Batch batch(int k);
+  /// The number of the block of each place.
+  Array<Index> numbers();
+
+ private:
+  void mark(int k);
+
+  PlacesOnGpu places_;
+  int shift_;
+  Device device_;
+  Index rows_, columns_, rows_of_batch_;
+  int marked_ = -1;
+  bool inside_ = true;
+  Offset count_ = 0;
+  std::vector<Offset> first_;
+  Array<unsigned long long> bits_;
+  Array<Offset> before_;
+};
+
+/// The nodes of a level. The arrays of nodes are in the order of their block rows.
+struct LevelOnGpu {
+  Index rows = 0;  // blocks
+  Index columns = 0;
+  NodeShape shape;
+  Array<Index> row, column;
+  Array<int> held;
+  Array<Offset> byte;  // behind `begin`; one more for the end
+  Offset begin = 0;    // of the level in the pool
+  NodeCounts counts;
+  Array<Index> large;  // the first `larges` of them: nodes of more entries than a warp takes
+  Offset larges = 0;
+
+  // Entries of each node together, in any order.
+  Array<Offset> first;             // one more for the end
+  Array<unsigned short> position;  // in the node
+  Array<unsigned> source;          // which place it is
+
+  Offset nodes() const { return static_cast<Offset>(row.size()); }
+};
+
+/// A warp writes a node of so many entries.
+inline constexpr int entries_of_warp = 32;
+
+/// The rows and columns of all blocks.
+void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device);
+/// Gives nodes that hold something their bytes, and counts them.
+void count_level(LevelOnGpu& level, const Device& device);
+/// The nodes of so many rows and columns that hold some entries. `inside` tells whether all places
+/// lie in the matrix; if not there is no level.
+LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& inside,
+                    const Device& device);
+
+/// Where the payload of an entry is read, word by word.
+struct PayloadsOnGpu {
+  const void* data;
+  int word_bytes;              // 1, 4 or 8; data lies at a multiple of it
+  const int* order = nullptr;  // the word that is to be word k of an entry, in a GPU's memory
+};
+/// Writes all nodes of a level into a pool of zeros. Sets `twice` where two entries have one place.
+void write_level(const LevelOnGpu& level, const PayloadsOnGpu& payloads, unsigned char* pool,
+                 int* twice, const Device& device);
+
+/// As `detail::TreeBuilder`: of leaves that are counted, in a GPU's memory.
+class TreeBuilderOnGpu {
+ public:
+  TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves, const Device& device,
+                   const std::optional<long long>& limit = {});
+
+  const LevelOnGpu& leaves() const { return levels_.front(); }
+  unsigned char* pool() { return reinterpret_cast<unsigned char*>(pool_->data()); }
+  /// Writes all other nodes, and waits for them.
+  detail::Tree finish();
+
+ private:
+  Device device_;
+  detail::Tree tree_;
+  std::vector<LevelOnGpu> levels_;
+  std::shared_ptr<Array<std::byte>> pool_;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,147 @@
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/device_cuda.hpp"
+#include "base/launch_cuda.cuh"
+#include "heddle/detail/slice_arithmetic.hpp"
+#include "heddle/detail/tree_building_cuda.hpp"
+#include "heddle/error.hpp"
+#include "matrix/gpu_pattern.hpp"
+#include "tree_levels_cuda.hpp"
+
+namespace heddle::cuda {
+
+namespace {
+
+void refuse_many(Offset entries) {
+  if (entries <= std::numeric_limits<Index>::max()) return;
+  throw Error(ErrorKind::unsupported,
+              "a GPU makes trees of fewer than 2^31 entries, not of " + std::to_string(entries));
+}
+
+bool are_offsets_good(const PatternView& pattern, const Device& device) {
+  Array<int> bad(1, device);
+  for_each_index(device.stream(), pattern.rows, [pattern, bad = bad.data()] __device__(Offset row) {
+    const OffsetsView& offsets = pattern.offsets;
+    if (offsets[row + 1] < offsets[row] || (row == 0 && offsets[0] != 0)) *bad = 1;
+  });
+  return bad.to_host()[0] == 0;
+}
+
+template <class T>
+void find_rows(const T* offsets, Index rows, Array<Index>& row, const Device& device) {
+  for_each_index(device.stream(), static_cast<Offset>(row.size()),
+                 [offsets, rows, row = row.data()] __device__(Offset i) {
+                   row[i] = last_not_above(offsets, rows, static_cast<T>(i));
+                 });
+}
+
+Array<Index> rows_of_entries(const PatternView& pattern, Offset entries, const Device& device) {
+  Array<Index> row(static_cast<std::size_t>(entries), device);
+  if (pattern.offsets.wide() != nullptr) {
+    find_rows(pattern.offsets.wide(), pattern.rows, row, device);
+  } else {
+    find_rows(pattern.offsets.narrow(), pattern.rows, row, device);
+  }
+  return row;
+}
+
+/// Values where kernels can read them.
+class StagedEntries {
+ public:
+  StagedEntries(const EntriesToStore& entries, Offset count, int entry_bytes, const Device& device)
+      : order_(entries.order, device), data_(entries.values) {
+    if (count > 0 && !is_device_memory(data_, device.stream())) {
+      copied_ = Array<std::byte>(std::span(static_cast<const std::byte*>(data_),
+                                           static_cast<std::size_t>(count * entry_bytes)),
+                                 device);
+      data_ = copied_.data();
+    }
+    constexpr int wide = sizeof(unsigned long long);
+    const bool takes_wide = order_.empty() && entry_bytes % wide == 0 &&
+                            reinterpret_cast<std::uintptr_t>(data_) % wide == 0;
+    word_bytes_ = takes_wide ? wide : entries.scalar_bytes;
+  }
+
+  PayloadsOnGpu payloads() const {
+    return {data_, word_bytes_, order_.empty() ? nullptr : order_.data()};
+  }
+
+ private:
+  Array<int> order_;
+  Array<std::byte> copied_;
+  const void* data_;
+  int word_bytes_;
+};
+
+enum class Fault { none, outside, twice };
+
+/// The tree, unless there is a fault.
+std::optional<heddle::detail::Tree> tree_of(const PlacesOnGpu& places, const NodeShape& leaf,
+                                            const EntriesToStore& entries, Fault& fault,
+                                            const Device& device,
+                                            const std::optional<long long>& limit) {
+  bool inside = true;
+  LevelOnGpu leaves = level_of(places, leaf, inside, device);
+  fault = inside ? Fault::none : Fault::outside;
+  if (!inside) return {};
+  TreeBuilderOnGpu builder(places.rows, places.columns, std::move(leaves), device, limit);
+  const StagedEntries staged(entries, places.count, leaf.payload_bytes, device);
+  Array<int> twice(1, device);
+  write_level(builder.leaves(), staged.payloads(), builder.pool(), twice.data(), device);
+  if (twice.to_host()[0] != 0) {
+    fault = Fault::twice;
+    return {};
+  }
+  return builder.finish();
+}
+
+/// The CPU words the error.
+[[noreturn]] void report(const PatternView& pattern, bool with_columns, const Device& device) {
+  const HostPattern host(pattern, device.stream(), with_columns);
+  heddle::check_pattern(host.view(), Device::cpu(device.threads()).stream());
+  throw Error(ErrorKind::internal, "GPU and CPU disagree on whether a pattern is well formed");
+}
+
+}  // namespace
+
+heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& leaf,
+                                  const EntriesToStore& entries, const Device& device,
+                                  const std::optional<long long>& limit) {
+  StagedPattern staged(pattern, device);
+  if (!are_offsets_good(staged.view(), device)) report(pattern, false, device);
+  refuse_many(staged.entries());
+  staged.stage_columns();
+  const Array<Index> row = rows_of_entries(staged.view(), staged.entries(), device);
+  const PlacesOnGpu places{row.data(), staged.view().column, staged.entries(), pattern.rows,
+                           pattern.columns};
+  Fault fault = Fault::none;
+  auto tree = tree_of(places, leaf, entries, fault, device, limit);
+  if (!tree) report(pattern, true, device);
+  return std::move(*tree);
+}
+
+heddle::detail::Tree tree_of_places(Index rows, Index columns, Offset entries, const Index* row,
+                                    const Index* column, const NodeShape& leaf,
+                                    const EntriesToStore& values, const Device& device,
+                                    const std::optional<long long>& limit) {
+  refuse_many(entries);
+  if (entries > 0) {
+    static_cast<void>(is_device_memory(row, device.stream()));
+    static_cast<void>(is_device_memory(column, device.stream()));
+  }
+  Fault fault = Fault::none;
+  auto tree = tree_of({row, column, entries, rows, columns}, leaf, values, fault, device, limit);
+  if (tree) return std::move(*tree);
+  if (fault == Fault::outside) {
+    throw Error(ErrorKind::out_of_range, "an entry is beyond a matrix of " + std::to_string(rows) +
+                                             " x " + std::to_string(columns) +
+                                             " entries, counted from 0");
+  }
+  throw Error(ErrorKind::usage, "two entries name one row and column: add them first");
+}
+
+}  // namespace heddle::cuda
