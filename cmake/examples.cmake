@@ -34,3 +34,40 @@ if(HEDDLE_BUILD_TESTS)
       -P ${PROJECT_SOURCE_DIR}/examples/readme_shows.cmake)
   set_tests_properties(examples.readme_shows_quick_start PROPERTIES LABELS examples)
 endif()
+
+# From C and Fortran, where the compilers are there; a sanitized library only links to sanitized
+# programs.
+include(CheckLanguage)
+set(c_interface_examples "")
+if(NOT HEDDLE_SANITIZE)
+  check_language(C)
+  if(CMAKE_C_COMPILER)
+    enable_language(C)
+    add_executable(example_c_quick_start examples/c/quick_start.c)
+    set_target_properties(example_c_quick_start PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+    target_compile_options(example_c_quick_start PRIVATE -Wall -Wextra -pedantic -Werror)
+    list(APPEND c_interface_examples example_c_quick_start)
+  endif()
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    add_executable(example_fortran_quick_start
+      examples/fortran/heddle.f90 examples/fortran/quick_start.f90)
+    set_target_properties(example_fortran_quick_start PROPERTIES
+      Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran)
+    target_compile_options(example_fortran_quick_start PRIVATE -Wall)
+    list(APPEND c_interface_examples example_fortran_quick_start)
+  endif()
+endif()
+set(programs "")
+foreach(example ${c_interface_examples})
+  target_link_libraries(${example} PRIVATE heddle::c)
+  list(APPEND programs $<TARGET_FILE:${example}>)
+endforeach()
+if(HEDDLE_BUILD_TESTS AND programs)
+  add_test(NAME examples.c_and_fortran
+    COMMAND ${CMAKE_COMMAND} "-Dprograms=${programs}"
+      -D matrix=${PROJECT_SOURCE_DIR}/data/dirac-sphere.mtx.gz
+      -P ${PROJECT_SOURCE_DIR}/tests/c/examples_print_the_same.cmake)
+  set_tests_properties(examples.c_and_fortran PROPERTIES LABELS examples)
+endif()

@@ -14,6 +14,12 @@ install(DIRECTORY include/heddle ${PROJECT_BINARY_DIR}/include/heddle
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY data/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle
   FILES_MATCHING PATTERN "*.json")
+if(NOT HEDDLE_SANITIZE)
+  install(TARGETS heddle_c EXPORT heddle_c_targets)
+  install(FILES include/heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT heddle_c_targets FILE heddle-c-targets.cmake NAMESPACE heddle::
+    DESTINATION ${package_folder})
+endif()
 install(EXPORT heddle_targets FILE heddle-targets.cmake NAMESPACE heddle::
   DESTINATION ${package_folder})
 
@@ -46,3 +52,5 @@ if(library_type STREQUAL STATIC_LIBRARY)
 endif()
 configure_file(cmake/heddle.pc.in cmake/heddle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/heddle.pc DESTINATION ${pc_folder})
+configure_file(cmake/heddle-c.pc.in cmake/heddle-c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/heddle-c.pc DESTINATION ${pc_folder})

@@ -88,6 +88,9 @@ foreach(label ${test_labels})
       add_dependencies(${name} heddle_petsc_peer)
     endif()
   endif()
+  if(label STREQUAL c)
+    target_link_libraries(${name} PRIVATE heddle_c)
+  endif()
   if(label STREQUAL report)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/apps/tune)
     target_link_libraries(${name} PRIVATE heddle_tune)
@@ -161,6 +164,14 @@ foreach(source ${fuzz_sources})
     COMMAND ${corpus}_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
   set_tests_properties(fuzz.${corpus} PROPERTIES LABELS fuzz)
 endforeach()
+
+if(NOT HEDDLE_SANITIZE)
+  add_test(NAME c.symbols
+    COMMAND ${CMAKE_COMMAND} -D nm=${CMAKE_NM} -D library=$<TARGET_FILE:heddle_c>
+      -D list=${PROJECT_SOURCE_DIR}/bindings/c/symbols.txt
+      -P ${PROJECT_SOURCE_DIR}/tests/c/symbols.cmake)
+  set_tests_properties(c.symbols PROPERTIES LABELS c)
+endif()
 
 # Two projects that use heddle, one installed, one as a subdirectory. A sanitized library only links
 # to sanitized programs, so they are left out of those builds.

@@ -1,9 +1,8 @@
 #include "device_option.hpp"
 
-#include <charconv>
-#include <string_view>
+#include <optional>
 
-#include "heddle/error.hpp"
+#include "base/device_name.hpp"
 #include "heddle/tools/team.hpp"
 #include "message.hpp"
 #include "spmv/kernel_cache.hpp"
@@ -36,28 +35,12 @@ void DeviceOption::add_to(CLI::App& command) {
 Device DeviceOption::on(bool quiet) const {
   // Also of loops that are given no device.
   if (threads > 0) set_default_threads(threads);
-  if (device == "cpu") return Device::cpu(threads);
-  if (device == "cuda") return with_cache(Device::cuda(0), quiet);
-  if (device == "auto") {
-    const std::string why = Device::why_no_gpu();
-    if (!quiet) {
-      say("--device auto takes " +
-          (why.empty() ? "the first GPU: " + Device::cuda(0).description() : "the CPU: " + why));
-    }
-    return why.empty() ? with_cache(Device::cuda(0), quiet) : Device::cpu(threads);
+  const std::optional<int> gpu = gpu_named(device);
+  if (device == "auto" && !quiet) {
+    say("--device auto takes " + (gpu ? "the first GPU: " + Device::cuda(0).description()
+                                      : "the CPU: " + Device::why_no_gpu()));
   }
-  constexpr std::string_view prefix = "cuda:";
-  if (device.starts_with(prefix)) {
-    const char* begin = device.data() + prefix.size();
-    const char* end = device.data() + device.size();
-    int ordinal = 0;
-    const auto [stop, failed] = std::from_chars(begin, end, ordinal);
-    if (failed == std::errc() && stop == end && ordinal >= 0) {
-      return with_cache(Device::cuda(ordinal), quiet);
-    }
-  }
-  throw Error(ErrorKind::usage,
-              "no device is named '" + device + "'; there are: cpu, cuda, cuda:N, auto");
+  return gpu ? with_cache(Device::cuda(*gpu), quiet) : Device::cpu(threads);
 }
 
 }  // namespace heddle::cli

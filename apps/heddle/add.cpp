@@ -14,12 +14,12 @@
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/text.hpp"
+#include "io/write_entries.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
 #include "run_files.hpp"
 #include "stopwatch.hpp"
 #include "storage_option.hpp"
-#include "write_entries.hpp"
 
 namespace heddle::cli {
 

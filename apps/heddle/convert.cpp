@@ -13,10 +13,10 @@
 #include "heddle/read.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tools/progress.hpp"
+#include "io/write_entries.hpp"
 #include "output_path.hpp"
 #include "readable.hpp"
 #include "run_files.hpp"
-#include "write_entries.hpp"
 
 namespace heddle::cli {
 

@@ -9,7 +9,6 @@
 #include "commands.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
-#include "method_choice.hpp"
 #include "output_path.hpp"
 #include "right_hand_side.hpp"
 #include "solve_history.hpp"
@@ -18,6 +17,7 @@
 #include "solve_report.hpp"
 #include "solve_watch.hpp"
 #include "system_solver.hpp"
+#include "tuning/planning/method_choice.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -49,7 +49,7 @@ void check(const SolveOptions& options, const Device& device) {
   }
   options.steps.check(options.method);
   check_least_squares(options);
-  if (options.method == block_conjugate_gradient.info.name &&
+  if (options.method == block_cg_method.info.name &&
       options.right_hand_sides > AnyBlockConjugateGradient::most_columns) {
     throw Error(ErrorKind::usage, "--solver " + options.method + " solves up to " +
                                       std::to_string(AnyBlockConjugateGradient::most_columns) +

@@ -14,12 +14,12 @@
 #include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
-#include "method_choice.hpp"
 #include "readable.hpp"
 #include "right_hand_side.hpp"
 #include "solve_history.hpp"
 #include "solve_watch.hpp"
 #include "stopwatch.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 
@@ -67,7 +67,7 @@ nlohmann::ordered_json to_json(const SolveOptions& options, const AnyMatrix& mat
   json["condition"] = number_or_null(report.condition);
   json["error"] = solved.error ? number_or_null(*solved.error) : nlohmann::ordered_json();
   json["damping"] = options.damping.value_or(0);
-  json["solver"] = least_squares.info.name;
+  json["solver"] = lsmr_method.info.name;
   json["solver_reason"] = solved.reason;
   json["preconditioner"] = "none";
   json["plan"] = solved.tree.empty() ? solved.choice.text() : solved.tree;
@@ -182,12 +182,12 @@ void write_history(const SolveOptions& options, const AnyMatrix& matrix, const S
 }  // namespace
 
 void check_least_squares(const SolveOptions& options) {
-  if (options.method == least_squares.info.name) refuse_other_options(options, "by --solver");
+  if (options.method == lsmr_method.info.name) refuse_other_options(options, "by --solver");
   if (!options.damping) return;
   if (!(*options.damping >= 0) || !std::isfinite(*options.damping)) {
     throw Error(ErrorKind::usage, "--damping is a finite number, 0 or more");
   }
-  if (options.method != "auto" && options.method != least_squares.info.name) {
+  if (options.method != "auto" && options.method != lsmr_method.info.name) {
     throw Error(ErrorKind::usage,
                 "--damping is of least squares: give --solver lsmr, not " + options.method);
   }
@@ -195,7 +195,7 @@ void check_least_squares(const SolveOptions& options) {
 
 std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
                                                     const AnyMatrix& matrix) {
-  if (options.method == least_squares.info.name) return "by --solver";
+  if (options.method == lsmr_method.info.name) return "by --solver";
   const bool is_rectangular = matrix.rows() != matrix.columns();
   if (options.method != "auto" || (!is_rectangular && !options.damping)) return std::nullopt;
   const bool has_adjoint = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },

@@ -8,7 +8,7 @@
 
 #include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_entry.hpp"
-#include "method_choice.hpp"
+#include "tuning/planning/method_choice.hpp"
 #include "plan_text.hpp"
 
 namespace heddle::cli {

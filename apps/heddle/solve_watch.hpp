@@ -7,8 +7,8 @@
 #include "convergence_table.hpp"
 #include "heddle/runtime/any_least_squares.hpp"
 #include "heddle/tools/progress.hpp"
-#include "method_choice.hpp"
 #include "system_solver.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 

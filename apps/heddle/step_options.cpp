@@ -4,7 +4,7 @@
 
 #include "heddle/error.hpp"
 #include "heddle/method_info.hpp"
-#include "method_choice.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 

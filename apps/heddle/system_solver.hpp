@@ -6,7 +6,7 @@
 
 #include "heddle/runtime/any_block_conjugate_gradient.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "method_choice.hpp"
+#include "tuning/planning/method_choice.hpp"
 #include "storage_option.hpp"
 
 namespace heddle::cli {

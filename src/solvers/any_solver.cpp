@@ -14,23 +14,21 @@
 #include "heddle/multiply.hpp"
 #include "heddle/operator.hpp"
 #include "heddle/runtime/defined_operator.hpp"
+#include "listed_solver.hpp"
 #include "method_rows.hpp"
 #include "operator_field.hpp"
 
 namespace heddle {
 
-namespace {
-
-/// The method of the table.
 template <class S>
-std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const MethodInfo& method,
-                                           const ComposedChoice& choice,
-                                           const SolverOptions& options, double shift) {
-  PreconditionedSystem<S> system(parts, choice, shift);
+std::unique_ptr<KrylovSolver<S>> listed_solver(const MethodInfo& method,
+                                               OperatorReference<S> matrix,
+                                               std::shared_ptr<Preconditioner<S>> preconditioner,
+                                               const SolverOptions& options) {
   std::unique_ptr<KrylovSolver<S>> solver;
   const auto take = [&]<template <class> class Solver>(const MethodInfo& row) {
     if (row.name != method.name) return;
-    solver = std::make_unique<Solver<S>>(system.matrix, std::move(system.preconditioner), options);
+    solver = std::make_unique<Solver<S>>(matrix, std::move(preconditioner), options);
   };
   take.template operator()<ConjugateGradient>(method_rows::conjugate_gradient);
   take.template operator()<BiCGStab>(method_rows::bicgstab);
@@ -45,6 +43,23 @@ std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const 
   take.template operator()<Richardson>(method_rows::richardson);
   if (!solver) throw Error(ErrorKind::internal, std::string(method.name) + " has no solver");
   return solver;
+}
+template std::unique_ptr<KrylovSolver<float>> listed_solver(const MethodInfo&,
+                                                            OperatorReference<float>,
+                                                            std::shared_ptr<Preconditioner<float>>,
+                                                            const SolverOptions&);
+template std::unique_ptr<KrylovSolver<double>> listed_solver(
+    const MethodInfo&, OperatorReference<double>, std::shared_ptr<Preconditioner<double>>,
+    const SolverOptions&);
+
+namespace {
+
+template <class S>
+std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const MethodInfo& method,
+                                           const ComposedChoice& choice,
+                                           const SolverOptions& options, double shift) {
+  PreconditionedSystem<S> system(parts, choice, shift);
+  return listed_solver<S>(method, system.matrix, std::move(system.preconditioner), options);
 }
 
 }  // namespace

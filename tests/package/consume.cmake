@@ -59,3 +59,17 @@ if(use STREQUAL find_package)
     -Wl,-rpath,${package_folder}/.. -o ${scratch}/pkg_config_consumer)
   run(${scratch}/pkg_config_consumer)
 endif()
+
+# And a project of C alone, by both.
+if(use STREQUAL find_package)
+  run(${CMAKE_COMMAND} -S ${source_folder}/tests/package/c_only -B ${scratch}/c_only -G ${generator}
+    -D CMAKE_PREFIX_PATH=${scratch}/prefix)
+  run(${CMAKE_COMMAND} --build ${scratch}/c_only)
+  run(${scratch}/c_only/consumer ${scratch}/build/dirac.mtx)
+  execute_process(COMMAND pkg-config --cflags --libs heddle-c OUTPUT_VARIABLE flags
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(cc -std=c99 -pedantic -Werror ${source_folder}/examples/c/quick_start.c ${flags}
+    -Wl,-rpath,${package_folder}/.. -o ${scratch}/c_pkg_config_consumer)
+  run(${scratch}/c_pkg_config_consumer ${scratch}/build/dirac.mtx)
+endif()

@@ -5,7 +5,7 @@
 
 #include "heddle/runtime/any_solver.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 /// Signs of the first components of diagonal entries, which are e* A e of unit vectors e.
 struct DiagonalSigns {
@@ -25,4 +25,4 @@ struct SmallestSeen {
 /// None where a number is not finite.
 std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, double shift);
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -9,12 +9,12 @@
 #include "heddle/error.hpp"
 #include "heddle/tuning/features.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 namespace {
 
 constexpr const char* automatic = "auto";
-constexpr const UnlistedMethod* unlisted[] = {&block_conjugate_gradient, &least_squares};
+constexpr const UnlistedMethod* unlisted[] = {&block_cg_method, &lsmr_method};
 
 /// Null where it is listed, or nothing.
 const UnlistedMethod* find_unlisted(const std::string& text) {
@@ -168,4 +168,4 @@ MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
   return {method_for_all(), "the matrix is not Hermitian", true};
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -10,7 +10,7 @@
 #include "solvers/extreme_eigenvalues.hpp"
 #include "solvers/operator_field.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, doubl
   });
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -8,17 +8,17 @@
 #include "heddle/runtime/any_solver.hpp"
 #include "heddle/tuning/objective.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 /// A --solver that has no listing, and so no row of `method_table()`: a class of its own.
 struct UnlistedMethod {
   MethodInfo info;         // but for the listing
   std::string_view words;  // what help says of it
 };
-inline constexpr UnlistedMethod block_conjugate_gradient{
+inline constexpr UnlistedMethod block_cg_method{
     {.name = "block-cg", .title = "block conjugate gradient", .type = "", .header = ""},
     "Hermitian positive definite, 1 to 16 right-hand sides in one Krylov space"};
-inline constexpr UnlistedMethod least_squares{
+inline constexpr UnlistedMethod lsmr_method{
     {.name = "lsmr", .title = "LSMR", .type = "", .header = ""}, "least squares, of any shape"};
 
 /// Whether it has a row of `method_table()`.
@@ -58,4 +58,4 @@ bool has_method(const std::string& text, bool MethodInfo::* property);
 MethodChoice choose_method(const std::string& text, const AnyMatrix& matrix,
                            const ComposedChoice& preconditioner, const Device& device);
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -10,12 +10,12 @@
 #include "heddle/tools/progress.hpp"
 #include "heddle/tools/text.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 /// Throws `Error` (usage) for a name that tells no format. `option` is who asks.
 inline void check_entries_path(const std::string& option, const std::string& path) {
   for (const char* const end : {".mtx", ".mtx.gz", ".npz"}) {
-    if (ends_with(path, end)) return;
+    if (path.ends_with(end)) return;
   }
   throw Error(ErrorKind::usage,
               option + ": " + io::printable(path) + " does not end in .mtx, .mtx.gz or .npz");
@@ -25,7 +25,7 @@ inline void check_entries_path(const std::string& option, const std::string& pat
 /// the expansion, of complex numbers where the entry has one.
 template <class E>
 void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
-  if (ends_with(path, ".npz")) {
+  if (path.ends_with(".npz")) {
     write_npz(path, block_view(matrix), NpzCompression::stored, progress);
   } else if constexpr (has_complex_representation<E>) {
     write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
@@ -34,4 +34,4 @@ void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress
   }
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -1,0 +1,122 @@
+// Operators and preconditioners that are functions of the caller's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "guard.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+#include "solvers/operator_field.hpp"
+#include "views.hpp"
+
+namespace heddle::c {
+
+struct Callback {
+  heddle_apply function;
+  void* user;
+  EntryKind kind;
+  const char* name;
+
+  /// Fields of the host's, one row after the other. Throws `CallbackFailed`.
+  template <class S>
+  void operator()(const FieldView<const S>& x, const FieldView<S>& y) const {
+    const heddle_view from = view_of(x, kind), to = view_of(y, kind);
+    const int code = function(user, &from, &to);
+    if (code != 0) {
+      throw CallbackFailed(std::string("the callback of the ") + name + " returned " +
+                           std::to_string(code));
+    }
+  }
+};
+
+/// Of the CPU, in the user's order.
+template <class S>
+class CallbackOperator final : public LinearOperator<S> {
+ public:
+  CallbackOperator(Index rows, const Callback& callback) : rows_(rows), callback_(callback) {
+    visit_entry<S>(callback.kind, [&]<class E>() {
+      components_ = vector_entry_t<E>::components;
+      ring_ = arithmetic_t<E>::ring;
+      has_adjoint_ = heddle::has_adjoint<E>;
+    });
+  }
+
+  Index rows() const override { return rows_; }
+  int row_components() const override { return components_; }
+  Ring ring() const override { return ring_; }
+  bool has_adjoint() const override { return has_adjoint_; }
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override {
+    if (alpha == S(1) && beta == S(0)) {
+      callback_(x, y);
+      return;
+    }
+    const detail::OperatorField<S> image = detail::row_field_of<S>(*this);
+    callback_(x, image.view);
+    for (Offset i = 0; i < y.scalars(); ++i) {
+      y.data[i] = alpha * image.view.data[i] + (beta == S(0) ? S(0) : beta * y.data[i]);
+    }
+    static_cast<void>(stream);
+  }
+
+ private:
+  Index rows_;
+  int components_ = 1;
+  Ring ring_ = Ring::real;
+  bool has_adjoint_ = false;
+  Callback callback_;
+};
+
+/// Called in the user's order, whatever the operator's.
+template <class S>
+class CallbackPreconditioner final : public Preconditioner<S> {
+ public:
+  CallbackPreconditioner(const LinearOperator<S>& matrix, const Callback& callback, bool varies)
+      : callback_(callback),
+        varies_(varies),
+        basis_(matrix.row_basis()),
+        shape_{matrix.rows(), matrix.row_components(), basis_, matrix.vector_layout(), -1} {
+    if (matrix.device().on_gpu()) {
+      throw Error(ErrorKind::unsupported,
+                  "a callback preconditions operators on the CPU, and this one is on a GPU");
+    }
+    if ((basis_ == nullptr || basis_->is_natural()) &&
+        (matrix.vector_layout() == VectorLayout::aos || shape_.components == 1)) {
+      return;
+    }
+    const auto scalars =
+        static_cast<std::size_t>(shape_.rows) * static_cast<std::size_t>(shape_.components);
+    r_ = Array<S>(scalars);
+    z_ = Array<S>(scalars);
+    passes_through_ = true;
+  }
+
+  std::optional<FieldShape> shape() const override { return shape_; }
+  bool is_constant() const override { return !varies_; }
+
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override {
+    if (!passes_through_) {
+      callback_(r, z);
+      return;
+    }
+    const FieldView<S> own_r(r_.data(), shape_.rows, shape_.components);
+    const FieldView<S> own_z(z_.data(), shape_.rows, shape_.components);
+    permute<S>(r, own_r, S(1), stream);
+    callback_(FieldView<const S>(own_r), own_z);
+    permute<S>(own_z, z, S(1), stream);
+  }
+
+ private:
+  Callback callback_;
+  bool varies_;
+  std::shared_ptr<const Basis> basis_;
+  FieldShape shape_;
+  bool passes_through_ = false;
+  mutable Array<S> r_, z_;  // in the user's order
+};
+
+}  // namespace heddle::c

@@ -1,0 +1,292 @@
+// Assembled matrices of heddle.h.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "guard.hpp"
+#include "handles.hpp"
+#include "heddle/problems.hpp"
+#include "heddle/tools/team.hpp"
+#include "heddle/triplets.hpp"
+#include "heddle/tuning/features.hpp"
+#include "io/write_entries.hpp"
+#include "sized_struct.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+/// Indices of either width from a base, read as counted from 0.
+class Indices {
+ public:
+  Indices(const void* data, std::int64_t count, std::int32_t bits, std::int32_t base,
+          const char* name)
+      : data_(data), base_(base), wide_(bits == 64) {
+    if (bits != 32 && bits != 64) {
+      throw Error(ErrorKind::usage, std::string("pattern.") + name + "_bits is " +
+                                        std::to_string(bits) + ", not 32 or 64");
+    }
+    if (data == nullptr && count > 0) {
+      throw Error(ErrorKind::usage, std::string("pattern.") + name + " is a null pointer");
+    }
+  }
+  std::int64_t operator[](std::int64_t i) const {
+    const std::int64_t index = wide_ ? static_cast<const std::int64_t*>(data_)[i]
+                                     : static_cast<const std::int32_t*>(data_)[i];
+    // No sum that overflows: a base of 1 takes 1 off.
+    return index == std::numeric_limits<std::int64_t>::min() ? index : index - base_;
+  }
+  /// As 32-bit indices. Throws `Error` (out_of_range) for one beyond that.
+  Array<Index> narrowed(std::int64_t count, const char* name) const {
+    Array<Index> indices(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t index = (*this)[i];
+      if (!std::in_range<Index>(index)) {
+        throw Error(ErrorKind::out_of_range, std::string(name) + " " + std::to_string(index) +
+                                                 " of entry " + std::to_string(i) +
+                                                 " (from 0) is beyond any matrix");
+      }
+      indices[static_cast<std::size_t>(i)] = static_cast<Index>(index);
+    }
+    return indices;
+  }
+
+ private:
+  const void* data_;
+  std::int64_t base_;
+  bool wide_;
+};
+
+heddle_pattern checked_pattern(const heddle_pattern* given) {
+  heddle_pattern defaults{};
+  defaults.row_bits = defaults.column_bits = 32;
+  const heddle_pattern pattern =
+      read_struct(&required(given, "pattern"), defaults, "heddle_pattern");
+  checked_index(pattern.rows);
+  checked_index(pattern.columns);
+  if (pattern.entries < 0) throw Error(ErrorKind::size_mismatch, "pattern.entries is negative");
+  if (pattern.base != 0 && pattern.base != 1) {
+    throw Error(ErrorKind::usage, "pattern.base is neither 0 nor 1");
+  }
+  return pattern;
+}
+
+/// The scalars of a matrix of E, entry by entry, blocks by rows.
+template <class E>
+void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
+  using S = stored_scalar_t<E>;
+  check_view<S>(values, values.entry < 0 ? EntryKind::real : kind_of(values.entry), "values");
+  if (values.location != HEDDLE_HOST) {
+    throw Error(ErrorKind::unsupported, "values of a matrix lie in the host's memory");
+  }
+  if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
+    throw Error(ErrorKind::usage,
+                "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
+  }
+  const S* const from = static_cast<const S*>(values.data);
+  if constexpr (requires { E::block_rows; }) {
+    if (values.layout == HEDDLE_COLUMN_MAJOR) {
+      constexpr int size = E::components / (E::block_rows * E::block_columns);
+      for (std::size_t i = 0; i < to.size(); i += E::components) {
+        for (int k = 0; k < E::components; ++k) {
+          to[i + static_cast<std::size_t>(k)] =
+              from[i + static_cast<std::size_t>(
+                           transposed_component(k, E::block_rows, E::block_columns, size))];
+        }
+      }
+      return;
+    }
+  }
+  std::copy_n(from, to.size(), to.begin());
+}
+
+void check_count(const heddle_view& values, std::int64_t entries) {
+  if (values.count == entries) return;
+  throw Error(ErrorKind::size_mismatch, "the matrix has " + std::to_string(entries) +
+                                            " entries, and there are values of " +
+                                            std::to_string(values.count));
+}
+
+template <class E>
+CsrMatrix<E> from_csr(const heddle_pattern& pattern, const heddle_view& values) {
+  const Indices row(pattern.row, pattern.rows + 1, pattern.row_bits, pattern.base, "row");
+  const Indices column(pattern.column, pattern.entries, pattern.column_bits, pattern.base,
+                       "column");
+  Array<Offset> offsets(static_cast<std::size_t>(pattern.rows) + 1);
+  for (std::int64_t i = 0; i <= pattern.rows; ++i) {
+    offsets[static_cast<std::size_t>(i)] = static_cast<Offset>(row[i]);
+  }
+  if (row[pattern.rows] != pattern.entries) {
+    throw Error(ErrorKind::size_mismatch,
+                "the last row offset is " + std::to_string(row[pattern.rows]) + ", and there are " +
+                    std::to_string(pattern.entries) + " entries");
+  }
+  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(pattern.entries) * E::components);
+  copy_values<E>(values, scalars.span());
+  return {static_cast<Index>(pattern.rows), static_cast<Index>(pattern.columns), std::move(offsets),
+          column.narrowed(pattern.entries, "column"), std::move(scalars)};
+}
+
+template <class E>
+CsrMatrix<E> from_triplets(const heddle_pattern& pattern, const heddle_view& values) {
+  const std::int64_t count = pattern.entries;
+  const Array<Index> row =
+      Indices(pattern.row, count, pattern.row_bits, pattern.base, "row").narrowed(count, "row");
+  const Array<Index> column =
+      Indices(pattern.column, count, pattern.column_bits, pattern.base, "column")
+          .narrowed(count, "column");
+  Array<stored_scalar_t<E>> scalars(static_cast<std::size_t>(count) * E::components);
+  copy_values<E>(values, scalars.span());
+  return assemble<E>(pattern.rows, pattern.columns, row.span(), column.span(),
+                     std::as_const(scalars).span())
+      .matrix;
+}
+
+heddle_status assembled(heddle_context* context, const heddle_pattern* given,
+                        const heddle_view* given_values, heddle_matrix** matrix, const auto& make) {
+  return guarded_by(context, [&] {
+    heddle_matrix*& out = required(matrix, "matrix");
+    const heddle_pattern pattern = checked_pattern(given);
+    const heddle_view& values = required(given_values, "values");
+    check_count(values, pattern.entries);
+    out = visit_entry(kind_of(values.entry), precision_of(values.precision), [&]<class E>() {
+      return new heddle_matrix {
+        context->messages,
+        AnyMatrix(make.template operator()<E>(pattern, values))
+      };
+    });
+  });
+}
+
+AnyMatrix generated(const std::string& problem, Index size, std::uint64_t seed) {
+  if (problem == "poisson") return AnyMatrix(poisson(size, seed));
+  if (problem == "elasticity") return AnyMatrix(elasticity(size, seed));
+  if (problem == "helmholtz") return AnyMatrix(helmholtz(size, seed));
+  if (problem == "dirac") return AnyMatrix(dirac(size, seed));
+  throw Error(ErrorKind::usage, "there is no problem '" + problem +
+                                    "'; there are poisson, elasticity, helmholtz, dirac");
+}
+
+}  // namespace
+
+heddle_status heddle_matrix_from_csr(heddle_context* context, const heddle_pattern* pattern,
+                                     const heddle_view* values, heddle_matrix** matrix) {
+  return assembled(
+      context, pattern, values, matrix,
+      []<class E>(const heddle_pattern& p, const heddle_view& v) { return from_csr<E>(p, v); });
+}
+
+heddle_status heddle_matrix_from_triplets(heddle_context* context, const heddle_pattern* pattern,
+                                          const heddle_view* values, heddle_matrix** matrix) {
+  return assembled(context, pattern, values, matrix,
+                   []<class E>(const heddle_pattern& p, const heddle_view& v) {
+                     return from_triplets<E>(p, v);
+                   });
+}
+
+heddle_status heddle_matrix_read(heddle_context* context, const char* path, heddle_entry entry,
+                                 heddle_precision precision, heddle_matrix** matrix) {
+  return guarded_by(context, [&] {
+    heddle_matrix*& out = required(matrix, "matrix");
+    out = new heddle_matrix{
+        context->messages,
+        AnyMatrix::read(&required(path, "path"), kind_of(entry), precision_of(precision))};
+  });
+}
+
+heddle_status heddle_matrix_write(const heddle_matrix* matrix, const char* path) {
+  return guarded_by(matrix, [&] {
+    const std::string name = &required(path, "path");
+    check_entries_path("the path", name);
+    matrix->matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
+      if constexpr (std::is_same_v<stored_scalar_t<E>, double>) {
+        write_entries(name, m, nullptr);
+      } else {
+        throw Error(ErrorKind::unsupported, "files hold matrices in double precision only");
+      }
+    });
+  });
+}
+
+heddle_status heddle_matrix_generate(heddle_context* context, const char* problem, int64_t size,
+                                     uint64_t seed, heddle_matrix** matrix) {
+  return guarded_by(context, [&] {
+    heddle_matrix*& out = required(matrix, "matrix");
+    if (size < 1 || size > largest_problem) {
+      throw Error(ErrorKind::usage,
+                  "the size of a problem is 1 to " + std::to_string(largest_problem) + " rows");
+    }
+    out = new heddle_matrix{context->messages, generated(&required(problem, "problem"),
+                                                         static_cast<Index>(size), seed)};
+  });
+}
+
+void heddle_matrix_destroy(heddle_matrix** matrix) {
+  if (matrix == nullptr) return;
+  delete *matrix;
+  *matrix = nullptr;
+}
+
+heddle_status heddle_matrix_update_values(heddle_matrix* matrix, const heddle_view* given) {
+  return guarded_by(matrix, [&] {
+    const heddle_view& values = required(given, "values");
+    check_count(values, matrix->matrix.entries());
+    matrix->matrix.visit([&]<class E>(const CsrMatrix<E>& kept) {
+      check_view<stored_scalar_t<E>>(values, matrix->matrix.kind(), "values");
+      // `visit` is of what does not change; the matrix is ours, and not const.
+      copy_values<E>(values, const_cast<CsrMatrix<E>&>(kept).values().span());
+    });
+  });
+}
+
+heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* pattern,
+                                   heddle_view* values) {
+  return guarded_by(matrix, [&] {
+    const AnyMatrix& m = matrix->matrix;
+    const PatternView own = m.pattern();
+    heddle_pattern told{};
+    told.rows = own.rows;
+    told.columns = own.columns;
+    told.entries = own.entries();
+    told.row = own.offsets.wide();
+    told.column = own.column;
+    told.row_bits = 64;
+    told.column_bits = 32;
+    write_struct(&required(pattern, "pattern"), told, "heddle_pattern");
+    required(values, "values") = {const_cast<std::byte*>(m.values().data()),
+                                  m.entries(),
+                                  entry_of(m.kind()),
+                                  precision_of(m.precision()),
+                                  HEDDLE_ROW_MAJOR,
+                                  HEDDLE_HOST};
+  });
+}
+
+heddle_status heddle_matrix_info(const heddle_matrix* matrix, heddle_info* info) {
+  return guarded_by(matrix, [&] {
+    const AnyMatrix& m = matrix->matrix;
+    known_size(required(info, "info"), "heddle_info");
+    const Features found = features(m, Device::cpu());
+    heddle_info told{};
+    told.rows = found.rows;
+    told.columns = found.columns;
+    told.entries = found.entries;
+    told.entry = entry_of(m.kind());
+    told.precision = precision_of(m.precision());
+    told.shortest_row = found.shortest_row;
+    told.longest_row = found.longest_row;
+    told.empty_rows = found.empty_rows;
+    told.bandwidth = found.bandwidth;
+    told.mean_row = found.mean_row;
+    told.missing_diagonal = found.missing_diagonal;
+    told.singular_diagonal = found.singular_diagonal;
+    told.symmetric_pattern = found.symmetric_pattern ? 1 : 0;
+    told.has_adjoint = found.has_adjoint ? 1 : 0;
+    told.hermitian_defect = found.hermitian_defect;
+    write_struct(info, told, "heddle_info");
+  });
+}

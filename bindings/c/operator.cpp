@@ -1,0 +1,207 @@
+// Operators and preconditioners of heddle.h.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/device_name.hpp"
+#include "callback_operator.hpp"
+#include "guard.hpp"
+#include "handles.hpp"
+#include "heddle/multiply.hpp"
+#include "heddle/plan_choice.hpp"
+#include "sized_struct.hpp"
+#include "solvers/any_preconditioner.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+const heddle_operator_options default_operator_options{sizeof(heddle_operator_options), nullptr, 0,
+                                                       nullptr, nullptr};
+
+Device device_of(const heddle_operator_options& options) {
+  const std::string name = options.device == nullptr ? "cpu" : options.device;
+  if (const auto gpu = gpu_named(name)) {
+    return Device::cuda(*gpu, static_cast<CUstream_st*>(options.stream));
+  }
+  if (options.stream != nullptr) {
+    throw Error(ErrorKind::usage, "a stream is of a GPU, and device '" + name + "' is the CPU");
+  }
+  return Device::cpu(options.threads);
+}
+
+Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
+             const Device& device) {
+  if (options.plan != nullptr) return parse_plan(options.plan);
+  return choose_plan(matrix, device, Profiles::for_device(device));
+}
+
+heddle_operator* new_operator(const SharedMessages& messages, OperatorParts parts) {
+  return new heddle_operator{messages, std::make_shared<OperatorParts>(std::move(parts))};
+}
+
+/// The parts of an operator from which preconditioners by name are made.
+template <class S>
+SharedPreconditioner<S> preconditioner_by_name(const OperatorParts& parts,
+                                               std::shared_ptr<const LinearOperator<S>> matrix,
+                                               const ComposedChoice& choice) {
+  if (!parts.stored) return make_preconditioner_of_products<S>(std::move(matrix), choice);
+  return parts.stored->visit(
+      [&]<class T>(const detail::SlicedOperator<T>& sliced) -> SharedPreconditioner<S> {
+        if constexpr (std::is_same_v<S, T>) {
+          return make_preconditioner<S>(sliced, choice);
+        } else {
+          throw Error(ErrorKind::internal, "an operator of two precisions");
+        }
+      });
+}
+
+}  // namespace
+
+void heddle_operator_options_init(heddle_operator_options* options) {
+  if (options != nullptr) *options = default_operator_options;
+}
+
+heddle_status heddle_operator_create(const heddle_matrix* matrix,
+                                     const heddle_operator_options* given,
+                                     heddle_operator** result) {
+  return guarded_by(matrix, [&] {
+    heddle_operator*& out = required(result, "result");
+    const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
+    const Device device = device_of(options);
+    AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
+    const AnyLinearOperator any(stored);
+    out = new_operator(matrix->messages, {any, std::move(stored)});
+  });
+}
+
+heddle_status heddle_operator_from_callback(heddle_context* context, int64_t rows,
+                                            heddle_entry entry, heddle_precision precision,
+                                            heddle_apply apply, void* user,
+                                            heddle_operator** result) {
+  return guarded_by(context, [&] {
+    heddle_operator*& out = required(result, "result");
+    if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
+    const Callback callback{apply, user, kind_of(entry), "operator"};
+    const Index size = checked_index(rows);
+    const auto make = [&]<class S>() -> AnyLinearOperator::Matrix {
+      return std::make_shared<const CallbackOperator<S>>(size, callback);
+    };
+    const bool single = precision_of(precision) == Precision::single_precision;
+    const AnyLinearOperator any(callback.kind, single ? make.template operator()<float>()
+                                                      : make.template operator()<double>());
+    out = new_operator(context->messages, {any, std::nullopt});
+  });
+}
+
+heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator** adjoint) {
+  return guarded_by(A, [&] {
+    heddle_operator*& out = required(adjoint, "adjoint");
+    const AnyLinearOperator any(A->parts->matrix.entry(),
+                                A->parts->matrix.visit([](const auto& matrix) {
+                                  return AnyLinearOperator::Matrix(matrix->adjoint());
+                                }));
+    out = new_operator(A->messages, {any, std::nullopt, A->parts});
+  });
+}
+
+void heddle_operator_destroy(heddle_operator** A) {
+  if (A == nullptr) return;
+  delete *A;
+  *A = nullptr;
+}
+
+heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_view* given) {
+  return guarded_by(A, [&] {
+    const heddle_view& values = required(given, "values");
+    if (!A->parts->stored) {
+      throw Error(ErrorKind::unsupported,
+                  "this operator stores no values: it is a callback or an adjoint");
+    }
+    A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
+      check_view<S>(values, A->parts->kind(), "values");
+      if (values.location != HEDDLE_HOST ||
+          (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR)) {
+        throw Error(ErrorKind::usage,
+                    "values of a matrix are in the host's memory, HEDDLE_ROW_MAJOR or "
+                    "HEDDLE_COLUMN_MAJOR");
+      }
+      const auto bytes = static_cast<std::size_t>(heddle_entry_scalars(values.entry)) * sizeof(S);
+      if (values.count < 0) throw Error(ErrorKind::size_mismatch, "values.count is negative");
+      detail::SlicedOperator<S> handle = matrix;
+      handle.update_values({static_cast<const std::byte*>(values.data),
+                            static_cast<std::size_t>(values.count) * bytes},
+                           values.layout == HEDDLE_ROW_MAJOR ? row_major : column_major);
+      handle.device().synchronize();  // the caller's array is free when this returns
+    });
+  });
+}
+
+heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view* x,
+                                    const heddle_view* y) {
+  return guarded_by(A, [&] {
+    const OperatorParts& parts = *A->parts;
+    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+      const bool on_gpu = parts.on_gpu();
+      multiply<S>(*matrix,
+                  field_of<const S>(x, parts.kind(), matrix->column_components(), on_gpu, "x"),
+                  field_of<S>(y, parts.kind(), matrix->row_components(), on_gpu, "y"));
+      matrix->device().synchronize();
+    });
+  });
+}
+
+heddle_status heddle_operator_size(const heddle_operator* A, int64_t* rows, int64_t* columns) {
+  return guarded_by(A, [&] {
+    required(rows, "rows") = A->parts->matrix.rows();
+    required(columns, "columns") = A->parts->matrix.columns();
+  });
+}
+
+size_t heddle_operator_plan(const heddle_operator* A, char* buffer, size_t capacity) {
+  std::size_t length = 0;
+  guarded_by(A, [&] {
+    const auto& stored = A->parts->stored;
+    length = copy_text(stored ? to_string(stored->plan()) : "", buffer, capacity);
+  });
+  if (length == 0) copy_text("", buffer, capacity);
+  return length;
+}
+
+heddle_status heddle_preconditioner_create(const heddle_operator* A, const char* text,
+                                           heddle_preconditioner** result) {
+  return guarded_by(A, [&] {
+    heddle_preconditioner*& out = required(result, "result");
+    const ComposedChoice choice = ComposedChoice::parse(&required(text, "text"));
+    const OperatorParts& parts = *A->parts;
+    PreconditionerParts made;
+    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+      made.made = preconditioner_by_name<S>(parts, matrix, choice);
+    });
+    out = new heddle_preconditioner{A->messages, A->parts, std::move(made)};
+  });
+}
+
+heddle_status heddle_preconditioner_from_callback(const heddle_operator* A, heddle_apply apply,
+                                                  void* user, int32_t varies,
+                                                  heddle_preconditioner** result) {
+  return guarded_by(A, [&] {
+    heddle_preconditioner*& out = required(result, "result");
+    if (apply == nullptr) throw Error(ErrorKind::usage, "apply is a null pointer");
+    const Callback callback{apply, user, A->parts->kind(), "preconditioner"};
+    PreconditionerParts made;
+    A->parts->matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+      made.made = SharedPreconditioner<S>(
+          std::make_shared<CallbackPreconditioner<S>>(*matrix, callback, varies != 0));
+    });
+    out = new heddle_preconditioner{A->messages, A->parts, std::move(made)};
+  });
+}
+
+void heddle_preconditioner_destroy(heddle_preconditioner** preconditioner) {
+  if (preconditioner == nullptr) return;
+  delete *preconditioner;
+  *preconditioner = nullptr;
+}

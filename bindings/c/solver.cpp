@@ -1,0 +1,183 @@
+// Solvers of heddle.h.
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "guard.hpp"
+#include "handles.hpp"
+#include "heddle/method_info.hpp"
+#include "heddle/report.hpp"
+#include "sized_struct.hpp"
+#include "solvers/listed_solver.hpp"
+#include "tuning/planning/method_choice.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+const heddle_solver_options default_solver_options{sizeof(heddle_solver_options),
+                                                   SolverOptions::by_precision,
+                                                   0,
+                                                   10000,
+                                                   30,
+                                                   0,
+                                                   std::numeric_limits<double>::infinity(),
+                                                   nullptr,
+                                                   nullptr};
+
+SolverOptions options_of(const heddle_solver_options* given) {
+  const auto c = read_struct(given, default_solver_options, "heddle_solver_options");
+  SolverOptions options;
+  const bool by_precision = c.tolerance == SolverOptions::by_precision;
+  if (!by_precision && !(c.tolerance >= 0 && c.tolerance < 1)) {
+    throw Error(ErrorKind::usage, "the tolerance is at least 0 and below 1");
+  }
+  if (!(c.absolute_tolerance >= 0)) {
+    throw Error(ErrorKind::usage, "the absolute tolerance is at least 0");
+  }
+  if (c.max_iterations < 0) throw Error(ErrorKind::usage, "max_iterations is negative");
+  if (c.restart < 1) throw Error(ErrorKind::usage, "restart is 1 or more");
+  if (!(c.time_limit >= 0)) throw Error(ErrorKind::usage, "the time limit is 0 s or more");
+  options.tolerance = c.tolerance;
+  options.absolute_tolerance = c.absolute_tolerance;
+  options.max_iterations = c.max_iterations;
+  options.restart = c.restart;
+  options.record_history = c.record_history != 0;
+  options.time_limit = c.time_limit;
+  if (c.observer != nullptr) {
+    options.observer = [observer = c.observer, user = c.user](const SolveProgress& now) {
+      const heddle_progress progress{now.iteration, now.relative_residual, now.seconds};
+      return observer(user, &progress) == 0;
+    };
+  }
+  return options;
+}
+
+heddle_report told(const Report& report) {
+  heddle_report c{};
+  c.outcome = static_cast<heddle_outcome>(report.status);
+  c.restarts = report.restarts;
+  c.iterations = report.iterations;
+  c.residual = report.residual;
+  c.residual_norm = report.residual_norm;
+  c.baseline_norm = report.baseline_norm;
+  c.target_norm = report.target_norm;
+  c.backward_error = report.backward_error;
+  c.seconds = report.iterate_seconds;
+  return c;
+}
+
+/// Holds a flag that no other thread, and no callback of this one, holds; null for none.
+class AtWork {
+ public:
+  AtWork(std::atomic_flag* flag, const char* what) : flag_(flag) {
+    if (flag_ != nullptr && flag_->test_and_set()) {
+      throw Busy(std::string("this ") + what + " is at work in another call; it serves one");
+    }
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+  ~AtWork() {
+    if (flag_ != nullptr) flag_->clear();
+  }
+
+ private:
+  std::atomic_flag* flag_;
+};
+
+}  // namespace
+
+void heddle_solver_options_init(heddle_solver_options* options) {
+  if (options != nullptr) *options = default_solver_options;
+}
+
+heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
+                                   const heddle_preconditioner* preconditioner,
+                                   const heddle_solver_options* given, heddle_solver** solver) {
+  return guarded_by(A, [&] {
+    heddle_solver*& out = required(solver, "solver");
+    const SolverOptions options = options_of(given);
+    const MethodInfo& info = find_method(&required(method, "method"));
+    out = A->parts->matrix.visit(
+        [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+          SharedPreconditioner<S> shared;
+          if (preconditioner != nullptr) {
+            const auto* const fitting =
+                std::get_if<SharedPreconditioner<S>>(&preconditioner->parts.made);
+            if (fitting == nullptr) {
+              throw Error(ErrorKind::size_mismatch,
+                          "operator and preconditioner are of different precision");
+            }
+            shared = *fitting;
+          }
+          return new heddle_solver{
+              A->messages, A->parts,
+              preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
+              listed_solver<S>(info, OperatorReference<S>(matrix), std::move(shared), options)};
+        });
+  });
+}
+
+void heddle_solver_destroy(heddle_solver** solver) {
+  if (solver == nullptr) return;
+  delete *solver;
+  *solver = nullptr;
+}
+
+heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, const heddle_view* x,
+                                  heddle_report* report) {
+  return guarded_by(solver, [&] {
+    if (report != nullptr) known_size(*report, "heddle_report");
+    const AtWork here(&solver->at_work, "solver");
+    const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
+    const OperatorParts& parts = *solver->of;
+    solver->last = std::visit(
+        [&]<class S>(const OwnedSolver<S>& krylov) {
+          const int components = krylov->matrix().row_components();
+          const bool on_gpu = parts.on_gpu();
+          return krylov->solve(field_of<const S>(b, parts.kind(), components, on_gpu, "b"),
+                               field_of<S>(x, parts.kind(), components, on_gpu, "x"));
+        },
+        solver->solver);
+    if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
+  });
+}
+
+heddle_status heddle_solver_history(const heddle_solver* solver, const double** values,
+                                    int64_t* count) {
+  return guarded_by(solver, [&] {
+    const auto& history = std::visit(
+        [](const auto& krylov) -> const auto& { return krylov->history(); }, solver->solver);
+    required(values, "values") = history.data();
+    required(count, "count") = static_cast<std::int64_t>(history.size());
+  });
+}
+
+size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t capacity) {
+  std::size_t length = 0;
+  guarded_by(solver, [&] {
+    std::ostringstream text;
+    if (solver->last) text << *solver->last;
+    length = copy_text(text.str(), buffer, capacity);
+  });
+  if (length == 0) copy_text("", buffer, capacity);
+  return length;
+}
+
+heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_operator* A,
+                                   const char* preconditioner, const char** method) {
+  return guarded_by(matrix, [&] {
+    const ComposedChoice choice =
+        ComposedChoice::parse(preconditioner == nullptr ? "none" : preconditioner);
+    if (matrix->matrix.rows() != matrix->matrix.columns()) {
+      throw Error(ErrorKind::size_mismatch, "methods for A x = b need a square matrix");
+    }
+    MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());
+    if (A != nullptr) chosen.looks_ahead(matrix->matrix, A->parts->matrix, choice, 0);
+    required(method, "method") = chosen.method->name.data();
+  });
+}

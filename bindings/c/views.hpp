@@ -1,0 +1,88 @@
+// The caller's arrays as the library sees them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "guard.hpp"
+#include "heddle.h"
+#include "heddle/detail/index.hpp"
+#include "heddle/field.hpp"
+#include "heddle/runtime/entry_kind.hpp"
+
+namespace heddle::c {
+
+/// Throw `Error` (usage) for a number that is none.
+inline EntryKind kind_of(heddle_entry entry) {
+  const auto number = static_cast<unsigned>(entry);
+  if (number < entry_kind_names.size()) return static_cast<EntryKind>(number);
+  throw Error(ErrorKind::usage, "there is no entry of number " + std::to_string(number));
+}
+inline Precision precision_of(heddle_precision precision) {
+  const auto number = static_cast<unsigned>(precision);
+  if (number < precision_names.size()) return static_cast<Precision>(number);
+  throw Error(ErrorKind::usage, "there is no precision of number " + std::to_string(number));
+}
+inline heddle_entry entry_of(EntryKind kind) { return static_cast<heddle_entry>(kind); }
+inline heddle_precision precision_of(Precision precision) {
+  return static_cast<heddle_precision>(precision);
+}
+static_assert(static_cast<int>(EntryKind::complex_block3) == HEDDLE_COMPLEX_BLOCK3);
+static_assert(static_cast<int>(Precision::double_precision) == HEDDLE_DOUBLE);
+
+template <class S>
+constexpr Precision precision_of_scalar =
+    sizeof(S) == sizeof(float) ? Precision::single_precision : Precision::double_precision;
+
+/// Throws `Error`: usage for a null pointer to anything, or one that no S can lie at; size_mismatch
+/// for another entry or precision.
+template <class S>
+void check_view(const heddle_view& view, EntryKind kind, const char* name) {
+  const std::string what(name);
+  if (kind_of(view.entry) != kind) {
+    throw Error(ErrorKind::size_mismatch,
+                what + " has entries " + std::string(heddle::name(kind_of(view.entry))) +
+                    ", and the operator or matrix " + std::string(heddle::name(kind)));
+  }
+  if (precision_of(view.precision) != precision_of_scalar<S>) {
+    throw Error(ErrorKind::size_mismatch,
+                what + " is in " + std::string(heddle::name(precision_of(view.precision))) +
+                    " precision, and the operator or matrix in " +
+                    std::string(heddle::name(precision_of_scalar<S>)));
+  }
+  if (view.data == nullptr && view.count > 0) {
+    throw Error(ErrorKind::usage, what + ".data is a null pointer");
+  }
+  if (reinterpret_cast<std::uintptr_t>(view.data) % alignof(S) != 0) {
+    throw Error(ErrorKind::usage, what + ".data is not aligned for its scalars");
+  }
+}
+
+/// A vector for an operator of so many scalars a row. Throws `Error` as `check_view`.
+template <class S>
+FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components, bool on_gpu,
+                      const char* name) {
+  const heddle_view& view = required(given, name);
+  check_view<std::remove_const_t<S>>(view, kind, name);
+  if (view.layout != HEDDLE_ROW_MAJOR && view.layout != HEDDLE_BY_COMPONENT) {
+    throw Error(ErrorKind::usage, std::string(name) +
+                                      ".layout: vectors are HEDDLE_ROW_MAJOR or "
+                                      "HEDDLE_BY_COMPONENT");
+  }
+  if (view.location != HEDDLE_HOST && !(view.location == HEDDLE_DEVICE && on_gpu)) {
+    throw Error(ErrorKind::usage,
+                std::string(name) + " is not in the host's memory, and the operator on the CPU");
+  }
+  return {static_cast<S*>(view.data), view.count, components,
+          view.layout == HEDDLE_ROW_MAJOR ? VectorLayout::aos : VectorLayout::soa};
+}
+
+/// A field of the host's, one row after the other, as callbacks get it.
+template <class S>
+heddle_view view_of(const FieldView<S>& field, EntryKind kind) {
+  using T = std::remove_const_t<S>;
+  return {const_cast<T*>(field.data),           field.size,       entry_of(kind),
+          precision_of(precision_of_scalar<T>), HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+}
+
+}  // namespace heddle::c

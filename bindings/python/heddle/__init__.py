@@ -1,0 +1,30 @@
+"""Heddle: sparse linear systems with compound entries - complex numbers, quaternions, dual
+quaternions, blocks - on CPUs and NVIDIA GPUs.
+
+>>> import numpy as np
+>>> import heddle
+>>> A = heddle.generate("dirac", 1000)                      # quaternions
+>>> b = np.ones((A.shape[0], 4))                            # rows of w, x, y, z
+>>> heddle.solve(A, b).converged
+True
+"""
+
+from ._errors import (
+    BusyError,
+    DeviceError,
+    Error,
+    FileError,
+    OutOfMemoryError,
+    SingularError,
+    SizeError,
+    UnsupportedError,
+    UsageError,
+)
+from ._heddle import version as __version__
+from ._matrix import Adjoint, Matrix, generate, read, write
+from ._solvers import Result, Solver, bicgstab, cg, gmres, minres, solve
+
+__all__ = [
+    "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "OutOfMemoryError",
+    "Result", "SingularError", "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab",
+    "cg", "generate", "gmres", "minres", "read", "solve", "write"]  # fmt: skip

@@ -1,0 +1,65 @@
+"""The exceptions of heddle: one for each kind of error of the library, with its one-line message."""
+
+from . import _heddle
+
+
+class Error(Exception):
+    """What is wrong before a solve begins, in one line. ``kind`` names the kind: ``"usage"``,
+    ``"no device"``, ..."""
+
+    kind = "internal"
+
+
+class UsageError(Error, ValueError):
+    """An argument, or several together, without a meaning."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be opened, read or written, or that is malformed."""
+
+
+class SizeError(Error, ValueError):
+    """Arrays that do not fit, in size or precision."""
+
+
+class UnsupportedError(Error, TypeError):
+    """An entry or operator that a method cannot take."""
+
+
+class SingularError(Error, ArithmeticError):
+    """A diagonal entry without inverse."""
+
+
+class DeviceError(Error, RuntimeError):
+    """A GPU, its driver or its compiler is missing."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """A layout or an array that does not fit."""
+
+
+class BusyError(Error, RuntimeError):
+    """The solver is at work in another call."""
+
+
+_classes = {
+    "usage": UsageError,
+    "bad plan": UsageError,
+    "not finite": UsageError,
+    "malformed file": FileError,
+    "io": FileError,
+    "size mismatch": SizeError,
+    "out of range": SizeError,
+    "singular": SingularError,
+    "unsupported": UnsupportedError,
+    "no device": DeviceError,
+    "memory": OutOfMemoryError,
+    "busy": BusyError,
+}
+
+
+def of_status(status: int, message: str) -> Error:
+    kind = _heddle.status_name(status)
+    error = _classes.get(kind, Error)(message)
+    error.kind = kind
+    return error

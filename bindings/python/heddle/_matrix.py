@@ -1,0 +1,331 @@
+"""Matrices of compound entries, and the arrays that stand for their vectors."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _heddle
+from ._errors import SizeError, UnsupportedError, UsageError
+
+_real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
+_complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
+_over_complex = ("complex", "complex-block3")
+# The shape of an entry, and of a row of a vector, in numbers.
+_entry_shapes = {
+    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2, 2),
+    "block3": (3, 3), "block4": (4, 4), "block6": (6, 6), "complex-block3": (3, 3)}  # fmt: skip
+_row_shapes = {
+    "real": (), "complex": (), "quaternion": (4,), "dual-quaternion": (8,), "block2": (2,),
+    "block3": (3,), "block4": (4,), "block6": (6,), "complex-block3": (3,)}  # fmt: skip
+
+
+def dtype_of(entry: str, precision: str) -> np.dtype:
+    """Of the numbers of an entry."""
+    return (_complex if entry in _over_complex else _real)[precision]
+
+
+def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
+    """The array itself where it is contiguous and of that type; else a copy, if that keeps every
+    number: integers become floats, floats doubles, real numbers complex ones, never the reverse."""
+    given = np.asarray(array)
+    if given.dtype == dtype and given.flags.c_contiguous:
+        return given
+    # 64-bit integers to doubles are what NumPy itself takes for safe.
+    is_safe = given.dtype.kind in "bui" or np.can_cast(given.dtype, dtype, "safe")
+    if not is_safe:
+        raise UnsupportedError(
+            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
+        )
+    return np.ascontiguousarray(given, dtype=dtype)
+
+
+def _entry_of(data: NDArray[Any]) -> str:
+    """What the shape of an array of entries says."""
+    shape, is_complex = data.shape[1:], data.dtype.kind == "c"
+    for entry, own in _entry_shapes.items():
+        if own == shape and (entry in _over_complex) == is_complex:
+            return entry
+    kind = "complex" if is_complex else "real"
+    raise UsageError(
+        f"no entry has the shape {shape} of {kind} numbers; there are: () real and complex, (4,) "
+        "quaternion, (8,) dual-quaternion, (2, 2), (3, 3), (4, 4), (6, 6) blocks, (3, 3) of "
+        "complex numbers"
+    )
+
+
+def _stored(data: ArrayLike) -> NDArray[Any]:
+    """Entries in a type that matrices hold."""
+    given = np.asarray(data)
+    if given.dtype.kind in "bui":
+        given = given.astype(np.float64)
+    if given.dtype.char not in "fdFD":
+        raise UnsupportedError(f"entries of {given.dtype}; there are single and double precision")
+    return np.ascontiguousarray(given)
+
+
+def _indices(array: ArrayLike) -> NDArray[Any]:
+    given = np.ascontiguousarray(array)
+    return given if given.dtype in (np.int32, np.int64) else given.astype(np.int64, casting="safe")
+
+
+class Matrix:
+    """A sparse matrix of compound entries, in compressed sparse rows.
+
+    Parameters
+    ----------
+    source
+        One of
+
+        - a SciPy sparse matrix or array: CSR, CSC, COO, or BSR, whose blocks of 2x2, 3x3, 4x4 and
+          6x6 real or 3x3 complex numbers become entries (other blocks are taken apart);
+        - a dense array of two dimensions, whose zeros are left out;
+        - ``(data, indices, indptr)``, compressed sparse rows, with ``shape``;
+        - ``(data, (row, col))``, triplets in any order, with ``shape``; those of one place are
+          added.
+
+        The shape of ``data`` tells the entry: ``(nnz,)`` real or complex numbers, ``(nnz, 4)``
+        quaternions **w, x, y, z**, ``(nnz, 8)`` dual quaternions (w, x, y, z of the standard part,
+        then of the dual part), ``(nnz, R, R)`` blocks. Floats and complex64 make a matrix in single
+        precision, all else one in double precision.
+    shape
+        Rows and columns, counted in entries.
+    entry
+        Only to be sure: raises ``UsageError`` where the source has other entries.
+
+    The arrays are copied. ``A @ x`` takes x of shape ``(columns, ...)``, a row a vector entry:
+    ``(n,)`` numbers, ``(n, 4)`` quaternions, ``(n, 3)`` for 3x3 blocks; or all of it flat. The
+    result has the same form.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> i = np.array([[0, 1, 0, 0]])                       # the quaternion i
+    >>> A = heddle.Matrix((i, ([0], [0])), shape=(1, 1))
+    >>> A
+    <heddle.Matrix: 1 x 1, 1 quaternion entries in double precision>
+    >>> A @ np.array([[0.0, 0, 1, 0]])                     # i j = k
+    array([[0., 0., 0., 1.]])
+    """
+
+    # NumPy leaves `array @ matrix` to us, who do not have it.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        source: Any,
+        shape: tuple[int, int] | None = None,
+        *,
+        entry: str | None = None,
+    ) -> None:
+        if isinstance(source, _heddle.Matrix):
+            self._own = source
+        elif isinstance(source, tuple):
+            self._own = _of_arrays(source, shape)
+        else:
+            self._own = _of_object(source)
+        self._operators: dict[Any, _heddle.Operator] = {}
+        self._entry, self._precision = self._own.entry, self._own.precision
+        if entry is not None and entry != self._entry:
+            raise UsageError(f"the entries are {self._entry}, not {entry}")
+
+    entry = property(lambda self: self._entry, doc="``'real'``, ``'quaternion'``, ``'block3'``...")
+    precision = property(lambda self: self._precision, doc="``'single'`` or ``'double'``.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, counted in entries."""
+        return self._own.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the numbers that make an entry."""
+        return dtype_of(self._entry, self._precision)
+
+    @property
+    def nnz(self) -> int:
+        """Entries."""
+        return len(self.indices)
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Row offsets; a view that cannot be written to."""
+        return self._own.arrays()[0]
+
+    @property
+    def indices(self) -> NDArray[np.int32]:
+        """The column of each entry; a view that cannot be written to."""
+        return self._own.arrays()[1]
+
+    @property
+    def data(self) -> NDArray[Any]:
+        """The entries, shape ``(nnz, ...)``; a view that cannot be written to, see
+        ``update_values``."""
+        return self._own.arrays()[2].reshape((-1, *_entry_shapes[self._entry]))
+
+    def info(self) -> dict[str, Any]:
+        """Features of the matrix: lengths of rows, bandwidth, symmetry.
+
+        >>> import heddle
+        >>> heddle.generate("poisson", 1000).info()["symmetric_pattern"]
+        True
+        """
+        return self._own.info()
+
+    def update_values(self, data: ArrayLike) -> None:
+        """New entries for the same places, in the order of ``data``. Products and solvers of this
+        matrix take them from their next call on, and allocate nothing for it.
+
+        >>> import numpy as np
+        >>> import heddle
+        >>> A = heddle.Matrix(np.diag([1.0, 2.0]))
+        >>> solver = heddle.Solver(A)
+        >>> A.update_values([4.0, 4.0])
+        >>> solver.solve([1.0, 1.0]).x
+        array([0.25, 0.25])
+        """
+        values = numbers(data, self.dtype, "data")
+        self._own.update_values(values)
+        for operator in self._operators.values():
+            operator.update_values(values)
+
+    def operator(
+        self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
+    ) -> _heddle.Operator:
+        """The matrix in the storage of a plan, made once."""
+        key = device, threads, stream, plan
+        if key not in self._operators:
+            self._operators[key] = _heddle.Operator.of_matrix(
+                self._own, device, threads, stream, plan
+            )
+        return self._operators[key]
+
+    @property
+    def plan(self) -> str:
+        """The plan under which products ``A @ x`` run, see docs/plans.md."""
+        return self.operator().plan
+
+    @property
+    def H(self) -> Adjoint:
+        """The adjoint A*, for products ``A.H @ y``."""
+        return Adjoint(self)
+
+    def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
+        return _product(self.operator(), x, self)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return (
+            f"<heddle.Matrix: {rows} x {columns}, {self.nnz} {self._entry} entries in "
+            f"{self._precision} precision>"
+        )
+
+
+class Adjoint:
+    """A*, of the values that A has whenever it multiplies.
+
+    >>> import numpy as np
+    >>> import heddle
+    >>> A = heddle.Matrix(np.array([[1j, 0], [2, 1]]))
+    >>> A.H @ np.array([1.0, 0])
+    array([0.-1.j, 0.+0.j])
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.H = matrix
+        self._operator = matrix.operator().adjoint()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.H.shape[::-1]
+
+    def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
+        return _product(self._operator, x, self.H)
+
+
+def _product(operator: _heddle.Operator, x: ArrayLike, matrix: Matrix) -> NDArray[Any]:
+    given = numbers(x, matrix.dtype, "x")
+    row = _row_shapes[matrix.entry]
+    y = np.empty((operator.rows, *row), matrix.dtype)
+    operator.apply(given, y)
+    return y if given.shape == (operator.columns, *row) else y.reshape(-1)
+
+
+def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
+    if shape is None:
+        raise UsageError("a matrix of arrays needs shape=(rows, columns)")
+    data = _stored(source[0])
+    if len(source) == 3:
+        places, make = (source[2], source[1]), _heddle.Matrix.from_csr
+    elif len(source) == 2:
+        places, make = source[1], _heddle.Matrix.from_triplets
+    else:
+        raise UsageError("arrays are (data, indices, indptr) or (data, (row, col))")
+    row, column = (_indices(index) for index in places)
+    if data.shape[:1] != column.shape:
+        raise SizeError(f"data has the shape {data.shape}, and there are {column.size} columns")
+    return make(_entry_of(data), *shape, row, column, data)
+
+
+def _of_object(source: Any) -> _heddle.Matrix:
+    if not hasattr(source, "tocsr"):
+        dense = _stored(source)
+        if dense.ndim != 2:
+            raise UsageError(f"a dense matrix has two dimensions, not {dense.ndim}")
+        row, column = np.nonzero(dense)
+        return _of_arrays((dense[row, column], (row, column)), dense.shape)
+    blocks = getattr(source, "blocksize", (1, 1))
+    if source.format == "bsr" and blocks in ((2, 2), (3, 3), (4, 4), (6, 6)):
+        if source.dtype.kind != "c" or blocks == (3, 3):
+            return _of_compressed(source, blocks)
+    return _of_compressed(source.tocsr(), (1, 1))
+
+
+def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
+    if not source.has_canonical_format:
+        # Without a place that is named twice, the entries stay in the caller's order.
+        row = np.repeat(np.arange(len(source.indptr) - 1), np.diff(source.indptr))
+        places = np.unique(np.stack([row, source.indices]), axis=1)
+        if places.shape[1] != len(source.indices):
+            source = source.copy()
+            source.sum_duplicates()
+    shape = source.shape[0] // blocks[0], source.shape[1] // blocks[1]
+    return _of_arrays((source.data, source.indices, source.indptr), shape)
+
+
+def read(
+    path: str | os.PathLike[str], entry: str = "real", *, precision: str = "double"
+) -> Matrix:
+    """Reads a Matrix Market (``.mtx``, ``.mtx.gz``) or SciPy ``.npz`` file into a matrix of
+    entries: see docs/file-formats.md for how files hold compound entries. Raises ``FileError``.
+
+    >>> import os, tempfile
+    >>> import heddle
+    >>> path = os.path.join(tempfile.mkdtemp(), "dirac.npz")
+    >>> heddle.write(path, heddle.generate("dirac", 100))
+    >>> heddle.read(path, "quaternion")
+    <heddle.Matrix: 92 x 92, 632 quaternion entries in double precision>
+    """
+    return Matrix(_heddle.Matrix.read(os.fspath(path), entry, precision))
+
+
+def write(path: str | os.PathLike[str], A: Matrix) -> None:
+    """Writes a matrix in double precision; the end of the name tells the format: ``.npz``,
+    ``.mtx.gz`` or ``.mtx``. Raises ``FileError``."""
+    A._own.write(os.fspath(path))
+
+
+def generate(problem: str, size: int = 100000, *, seed: int = 1) -> Matrix:
+    """A model problem of docs/problems.md: ``poisson`` (real), ``elasticity`` (3x3 blocks),
+    ``helmholtz`` (complex) or ``dirac`` (quaternions); ``size`` is the number of rows wished for.
+    The same size and seed make the same matrix.
+
+    >>> import heddle
+    >>> heddle.generate("elasticity", 1000).entry
+    'block3'
+    """
+    return Matrix(_heddle.Matrix.generate(problem, size, seed))

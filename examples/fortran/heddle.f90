@@ -1,0 +1,175 @@
+! heddle.h as a Fortran module, by iso_c_binding: the calls that most programs need, the others are
+! declared likewise. Text that C gets ends in c_null_char.
+module heddle
+  use, intrinsic :: iso_c_binding
+  implicit none
+
+  enum, bind(c)
+    enumerator :: heddle_real, heddle_complex, heddle_quaternion, heddle_dual_quaternion, &
+      heddle_block2, heddle_block3, heddle_block4, heddle_block6, heddle_complex_block3
+  end enum
+  enum, bind(c)
+    enumerator :: heddle_single, heddle_double
+  end enum
+  enum, bind(c)
+    enumerator :: heddle_row_major, heddle_column_major, heddle_by_component
+  end enum
+  enum, bind(c)
+    enumerator :: heddle_host, heddle_device
+  end enum
+
+  type, bind(c) :: heddle_view
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: count = 0
+    integer(c_int) :: entry = heddle_real
+    integer(c_int) :: precision = heddle_double
+    integer(c_int) :: layout = heddle_row_major
+    integer(c_int) :: location = heddle_host
+  end type
+
+  ! Indices count from `base`, which is 1 in Fortran.
+  type, bind(c) :: heddle_pattern
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int64_t) :: rows = 0, columns = 0, entries = 0
+    type(c_ptr) :: row = c_null_ptr, column = c_null_ptr
+    integer(c_int32_t) :: row_bits = 32, column_bits = 32, base = 1
+  end type
+
+  type, bind(c) :: heddle_operator_options
+    integer(c_size_t) :: struct_size
+    type(c_ptr) :: device
+    integer(c_int32_t) :: threads
+    type(c_ptr) :: stream, plan
+  end type
+
+  type, bind(c) :: heddle_solver_options
+    integer(c_size_t) :: struct_size
+    real(c_double) :: tolerance, absolute_tolerance
+    integer(c_int64_t) :: max_iterations
+    integer(c_int32_t) :: restart, record_history
+    real(c_double) :: time_limit
+    type(c_funptr) :: observer
+    type(c_ptr) :: user
+  end type
+
+  type, bind(c) :: heddle_report
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: outcome = 0
+    integer(c_int32_t) :: restarts = 0
+    integer(c_int64_t) :: iterations = 0
+    real(c_double) :: residual = 0, residual_norm = 0, baseline_norm = 0, target_norm = 0, &
+      backward_error = 0, seconds = 0
+  end type
+
+  interface
+    integer(c_int) function heddle_context_create(context) bind(c)
+      import
+      type(c_ptr), intent(out) :: context
+    end function
+    subroutine heddle_context_destroy(context) bind(c)
+      import
+      type(c_ptr), intent(inout) :: context
+    end subroutine
+    integer(c_size_t) function heddle_message(context, buffer, capacity) bind(c)
+      import
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(out) :: buffer(*)
+      integer(c_size_t), value :: capacity
+    end function
+
+    integer(c_int) function heddle_matrix_read(context, path, entry, precision, matrix) bind(c)
+      import
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: entry, precision
+      type(c_ptr), intent(out) :: matrix
+    end function
+    integer(c_int) function heddle_matrix_from_csr(context, pattern, values, matrix) bind(c)
+      import
+      type(c_ptr), value :: context
+      type(heddle_pattern), intent(in) :: pattern
+      type(heddle_view), intent(in) :: values
+      type(c_ptr), intent(out) :: matrix
+    end function
+    integer(c_int) function heddle_matrix_from_triplets(context, pattern, values, matrix) bind(c)
+      import
+      type(c_ptr), value :: context
+      type(heddle_pattern), intent(in) :: pattern
+      type(heddle_view), intent(in) :: values
+      type(c_ptr), intent(out) :: matrix
+    end function
+    subroutine heddle_matrix_destroy(matrix) bind(c)
+      import
+      type(c_ptr), intent(inout) :: matrix
+    end subroutine
+
+    subroutine heddle_operator_options_init(options) bind(c)
+      import
+      type(heddle_operator_options), intent(out) :: options
+    end subroutine
+    integer(c_int) function heddle_operator_create(matrix, options, result) bind(c)
+      import
+      type(c_ptr), value :: matrix
+      type(heddle_operator_options), intent(in) :: options
+      type(c_ptr), intent(out) :: result
+    end function
+    integer(c_int) function heddle_operator_size(A, rows, columns) bind(c)
+      import
+      type(c_ptr), value :: A
+      integer(c_int64_t), intent(out) :: rows, columns
+    end function
+    integer(c_int) function heddle_operator_apply(A, x, y) bind(c)
+      import
+      type(c_ptr), value :: A
+      type(heddle_view), intent(in) :: x, y
+    end function
+    integer(c_int) function heddle_operator_update_values(A, values) bind(c)
+      import
+      type(c_ptr), value :: A
+      type(heddle_view), intent(in) :: values
+    end function
+    subroutine heddle_operator_destroy(A) bind(c)
+      import
+      type(c_ptr), intent(inout) :: A
+    end subroutine
+
+    integer(c_int) function heddle_preconditioner_create(A, text, result) bind(c)
+      import
+      type(c_ptr), value :: A
+      character(kind=c_char), intent(in) :: text(*)
+      type(c_ptr), intent(out) :: result
+    end function
+    subroutine heddle_preconditioner_destroy(preconditioner) bind(c)
+      import
+      type(c_ptr), intent(inout) :: preconditioner
+    end subroutine
+
+    subroutine heddle_solver_options_init(options) bind(c)
+      import
+      type(heddle_solver_options), intent(out) :: options
+    end subroutine
+    integer(c_int) function heddle_solver_create(A, method, preconditioner, options, solver) bind(c)
+      import
+      type(c_ptr), value :: A, preconditioner
+      character(kind=c_char), intent(in) :: method(*)
+      type(heddle_solver_options), intent(in) :: options
+      type(c_ptr), intent(out) :: solver
+    end function
+    integer(c_int) function heddle_solver_solve(solver, b, x, report) bind(c)
+      import
+      type(c_ptr), value :: solver
+      type(heddle_view), intent(in) :: b, x
+      type(heddle_report), intent(inout) :: report
+    end function
+    integer(c_size_t) function heddle_solver_summary(solver, buffer, capacity) bind(c)
+      import
+      type(c_ptr), value :: solver
+      character(kind=c_char), intent(out) :: buffer(*)
+      integer(c_size_t), value :: capacity
+    end function
+    subroutine heddle_solver_destroy(solver) bind(c)
+      import
+      type(c_ptr), intent(inout) :: solver
+    end subroutine
+  end interface
+end module

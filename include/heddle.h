@@ -1,0 +1,318 @@
+/* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide.
+ *
+ * Every call returns a `heddle_status`. The message of the last failure is the context's
+ * (`heddle_message`), one line. No call ends the process, and no C++ exception leaves one. An
+ * object keeps all that it needs, so that objects may be destroyed in any order. Destroying sets
+ * the caller's pointer to NULL, and does nothing to NULL. Memory that a view names stays the
+ * caller's. Several threads may use one context, matrix or operator at once as long as nobody
+ * gives new values; a solver at work in one thread refuses the others (HEDDLE_ERROR_BUSY).
+ */
+#ifndef HEDDLE_H
+#define HEDDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define HEDDLE_API __attribute__((visibility("default")))
+#else
+#define HEDDLE_API
+#endif
+
+/* Objects ------------------------------------------------------------------------------------ */
+
+typedef struct heddle_context heddle_context; /* keeps the last message */
+typedef struct heddle_matrix heddle_matrix;   /* assembled: compressed sparse rows */
+typedef struct heddle_operator heddle_operator; /* a matrix stored for products, or a callback */
+typedef struct heddle_preconditioner heddle_preconditioner;
+typedef struct heddle_solver heddle_solver;
+
+typedef enum heddle_status {
+  HEDDLE_OK = 0,
+  HEDDLE_ERROR_USAGE = 1,          /* an argument, or several together, without a meaning */
+  HEDDLE_ERROR_MALFORMED_FILE = 2, /* with file:line */
+  HEDDLE_ERROR_SIZE_MISMATCH = 3,  /* operands that do not fit, in size or precision */
+  HEDDLE_ERROR_OUT_OF_RANGE = 4,   /* a row or column that does not exist */
+  HEDDLE_ERROR_NOT_FINITE = 5,
+  HEDDLE_ERROR_SINGULAR = 6, /* a diagonal entry without inverse, its row named */
+  HEDDLE_ERROR_UNSUPPORTED = 7,
+  HEDDLE_ERROR_BAD_PLAN = 8,
+  HEDDLE_ERROR_NO_DEVICE = 9,
+  HEDDLE_ERROR_MEMORY = 10,
+  HEDDLE_ERROR_IO = 11,
+  HEDDLE_ERROR_INTERNAL = 12,
+  HEDDLE_ERROR_CALLBACK = 13, /* the caller's own function returned other than 0 */
+  HEDDLE_ERROR_BUSY = 14      /* the solver is at work in another call */
+} heddle_status;
+
+/* Arrays ------------------------------------------------------------------------------------- */
+
+/* An entry of a matrix, and of a vector: a row of a vector is what such an entry acts on. Scalars
+ * of an entry / of a row of a vector: */
+typedef enum heddle_entry {
+  HEDDLE_REAL = 0,            /*  1 /  1 */
+  HEDDLE_COMPLEX = 1,         /*  2 /  2: real part, imaginary part */
+  HEDDLE_QUATERNION = 2,      /*  4 /  4: w, x, y, z */
+  HEDDLE_DUAL_QUATERNION = 3, /*  8 /  8: w, x, y, z of the standard part, then of the dual part */
+  HEDDLE_BLOCK2 = 4,          /*  4 /  2: a 2 x 2 block */
+  HEDDLE_BLOCK3 = 5,          /*  9 /  3 */
+  HEDDLE_BLOCK4 = 6,          /* 16 /  4 */
+  HEDDLE_BLOCK6 = 7,          /* 36 /  6 */
+  HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
+} heddle_entry;
+
+typedef enum heddle_precision { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
+
+typedef enum heddle_layout {
+  HEDDLE_ROW_MAJOR = 0,    /* one entry after the other, blocks row by row */
+  HEDDLE_COLUMN_MAJOR = 1, /* values of a matrix: one entry after the other, blocks by columns */
+  HEDDLE_BY_COMPONENT = 2  /* vectors: all first components, then all second ones, ... */
+} heddle_layout;
+
+typedef enum heddle_location {
+  HEDDLE_HOST = 0,
+  HEDDLE_DEVICE = 1 /* memory of the operator's GPU; vectors only */
+} heddle_location;
+
+/* The caller's scalars, contiguous. A call writes to a view only where it says so. */
+typedef struct heddle_view {
+  void *data;
+  int64_t count; /* entries of a matrix, rows of a vector */
+  heddle_entry entry;
+  heddle_precision precision;
+  heddle_layout layout;
+  heddle_location location;
+} heddle_view;
+
+/* The places of the entries of a matrix. As compressed sparse rows, `row` holds rows + 1 offsets;
+ * as triplets, the row of each. Indices count from `base`, 0 or 1. */
+typedef struct heddle_pattern {
+  size_t struct_size; /* sizeof(heddle_pattern) */
+  int64_t rows, columns, entries;
+  const void *row;
+  const void *column;
+  int32_t row_bits; /* of each number of `row`: 32 or 64 */
+  int32_t column_bits;
+  int32_t base;
+} heddle_pattern;
+
+/* Context ------------------------------------------------------------------------------------ */
+
+HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
+HEDDLE_API void heddle_context_destroy(heddle_context **context);
+
+/* Copies the message of the last call of this context that failed, with a terminating zero, as far
+ * as `capacity` has room. Returns its length without the zero: 0 where none failed. */
+HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
+
+/* "0.1.0" */
+HEDDLE_API const char *heddle_version(void);
+/* "usage", "no device", ...; NULL for a number that is no status. */
+HEDDLE_API const char *heddle_status_name(heddle_status status);
+/* "real", "quaternion", ...; NULL for a number that is no entry. */
+HEDDLE_API const char *heddle_entry_name(heddle_entry entry);
+/* Scalars of an entry, and of a row of a vector; 0 for a number that is no entry. */
+HEDDLE_API int32_t heddle_entry_scalars(heddle_entry entry);
+HEDDLE_API int32_t heddle_row_scalars(heddle_entry entry);
+
+/* Matrices ----------------------------------------------------------------------------------- */
+
+/* Copies the arrays. No row may name a column twice. */
+HEDDLE_API heddle_status heddle_matrix_from_csr(heddle_context *context,
+                                                const heddle_pattern *pattern,
+                                                const heddle_view *values, heddle_matrix **matrix);
+/* Triplets in any order; those of one place are summed in the order given. */
+HEDDLE_API heddle_status heddle_matrix_from_triplets(heddle_context *context,
+                                                     const heddle_pattern *pattern,
+                                                     const heddle_view *values,
+                                                     heddle_matrix **matrix);
+/* A Matrix Market or SciPy .npz file, see docs/file-formats.md. */
+HEDDLE_API heddle_status heddle_matrix_read(heddle_context *context, const char *path,
+                                            heddle_entry entry, heddle_precision precision,
+                                            heddle_matrix **matrix);
+/* By the end of the name: .npz, .mtx.gz or .mtx; matrices in double precision. */
+HEDDLE_API heddle_status heddle_matrix_write(const heddle_matrix *matrix, const char *path);
+/* A model problem of docs/problems.md: poisson, elasticity, helmholtz, dirac; the same size and
+ * seed make the same matrix. */
+HEDDLE_API heddle_status heddle_matrix_generate(heddle_context *context, const char *problem,
+                                                int64_t size, uint64_t seed,
+                                                heddle_matrix **matrix);
+HEDDLE_API void heddle_matrix_destroy(heddle_matrix **matrix);
+
+/* New values for all entries, row by row; operators that were made before keep theirs. */
+HEDDLE_API heddle_status heddle_matrix_update_values(heddle_matrix *matrix,
+                                                     const heddle_view *values);
+/* The matrix's own arrays, which live as long as the matrix; not to be written to. Columns of 32
+ * bits, row offsets of 64. The caller sets `pattern->struct_size`. */
+HEDDLE_API heddle_status heddle_matrix_arrays(const heddle_matrix *matrix, heddle_pattern *pattern,
+                                              heddle_view *values);
+
+typedef struct heddle_info {
+  size_t struct_size; /* sizeof(heddle_info), set by the caller */
+  int64_t rows, columns, entries;
+  heddle_entry entry;
+  heddle_precision precision;
+  int64_t shortest_row, longest_row, empty_rows, bandwidth;
+  double mean_row;
+  /* Of square matrices, else 0: */
+  int64_t missing_diagonal;  /* rows without a diagonal entry */
+  int64_t singular_diagonal; /* rows whose diagonal entry has no inverse, beside those */
+  int32_t symmetric_pattern;
+  int32_t has_adjoint;     /* of the entries; then the next has a meaning */
+  double hermitian_defect; /* the largest |a_ij - a_ji*| over the largest |a| */
+} heddle_info;
+
+/* Looks at all entries. */
+HEDDLE_API heddle_status heddle_matrix_info(const heddle_matrix *matrix, heddle_info *info);
+
+/* Operators ---------------------------------------------------------------------------------- */
+
+typedef struct heddle_operator_options {
+  size_t struct_size;
+  const char *device; /* "cpu", "cuda", "cuda:N", "auto": a GPU where one works; NULL is "cpu" */
+  int32_t threads;    /* on the CPU; 0 takes every core that the process may use */
+  void *stream;       /* a cudaStream_t, which must outlive all that is made with it; NULL: the
+                         library's own */
+  const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
+} heddle_operator_options;
+/* Sets struct_size and the defaults named above. */
+HEDDLE_API void heddle_operator_options_init(heddle_operator_options *options);
+
+/* Stores the matrix as its plan says; `matrix` may go. `options` may be NULL. */
+HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
+                                                const heddle_operator_options *options,
+                                                heddle_operator **result);
+
+/* y = A x, or z = M^-1 r, by the caller: views of the host's memory, HEDDLE_ROW_MAJOR, that alias
+ * the solver's own memory where its order is the caller's. Returns 0, or another number, which ends
+ * the call that led here with HEDDLE_ERROR_CALLBACK. */
+typedef int (*heddle_apply)(void *user, const heddle_view *x, const heddle_view *y);
+
+/* A square operator without a matrix, on the CPU. */
+HEDDLE_API heddle_status heddle_operator_from_callback(heddle_context *context, int64_t rows,
+                                                       heddle_entry entry,
+                                                       heddle_precision precision,
+                                                       heddle_apply apply, void *user,
+                                                       heddle_operator **result);
+/* A*, of the values that A has whenever it multiplies. */
+HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
+                                                 heddle_operator **adjoint);
+HEDDLE_API void heddle_operator_destroy(heddle_operator **A);
+
+/* New values for all entries, row by row, in the order of the matrix. Solvers and preconditioners
+ * of this operator take them at their next solve. Never beside a solve or a product. */
+HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator *A,
+                                                       const heddle_view *values);
+/* y = A x; writes y. */
+HEDDLE_API heddle_status heddle_operator_apply(const heddle_operator *A, const heddle_view *x,
+                                               const heddle_view *y);
+HEDDLE_API heddle_status heddle_operator_size(const heddle_operator *A, int64_t *rows,
+                                              int64_t *columns);
+/* The text of the plan, as `heddle_message` copies; "" for a callback, an adjoint and NULL. */
+HEDDLE_API size_t heddle_operator_plan(const heddle_operator *A, char *buffer, size_t capacity);
+
+/* Preconditioners ---------------------------------------------------------------------------- */
+
+/* As --preconditioner of the command line: "jacobi", "block-jacobi:2", "jacobi*fsai", "none". */
+HEDDLE_API heddle_status heddle_preconditioner_create(const heddle_operator *A, const char *text,
+                                                      heddle_preconditioner **result);
+/* The caller's own, for an operator on the CPU. `varies`: not 0 where an application may be
+ * another map than the one before; then only flexible methods take it. Methods for Hermitian
+ * matrices need one that is Hermitian. */
+HEDDLE_API heddle_status heddle_preconditioner_from_callback(const heddle_operator *A,
+                                                             heddle_apply apply, void *user,
+                                                             int32_t varies,
+                                                             heddle_preconditioner **result);
+HEDDLE_API void heddle_preconditioner_destroy(heddle_preconditioner **preconditioner);
+
+/* Solvers ------------------------------------------------------------------------------------ */
+
+typedef struct heddle_progress {
+  int64_t iteration;
+  double relative_residual; /* of the recurrence */
+  double seconds;
+} heddle_progress;
+
+/* Called after each iteration; returns 0 to go on, another number to cancel. */
+typedef int (*heddle_observer)(void *user, const heddle_progress *progress);
+
+typedef struct heddle_solver_options {
+  size_t struct_size;
+  double tolerance;          /* on |b - A x| / |b|; -1: 1e-10 in double, 1e-5 in single precision */
+  double absolute_tolerance; /* on |b - A x|, enough by itself; 0 */
+  int64_t max_iterations;    /* 10000 */
+  int32_t restart;           /* of gmres and fgmres: 30 */
+  int32_t record_history;    /* not 0: keep the residual of every iteration; 0 */
+  double time_limit;         /* seconds; infinity */
+  heddle_observer observer;  /* NULL */
+  void *user;                /* for the observer */
+} heddle_solver_options;
+HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options);
+
+/* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson.
+ * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
+ * `options` may be NULL. */
+HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
+                                              const heddle_preconditioner *preconditioner,
+                                              const heddle_solver_options *options,
+                                              heddle_solver **solver);
+HEDDLE_API void heddle_solver_destroy(heddle_solver **solver);
+
+typedef enum heddle_outcome {
+  HEDDLE_CONVERGED = 0, /* |b - A x| was computed, and is within the tolerance */
+  HEDDLE_ITERATION_LIMIT = 1,
+  HEDDLE_TIME_LIMIT = 2,
+  HEDDLE_CANCELLED = 3,
+  HEDDLE_INDEFINITE = 4,
+  HEDDLE_BREAKDOWN = 5,
+  HEDDLE_STAGNATED = 6,
+  HEDDLE_NOT_FINITE = 7,
+  HEDDLE_ACCURACY_LIMIT = 8, /* rounding of x keeps the residual above the tolerance */
+  HEDDLE_OUT_OF_RANGE = 9,
+  HEDDLE_NOT_HERMITIAN = 10,
+  HEDDLE_NOT_SYMMETRIC = 11
+} heddle_outcome;
+
+typedef struct heddle_report {
+  size_t struct_size; /* sizeof(heddle_report), set by the caller */
+  heddle_outcome outcome;
+  int32_t restarts;
+  int64_t iterations;
+  double residual;       /* |b - A x| / |b|, true, for the returned x */
+  double residual_norm;  /* |b - A x| */
+  double baseline_norm;  /* |b| */
+  double target_norm;    /* the residual norm that counts as converged */
+  double backward_error; /* NaN where no product was made for it */
+  double seconds;        /* of the iterations */
+} heddle_report;
+
+/* Solves A x = b from the guess in x, and writes x. HEDDLE_OK says that the solve ended, and the
+ * report's outcome says how. `report` may be NULL. */
+HEDDLE_API heddle_status heddle_solver_solve(heddle_solver *solver, const heddle_view *b,
+                                             const heddle_view *x, heddle_report *report);
+/* Relative residuals from iteration 0, of the last solve; the array is the solver's, until its next
+ * solve. Empty unless the options ask for them. */
+HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
+                                               int64_t *count);
+/* The last solve in words, as `heddle_message` copies. */
+HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer,
+                                        size_t capacity);
+/* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
+HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
+
+/* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
+ * entries, and where `A`, the operator of `matrix`, is not NULL also at some products. `method`
+ * gets a name that lasts. */
+HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix,
+                                              const heddle_operator *A, const char *preconditioner,
+                                              const char **method);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

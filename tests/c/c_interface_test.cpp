@@ -1,0 +1,417 @@
+// heddle.h as C programs use it: the same bits as C++, and what each call refuses.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "heddle.h"
+#include "heddle/heddle.hpp"
+
+namespace {
+
+/// Destroys what it holds, in the order of declaration reversed.
+template <class T, void (*destroy)(T**)>
+struct Held {
+  T* own = nullptr;
+  ~Held() { destroy(&own); }
+  T** operator&() { return &own; }
+  operator T*() const { return own; }
+};
+using Context = Held<heddle_context, heddle_context_destroy>;
+using Matrix = Held<heddle_matrix, heddle_matrix_destroy>;
+using Operator = Held<heddle_operator, heddle_operator_destroy>;
+using Preconditioner = Held<heddle_preconditioner, heddle_preconditioner_destroy>;
+using Solver = Held<heddle_solver, heddle_solver_destroy>;
+
+std::string message(const heddle_context* context) {
+  std::array<char, 512> text{};
+  heddle_message(context, text.data(), text.size());
+  return text.data();
+}
+
+template <class S>
+heddle_view view(std::vector<S>& scalars, heddle_entry entry, bool of_matrix = false,
+                 heddle_layout layout = HEDDLE_ROW_MAJOR) {
+  const int size = of_matrix ? heddle_entry_scalars(entry) : heddle_row_scalars(entry);
+  return {scalars.data(), static_cast<std::int64_t>(scalars.size()) / size,
+          entry,          sizeof(S) == sizeof(float) ? HEDDLE_SINGLE : HEDDLE_DOUBLE,
+          layout,         HEDDLE_HOST};
+}
+
+template <class I>
+heddle_pattern pattern(std::int64_t rows, const std::vector<I>& row, const std::vector<I>& column,
+                       int base = 0) {
+  heddle_pattern p{};
+  p.struct_size = sizeof p;
+  p.rows = p.columns = rows;
+  p.entries = static_cast<std::int64_t>(column.size());
+  p.row = row.data();
+  p.column = column.data();
+  p.row_bits = p.column_bits = 8 * sizeof(I);
+  p.base = base;
+  return p;
+}
+
+heddle_report report() {
+  heddle_report r{};
+  r.struct_size = sizeof r;
+  return r;
+}
+
+std::vector<double> random_numbers(std::size_t count, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> distribution(-1, 1);
+  std::vector<double> numbers(count);
+  for (double& number : numbers) number = distribution(engine);
+  return numbers;
+}
+
+/// What the C++ library makes of the same system.
+template <class E>
+std::vector<double> solved_in_cpp(const heddle::CsrMatrix<E>& matrix, std::vector<double> b,
+                                  const char* method) {
+  const heddle::AnyMatrix any(matrix);
+  const heddle::Device device = heddle::Device::cpu();
+  const heddle::AnyOperator A(
+      any, heddle::choose_plan(any, device, heddle::Profiles::for_device(device)), device);
+  heddle::AnySolver solver(A, heddle::find_method(method), heddle::PreconditionerKind::jacobi, {});
+  std::vector<double> x(b.size());
+  const int components = heddle::vector_entry_t<E>::components;
+  const auto rows = matrix.rows();
+  EXPECT_TRUE(solver.solver<double>()
+                  .solve(heddle::FieldView<const double>(b.data(), rows, components),
+                         heddle::FieldView<double>(x.data(), rows, components))
+                  .solved());
+  return x;
+}
+
+void expect_bits_of_cpp(const char* problem, heddle_entry entry, const char* method,
+                        const auto& matrix) {
+  SCOPED_TRACE(problem);
+  Context context;
+  Matrix generated;
+  Operator A;
+  Preconditioner jacobi;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, problem, 300, 1, &generated), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(generated, nullptr, &A), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, method, jacobi, nullptr, &solver), HEDDLE_OK);
+  std::int64_t rows = 0, columns = 0;
+  ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
+  std::vector<double> b = random_numbers(
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(heddle_row_scalars(entry)), 7);
+  std::vector<double> x(b.size());
+  const heddle_view b_view = view(b, entry), x_view = view(x, entry);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  const std::vector<double> expected = solved_in_cpp(matrix, b, method);
+  EXPECT_EQ(std::memcmp(x.data(), expected.data(), x.size() * sizeof(double)), 0);
+}
+
+TEST(CInterface, SolvesWithTheBitsOfCpp) {
+  expect_bits_of_cpp("poisson", HEDDLE_REAL, "cg", heddle::poisson(300));
+  expect_bits_of_cpp("dirac", HEDDLE_QUATERNION, "cg", heddle::dirac(300));
+  expect_bits_of_cpp("elasticity", HEDDLE_BLOCK3, "minres", heddle::elasticity(300));
+  expect_bits_of_cpp("helmholtz", HEDDLE_COMPLEX, "bicgstab", heddle::helmholtz(300));
+}
+
+TEST(CInterface, NamesAndCountsEntriesAsTheLibrary) {
+  for (int k = 0; k < static_cast<int>(heddle::entry_kind_names.size()); ++k) {
+    const auto entry = static_cast<heddle_entry>(k);
+    const auto kind = static_cast<heddle::EntryKind>(k);
+    EXPECT_EQ(heddle_entry_name(entry), heddle::name(kind));
+    heddle::visit_entry<double>(kind, [&]<class E>() {
+      EXPECT_EQ(heddle_entry_scalars(entry), E::components);
+      EXPECT_EQ(heddle_row_scalars(entry), heddle::tile_columns<E>);
+    });
+  }
+  EXPECT_EQ(heddle_entry_name(static_cast<heddle_entry>(9)), nullptr);
+  EXPECT_EQ(heddle_entry_scalars(static_cast<heddle_entry>(-1)), 0);
+  EXPECT_STREQ(heddle_version(), heddle::version);
+  for (int k = 0; k <= HEDDLE_NOT_SYMMETRIC; ++k) {
+    EXPECT_EQ(heddle_outcome_name(static_cast<heddle_outcome>(k)),
+              heddle::name(static_cast<heddle::Status>(k)));
+  }
+  EXPECT_EQ(heddle_outcome_name(static_cast<heddle_outcome>(12)), nullptr);
+  EXPECT_STREQ(heddle_status_name(HEDDLE_ERROR_BUSY), "busy");
+}
+
+/// [4 1; 1 3] in both widths of indices, both bases, as rows and as triplets.
+TEST(CInterface, TakesIndicesOfBothWidthsAndBases) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  std::vector<double> values{4, 1, 1, 3};
+  const heddle_view v = view(values, HEDDLE_REAL, true);
+  const auto check = [&]<class I>(I base) {
+    const auto plus = [base](std::vector<I> indices) {
+      for (I& index : indices) index += base;
+      return indices;
+    };
+    const auto offsets = plus({0, 2, 4}), row = plus({0, 0, 1, 1}), column = plus({0, 1, 0, 1});
+    const heddle_pattern rows = pattern(2, offsets, column, static_cast<int>(base));
+    const heddle_pattern triplets = pattern(2, row, column, static_cast<int>(base));
+    Matrix of_rows, of_triplets;
+    ASSERT_EQ(heddle_matrix_from_csr(context, &rows, &v, &of_rows), HEDDLE_OK) << message(context);
+    ASSERT_EQ(heddle_matrix_from_triplets(context, &triplets, &v, &of_triplets), HEDDLE_OK);
+    for (const heddle_matrix* matrix : {of_rows.own, of_triplets.own}) {
+      heddle_pattern own{};
+      own.struct_size = sizeof own;
+      heddle_view own_values{};
+      ASSERT_EQ(heddle_matrix_arrays(matrix, &own, &own_values), HEDDLE_OK);
+      EXPECT_EQ(static_cast<const std::int64_t*>(own.row)[2], 4);
+      EXPECT_EQ(static_cast<const std::int32_t*>(own.column)[3], 1);
+      EXPECT_EQ(static_cast<const double*>(own_values.data)[3], 3);
+      Operator A;
+      ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+      std::vector<double> x{1, 2}, y(2);
+      const heddle_view x_view = view(x, HEDDLE_REAL), y_view = view(y, HEDDLE_REAL);
+      ASSERT_EQ(heddle_operator_apply(A, &x_view, &y_view), HEDDLE_OK);
+      EXPECT_EQ(y, (std::vector<double>{6, 7}));
+    }
+  };
+  check(std::int32_t{0});
+  check(std::int32_t{1});
+  check(std::int64_t{0});
+  check(std::int64_t{1});
+}
+
+/// Blocks by columns, vectors by components, and the adjoint, beside a dense product.
+TEST(CInterface, KnowsLayoutsAndAdjoint) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  std::vector<double> values = random_numbers(2 * 9, 3), by_columns(18);
+  for (int e = 0; e < 2; ++e) {
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) by_columns[e * 9 + j * 3 + i] = values[e * 9 + i * 3 + j];
+    }
+  }
+  const std::vector<std::int32_t> row{0, 1}, column{1, 0};
+  const heddle_pattern p = pattern(2, row, column);
+  const heddle_view v = view(by_columns, HEDDLE_BLOCK3, true, HEDDLE_COLUMN_MAJOR);
+  Matrix matrix;
+  Operator A, adjoint;
+  ASSERT_EQ(heddle_matrix_from_triplets(context, &p, &v, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_adjoint(A, &adjoint), HEDDLE_OK) << message(context);
+  heddle_operator_destroy(&A);  // the adjoint keeps what it needs
+  heddle_matrix_destroy(&matrix);
+  std::vector<double> x = random_numbers(6, 4), y(6);
+  const heddle_view x_view = view(x, HEDDLE_BLOCK3, false, HEDDLE_BY_COMPONENT);
+  const heddle_view y_view = view(y, HEDDLE_BLOCK3);
+  ASSERT_EQ(heddle_operator_apply(adjoint, &x_view, &y_view), HEDDLE_OK) << message(context);
+  for (int e = 0; e < 2; ++e) {  // block e stands at (e, 1 - e)
+    for (int j = 0; j < 3; ++j) {
+      double sum = 0;
+      for (int i = 0; i < 3; ++i) sum += values[e * 9 + i * 3 + j] * x[i * 2 + e];
+      EXPECT_NEAR(y[(1 - e) * 3 + j], sum, 1e-15);
+    }
+  }
+}
+
+TEST(CInterface, NewValuesReachSolversAndPreconditioners) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Preconditioner jacobi;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const std::vector<std::int32_t> place{0, 1};
+  std::vector<float> values{2, 4}, b{1, 1}, x(2);
+  const heddle_pattern p = pattern(2, place, place);
+  const heddle_view v = view(values, HEDDLE_REAL, true);
+  ASSERT_EQ(heddle_matrix_from_triplets(context, &p, &v, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
+  values = {8, 16};
+  ASSERT_EQ(heddle_operator_update_values(A, &v), HEDDLE_OK);
+  heddle_operator_destroy(&A);
+  heddle_preconditioner_destroy(&jacobi);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, nullptr), HEDDLE_OK);
+  EXPECT_EQ(x, (std::vector<float>{0.125F, 0.0625F}));
+  ASSERT_EQ(heddle_matrix_update_values(matrix, &v), HEDDLE_OK);
+  heddle_pattern own{};
+  own.struct_size = sizeof own;
+  heddle_view own_values{};
+  ASSERT_EQ(heddle_matrix_arrays(matrix, &own, &own_values), HEDDLE_OK);
+  EXPECT_EQ(static_cast<const float*>(own_values.data)[1], 16);
+}
+
+struct Line {
+  int products = 0, fails_at = -1;
+};
+/// -u'' + u on a line.
+int apply_line(void* user, const heddle_view* x, const heddle_view* y) {
+  Line& line = *static_cast<Line*>(user);
+  if (line.products++ == line.fails_at) return 5;
+  const double* const u = static_cast<const double*>(x->data);
+  double* const image = static_cast<double*>(y->data);
+  for (std::int64_t i = 0; i < x->count; ++i) {
+    image[i] = 3 * u[i] - (i > 0 ? u[i - 1] : 0) - (i + 1 < x->count ? u[i + 1] : 0);
+  }
+  return 0;
+}
+int third(void*, const heddle_view* r, const heddle_view* z) {
+  for (std::int64_t i = 0; i < r->count; ++i) {
+    static_cast<double*>(z->data)[i] = static_cast<const double*>(r->data)[i] / 3;
+  }
+  return 0;
+}
+
+TEST(CInterface, CallsTheCallersOperatorAndPreconditioner) {
+  Context context;
+  Operator A;
+  Preconditioner own;
+  Solver solver;
+  Line line;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(
+      heddle_operator_from_callback(context, 50, HEDDLE_REAL, HEDDLE_DOUBLE, apply_line, &line, &A),
+      HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_from_callback(A, third, nullptr, 0, &own), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
+  std::vector<double> b(50, 1), x(50), image(50);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL),
+                    image_view = view(image, HEDDLE_REAL);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  ASSERT_EQ(heddle_operator_apply(A, &x_view, &image_view), HEDDLE_OK);
+  for (const double number : image) EXPECT_NEAR(number, 1, 1e-8);
+
+  line.fails_at = line.products + 3;
+  x.assign(50, 0);
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_ERROR_CALLBACK);
+  EXPECT_EQ(message(context), "the callback of the operator returned 5");
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << "it goes on";
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+
+  Preconditioner jacobi;
+  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(jacobi.own, nullptr);
+}
+
+/// A sorted basis: the callback still sees the caller's order.
+TEST(CInterface, CallbacksSeeTheCallersOrder) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Preconditioner own;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
+  heddle_operator_options options;
+  heddle_operator_options_init(&options);
+  options.plan = "pJDS";
+  ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
+  std::vector<double> seen;
+  const heddle_apply identity = [](void* user, const heddle_view* r, const heddle_view* z) {
+    const auto count = static_cast<std::size_t>(r->count) * 4;
+    auto& first = *static_cast<std::vector<double>*>(user);
+    const double* const numbers = static_cast<const double*>(r->data);
+    if (first.empty()) first.assign(numbers, numbers + count);
+    std::memcpy(z->data, r->data, count * sizeof(double));
+    return 0;
+  };
+  ASSERT_EQ(heddle_preconditioner_from_callback(A, identity, &seen, 0, &own), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
+  std::int64_t rows = 0, columns = 0;
+  ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
+  std::vector<double> b = random_numbers(static_cast<std::size_t>(rows) * 4, 9), x(b.size());
+  const heddle_view b_view = view(b, HEDDLE_QUATERNION), x_view = view(x, HEDDLE_QUATERNION);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  EXPECT_EQ(seen, b);  // the first residual, from zero
+}
+
+TEST(CInterface, ObservesCancelsAndKeepsTheHistory) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  heddle_solver_options options;
+  heddle_solver_options_init(&options);
+  int last = 0;
+  options.record_history = 1;
+  options.user = &last;
+  options.observer = [](void* user, const heddle_progress* progress) {
+    *static_cast<int*>(user) = static_cast<int>(progress->iteration);
+    return progress->iteration == 5 ? 1 : 0;
+  };
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  std::vector<double> b(1000, 1), x(1000);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
+  EXPECT_EQ(told.outcome, HEDDLE_CANCELLED);
+  EXPECT_EQ(last, 5);
+  const double* history = nullptr;
+  std::int64_t count = 0;
+  ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK);
+  ASSERT_EQ(count, 6);
+  EXPECT_EQ(history[0], 1);
+  std::array<char, 8> start{};
+  EXPECT_GT(heddle_solver_summary(solver, start.data(), start.size()), 20U);
+  EXPECT_STREQ(start.data(), "cancell");
+}
+
+TEST(CInterface, ASolverAtWorkRefusesOtherCalls) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  std::vector<double> b(1000, 1), x(1000);
+  struct Nested {
+    heddle_solver* solver = nullptr;
+    heddle_view b, x;
+    heddle_status seen = HEDDLE_OK;
+  } nested{nullptr, view(b, HEDDLE_REAL), view(x, HEDDLE_REAL)};
+  heddle_solver_options options;
+  heddle_solver_options_init(&options);
+  options.user = &nested;
+  options.observer = [](void* user, const heddle_progress*) {
+    auto& call = *static_cast<Nested*>(user);
+    call.seen = heddle_solver_solve(call.solver, &call.b, &call.x, nullptr);
+    return 1;
+  };
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  nested.solver = solver;
+  ASSERT_EQ(heddle_solver_solve(solver, &nested.b, &nested.x, nullptr), HEDDLE_OK);
+  EXPECT_EQ(nested.seen, HEDDLE_ERROR_BUSY);
+}
+
+TEST(CInterface, ChoosesAMethodAsTheCommandLine) {
+  Context context;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const std::pair<const char*, const char*> expected[] = {{"poisson", "cg"}, {"helmholtz", "cocr"}};
+  for (const auto& [problem, method] : expected) {
+    Matrix matrix;
+    Operator A;
+    const char* chosen = nullptr;
+    ASSERT_EQ(heddle_matrix_generate(context, problem, 100, 1, &matrix), HEDDLE_OK);
+    ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+    ASSERT_EQ(heddle_choose_method(matrix, A, "jacobi", &chosen), HEDDLE_OK);
+    EXPECT_STREQ(chosen, method);
+  }
+}
+
+}  // namespace

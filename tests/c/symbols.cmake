@@ -1,0 +1,15 @@
+# The library exports what the list names, and nothing else.
+execute_process(COMMAND ${nm} -D --defined-only ${library} OUTPUT_VARIABLE output
+  COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[A-Za-z] [A-Za-z0-9_@.]+\n" lines "${output}")
+set(exported "")
+foreach(line ${lines})
+  string(REGEX REPLACE "^. ([^\n]+)\n" "\\1" name "${line}")
+  list(APPEND exported ${name})
+endforeach()
+file(STRINGS ${list} expected)
+list(SORT exported)
+list(SORT expected)
+if(NOT exported STREQUAL expected)
+  message(FATAL_ERROR "${library} exports\n${exported}\nand ${list} names\n${expected}")
+endif()

@@ -1,0 +1,165 @@
+"""heddle.Matrix beside SciPy, and beside products of quaternions written out."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import heddle
+
+
+def random_sparse(n, dtype=np.float64, seed=1, columns=None):
+    rng = np.random.default_rng(seed)
+    A = sp.random(n, columns or n, 0.2, "csr", rng=rng).astype(dtype)
+    if A.dtype.kind == "c":
+        A.data += 1j * rng.random(A.nnz).astype(A.real.dtype)
+    return A
+
+
+def hamilton(a, b):
+    """Quaternions w, x, y, z."""
+    w, x, y, z = np.moveaxis(a, -1, 0)
+    v, i, j, k = np.moveaxis(b, -1, 0)
+    return np.stack(
+        [
+            w * v - x * i - y * j - z * k,
+            w * i + x * v + y * k - z * j,
+            w * j - x * k + y * v + z * i,
+            w * k + x * j - y * i + z * v,
+        ],
+        -1,
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dense"])
+def test_takes_scipys_forms(dtype, form):
+    A = random_sparse(23, dtype, columns=17)
+    B = heddle.Matrix(A.toarray() if form == "dense" else A.asformat(form))
+    assert B.shape == (23, 17) and B.dtype == dtype and B.nnz == A.nnz
+    x = np.random.default_rng(2).random(17).astype(dtype)
+    y = np.random.default_rng(3).random(23).astype(dtype)
+    scale = 1e-5 if B.precision == "single" else 1e-13
+    np.testing.assert_allclose(B @ x, A @ x, rtol=scale, atol=scale)
+    np.testing.assert_allclose(B.H @ y, A.conj().T @ y, rtol=scale, atol=scale)
+    assert (B @ x).dtype == dtype
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6])
+def test_blocks_of_bsr_are_entries(size):
+    A = sp.random(5 * size, 5 * size, 0.3, "csr", rng=np.random.default_rng(4)).tobsr((size, size))
+    B = heddle.Matrix(A)
+    assert B.entry == f"block{size}" and B.shape == (5, 5)
+    x = np.random.default_rng(5).random(5 * size)
+    np.testing.assert_allclose(B @ x, A @ x, rtol=1e-13)
+    np.testing.assert_allclose(B @ x.reshape(5, size), (A @ x).reshape(5, size), rtol=1e-13)
+    np.testing.assert_array_equal(B.data, A.data)
+
+
+def test_other_blocks_are_taken_apart():
+    A = sp.random(10, 10, 0.5, "csr", rng=np.random.default_rng(6)).tobsr((5, 5))
+    assert heddle.Matrix(A).entry == "real"
+    complex_blocks = sp.bsr_array(A.toarray() + 1j, blocksize=(2, 2))
+    assert heddle.Matrix(complex_blocks).entry == "complex"
+
+
+def test_quaternions_multiply_as_hamilton_says():
+    rng = np.random.default_rng(7)
+    data, x = rng.standard_normal((6, 4)), rng.standard_normal((3, 4))
+    row, column = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 2, 0, 2])
+    A = heddle.Matrix((data, (row, column)), shape=(3, 3))
+    assert A.entry == "quaternion"
+    expected = np.zeros((3, 4))
+    np.add.at(expected, row, hamilton(data, x[column]))
+    np.testing.assert_allclose(A @ x, expected, rtol=1e-14, atol=1e-15)
+    adjoint = np.zeros((3, 4))
+    np.add.at(adjoint, column, hamilton(data * [1, -1, -1, -1], x[row]))
+    np.testing.assert_allclose(A.H @ x, adjoint, rtol=1e-14, atol=1e-15)
+
+
+def test_numbers_of_one_place_are_added_and_order_is_free():
+    A = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    B = heddle.Matrix(A)
+    np.testing.assert_array_equal(B @ np.array([1.0, 10.0]), [30.0, 4.0])
+    not_canonical = sp.csr_array(([1.0, 2.0, 4.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    np.testing.assert_array_equal(heddle.Matrix(not_canonical) @ np.ones(2), [3.0, 4.0])
+    assert not_canonical.nnz == 3  # the caller's own stays as it was
+
+
+def test_arrays_are_views_that_keep_the_matrix():
+    A = heddle.generate("dirac", 100)
+    data, indices = A.data, A.indices
+    assert data.shape == (A.nnz, 4) and data.base is not None
+    with pytest.raises(ValueError):
+        data[0, 0] = 1
+    rebuilt = heddle.Matrix((data, indices, A.indptr), shape=A.shape)
+    del A
+    x = np.random.default_rng(8).random((rebuilt.shape[1], 4))
+    np.testing.assert_array_equal(rebuilt @ x, heddle.generate("dirac", 100) @ x)
+    np.testing.assert_array_equal(data, rebuilt.data)
+
+
+@pytest.mark.parametrize("problem", ["poisson", "elasticity", "helmholtz", "dirac"])
+@pytest.mark.parametrize("end", [".npz", ".mtx.gz"])
+def test_files_keep_the_bits(tmp_path, problem, end):
+    A = heddle.generate(problem, 60)
+    heddle.write(tmp_path / f"A{end}", A)
+    B = heddle.read(tmp_path / f"A{end}", A.entry)
+    np.testing.assert_array_equal(A.data, B.data)
+    assert heddle.read(tmp_path / f"A{end}", A.entry, precision="single").precision == "single"
+
+
+def test_new_values_reach_products_and_adjoints():
+    A = heddle.Matrix(np.diag([1.0, 2.0]))
+    adjoint = A.H
+    A @ np.ones(2)
+    A.update_values(np.array([3.0, 5.0]))
+    np.testing.assert_array_equal(A @ np.ones(2), [3.0, 5.0])
+    np.testing.assert_array_equal(adjoint @ np.ones(2), [3.0, 5.0])
+    np.testing.assert_array_equal(A.data, [3.0, 5.0])
+    with pytest.raises(heddle.SizeError):
+        A.update_values(np.ones(3))
+
+
+def test_info_tells_features():
+    info = heddle.generate("dirac", 200).info()
+    assert info["symmetric_pattern"] and info["hermitian_defect"] == 0
+    assert info["longest_row"] == 7 and info["entry"] == "quaternion"
+
+
+@pytest.mark.parametrize(
+    ("source", "shape", "error"),
+    [
+        ((np.ones((2, 5)), ([0, 1], [0, 1])), (2, 2), heddle.UsageError),
+        ((np.ones(2), ([0, 1], [0, 1])), None, heddle.UsageError),
+        ((np.ones(2), ([0, 2], [0, 1])), (2, 2), heddle.SizeError),
+        ((np.ones(2), ([0, -1], [0, 1])), (2, 2), heddle.SizeError),
+        ((np.ones(3), ([0, 1], [0, 1])), (2, 2), heddle.SizeError),
+        ((np.ones(2), [0, 1], [0, 1]), (2, 2), heddle.SizeError),
+        ((np.ones(2), [0, 1], [0, 1, 3]), (2, 2), heddle.SizeError),
+        ((np.ones(2, np.longdouble), ([0, 1], [0, 1])), (2, 2), heddle.UnsupportedError),
+        ((np.array(["a", "b"]), ([0, 1], [0, 1])), (2, 2), heddle.UnsupportedError),
+        ((np.ones(2), ([0.5, 1], [0, 1])), (2, 2), TypeError),
+        (np.ones(3), None, heddle.UsageError),
+    ],
+)
+def test_refuses_what_is_no_matrix(source, shape, error):
+    with pytest.raises(error):
+        heddle.Matrix(source, shape)
+
+
+def test_refuses_files_and_names(tmp_path):
+    with pytest.raises(heddle.FileError, match="No such file"):
+        heddle.read(tmp_path / "absent.mtx")
+    (tmp_path / "broken.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1\n")
+    with pytest.raises(heddle.FileError, match="broken.mtx:2"):
+        heddle.read(tmp_path / "broken.mtx")
+    with pytest.raises(heddle.UsageError, match="there are: real, complex"):
+        heddle.read(tmp_path / "broken.mtx", "octonion")
+    with pytest.raises(heddle.UsageError, match="not quaternion"):
+        heddle.Matrix(np.eye(2), entry="quaternion")
+    with pytest.raises(heddle.SizeError):
+        heddle.Matrix(np.eye(2)) @ np.ones(3)
+    with pytest.raises(heddle.UnsupportedError, match="complex128"):
+        heddle.Matrix(np.eye(2)) @ np.ones(2, complex)
+    with pytest.raises(heddle.UnsupportedError, match="no adjoint"):
+        heddle.Matrix((np.ones((1, 8)), ([0], [0])), shape=(1, 1)).H  # noqa: B018
