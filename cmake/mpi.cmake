@@ -5,11 +5,17 @@ if(HEDDLE_MPI)
 endif()
 if(HEDDLE_MPI AND MPI_CXX_FOUND)
   add_library(heddle_mpi STATIC mpi/mpi_communicator.cpp)
+  # It needs headers of heddle alone: what links it has heddle, static or shared.
   target_include_directories(heddle_mpi PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/mpi> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/mpi>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   # The interface of C alone: that of C++ is gone from MPI.
   target_compile_definitions(heddle_mpi PUBLIC OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  target_link_libraries(heddle_mpi PUBLIC ${heddle_package_library} MPI::MPI_CXX)
+  target_compile_features(heddle_mpi PUBLIC cxx_std_20)
+  target_link_libraries(heddle_mpi PUBLIC MPI::MPI_CXX $<INSTALL_INTERFACE:heddle::heddle>)
   heddle_compiler_options(heddle_mpi)
+  set_target_properties(heddle_mpi PROPERTIES EXPORT_NAME mpi)
   add_library(heddle::mpi ALIAS heddle_mpi)
 endif()

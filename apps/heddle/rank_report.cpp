@@ -23,6 +23,9 @@ Extremes extremes_of_seconds(Communicator& ranks, double mine) {
 }
 
 nlohmann::ordered_json both(const Extremes& extremes) { return {extremes.least, extremes.most}; }
+nlohmann::ordered_json both_counts(const Extremes& extremes) {
+  return {std::llround(extremes.least), std::llround(extremes.most)};
+}
 
 std::string counts(const Extremes& extremes) {
   const std::string least = readable_count(std::llround(extremes.least));
@@ -61,10 +64,10 @@ nlohmann::ordered_json to_json(const RankSummary& summary) {
   return {{"count", summary.ranks},
           {"communicator", summary.communicator},
           {"exchange", summary.exchange},
-          {"rows", both(summary.rows)},
-          {"interior_rows", both(summary.interior_rows)},
-          {"halo", both(summary.halo)},
-          {"neighbours", both(summary.neighbours)},
+          {"rows", both_counts(summary.rows)},
+          {"interior_rows", both_counts(summary.interior_rows)},
+          {"halo", both_counts(summary.halo)},
+          {"neighbours", both_counts(summary.neighbours)},
           {"times",
            {{"product", both(summary.product)},
             {"exchange", both(summary.exchanging)},

@@ -88,6 +88,7 @@ class SolveOfRank {
         preconditioner_(system.preconditioner),
         ranks_(ranks),
         device_(device),
+        of_all_(system.device),
         outcome_(system.outcome),
         partition_(options.ranks.make_partition(matrix_, ranks.size())) {}
 
@@ -275,7 +276,7 @@ class SolveOfRank {
       write_history(options_, outcome_, solver_->history(outcome_.reported));
       outcome_.write_seconds = writing.seconds();
       if (progress_) progress_->erase();
-      status = tell(options_, outcome_, device_);
+      status = tell(options_, outcome_, of_all_);
     });
     return status;
   }
@@ -284,7 +285,8 @@ class SolveOfRank {
   const AnyMatrix& matrix_;
   const ComposedChoice& preconditioner_;
   Communicator& ranks_;
-  Device device_;
+  Device device_;  // of this rank
+  Device of_all_;
   SolveOutcome outcome_;
   Partition partition_;
   std::unique_ptr<TerminalProgress> progress_;

@@ -39,7 +39,7 @@ class HEDDLE_EXPORT Communicator {
                           std::span<const int> sizes) = 0;
 
   /// Sends and receives: at most one message from each rank to each other, whose sizes agree. The
-  /// bytes are the communicator's until `end_exchange` returns.
+  /// messages and their bytes are the communicator's until `end_exchange` returns.
   virtual void begin_exchange(std::span<const Message<const std::byte>> sends,
                               std::span<const Message<std::byte>> receives) = 0;
   virtual void end_exchange() = 0;

@@ -92,6 +92,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--omega",
         "--storage",
         "--node",
+        "--ranks",
+        "--partition",
+        "--exchange",
         "--basis-precision"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
@@ -159,6 +162,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cold", ""},
       {"--storage", "hisparse"},
       {"--node", "16"},
+      {"--ranks", "2"},
+      {"--partition", "rows"},
+      {"--exchange", "naive"},
       {"--adjoint", ""},
       {"--quiet", ""},
       {"-q", ""},
@@ -185,6 +191,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       }
       if (option == "--node" && command != "info") {
         arguments.insert(arguments.end(), {"--storage", "hisparse"});
+      }
+      if (option == "--partition" || option == "--exchange") {
+        arguments.insert(arguments.end(), {"--ranks", "2"});
       }
       if (command == "spmv" && option != "--repetitions") {
         arguments.insert(arguments.end(), {"--repetitions", "1"});
