@@ -13,6 +13,7 @@
 #include "heddle/export.hpp"
 #include "heddle/linear_operator.hpp"
 #include "heddle/partition.hpp"
+#include "heddle/preconditioner.hpp"
 
 namespace heddle {
 
@@ -71,9 +72,13 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
   /// As `Operator<E>::update_values`, of this rank's entries in the order of its rows.
   void update_values(std::span<const std::byte> values);
 
-  /// This rank's diagonal entries as a sliced matrix in the operator's basis, for Jacobi; new
-  /// values reach it. Throws `Error` (unsupported) for entries that map between other spaces.
+  /// This rank's diagonal entries as a sliced matrix in the operator's basis, which new values
+  /// reach.
   const detail::SlicedOperator<S>& diagonal() const;
+
+  /// Jacobi of it. Collective; throws one `Error` on all ranks: singular, with the rank and the row
+  /// of its own, unsupported for entries without an inverse.
+  std::shared_ptr<Preconditioner<S>> jacobi() const;
 
   const Partition& partition() const;
   ExchangeMode mode() const;

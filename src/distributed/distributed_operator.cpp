@@ -10,6 +10,7 @@
 
 #include "exchange_task.hpp"
 #include "halo.hpp"
+#include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/tools/team.hpp"
 #include "row_parts.hpp"
 #include "shared_rows.hpp"
@@ -335,6 +336,23 @@ void DistributedOperator<S>::update_values(std::span<const std::byte> values) {
 template <class S>
 const detail::SlicedOperator<S>& DistributedOperator<S>::diagonal() const {
   return *state_->diagonal.matrix;
+}
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> DistributedOperator<S>::jacobi() const {
+  std::shared_ptr<Preconditioner<S>> made;
+  Communicator& ranks = state_->ranks;
+  together(ranks, [&] {
+    try {
+      made = std::make_shared<detail::SlicedJacobi<S>>(diagonal());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::singular) throw;
+      throw Error(error.kind(), "rank " + std::to_string(ranks.rank()) + ", whose rows begin at " +
+                                    std::to_string(partition().first_row(ranks.rank())) + ": " +
+                                    error.what());
+    }
+  });
+  return made;
 }
 
 template <class S>

@@ -58,6 +58,8 @@ Halo make_halo(Communicator& ranks, const Partition& partition, std::vector<long
   };
   std::vector<Message<const std::byte>> lists;
   std::vector<Message<std::byte>> asked;
+  lists.reserve(halo.receives.size());
+  asked.reserve(halo.sends.size());
   for (const HaloPart& part : halo.receives) {
     lists.push_back({part.rank, std::as_bytes(part_of(halo.columns, part))});
   }

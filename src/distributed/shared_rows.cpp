@@ -47,7 +47,7 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
   const auto start = Clock::now();
   const auto join = [&](T* a, const T* b) {
     for (int v = 0; v < count; ++v) {
-      a[v] = how == Join::sum ? a[v] + b[v] : (a[v] > b[v] || a[v] != a[v] ? a[v] : b[v]);
+      a[v] = how == Join::sum ? a[v] + b[v] : Reduction<T>::larger(a[v], b[v]);
     }
   };
   const auto own = [&](long long group) {

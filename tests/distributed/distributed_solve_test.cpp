@@ -59,8 +59,7 @@ Outcome<S> on_ranks(const CsrMatrix<E>& matrix, const std::vector<S>& b, const P
   Outcome<S> made{std::vector<S>(b.size()), {}, {}};
   run_on_ranks(partition.ranks(), [&](Communicator& ranks) {
     const auto A = part_of(matrix, partition, ranks, Plan{}, mode);
-    Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A),
-                     std::make_shared<detail::SlicedJacobi<S>>(A->diagonal()), recorded(options));
+    Solver<S> solver(std::shared_ptr<const LinearOperator<S>>(A), A->jacobi(), recorded(options));
     const int width = A->row_components();
     const FieldView<const S> all_b(b.data(), matrix.rows(), width);
     const FieldView<S> all_x(made.x.data(), matrix.rows(), width);
