@@ -24,7 +24,7 @@ struct RankOptions {
 
   ExchangeMode mode() const { return parse_exchange_mode(exchange); }
   /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
-  Partition make_partition(const AnyMatrix& matrix, int ranks) const;
+  Partition make_partition(const AnyMatrix& matrix, int count) const;
 
  private:
   const CLI::Option* ranks_ = nullptr;
