@@ -5,7 +5,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
 install(TARGETS ${heddle_package_library} EXPORT heddle_targets)
 foreach(program heddle_cli heddle_tune_program heddle_bench_program
-    heddle_spin_program heddle_elastic_program heddle_heart_program heddle_petsc_peer)
+    heddle_spin_program heddle_elastic_program heddle_heart_program heddle_petsc_peer
+    heddle_mpi_program)
   if(TARGET ${program})
     install(TARGETS ${program})
   endif()
@@ -18,6 +19,12 @@ if(NOT HEDDLE_SANITIZE)
   install(TARGETS heddle_c EXPORT heddle_c_targets)
   install(FILES include/heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT heddle_c_targets FILE heddle-c-targets.cmake NAMESPACE heddle::
+    DESTINATION ${package_folder})
+endif()
+if(TARGET heddle_mpi)
+  install(TARGETS heddle_mpi EXPORT heddle_mpi_targets)
+  install(DIRECTORY mpi/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+  install(EXPORT heddle_mpi_targets FILE heddle-mpi-targets.cmake NAMESPACE heddle::
     DESTINATION ${package_folder})
 endif()
 install(EXPORT heddle_targets FILE heddle-targets.cmake NAMESPACE heddle::

@@ -115,6 +115,14 @@ foreach(label ${test_labels})
     PROPERTIES LABELS ${label} ENVIRONMENT "${test_environment}" TIMEOUT 1200 COST ${cost})
 endforeach()
 
+# Processes of MPI beside threads of one, more of them than there are cores.
+if(TARGET heddle_mpi_program AND NOT HEDDLE_SANITIZE)
+  add_test(NAME distributed.mpi
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/distributed/mpi_ranks.sh $<TARGET_FILE:heddle_cli>
+      $<TARGET_FILE:heddle_mpi_program> ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG})
+  set_tests_properties(distributed.mpi PROPERTIES LABELS distributed TIMEOUT 120)
+endif()
+
 # Iterations beside those of SciPy's and PETSc's methods: skips where SciPy is not there.
 if(TARGET heddle_cli AND NOT HEDDLE_SANITIZE)
   add_test(NAME methods.as_elsewhere

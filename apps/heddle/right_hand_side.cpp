@@ -67,6 +67,12 @@ AnyField joined(const std::vector<AnyField>& fields, const Device& device) {
   return all;
 }
 
+std::string random_system_in_words(double shift, std::uint64_t seed, int count) {
+  return std::string(shift != 0 ? "(A + sigma I)" : "A") + " x* with x* uniform in [-1, 1), seed " +
+         std::to_string(seed) +
+         (count > 1 ? " to " + std::to_string(seed + static_cast<std::uint64_t>(count) - 1) : "");
+}
+
 RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t seed,
                               const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress) {
@@ -89,12 +95,7 @@ RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t s
     A.apply(exact, b);
     for (Offset i = 0; shift != 0 && i < end; ++i) b.set(i, b.get(i) + shift * exact.get(i));
   }
-  if (rhs.empty()) {
-    made.text =
-        std::string(shift != 0 ? "(A + sigma I)" : "A") + " x* with x* uniform in [-1, 1), seed " +
-        std::to_string(seed) +
-        (count > 1 ? " to " + std::to_string(seed + static_cast<std::uint64_t>(count) - 1) : "");
-  }
+  if (rhs.empty()) made.text = random_system_in_words(shift, seed, count);
   return made;
 }
 

@@ -22,6 +22,9 @@ RightHandSide right_hand_side(const std::string& rhs, int count, std::uint64_t s
                               const AnyLinearOperator& A, double shift, const Device& device,
                               Progress* progress);
 
+/// Those of the random solutions of `count` seeds, for reports.
+std::string random_system_in_words(double shift, std::uint64_t seed, int count);
+
 /// |x - exact| / |exact|, or |x - exact| where the solution is 0.
 double relative_error(const AnyField& x, const AnyField& exact);
 

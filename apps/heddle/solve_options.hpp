@@ -8,6 +8,7 @@
 #include "heddle/report.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
+#include "rank_options.hpp"
 #include "solve_history.hpp"
 #include "step_options.hpp"
 #include "storage_option.hpp"
@@ -34,6 +35,7 @@ struct SolveOptions {
   std::string plan;
   ProfileOption profile;
   StorageOption storage;
+  RankOptions ranks;
   HistoryOptions history;
   std::uint64_t seed = 1;
   bool json = false;

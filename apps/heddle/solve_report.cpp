@@ -97,8 +97,9 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
   json["rows"] = outcome.rows;
   json["entries"] = outcome.entries;
   json["restarts"] = report.restarts;
-  json["memory"] =
-      outcome.memory.total() + (outcome.tree.empty() ? 0 : outcome.tree_memory.total());
+  json["memory"] = outcome.memory.total() + (outcome.ranks ? outcome.ranks->memory : 0) +
+                   (outcome.tree.empty() ? 0 : outcome.tree_memory.total());
+  if (outcome.ranks) json["ranks"] = to_json(*outcome.ranks);
   json["times"] = {{"read", outcome.read_seconds},
                    {"build", outcome.build_seconds},
                    {"permute", report.permute_seconds},
@@ -132,8 +133,12 @@ void print(const SolveOutcome& outcome, const Device& device) {
   const std::string of_tree =
       to_string(outcome.tree_memory) +
       (of_diagonal > 0 ? ", diagonal " + readable_bytes(of_diagonal) : std::string());
-  std::printf("memory     %s\n",
-              (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str());
+  if (outcome.ranks) {
+    print(*outcome.ranks);
+  } else {
+    std::printf("memory     %s\n",
+                (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str());
+  }
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s\n",
               io::printable(outcome.right_hand_side).c_str(),
               std::string(outcome.method.method->name).c_str(), outcome.preconditioner.c_str(),

@@ -10,6 +10,7 @@
 #include "heddle/runtime/any_entry.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "plan_text.hpp"
+#include "rank_report.hpp"
 
 namespace heddle::cli {
 
@@ -27,6 +28,7 @@ struct SolveOutcome {
   MemoryUse memory;  // of a tree its diagonal, where the preconditioner keeps that
   std::string tree;  // hierarchical storage as text; empty for sliced storage
   HierarchicalMemory tree_memory;
+  std::optional<RankSummary> ranks;  // that share the rows
   double shift = 0;
   std::string right_hand_side;
   std::vector<Report> reports;  // of each right-hand side

@@ -11,6 +11,8 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace heddle {
 
+class RowShare;
+
 /// The queue that orders work. On the CPU that is the calling thread and the team it leads, on a
 /// GPU a CUDA stream: calls return before their work is done unless they return a number.
 struct HEDDLE_EXPORT Stream {
@@ -18,6 +20,7 @@ struct HEDDLE_EXPORT Stream {
   int gpu = -1;                                 // CUDA's number of the GPU; -1 for the CPU
   CUstream_st* queue = nullptr;                 // the stream on that GPU
   std::pmr::memory_resource* memory = nullptr;  // on a GPU: for temporary memory
+  RowShare* share = nullptr;  // where other ranks hold rows of the same fields; else null
 
   bool on_gpu() const { return gpu >= 0; }
 };
@@ -40,6 +43,10 @@ class HEDDLE_EXPORT Device {
   /// no GPU, no driver, or too old a one.
   static Device cuda(int ordinal = 0, CUstream_st* stream = nullptr,
                      std::pmr::memory_resource* memory = nullptr);
+
+  /// The same device for fields whose rows several ranks share, so that sums over them are joined.
+  /// The share must outlive what is made with the device. Throws `Error` (unsupported) on a GPU.
+  Device sharing(RowShare* share) const;
 
   /// One line; empty where `cuda(0)` works.
   static std::string why_no_gpu();

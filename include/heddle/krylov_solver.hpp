@@ -198,6 +198,10 @@ class HEDDLE_EXPORT KrylovSolver {
   /// Room for the basis of a method that keeps one.
   detail::BasisRoom make_basis();
   bool has_narrow_basis() const;
+  /// Of a field, on all ranks that share its rows.
+  long long all_scalars() const {
+    return all_rows(matrix_.rows(), stream_) * matrix_.row_components();
+  }
   long long basis_bytes() const;
   /// A zero field in the operator's basis and layout, kept for the solver's life.
   FieldView<S> make_work();

@@ -74,6 +74,15 @@ Device Device::cpu(int threads, std::pmr::memory_resource* memory) {
   return device;
 }
 
+Device Device::sharing(RowShare* share) const {
+  if (on_gpu() && share != nullptr) {
+    throw Error(ErrorKind::unsupported, "rows that several ranks share are on the CPU");
+  }
+  Device device = *this;
+  device.stream_.share = share;
+  return device;
+}
+
 Device Device::cuda(int ordinal, CUstream_st* stream, std::pmr::memory_resource* memory) {
   if constexpr (has_cuda) {
     Device device;

@@ -7,6 +7,7 @@
 #include "fits_in_place.hpp"
 #include "heddle/config.hpp"
 #include "heddle/detail/groups.hpp"
+#include "random_factor.hpp"
 #include "vector_operations_cuda.hpp"
 
 namespace heddle {
@@ -104,6 +105,25 @@ void for_each_row(const FieldView<S>& field, const Stream& stream, const Body& b
     const Offset first = Offset(group) * rows_of_group;
     const auto last = static_cast<Index>(std::min<Offset>(field.size, first + rows_of_group));
     for (auto row = static_cast<Index>(first); row < last; ++row) body(row);
+  });
+}
+
+/// With the factors that one process would take for all rows.
+template <class S>
+void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stream& stream) {
+  const long long all = stream.share->all_rows();
+  detail::for_each_group(y, stream, [&](Index group) {
+    const Offset first = Offset(group) * rows_of_group;
+    const Offset first_of_all = stream.share->place_of_group(group) * rows_of_group;
+    const auto last = static_cast<Index>(std::min<Offset>(y.size, first + rows_of_group));
+    for (auto row = static_cast<Index>(first); row < last; ++row) {
+      const Offset row_of_all = first_of_all + row - first;
+      for (int k = 0; k < y.components; ++k) {
+        const Offset place = y.is_aos() ? row_of_all * y.components + k : k * all + row_of_all;
+        y.at(row, k) *=
+            static_cast<S>(detail::random_factor_at(static_cast<unsigned long long>(place), seed));
+      }
+    }
   });
 }
 
@@ -205,7 +225,7 @@ template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream) {
   Reduction<S> reduction(x.size, stream.on_gpu()
                                      ? Device::cuda(stream.gpu, stream.queue, stream.memory)
-                                     : Device::cpu());
+                                     : Device::cpu().sharing(stream.share));
   return real_dot(x, y, reduction, stream);
 }
 
@@ -242,6 +262,7 @@ sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
 template <class S>
 void randomize(const FieldView<S>& y, unsigned long long seed, const Stream& stream) {
   check_alike(y, y, "randomize");
+  if (stream.share != nullptr) return randomize_shared(seed, y, stream);
   run<Ring::real>("randomize", cuda::Randomize<S>{seed, y.data}, y, stream);
 }
 

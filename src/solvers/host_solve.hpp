@@ -32,7 +32,7 @@ class HostSolve {
         user_b_(b),
         user_x_(x),
         has_copy_(&solver.matrix_.iterated() != &solver.matrix_),
-        goal_(goal_of<S>(solver.options_, place_.residual.scalars(), has_copy_)) {
+        goal_(goal_of<S>(solver.options_, solver.all_scalars(), has_copy_)) {
     goal_.keeps_all = true;
     goal_.looks_at_direction = solver.method_.info.needs_positive;
   }
@@ -47,6 +47,7 @@ class HostSolve {
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;
     decisions::begin(state_, goal_, rows(), 0);
+    agreed(device::loop_runs);
     {
       const Range phase("permute in");
       bring_in();
@@ -239,8 +240,8 @@ class HostSolve {
     if (!solver_.device_.on_gpu()) {
       limits_.observe = [this](long long iteration, sum squared) {
         if (!solver_.method_.info.restarts) keep_at_drop(state_.iterations + iteration, squared);
-        if (elapsed() >= solver_.options_.time_limit) return device::loop_time;
-        return ask(iteration, squared);
+        const bool is_late = elapsed() >= solver_.options_.time_limit;
+        return agreed(is_late ? device::loop_time : ask(iteration, squared));
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](long long iteration, sum squared) {
@@ -248,6 +249,11 @@ class HostSolve {
       };
     }
     told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
+  }
+  /// What all ranks do that share the rows.
+  device::LoopEnd agreed(device::LoopEnd own) const {
+    RowShare* const share = stream().share;
+    return share != nullptr ? share->agree(own) : own;
   }
   device::LoopEnd ask(long long iteration, sum squared) {
     if (was_cancelled_) return device::loop_cancelled;

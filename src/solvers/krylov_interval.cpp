@@ -36,7 +36,7 @@ bool KrylovSolver<S>::needs_estimate() const {
 template <class S>
 detail::Spectrum<S> KrylovSolver<S>::estimate_spectrum() {
   const Place& place = places_.front();
-  if (place.residual.scalars() == 0) return {.smallest = 1, .largest = 1};
+  if (all_scalars() == 0) return {.smallest = 1, .largest = 1};
   detail::LanczosFields<S> fields{place.residual, place.kept, place.verified,
                                   place.vectors.work.front()};
   const auto of = [&](const Preconditioner<S>* preconditioner) {

@@ -108,8 +108,8 @@ template <class S>
 int most_of_basis(const detail::MethodProgram& program, const LinearOperator<S>& matrix,
                   int restart) {
   if (program.kept_numbers == nullptr) return 0;
-  const Offset dimensions =
-      Offset(matrix.rows()) * matrix.row_components() / ring_size(program.ring);
+  const Offset dimensions = all_rows(matrix.rows(), matrix.device().stream()) *
+                            matrix.row_components() / ring_size(program.ring);
   constexpr int countable = 1 << 29;  // in an int, also of two bases
   return static_cast<int>(std::clamp<Offset>(dimensions, 1, std::clamp(restart, 1, countable)));
 }

@@ -98,6 +98,9 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--omega",
         "--storage",
         "--node",
+        "--ranks",
+        "--partition",
+        "--exchange",
         "--basis-precision"}},
       {"eigen",
        {"--mass", "--count", "--guard", "--output", "-o", "--preconditioner", "--tolerance",
@@ -165,6 +168,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--cold", ""},
       {"--storage", "hisparse"},
       {"--node", "16"},
+      {"--ranks", "2"},
+      {"--partition", "rows"},
+      {"--exchange", "naive"},
       {"--adjoint", ""},
       {"--quiet", ""},
       {"-q", ""},
@@ -191,6 +197,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       }
       if (option == "--node" && command != "info") {
         arguments.insert(arguments.end(), {"--storage", "hisparse"});
+      }
+      if (option == "--partition" || option == "--exchange") {
+        arguments.insert(arguments.end(), {"--ranks", "2"});
       }
       if (command == "spmv" && option != "--repetitions") {
         arguments.insert(arguments.end(), {"--repetitions", "1"});

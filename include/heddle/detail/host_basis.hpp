@@ -31,7 +31,7 @@ class HostBasis {
   HostBasis(const BasisRoom& room, Index rows, const Stream& stream)
       : room_(room),
         stream_(stream),
-        reduction_(rows, Device::cpu(), room.most * size + 1),
+        reduction_(rows, Device::cpu().sharing(stream.share), room.most * size + 1),
         sums_(static_cast<std::size_t>(room.most * size + 1)),
         column_(static_cast<std::size_t>(room.most)),
         multiples_(column_.size()),

@@ -1,6 +1,7 @@
 // Sums with repeatable bits: partial sums belong to fixed groups of 256 rows (on a GPU: of 256
 // threads of a launch whose shape follows from the field's) and are added in a fixed tree, so that
-// neither thread count nor schedule changes the result.
+// neither thread count nor schedule changes the result, nor the number of ranks that share the
+// rows.
 #pragma once
 
 #include <array>
@@ -14,10 +15,16 @@
 #include "heddle/entries/slots.hpp"
 #include "heddle/error.hpp"
 #include "heddle/export.hpp"
+#include "heddle/row_share.hpp"
 
 namespace heddle {
 
 inline constexpr Index rows_of_group = 256;
+
+/// Rows of all ranks that share a field which has so many here.
+inline long long all_rows(Index rows, const Stream& stream) {
+  return stream.share != nullptr ? stream.share->all_rows() : rows;
+}
 
 inline Index groups_of(Index rows) {
   return static_cast<Index>((Offset(rows) + rows_of_group - 1) / rows_of_group);
@@ -52,6 +59,12 @@ class HEDDLE_EXPORT Reduction {
   /// `numbers`: on the CPU, sums at most.
   explicit Reduction(Index rows, const Device& device = Device::cpu(), int numbers = width)
       : rows_(rows), numbers_(numbers), device_(device) {
+    const RowShare* const share = device.stream().share;
+    if (share != nullptr && share->rows() != rows) {
+      throw Error(ErrorKind::size_mismatch, "sums over " + std::to_string(rows) +
+                                                " rows, and this rank shares " +
+                                                std::to_string(share->rows()));
+    }
     if (!device.on_gpu()) {
       partials_ = Array<sum>(
           static_cast<std::size_t>(groups_of(rows)) * static_cast<std::size_t>(numbers), device);
@@ -100,7 +113,6 @@ class HEDDLE_EXPORT Reduction {
   static sum larger(sum a, sum b) { return a > b || std::isnan(a) ? a : b; }
 
  private:
-  /// Sums become whole here and in `join_groups`: those of several processes would be joined here.
   template <class Join>
   std::array<sum, width> joined(int count, const Join& join) {
     std::array<sum, width> sums{};
@@ -114,6 +126,11 @@ class HEDDLE_EXPORT Reduction {
   }
   template <class Join>
   void join_groups(int count, sum* to, const Join& join) {
+    if (RowShare* share = device_.stream().share) {
+      constexpr bool adds = std::is_same_v<Join, std::plus<>>;
+      return share->join(partials_.data(), numbers_, count, to,
+                         adds ? RowShare::Join::sum : RowShare::Join::largest);
+    }
     const Offset groups = groups_of(rows_);
     for (Offset half = 1; half < groups; half *= 2) {
       for (Offset g = 0; g + half < groups; g += 2 * half) {

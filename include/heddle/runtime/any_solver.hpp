@@ -79,6 +79,11 @@ class HEDDLE_EXPORT AnyField {
 /// A handle, as `Operator<E>` is; one that was moved from throws `Error` (usage).
 class HEDDLE_EXPORT AnyOperator {
  public:
+  using Matrix = std::variant<detail::SlicedOperator<float>, detail::SlicedOperator<double>>;
+
+  /// A handle of a matrix of such entries.
+  AnyOperator(AnyEntry entry, Matrix matrix)
+      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
   AnyOperator(const AnyMatrix& matrix, const Plan& plan, const Device& device);
 
   /// As `Operator<E>::scheduled`.
@@ -134,11 +139,6 @@ class HEDDLE_EXPORT AnyOperator {
   void apply(const AnyField& x, AnyField& y) const;
 
  private:
-  using Matrix = std::variant<detail::SlicedOperator<float>, detail::SlicedOperator<double>>;
-
-  AnyOperator(AnyEntry entry, Matrix matrix)
-      : entry_(std::move(entry)), matrix_(std::move(matrix)) {}
-
   AnyEntry entry_;
   Matrix matrix_;
 };

@@ -46,7 +46,8 @@ std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, doubl
                           -> std::optional<SmallestSeen> {
     const long long fields =
         3LL * A->rows() * A->row_components() * static_cast<long long>(sizeof(S));
-    if (A->rows() == 0 || fields > A->device().available_memory()) return std::nullopt;
+    if (all_rows(A->rows(), A->device().stream()) == 0 || fields > A->device().available_memory())
+      return std::nullopt;
     const auto current = detail::row_field_of<S>(*A), before = detail::row_field_of<S>(*A),
                image = detail::row_field_of<S>(*A);
     Reduction<S> reduction(A->rows(), A->device());

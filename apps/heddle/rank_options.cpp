@@ -1,0 +1,92 @@
+#include "rank_options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "heddle/detail/reduction.hpp"
+#include "whole_number.hpp"
+
+namespace heddle::cli {
+
+void RankOptions::add_to(CLI::App& command, bool in_processes) {
+  if (!in_processes) {
+    ranks_ = command
+                 .add_option("--ranks", ranks,
+                             "solve on so many ranks, threads of this process that each have a "
+                             "part of the rows; --threads of the device are shared among them")
+                 ->transform(whole_number(1, 1024))
+                 ->type_name("N");
+  }
+  partition_ =
+      command
+          .add_option("--partition", partition,
+                      "the rows of each rank: about as many entries, or rows, for each, or "
+                      "first rows from 0 on, multiples of 256 with commas between them")
+          ->capture_default_str()
+          ->type_name("entries|rows|FIRST,...");
+  exchange_ = command
+                  .add_option("--exchange", exchange,
+                              "how x reaches other ranks: vector, before the product; naive, by "
+                              "nonblocking calls around it; task, by a thread beside it")
+                  ->capture_default_str()
+                  ->check(CLI::IsMember({"vector", "naive", "task"}))
+                  ->type_name("MODE");
+}
+
+void RankOptions::check_use() const {
+  if (is_given()) return;
+  for (const CLI::Option* option : {partition_, exchange_}) {
+    if (option == nullptr || option->count() == 0) continue;
+    throw Error(ErrorKind::usage, option->get_name() + " is for ranks: give --ranks too");
+  }
+}
+
+namespace {
+
+std::vector<long long> first_rows_in(const std::string& text) {
+  std::vector<long long> rows;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    long long row = 0;
+    const auto [behind, error] = std::from_chars(at, end, row);
+    const bool is_good = error == std::errc() && (behind == end || *behind == ',');
+    if (!is_good) {
+      throw Error(ErrorKind::usage, "--partition " + text +
+                                        " is neither entries nor rows, nor first rows with commas "
+                                        "between them");
+    }
+    rows.push_back(row);
+    if (behind == end) return rows;
+    at = behind + 1;
+  }
+}
+
+}  // namespace
+
+Partition RankOptions::make_partition(const AnyMatrix& matrix, int count) const {
+  const Index rows = matrix.rows();
+  if (partition == "rows") return Partition::even(rows, count);
+  if (partition == "entries") {
+    const PatternView pattern = matrix.pattern();
+    std::vector<long long> weights;
+    for (Offset row = 0; row < rows; row += rows_of_group) {
+      const Offset end = std::min<Offset>(rows, row + rows_of_group);
+      weights.push_back(pattern.offsets[end] - pattern.offsets[row]);
+    }
+    return Partition::by_weight(rows, count, weights);
+  }
+  std::vector<long long> first_rows = first_rows_in(partition);
+  if (static_cast<int>(first_rows.size()) != count) {
+    throw Error(ErrorKind::usage, "--partition " + partition + " is for " +
+                                      std::to_string(first_rows.size()) + " ranks, not for " +
+                                      std::to_string(count));
+  }
+  first_rows.push_back(rows);
+  return Partition(std::move(first_rows));
+}
+
+}  // namespace heddle::cli

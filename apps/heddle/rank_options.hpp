@@ -1,0 +1,35 @@
+// --ranks, --partition and --exchange: how ranks share the rows of a matrix.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "heddle/distributed_operator.hpp"
+#include "heddle/partition.hpp"
+#include "heddle/runtime/any_matrix.hpp"
+
+namespace heddle::cli {
+
+struct RankOptions {
+  int ranks = 1;
+  std::string partition = "entries";
+  std::string exchange = "task";
+
+  /// `in_processes`: the number of ranks is not asked for.
+  void add_to(CLI::App& command, bool in_processes);
+  /// Whether ranks are to be threads of this process.
+  bool is_given() const { return ranks_ != nullptr && ranks_->count() > 0; }
+  /// Throws `Error` (usage) for options of ranks without ranks.
+  void check_use() const;
+
+  ExchangeMode mode() const { return parse_exchange_mode(exchange); }
+  /// Throws `Error` (usage) for a text that is none, or one of another number of ranks.
+  Partition make_partition(const AnyMatrix& matrix, int count) const;
+
+ private:
+  const CLI::Option* ranks_ = nullptr;
+  const CLI::Option* partition_ = nullptr;
+  const CLI::Option* exchange_ = nullptr;
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,33 @@
+// What a report says of the ranks that share a matrix.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "heddle/communicator.hpp"
+#include "heddle/distributed_operator.hpp"
+
+namespace heddle::cli {
+
+/// Of a number that each rank has.
+struct Extremes {
+  double least = 0, most = 0;
+};
+
+struct RankSummary {
+  int ranks = 1;
+  std::string communicator;
+  std::string exchange;  // the mode
+  long long memory = 0;  // of all
+  Extremes rows, interior_rows, halo, neighbours;
+  Extremes product, exchanging, waiting, sums;  // seconds, see `RankTimes`
+};
+
+/// Of all ranks. Collective.
+template <class S>
+RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix);
+
+nlohmann::ordered_json to_json(const RankSummary& summary);
+void print(const RankSummary& summary);
+
+}  // namespace heddle::cli

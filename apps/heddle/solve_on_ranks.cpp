@@ -1,0 +1,329 @@
+#include "solve_on_ranks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "heddle/distributed_operator.hpp"
+#include "right_hand_side.hpp"
+#include "solve_settings.hpp"
+#include "stopwatch.hpp"
+#include "system_solver.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+/// What every rank has of the whole system.
+struct WholeSystem {
+  AnyMatrix matrix;
+  ComposedChoice preconditioner;
+  Device device;
+  SolveOutcome outcome;
+};
+
+void check_for_ranks(const SolveOptions& options, const Device& device) {
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::unsupported, "ranks share " + what);
+  };
+  if (device.on_gpu()) refuse("work on the CPU: leave --device out");
+  if (options.storage.is_hierarchical()) {
+    refuse("matrices in sliced storage, not in --storage hisparse");
+  }
+  if (options.damping) refuse("square systems: --damping is of least squares");
+  if (options.method == block_cg_method.info.name ||
+      options.method == least_squares.info.name) {
+    refuse("solves of the methods with a listing, not of --solver " + options.method);
+  }
+}
+
+/// Reads the matrix, and chooses method and plan for it.
+WholeSystem read_system(const SolveOptions& options) {
+  const Device device = options.matrix.on();
+  check_method(options.method);
+  const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
+  if (options.shift != 0) check_needs_no_entries(preconditioner);
+  check(options, device);
+  check_for_ranks(options, device);
+  const Profiles profiles = options.profile.profiles_for({options.plan}, device);
+  Stopwatch reading;
+  const auto progress = options.matrix.progress();
+  AnyMatrix matrix = options.matrix.read(progress.get());
+  if (progress) progress->erase();
+  check_square(matrix, options);
+
+  SolveOutcome outcome;
+  outcome.path = options.matrix.path;
+  outcome.preconditioner = preconditioner_of(options);
+  outcome.output = options.output;
+  outcome.shift = options.shift;
+  outcome.entry = matrix.entry();
+  outcome.precision = matrix.precision();
+  outcome.rows = matrix.rows();
+  outcome.entries = matrix.entries();
+  outcome.method = choose_method(options.method, matrix, preconditioner, device);
+  outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
+  if (options.plan.empty()) outcome.choice.plan = distributed_plan(outcome.choice.plan);
+  outcome.read_seconds = reading.seconds();
+  return {std::move(matrix), preconditioner, device, std::move(outcome)};
+}
+
+/// A rank's part of it.
+class SolveOfRank {
+ public:
+  SolveOfRank(const SolveOptions& options, const WholeSystem& system, Communicator& ranks,
+              const Device& device)
+      : options_(options),
+        matrix_(system.matrix),
+        preconditioner_(system.preconditioner),
+        ranks_(ranks),
+        device_(device),
+        of_all_(system.device),
+        outcome_(system.outcome),
+        partition_(options.ranks.make_partition(matrix_, ranks.size())) {}
+
+  int run() {
+    Stopwatch building;
+    progress_ = ranks_.rank() == 0 ? options_.matrix.progress() : nullptr;
+    SolveWatch watch(progress_.get());
+    if (options_.monitor && ranks_.rank() == 0) {
+      watch.show_table(tolerance_of(options_, outcome_.precision));
+    }
+    settings_ = settings_of(options_, watch);
+    build();
+    outcome_.build_seconds = building.seconds();
+    make_right_hand_sides();
+    make_guess();
+    solve(watch);
+    return finish();
+  }
+
+ private:
+  long long first_row() const { return partition_.first_row(ranks_.rank()); }
+
+  /// This rank's rows of a field that all ranks have.
+  AnyField part_of(const AnyField& all) const {
+    AnyField part = tree_->matrix.row_field();
+    const Offset first = first_row() * part.components();
+    const Offset scalars = Offset(part.rows()) * part.components();
+    for (Offset i = 0; i < scalars; ++i) part.set(i, all.get(first + i));
+    return part;
+  }
+
+  void build() {
+    const PatternView pattern = matrix_.pattern();
+    const long long first = first_row(), end = first + partition_.rows_of(ranks_.rank());
+    RankRows rows;
+    const Offset before = pattern.rows > 0 ? pattern.offsets[first] : 0;
+    for (long long row = first; row < end; ++row) {
+      rows.offsets.push_back(pattern.offsets[row + 1] - before);
+    }
+    const Offset entries = rows.offsets.back();
+    rows.columns.assign(pattern.column + before, pattern.column + before + entries);
+    const auto bytes = static_cast<std::size_t>(matrix_.entry_bytes());
+    const auto values = matrix_.values().subspan(static_cast<std::size_t>(before) * bytes,
+                                                 static_cast<std::size_t>(entries) * bytes);
+    std::visit(
+        [&]<class S>(const detail::EntryTableHandle<S>& entry) {
+          auto made = std::make_shared<DistributedOperator<S>>(ranks_, partition_, entry, rows,
+                                                               values, outcome_.choice.plan,
+                                                               options_.ranks.mode(), device_);
+          tree_.emplace(StoredTree{{outcome_.entry, std::shared_ptr<const LinearOperator<S>>(made)},
+                                   AnyOperator(outcome_.entry, made->diagonal()),
+                                   {}});
+          summary_ = [this, made] { return summary_of(ranks_, *made); };
+        },
+        detail::entry_table_of(matrix_));
+    make_solver();
+    if (outcome_.method.looks_ahead(matrix_, tree_->matrix, preconditioner_, options_.shift)) {
+      make_solver();
+    }
+  }
+
+  /// A diagonal entry without inverse is one rank's, and all ranks' end.
+  void make_solver() {
+    solver_.reset();
+    try {
+      solver_.emplace(*tree_, *outcome_.method.method, preconditioner_, settings_, options_.shift);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::singular) throw;
+      throw Error(error.kind(), "rank " + std::to_string(ranks_.rank()) + ", whose rows begin at " +
+                                    std::to_string(first_row()) + ": " + error.what() +
+                                    "; use --preconditioner none");
+    }
+  }
+
+  void make_right_hand_sides() {
+    const int count = options_.right_hand_sides;
+    const AnyLinearOperator& A = tree_->matrix;
+    if (options_.rhs == "ones") {
+      b_ = right_hand_side(options_.rhs, count, options_.seed, A, 0, device_, nullptr).b;
+      outcome_.right_hand_side = "ones";
+      return;
+    }
+    if (!options_.rhs.empty()) {
+      Stopwatch reading;
+      for (const AnyField& all :
+           read_fields_for(A, "--rhs", options_.rhs, matrix_.rows(), count, device_, nullptr)) {
+        b_.push_back(part_of(all));
+      }
+      outcome_.right_hand_side = options_.rhs;
+      outcome_.read_seconds += reading.seconds();
+      return;
+    }
+    for (int k = 0; k < count; ++k) {
+      AnyField& exact = exact_.emplace_back(whole_field());
+      fill_random(exact, options_.seed + static_cast<std::uint64_t>(k));
+      const AnyField part = part_of(exact);
+      AnyField& b = b_.emplace_back(A.row_field());
+      A.apply(part, b);
+      const Offset scalars = Offset(b.rows()) * b.components();
+      for (Offset i = 0; options_.shift != 0 && i < scalars; ++i) {
+        b.set(i, b.get(i) + options_.shift * part.get(i));
+      }
+    }
+    outcome_.right_hand_side = random_system_in_words(options_.shift, options_.seed, count);
+  }
+
+  AnyField whole_field() const {
+    return AnyField(matrix_.rows(), tree_->matrix.row_field().components(), outcome_.precision,
+                    device_);
+  }
+
+  void make_guess() {
+    if (options_.guess.empty()) {
+      guess_.assign(b_.size(), tree_->matrix.row_field());
+      return;
+    }
+    for (const AnyField& all :
+         read_fields_for(tree_->matrix, "--guess", options_.guess, matrix_.rows(),
+                         options_.right_hand_sides, device_, nullptr)) {
+      guess_.push_back(part_of(all));
+    }
+  }
+
+  void solve(SolveWatch& watch) {
+    const auto solve_once = [&] {
+      x_ = guess_;
+      watch.begin(*solver_, outcome_.method);
+      outcome_.reports = solver_->solve(b_, x_);
+      outcome_.reported = most_telling(outcome_.reports);
+      watch.end(outcome_.report(), outcome_.reported);
+    };
+    std::vector<double> seconds;
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      solve_once();
+      while (outcome_.method.gives_way(outcome_.report())) {
+        make_solver();
+        solve_once();
+      }
+      seconds.push_back(outcome_.report().iterate_seconds);
+    }
+    outcome_.reports[outcome_.reported].iterate_seconds = median(std::move(seconds));
+  }
+
+  /// A field of all ranks' rows, on each of them.
+  AnyField whole(AnyField& part) {
+    AnyField all = whole_field();
+    const auto gather_scalars = [&]<class S>(S) {
+      const FieldView<S> from = part.view<S>(), to = all.view<S>();
+      std::vector<int> sizes;
+      for (int r = 0; r < ranks_.size(); ++r) {
+        const long long bytes =
+            partition_.rows_of(r) * part.components() * static_cast<long long>(sizeof(S));
+        sizes.push_back(checked_index(bytes));
+      }
+      ranks_.all_gather(
+          std::as_bytes(std::span(from.data, static_cast<std::size_t>(from.scalars()))),
+          std::as_writable_bytes(std::span(to.data, static_cast<std::size_t>(to.scalars()))),
+          sizes);
+    };
+    if (part.precision() == Precision::single_precision) {
+      gather_scalars(float());
+    } else {
+      gather_scalars(double());
+    }
+    return all;
+  }
+
+  int finish() {
+    outcome_.ranks = summary_();
+    const std::vector<long long> bytes = gather(ranks_, outcome_.report().bytes_per_iteration);
+    outcome_.reports[outcome_.reported].bytes_per_iteration =
+        std::accumulate(bytes.begin(), bytes.end(), 0LL);
+    std::vector<AnyField> x;
+    for (AnyField& part : x_) x.push_back(whole(part));
+    for (std::size_t k = 0; k < exact_.size(); ++k) {
+      outcome_.errors.push_back(relative_error(x[k], exact_[k]));
+    }
+    int status = outcome_.report().converged() ? 0 : 1;
+    together(ranks_, [&] {
+      if (ranks_.rank() != 0) return;
+      Stopwatch writing;
+      if (options_.output && !outcome_.all_refused()) {
+        write_fields(*options_.output, x, outcome_.entry, device_, progress_.get());
+      }
+      write_history(options_, outcome_, solver_->history(outcome_.reported));
+      outcome_.write_seconds = writing.seconds();
+      if (progress_) progress_->erase();
+      status = tell(options_, outcome_, of_all_);
+    });
+    return status;
+  }
+
+  const SolveOptions& options_;
+  const AnyMatrix& matrix_;
+  const ComposedChoice& preconditioner_;
+  Communicator& ranks_;
+  Device device_;  // of this rank
+  Device of_all_;
+  SolveOutcome outcome_;
+  Partition partition_;
+  std::unique_ptr<TerminalProgress> progress_;
+  SolverOptions settings_;
+  std::optional<StoredTree> tree_;  // matrix and diagonal, as solvers take them
+  std::function<RankSummary()> summary_;
+  std::optional<SystemSolver> solver_;
+  std::vector<AnyField> b_, guess_, x_;
+  std::vector<AnyField> exact_;  // of all ranks' rows
+};
+
+}  // namespace
+
+int solve_on_ranks(const SolveOptions& options) {
+  const int count = options.ranks.ranks;
+  const WholeSystem system = read_system(options);
+  const Device device = Device::cpu(std::max(1, system.device.threads() / count));
+  std::atomic<int> status = 0;
+  run_on_ranks(count, [&](Communicator& ranks) {
+    const int of_rank = SolveOfRank(options, system, ranks, device).run();
+    if (ranks.rank() == 0) status = of_rank;
+  });
+  return status;
+}
+
+int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
+  std::optional<WholeSystem> system;
+  together(ranks, [&] { system.emplace(read_system(options)); });
+  try {
+    return SolveOfRank(options, *system, ranks, system->device).run();
+  } catch (const Error& error) {
+    ranks.fail(error.kind(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    ranks.fail(ErrorKind::internal, error.what());
+    throw;
+  }
+}
+
+}  // namespace heddle::cli

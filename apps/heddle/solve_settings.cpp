@@ -1,0 +1,145 @@
+#include "solve_settings.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "heddle/tools/text.hpp"
+#include "json_report.hpp"
+#include "output_path.hpp"
+#include "right_hand_side.hpp"
+#include "solve_least_squares.hpp"
+
+namespace heddle::cli {
+
+namespace {
+
+/// Of a picture, and the line below that.
+std::string picture_title(const SolveOutcome& outcome) {
+  return std::filesystem::path(outcome.path).filename().string() + ": " +
+         std::string(outcome.method.method->name) + ", preconditioner " + outcome.preconditioner;
+}
+std::string system_in_words(const SolveOutcome& outcome) {
+  const std::string rows = readable_count(outcome.rows);
+  return rows + " x " + rows + " " + std::string(outcome.entry.name()) + " entries (" +
+         std::string(name(outcome.precision)) + "), b = " + outcome.right_hand_side;
+}
+
+}  // namespace
+
+// Jacobi is of the stored diagonal.
+std::string preconditioner_of(const SolveOptions& options) {
+  return options.preconditioner.value_or(options.shift != 0 ? "none" : "jacobi");
+}
+
+void check(const SolveOptions& options, const Device& device) {
+  if (options.tolerance && !(*options.tolerance >= 0 && *options.tolerance < 1)) {
+    throw Error(ErrorKind::usage, "--tolerance is at least 0 and below 1");
+  }
+  if (options.time_limit && !(*options.time_limit >= 0)) {
+    throw Error(ErrorKind::usage, "--time-limit is a number of seconds, 0 or more");
+  }
+  if (!std::isfinite(options.shift)) {
+    throw Error(ErrorKind::usage, "--shift is a finite number");
+  }
+  if (options.restart && !has_method(options.method, &MethodInfo::restarts)) {
+    throw Error(ErrorKind::usage, "--restart is for a --solver that restarts: gmres, fgmres");
+  }
+  if (options.basis_precision == "single" && !has_method(options.method, &MethodInfo::restarts)) {
+    throw Error(ErrorKind::usage,
+                "--basis-precision is for a --solver that keeps a basis: gmres, fgmres");
+  }
+  options.steps.check(options.method);
+  check_least_squares(options);
+  if (options.method == block_cg_method.info.name &&
+      options.right_hand_sides > AnyBlockConjugateGradient::most_columns) {
+    throw Error(ErrorKind::usage, "--solver " + options.method + " solves up to " +
+                                      std::to_string(AnyBlockConjugateGradient::most_columns) +
+                                      " systems at once, not --right-hand-sides " +
+                                      std::to_string(options.right_hand_sides) +
+                                      "; the other solvers take any number");
+  }
+  if (options.monitor && options.matrix.quiet) {
+    throw Error(ErrorKind::usage, "--monitor shows what --quiet hides: give one of them");
+  }
+  check_plan_text(options.plan, device);
+  options.storage.check_use({options.plan}, options.profile);
+  if (options.storage.is_hierarchical() && !options.plan.empty()) {
+    throw Error(ErrorKind::usage, "--plan is of sliced storage, not of --storage hisparse");
+  }
+  RunFiles files;
+  options.matrix.add_inputs(files);
+  if (options.rhs != "ones") files.reads("--rhs", options.rhs);
+  options.profile.add_inputs(files);
+  files.writes("--output", options.output);
+  options.history.add_outputs(files);
+  files.check();
+  RunFiles kept;  // a guess may give way to the solution, to nothing else
+  kept.reads("--guess", options.guess);
+  options.history.add_outputs(kept);
+  kept.check();
+  if (options.output && ends_with(*options.output, ".npz")) {
+    throw Error(ErrorKind::usage,
+                "--output " + *options.output + ": x is written as .mtx or .mtx.gz, not as .npz");
+  }
+}
+
+void check_square(const AnyMatrix& matrix, const SolveOptions& options) {
+  if (matrix.rows() == matrix.columns()) return;
+  throw Error(ErrorKind::size_mismatch,
+              options.matrix.path + " makes " + std::to_string(matrix.rows()) + " x " +
+                  std::to_string(matrix.columns()) + " entries; " +
+                  (options.method == "auto"
+                       ? "least squares need entries with an adjoint, and all else a square matrix"
+                       : options.method + " needs a square matrix, --solver lsmr does not"));
+}
+
+double tolerance_of(const SolveOptions& options, Precision precision) {
+  return options.tolerance.value_or(precision == Precision::single_precision ? 1e-5 : 1e-10);
+}
+
+SolverOptions settings_of(const SolveOptions& options, SolveWatch& watch) {
+  SolverOptions settings;
+  if (options.tolerance) settings.tolerance = *options.tolerance;
+  if (options.time_limit) settings.time_limit = *options.time_limit;
+  settings.max_iterations = options.max_iterations;
+  if (options.restart) settings.restart = *options.restart;
+  if (options.basis_precision == "single") settings.basis_precision = StoredScalar::single;
+  options.steps.apply_to(settings);
+  settings.record_history = options.history.wanted();
+  watch.listen(settings);
+  return settings;
+}
+
+PlanChoice choose(const SolveOptions& options, const AnyMatrix& matrix, const MethodInfo& method,
+                  const Device& device, const Profiles& profiles) {
+  const Objective objective = objective_of(method, options.right_hand_sides);
+  PlanChoice choice = choice_for(options.plan, matrix, device, objective, profiles);
+  if (options.shift != 0 || !is_listed(method)) choice.plan.layout.stored = StoredScalar::own;
+  return choice;
+}
+
+int tell(const SolveOptions& options, const SolveOutcome& outcome, const Device& device) {
+  if (options.json) {
+    std::cout << text_of(to_json(outcome));
+  } else if (!options.matrix.quiet) {
+    print(outcome, device);
+  }
+  return outcome.report().converged() ? 0 : 1;
+}
+
+void write_fields(const std::string& path, const std::vector<AnyField>& fields,
+                  const AnyEntry& entry, const Device& device, Progress* progress) {
+  const auto write = [&](const AnyField& all) { all.write(path, entry, progress); };
+  fields.size() == 1 ? write(fields.front()) : write(joined(fields, device));
+}
+
+void write_history(const SolveOptions& options, const SolveOutcome& outcome,
+                   const std::vector<double>& residuals) {
+  options.history.write(
+      history_of(residuals, outcome.report(), tolerance_of(options, outcome.precision)),
+      picture_title(outcome), system_in_words(outcome));
+}
+
+}  // namespace heddle::cli

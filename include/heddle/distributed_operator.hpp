@@ -1,0 +1,127 @@
+// A matrix whose rows several ranks share, as an operator that solvers take unchanged.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "heddle/communicator.hpp"
+#include "heddle/detail/entry_table.hpp"
+#include "heddle/detail/sliced_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/partition.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle {
+
+/// When the parts of x that other ranks have are exchanged (Kreutzer et al. 2012, section 3.1):
+/// before the product; by calls around the product of the rows that need none of them, where some
+/// communicators move nothing; or by a thread of its own beside that product.
+enum class ExchangeMode { vector, naive, task };
+
+HEDDLE_EXPORT std::string_view name(ExchangeMode mode);
+/// Throws `Error` (usage) for another name.
+HEDDLE_EXPORT ExchangeMode parse_exchange_mode(std::string_view name);
+
+/// The rows of one rank in their order: `rows + 1` offsets from 0, and a column of each entry,
+/// counted among those of all ranks.
+struct RankRows {
+  std::vector<Offset> offsets{0};
+  std::vector<long long> columns;
+};
+
+/// A plan in which a distributed matrix can be stored, as near to `plan` as may be: rows in their
+/// own order, one length of slice and number of threads for all of them, fields of type aos, no
+/// copy in floats. Its rows have the bits that they have in one process under the same plan.
+HEDDLE_EXPORT Plan distributed_plan(Plan plan);
+
+/// Where the time of products and sums has gone, in seconds since the operator was made.
+struct RankTimes {
+  long long products = 0;
+  double product = 0;   // whole products, the exchange that none hides among them
+  double exchange = 0;  // in calls of the communicator for x, hidden or not
+  double waiting = 0;   // of the product, for the exchange
+  double sums = 0;      // joining sums, the wait for other ranks in it
+};
+
+/// This rank's rows of a square matrix. Rows of groups that need columns of other ranks, boundary
+/// rows, are stored whole behind the others, the interior rows, with their entries in the order of
+/// all ranks' columns. So a product has the same bits for any number of ranks and in every mode.
+/// So have sums, and with them solves, whose every decision is that of all ranks.
+///
+/// Fields are this rank's rows, in their own order unless they have its basis. Products, solves
+/// and whatever sums are collective. It serves one thread of a rank at a time.
+template <class S>
+class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
+ public:
+  /// Collective: ranks pass equal partitions, entries, plans and modes. `values`: of all entries,
+  /// in the order of `rows`. Copies rows and values. Throws one `Error` on all ranks: usage or
+  /// size_mismatch where they disagree, where the partition is of another number of ranks, or the
+  /// rows are not those of the partition; out_of_range for columns that there are not; bad_plan
+  /// unless `distributed_plan` leaves the plan as it is; else as `Operator<E>`. `ranks` must
+  /// outlive it.
+  DistributedOperator(Communicator& ranks, const Partition& partition,
+                      detail::EntryTableHandle<S> entry, const RankRows& rows,
+                      std::span<const std::byte> values, const Plan& plan,
+                      ExchangeMode mode = ExchangeMode::task, const Device& device = Device::cpu());
+  ~DistributedOperator() override;
+
+  /// As `Operator<E>::update_values`, of this rank's entries in the order of its rows.
+  void update_values(std::span<const std::byte> values);
+
+  /// This rank's diagonal entries as a sliced matrix in the operator's basis, which new values
+  /// reach.
+  const detail::SlicedOperator<S>& diagonal() const;
+
+  /// Jacobi of it. Collective; throws one `Error` on all ranks: singular, with the rank and the row
+  /// of its own, unsupported for entries without an inverse.
+  std::shared_ptr<Preconditioner<S>> jacobi() const;
+
+  const Partition& partition() const;
+  ExchangeMode mode() const;
+  Index interior_rows() const;
+  /// Rows of x that come from other ranks, and the ranks that send them.
+  Index halo() const;
+  int neighbours() const;
+  RankTimes times() const;
+  /// Bytes of this rank's storage and buffers.
+  long long memory() const;
+
+  Index rows() const override;
+  int row_components() const override;
+  std::shared_ptr<const Basis> row_basis() const override;
+  Device device() const override;
+  Ring ring() const override;
+  Recurrence recurrence() const override;
+  bool has_adjoint() const override;
+  long long bytes_of_product() const override;
+
+  void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,
+             const Stream& stream) const override;
+  sum_t<S> apply_dot(const FieldView<const S>& x, const FieldView<S>& y, Reduction<S>& reduction,
+                     const Stream& stream) const override;
+  sum_t<S> residual(const FieldView<const S>& b, const FieldView<const S>& x, const FieldView<S>& r,
+                    Reduction<S>& reduction, const Stream& stream) const override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+extern template class DistributedOperator<float>;
+extern template class DistributedOperator<double>;
+
+/// Of entries E, one value each.
+template <class E>
+std::shared_ptr<DistributedOperator<vector_scalar_t<E>>> distribute(
+    Communicator& ranks, const Partition& partition, const RankRows& rows,
+    std::span<const E> values, const Plan& plan = {}, ExchangeMode mode = ExchangeMode::task,
+    const Device& device = Device::cpu()) {
+  return std::make_shared<DistributedOperator<vector_scalar_t<E>>>(
+      ranks, partition, detail::entry_table<E>(), rows, std::as_bytes(values), plan, mode, device);
+}
+
+}  // namespace heddle

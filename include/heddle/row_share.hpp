@@ -1,0 +1,36 @@
+// What a rank knows of fields that several ranks share.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+#include "heddle/export.hpp"
+#include "heddle/kernels/loop_state.hpp"
+
+namespace heddle {
+
+/// A rank's share of the rows of fields that several ranks hold together: whole groups of 256
+/// consecutive rows, of which only the last of all may be shorter. A `Stream` names it, and then
+/// the sums over a field are those over the rows of all ranks, added in the tree that one process
+/// would use. Its calls are collective: all ranks make the same ones in the same order. Where one
+/// rank fails, the others' calls throw `Error`.
+class HEDDLE_EXPORT RowShare {
+ public:
+  enum class Join { sum, largest };
+
+  virtual ~RowShare() = default;
+
+  virtual Index rows() const = 0;          // of this rank
+  virtual long long all_rows() const = 0;  // of all ranks
+  /// The place among the groups of all ranks of a group of this rank's fields.
+  virtual long long place_of_group(Index group) const = 0;
+
+  /// `count` numbers over the groups of all ranks into `to`. `partials`: those of this rank's
+  /// groups, `stride` apart, which it may overwrite.
+  virtual void join(double* partials, int stride, int count, double* to, Join how) = 0;
+  virtual void join(long double* partials, int stride, int count, long double* to, Join how) = 0;
+
+  /// Why a rank wants a run to end, or `loop_runs`: what the last `join` has brought of all ranks.
+  /// `own` travels with the next one, so that agreement costs no message of its own.
+  virtual device::LoopEnd agree(device::LoopEnd own) = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,286 @@
+#include "heddle/distributed_operator.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "distributed_state.hpp"
+#include "heddle/detail/sliced_jacobi.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::string_view mode_names[] = {"vector", "naive", "task"};
+
+/// Throws the same `Error` on all ranks unless they have the same number.
+void check_agree(Communicator& ranks, long long mine, ErrorKind kind, const std::string& what) {
+  const std::vector<long long> all = gather(ranks, mine);
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    throw Error(kind, "ranks disagree about " + what + ": rank 0 and rank " + std::to_string(r));
+  }
+}
+
+long long hash_of(const std::string& text) {
+  return static_cast<long long>(std::hash<std::string>()(text));
+}
+
+void check_is_distributed(const Plan& plan) {
+  if (distributed_plan(plan) == plan) return;
+  throw Error(ErrorKind::bad_plan,
+              "plan: ranks share rows in their own order, in slices of one shape, with fields of "
+              "type aos and no copy in floats: " +
+                  to_string(distributed_plan(plan)) + ", not " + to_string(plan));
+}
+
+}  // namespace
+
+std::string_view name(ExchangeMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
+
+ExchangeMode parse_exchange_mode(std::string_view name) {
+  const auto found = std::find(std::begin(mode_names), std::end(mode_names), name);
+  if (found == std::end(mode_names)) {
+    throw Error(ErrorKind::usage,
+                "modes of exchange are vector, naive and task, not " + std::string(name));
+  }
+  return static_cast<ExchangeMode>(found - std::begin(mode_names));
+}
+
+Plan distributed_plan(Plan plan) {
+  Layout& layout = plan.layout;
+  layout.order = RowOrder::natural;
+  layout.sort_window = 1;
+  layout.threshold = 0;
+  layout.basis = BasisUse::permuted;
+  layout.vector = VectorLayout::aos;
+  layout.stored = StoredScalar::own;
+  return plan;
+}
+
+template <class S>
+DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition& partition,
+                                            detail::EntryTableHandle<S> entry, const RankRows& rows,
+                                            std::span<const std::byte> values, const Plan& plan,
+                                            ExchangeMode mode, const Device& device)
+    : state_(std::make_unique<State>(ranks, partition, std::move(entry), mode, device)) {
+  State& state = *state_;
+  detail::RowParts parts;
+  together(ranks, [&] {
+    if (device.on_gpu()) {
+      throw Error(ErrorKind::unsupported, "rows that several ranks share are on the CPU");
+    }
+    if (state.entry->sizes.result_components != state.entry->sizes.vector_components) {
+      throw Error(ErrorKind::unsupported, "ranks share matrices of square entries only");
+    }
+    check_is_distributed(plan);
+    if (partition.ranks() != ranks.size()) {
+      throw Error(ErrorKind::usage, "a partition for " + std::to_string(partition.ranks()) +
+                                        " ranks meets " + std::to_string(ranks.size()));
+    }
+    parts = detail::split_rows(partition, ranks.rank(), rows,
+                               plan.layout.columns == ColumnOrder::sorted);
+    if (values.size() != rows.columns.size() * static_cast<std::size_t>(state.entry->bytes())) {
+      throw Error(ErrorKind::size_mismatch,
+                  "rank " + std::to_string(ranks.rank()) + " has " +
+                      std::to_string(rows.columns.size()) + " entries of " +
+                      std::to_string(state.entry->bytes()) + " bytes, and values of " +
+                      std::to_string(values.size()) + " bytes");
+    }
+  });
+  std::string first_rows;
+  for (int r = 0; r <= partition.ranks(); ++r) {
+    first_rows += std::to_string(partition.first_row(r)) + " ";
+  }
+  check_agree(ranks, hash_of(first_rows), ErrorKind::size_mismatch, "the partition of rows");
+  check_agree(ranks, hash_of(state.entry->text.type) + state.entry->bytes(),
+              ErrorKind::size_mismatch, "the entries");
+  check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
+  check_agree(ranks, static_cast<long long>(mode), ErrorKind::usage, "the mode of exchange");
+  state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns));
+  together(ranks, [&] {
+    state.recurrence = plan.loop.recurrence;
+    state.basis = parts.basis;
+    state.entries = rows.columns.size();
+    state.copied_rows = std::move(parts.copied_rows);
+    for (Index& row : state.halo.sent_rows) row = state.basis->position(row);
+    state.shared = std::make_unique<detail::SharedRows>(ranks, partition, std::move(parts.places));
+    Plan of_parts = plan;
+    of_parts.layout.columns = ColumnOrder::given;
+    state.make_part(state.interior, std::move(parts.interior), of_parts);
+    state.make_part(state.boundary, std::move(parts.boundary), of_parts);
+    state.make_part(state.diagonal, std::move(parts.diagonal), of_parts, state.basis);
+    state.boundary_x = Array<S>(
+        state.of_rows(static_cast<Offset>(state.copied_rows.size() + state.halo.columns.size())),
+        device);
+    state.sent = Array<S>(state.of_rows(static_cast<Offset>(state.halo.sent_rows.size())), device);
+    state.make_messages();
+    if (mode == ExchangeMode::task) state.task = std::make_unique<detail::ExchangeTask>();
+    state.update(values);
+  });
+}
+
+template <class S>
+DistributedOperator<S>::~DistributedOperator() = default;
+
+template <class S>
+void DistributedOperator<S>::update_values(std::span<const std::byte> values) {
+  const std::size_t bytes = state_->entries * static_cast<std::size_t>(state_->entry->bytes());
+  if (values.size() != bytes) {
+    throw Error(ErrorKind::size_mismatch, "new values of " + std::to_string(values.size()) +
+                                              " bytes for a rank's entries of " +
+                                              std::to_string(bytes));
+  }
+  state_->update(values);
+}
+
+template <class S>
+const detail::SlicedOperator<S>& DistributedOperator<S>::diagonal() const {
+  return *state_->diagonal.matrix;
+}
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> DistributedOperator<S>::jacobi() const {
+  std::shared_ptr<Preconditioner<S>> made;
+  Communicator& ranks = state_->ranks;
+  together(ranks, [&] {
+    try {
+      made = std::make_shared<detail::SlicedJacobi<S>>(diagonal());
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::singular) throw;
+      throw Error(error.kind(), "rank " + std::to_string(ranks.rank()) + ", whose rows begin at " +
+                                    std::to_string(partition().first_row(ranks.rank())) + ": " +
+                                    error.what());
+    }
+  });
+  return made;
+}
+
+template <class S>
+const Partition& DistributedOperator<S>::partition() const {
+  return state_->partition;
+}
+template <class S>
+ExchangeMode DistributedOperator<S>::mode() const {
+  return state_->mode;
+}
+template <class S>
+Index DistributedOperator<S>::interior_rows() const {
+  return state_->interior.rows.rows;
+}
+template <class S>
+Index DistributedOperator<S>::halo() const {
+  return static_cast<Index>(state_->halo.columns.size());
+}
+template <class S>
+int DistributedOperator<S>::neighbours() const {
+  return static_cast<int>(state_->halo.receives.size());
+}
+template <class S>
+RankTimes DistributedOperator<S>::times() const {
+  RankTimes times = state_->times;
+  times.sums = state_->shared->seconds();
+  return times;
+}
+template <class S>
+long long DistributedOperator<S>::memory() const {
+  auto bytes =
+      static_cast<long long>((state_->boundary_x.size() + state_->sent.size()) * sizeof(S));
+  for (const auto* part : {&state_->interior, &state_->boundary, &state_->diagonal}) {
+    if (!part->matrix) continue;
+    bytes += part->matrix->memory().total() +
+             static_cast<long long>(part->rows.entry.size() * sizeof(Offset));
+  }
+  return bytes;
+}
+
+template <class S>
+Index DistributedOperator<S>::rows() const {
+  return state_->basis->size();
+}
+template <class S>
+int DistributedOperator<S>::row_components() const {
+  return state_->components();
+}
+template <class S>
+std::shared_ptr<const Basis> DistributedOperator<S>::row_basis() const {
+  return state_->basis;
+}
+template <class S>
+Device DistributedOperator<S>::device() const {
+  return state_->device.sharing(state_->shared.get());
+}
+template <class S>
+Ring DistributedOperator<S>::ring() const {
+  return state_->entry->ring;
+}
+template <class S>
+Recurrence DistributedOperator<S>::recurrence() const {
+  return state_->recurrence;
+}
+template <class S>
+bool DistributedOperator<S>::has_adjoint() const {
+  return state_->entry->has_adjoint;
+}
+template <class S>
+long long DistributedOperator<S>::bytes_of_product() const {
+  const auto moved = state_->boundary_x.size() + state_->sent.size();
+  auto bytes = static_cast<long long>(2 * moved * sizeof(S));
+  for (const auto* part : {&state_->interior, &state_->boundary}) {
+    if (part->matrix) bytes += part->matrix->bytes_of_product();
+  }
+  return bytes;
+}
+
+template <class S>
+void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
+                                   const FieldView<S>& y, const Stream& stream) const {
+  State& state = *state_;
+  state.check(x, "x");
+  state.check(y, "y");
+  check_apart(x, y, "x", "y");
+  state.run(x, stream, [&](auto& part, const FieldView<const S>& of_part) {
+    const detail::StoreScaled<S> store{alpha, beta, state.from(y, part), y.entry_stride,
+                                       y.component_stride};
+    state.entry->multiply(*part.matrix, {&of_part, 1}, {&store, 1}, nullptr, stream);
+  });
+}
+
+template <class S>
+sum_t<S> DistributedOperator<S>::apply_dot(const FieldView<const S>& x, const FieldView<S>& y,
+                                           Reduction<S>& reduction, const Stream& stream) const {
+  State& state = *state_;
+  state.check(x, "x");
+  state.check(y, "y");
+  check_apart(x, y, "x", "y");
+  // Both parts begin their columns with their own rows.
+  return state.sum(state.entry->multiply_and_dot, x, reduction, stream,
+                   [&](const auto& part, const FieldView<const S>& of_part) {
+                     return detail::StoreAndDot<S>{state.from(y, part), of_part.data,
+                                                   y.entry_stride, y.component_stride};
+                   });
+}
+
+template <class S>
+sum_t<S> DistributedOperator<S>::residual(const FieldView<const S>& b, const FieldView<const S>& x,
+                                          const FieldView<S>& r, Reduction<S>& reduction,
+                                          const Stream& stream) const {
+  State& state = *state_;
+  state.check(b, "b");
+  state.check(x, "x");
+  state.check(r, "r");
+  check_apart(x, r, "x", "r");
+  if (b.data != r.data) check_apart(b, r, "b", "r");
+  return state.sum(state.entry->residual, x, reduction, stream,
+                   [&](const auto& part, const FieldView<const S>&) {
+                     return detail::StoreResidual<S>{state.from(r, part), state.from(b, part),
+                                                     r.entry_stride, r.component_stride};
+                   });
+}
+
+template class DistributedOperator<float>;
+template class DistributedOperator<double>;
+
+}  // namespace heddle

@@ -1,0 +1,214 @@
+// What a rank has of a distributed matrix: its parts, their x, and the exchange.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exchange_task.hpp"
+#include "halo.hpp"
+#include "heddle/distributed_operator.hpp"
+#include "heddle/tools/team.hpp"
+#include "row_parts.hpp"
+#include "shared_rows.hpp"
+
+namespace heddle {
+
+template <class S>
+struct DistributedOperator<S>::State {
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  State(Communicator& communicator, const Partition& partition_of_all,
+        detail::EntryTableHandle<S> table, ExchangeMode exchange, const Device& of_rank)
+      : ranks(communicator),
+        partition(partition_of_all),
+        entry(std::move(table)),
+        mode(exchange),
+        device(of_rank) {}
+
+  /// A part of the rows in sliced storage, and room for the sums of its groups.
+  struct Part {
+    detail::RowPart rows;
+    std::optional<detail::SlicedOperator<S>> matrix;
+    std::optional<Reduction<S>> sums;
+  };
+
+  /// In the order of a basis, or the part's own; then one without rows has no matrix.
+  void make_part(Part& part, detail::RowPart rows, const Plan& plan,
+                 const std::shared_ptr<const Basis>& basis_of_rows = nullptr) {
+    part.rows = std::move(rows);
+    const auto of_rows = basis_of_rows ? basis_of_rows : Basis::natural(part.rows.rows);
+    const auto of_columns = basis_of_rows ? basis_of_rows : Basis::natural(part.rows.columns);
+    if (part.rows.rows == 0 && !basis_of_rows) return;
+    part.matrix.emplace(entry, part.rows.pattern(), row_major, plan, device, of_rows, of_columns);
+    part.sums.emplace(part.rows.rows, device);
+    part.rows.column = {};
+  }
+
+  void update(std::span<const std::byte> values) {
+    const auto bytes = static_cast<std::size_t>(entry->bytes());
+    for (Part* part : {&interior, &boundary, &diagonal}) {
+      if (part->matrix) part->matrix->update_values(part->rows.values_of(values, bytes));
+    }
+  }
+
+  std::size_t of_rows(Offset rows) const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(components());
+  }
+  int components() const { return entry->sizes.vector_components; }
+
+  void make_messages() {
+    const auto bytes_of = [this](auto& array, Offset first, Offset count) {
+      return std::span(array.data() + of_rows(first), of_rows(count));
+    };
+    const auto copied = static_cast<Offset>(copied_rows.size());
+    for (const detail::HaloPart& part : halo.receives) {
+      receives.push_back({part.rank, std::as_writable_bytes(
+                                         bytes_of(boundary_x, copied + part.first, part.count))});
+    }
+    for (const detail::HaloPart& part : halo.sends) {
+      sends.push_back({part.rank, std::as_bytes(bytes_of(sent, part.first, part.count))});
+    }
+  }
+
+  /// Rows of x, by their place in the basis, into an array.
+  void gather_rows(const std::vector<Index>& rows, const S* x, Array<S>& to,
+                   const Stream& stream) const {
+    const auto width = static_cast<std::size_t>(components());
+    constexpr Offset chunk = 1024;
+    const auto count = static_cast<Offset>(rows.size());
+    parallel_for(team_size(stream, count * components()), (count + chunk - 1) / chunk,
+                 [&](Offset c) {
+                   const Offset end = std::min(count, (c + 1) * chunk);
+                   for (auto k = static_cast<std::size_t>(c * chunk);
+                        k < static_cast<std::size_t>(end); ++k) {
+                     std::copy_n(x + of_rows(rows[k]), width, to.data() + k * width);
+                   }
+                 });
+  }
+
+  void exchange() {
+    const auto start = Clock::now();
+    ranks.begin_exchange(sends, receives);
+    ranks.end_exchange();
+    times.exchange += seconds_since(start);
+  }
+
+  /// `multiply(part, x)` for both parts, with the x that each reads.
+  template <class Multiply>
+  void run(const FieldView<const S>& x, const Stream& stream, const Multiply& multiply) {
+    const auto start = Clock::now();
+    gather_rows(halo.sent_rows, x.data, sent, stream);
+    const auto multiply_interior = [&] {
+      if (interior.matrix) multiply(interior, x);
+      gather_rows(copied_rows, x.data, boundary_x, stream);
+    };
+    const bool exchanges = ranks.size() > 1 && (!sends.empty() || !receives.empty());
+    if (!exchanges) {
+      multiply_interior();
+    } else if (mode == ExchangeMode::vector) {
+      const auto called = Clock::now();
+      exchange();
+      times.waiting += seconds_since(called);
+      multiply_interior();
+    } else if (mode == ExchangeMode::naive) {
+      const auto called = Clock::now();
+      ranks.begin_exchange(sends, receives);
+      const double begun = seconds_since(called);
+      multiply_interior();
+      const auto ended = Clock::now();
+      ranks.end_exchange();
+      times.waiting += begun + seconds_since(ended);
+      times.exchange += begun + seconds_since(ended);
+    } else {
+      const std::function<void()> work = [this] { exchange(); };
+      task->start(work);
+      try {
+        multiply_interior();
+      } catch (...) {
+        task->wait_quietly();
+        throw;
+      }
+      const auto called = Clock::now();
+      task->wait();
+      times.waiting += seconds_since(called);
+    }
+    if (boundary.matrix) {
+      multiply(boundary,
+               FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
+    }
+    times.product += seconds_since(start);
+    ++times.products;
+  }
+
+  /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.
+  template <class Kernel, class Finish>
+  sum_t<S> sum(Kernel kernel, const FieldView<const S>& x, Reduction<S>& reduction,
+               const Stream& stream, const Finish& finish) {
+    check(reduction);
+    run(x, stream, [&](Part& part, const FieldView<const S>& of_part) {
+      const auto finishing = finish(part, of_part);
+      kernel(*part.matrix, {&of_part, 1}, {&finishing, 1}, &*part.sums, stream);
+      const Index first = part.rows.first_row / rows_of_group;
+      for (Index g = 0; g < part.sums->groups(); ++g) {
+        *reduction.partials(first + g) = *part.sums->partials(g);
+      }
+    });
+    return reduction.finish(1)[0];
+  }
+  void check(const Reduction<S>& reduction) const {
+    if (reduction.device().stream().share == shared.get()) return;
+    throw Error(ErrorKind::usage,
+                "a reduction that joins no ranks: make it with the distributed operator's device");
+  }
+
+  /// A field of this rank's rows, in the basis. Its data from a row on is a field of a part's.
+  template <class U>
+  void check(const FieldView<U>& field, const char* what) const {
+    field.check();
+    if (field.size != basis->size() || field.components != components() || !field.is_aos()) {
+      throw Error(ErrorKind::size_mismatch, std::string(what) + ": this rank has " +
+                                                std::to_string(basis->size()) + " rows of " +
+                                                std::to_string(components()) +
+                                                " components, one row behind "
+                                                "the other");
+    }
+    if (field.basis ? !same_basis(*field.basis, *basis) : !basis->is_natural()) {
+      throw Error(ErrorKind::size_mismatch,
+                  std::string(what) + " is not in the operator's basis; `permute` takes it there");
+    }
+  }
+  template <class U>
+  U* from(const FieldView<U>& field, const Part& part) const {
+    return field.data + of_rows(part.rows.first_row);
+  }
+
+  Communicator& ranks;
+  Partition partition;
+  detail::EntryTableHandle<S> entry;
+  ExchangeMode mode;
+  Device device;  // of parts, whose sums are not joined
+  Recurrence recurrence = Recurrence::ring;
+  std::shared_ptr<const Basis> basis;
+  std::unique_ptr<detail::SharedRows> shared;
+  Part interior, boundary, diagonal;
+  std::vector<Index> copied_rows;
+  detail::Halo halo;
+  std::size_t entries = 0;
+  Array<S> boundary_x, sent;
+  std::vector<Message<const std::byte>> sends;
+  std::vector<Message<std::byte>> receives;
+  std::unique_ptr<detail::ExchangeTask> task;
+  RankTimes times;
+};
+
+}  // namespace heddle

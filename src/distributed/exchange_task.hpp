@@ -1,0 +1,36 @@
+// A thread of its own that drives the exchange while others multiply.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace heddle::detail {
+
+class ExchangeTask {
+ public:
+  ExchangeTask() : thread_([this] { run(); }) {}
+  ~ExchangeTask();
+  ExchangeTask(const ExchangeTask&) = delete;
+  ExchangeTask& operator=(const ExchangeTask&) = delete;
+
+  /// `work` must live until `wait` has returned, or thrown what it has.
+  void start(const std::function<void()>& work);
+  void wait();
+  /// The same where an exception is on its way already.
+  void wait_quietly() noexcept;
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* work_ = nullptr;  // null where there is none
+  std::exception_ptr thrown_;
+  bool ends_ = false;
+  std::thread thread_;
+};
+
+}  // namespace heddle::detail

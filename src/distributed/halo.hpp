@@ -1,0 +1,29 @@
+// Which columns of other ranks a rank needs, and who sends them.
+#pragma once
+
+#include <vector>
+
+#include "heddle/communicator.hpp"
+#include "heddle/entries/slots.hpp"
+#include "heddle/partition.hpp"
+
+namespace heddle::detail {
+
+/// Rows from or for another rank: `count` from place `first` on.
+struct HaloPart {
+  int rank;
+  Index first;
+  Index count;
+};
+
+struct Halo {
+  std::vector<long long> columns;  // ascending, among those of all ranks
+  std::vector<HaloPart> receives;  // places in `columns`
+  std::vector<HaloPart> sends;     // places in `sent_rows`
+  std::vector<Index> sent_rows;    // of this rank, counted from its first one
+};
+
+/// Tells the owners of `columns`, which ascend, what this rank needs of them. Collective.
+Halo make_halo(Communicator& ranks, const Partition& partition, std::vector<long long> columns);
+
+}  // namespace heddle::detail

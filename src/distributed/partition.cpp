@@ -1,0 +1,70 @@
+#include "heddle/partition.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "heddle/detail/reduction.hpp"
+#include "heddle/error.hpp"
+
+namespace heddle {
+
+Partition::Partition(std::vector<long long> first_rows) : first_rows_(std::move(first_rows)) {
+  const auto refuse = [](const std::string& why) {
+    throw Error(ErrorKind::usage, "partition: " + why);
+  };
+  if (first_rows_.size() < 2 || first_rows_.front() != 0) {
+    refuse("a first row of each rank, from 0 on, and the number of all rows behind them");
+  }
+  for (std::size_t r = 1; r < first_rows_.size(); ++r) {
+    if (first_rows_[r] < first_rows_[r - 1]) {
+      refuse("rank " + std::to_string(r) + " begins at row " + std::to_string(first_rows_[r]) +
+             ", before the rank in front of it");
+    }
+    if (first_rows_[r] % rows_of_group != 0 && first_rows_[r] != first_rows_.back()) {
+      refuse("rank " + std::to_string(r) + " begins at row " + std::to_string(first_rows_[r]) +
+             ", which is no multiple of " + std::to_string(rows_of_group));
+    }
+  }
+}
+
+Partition Partition::by_weight(long long rows, int ranks,
+                               std::span<const long long> group_weights) {
+  if (ranks < 1) throw Error(ErrorKind::usage, "partition: at least one rank");
+  const long long groups = (rows + rows_of_group - 1) / rows_of_group;
+  if (static_cast<long long>(group_weights.size()) != groups) {
+    throw Error(ErrorKind::size_mismatch, "partition: " + std::to_string(group_weights.size()) +
+                                              " weights for " + std::to_string(groups) +
+                                              " groups of rows");
+  }
+  double all = 0;
+  for (const long long weight : group_weights) all += static_cast<double>(weight);
+  std::vector<long long> first_rows{0};
+  double before = 0;
+  long long group = 0;
+  for (int r = 1; r < ranks; ++r) {
+    const double share = all * r / ranks;
+    while (group < groups) {
+      const auto weight = static_cast<double>(group_weights[static_cast<std::size_t>(group)]);
+      if (before + weight / 2 > share) break;
+      before += weight;
+      ++group;
+    }
+    first_rows.push_back(std::min(rows, group * rows_of_group));
+  }
+  first_rows.push_back(rows);
+  return Partition(std::move(first_rows));
+}
+
+Partition Partition::even(long long rows, int ranks) {
+  const long long groups = (rows + rows_of_group - 1) / rows_of_group;
+  const std::vector<long long> weights(static_cast<std::size_t>(groups), 1);
+  return by_weight(rows, ranks, weights);
+}
+
+int Partition::owner(long long row) const {
+  const auto behind = std::upper_bound(first_rows_.begin(), first_rows_.end(), row);
+  return static_cast<int>(behind - first_rows_.begin()) - 1;
+}
+
+}  // namespace heddle

@@ -1,0 +1,47 @@
+// A rank's rows in two parts: interior ones, which need no column of another rank, and boundary
+// ones.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heddle/basis.hpp"
+#include "heddle/csr.hpp"
+#include "heddle/distributed_operator.hpp"
+#include "heddle/partition.hpp"
+
+namespace heddle::detail {
+
+/// Rows next to each other in the basis, with columns that are counted for this part alone.
+struct RowPart {
+  Index first_row = 0;
+  Index rows = 0;
+  Index columns = 0;
+  std::vector<Offset> offsets{0};
+  std::vector<Index> column;
+  std::vector<Offset> entry;  // its place among the rank's
+
+  PatternView pattern() const {
+    return {rows, columns, OffsetsView(offsets.data()), column.data()};
+  }
+  /// The values of this part, of so many bytes each, from those of the rank.
+  std::vector<std::byte> values_of(std::span<const std::byte> all, std::size_t bytes) const;
+};
+
+struct RowParts {
+  std::shared_ptr<const Basis> basis;   // groups of interior rows, then the others
+  std::vector<long long> places;        // of those groups among all ranks'
+  RowPart interior;                     // its columns are the rank's rows, in the basis
+  RowPart boundary;                     // its columns: `copied_rows`, then the halo
+  std::vector<Index> copied_rows;       // in the basis; first the boundary's own
+  std::vector<long long> halo_columns;  // ascending
+  RowPart diagonal;                     // in the rank's order
+};
+
+/// Throws `Error`: size_mismatch unless offsets and columns are of the partition's rows of this
+/// rank, out_of_range for a column that there is not. `sorts`: entries of a row by column.
+RowParts split_rows(const Partition& partition, int rank, const RankRows& rows, bool sorts);
+
+}  // namespace heddle::detail

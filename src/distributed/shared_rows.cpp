@@ -1,0 +1,100 @@
+#include "shared_rows.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+#include "heddle/detail/index.hpp"
+#include "heddle/detail/reduction.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+std::vector<long long> first_groups_of(const Partition& partition) {
+  std::vector<long long> first;
+  for (int r = 0; r <= partition.ranks(); ++r) {
+    first.push_back((partition.first_row(r) + rows_of_group - 1) / rows_of_group);
+  }
+  return first;
+}
+
+}  // namespace
+
+SharedRows::SharedRows(Communicator& ranks, const Partition& partition,
+                       std::vector<long long> places)
+    : ranks_(ranks),
+      rows_(checked_index(partition.rows_of(ranks.rank()))),
+      all_rows_(partition.rows()),
+      all_groups_((partition.rows() + rows_of_group - 1) / rows_of_group),
+      first_group_(partition.first_row(ranks.rank()) / rows_of_group),
+      places_(std::move(places)),
+      group_at_(places_.size()),
+      tree_(first_groups_of(partition)),
+      first_node_(std::accumulate(tree_.nodes_of_rank.begin(),
+                                  tree_.nodes_of_rank.begin() + ranks.rank(), 0)),
+      sizes_(static_cast<std::size_t>(ranks.size())) {
+  if (places_.empty()) first_group_ = 0;
+  for (std::size_t g = 0; g < places_.size(); ++g) {
+    group_at_[static_cast<std::size_t>(places_[g] - first_group_)] = static_cast<Index>(g);
+  }
+}
+
+template <class T>
+void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join how) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto join = [&](T* a, const T* b) {
+    for (int v = 0; v < count; ++v) {
+      a[v] = how == Join::sum ? a[v] + b[v] : Reduction<T>::larger(a[v], b[v]);
+    }
+  };
+  const auto own = [&](long long group) {
+    return partials + Offset(group_at_[static_cast<std::size_t>(group - first_group_)]) * stride;
+  };
+  join_range(first_group_, first_group_ + static_cast<long long>(places_.size()), all_groups_,
+             [&](long long g, long long h) { join(own(g), own(h)); });
+
+  // Of each rank: why it wants to end, and its nodes.
+  const auto numbers = static_cast<std::size_t>(count);
+  std::size_t in_all = 0;
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
+    const std::size_t values = 1 + static_cast<std::size_t>(tree_.nodes_of_rank[r]) * numbers;
+    sizes_[r] = static_cast<int>(values * sizeof(T));
+    in_all += values;
+  }
+  const auto rank = static_cast<std::size_t>(ranks_.rank());
+  mine_.resize(static_cast<std::size_t>(sizes_[rank]));
+  all_.resize(in_all * sizeof(T));
+  T* const mine = reinterpret_cast<T*>(mine_.data());
+  mine[0] = static_cast<T>(own_end_);
+  for (int n = 0; n < tree_.nodes_of_rank[rank]; ++n) {
+    const T* const node = own(tree_.nodes[static_cast<std::size_t>(first_node_ + n)].first);
+    std::copy_n(node, numbers, mine + 1 + static_cast<std::size_t>(n) * numbers);
+  }
+  const auto called = Clock::now();
+  ranks_.all_gather(mine_, all_, sizes_);
+  waiting_seconds_ += std::chrono::duration<double>(Clock::now() - called).count();
+
+  T* from = reinterpret_cast<T*>(all_.data());
+  T* packed = from;  // the nodes alone
+  T end = 0;
+  for (const int nodes : tree_.nodes_of_rank) {
+    end = std::max(end, *from++);
+    const auto values = static_cast<std::size_t>(nodes) * numbers;
+    packed = std::copy_n(from, values, packed);
+    from += values;
+  }
+  end_of_all_ = static_cast<device::LoopEnd>(static_cast<int>(end));
+  T* const nodes = reinterpret_cast<T*>(all_.data());
+  for (const auto& [a, b] : tree_.joinings) join(nodes + a * count, nodes + b * count);
+  if (tree_.nodes.empty()) {
+    std::fill_n(to, numbers, T(0));
+  } else {
+    std::copy_n(nodes, numbers, to);
+  }
+  seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace heddle::detail

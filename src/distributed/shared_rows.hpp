@@ -1,0 +1,58 @@
+// The rows of all ranks, as sums over fields see them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "group_tree.hpp"
+#include "heddle/communicator.hpp"
+#include "heddle/partition.hpp"
+#include "heddle/row_share.hpp"
+
+namespace heddle::detail {
+
+class SharedRows final : public RowShare {
+ public:
+  /// `places`: of each group of this rank's fields, its place among the groups of all ranks.
+  SharedRows(Communicator& ranks, const Partition& partition, std::vector<long long> places);
+
+  Index rows() const override { return rows_; }
+  long long all_rows() const override { return all_rows_; }
+  long long place_of_group(Index group) const override {
+    return places_[static_cast<std::size_t>(group)];
+  }
+  void join(double* partials, int stride, int count, double* to, Join how) override {
+    join_numbers(partials, stride, count, to, how);
+  }
+  void join(long double* partials, int stride, int count, long double* to, Join how) override {
+    join_numbers(partials, stride, count, to, how);
+  }
+  device::LoopEnd agree(device::LoopEnd own) override {
+    own_end_ = own;
+    return end_of_all_;
+  }
+
+  /// Seconds in `join`, and of them in calls of the communicator.
+  double seconds() const { return seconds_; }
+  double waiting_seconds() const { return waiting_seconds_; }
+
+ private:
+  template <class T>
+  void join_numbers(T* partials, int stride, int count, T* to, Join how);
+
+  Communicator& ranks_;
+  Index rows_;
+  long long all_rows_, all_groups_;
+  long long first_group_;  // of this rank
+  std::vector<long long> places_;
+  std::vector<Index> group_at_;  // the field's group at a place, from the first one on
+  GroupTree tree_;
+  int first_node_;  // of this rank
+  std::vector<std::byte> mine_, all_;
+  std::vector<int> sizes_;
+  device::LoopEnd own_end_ = device::loop_runs;
+  device::LoopEnd end_of_all_ = device::loop_runs;
+  double seconds_ = 0, waiting_seconds_ = 0;
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "heddle/communicator.hpp"
+
+namespace heddle {
+
+namespace {
+
+/// What the ranks share.
+class Meeting {
+ public:
+  explicit Meeting(int ranks)
+      : size_(ranks), boxes_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {
+    for (auto& slots : gathered_) slots.resize(static_cast<std::size_t>(ranks));
+  }
+
+  int size() const { return size_; }
+
+  /// Bytes from one rank to another.
+  struct Box {
+    std::span<const std::byte> bytes;
+    std::atomic<unsigned> sent = 0, taken = 0;
+  };
+  Box& box(int from, int to) { return boxes_[static_cast<std::size_t>(from * size_ + to)]; }
+
+  /// What rank `r` gives to a gathering; rooms alternate, so that one barrier separates two uses.
+  std::vector<std::byte>& gathered(unsigned turn, int r) {
+    return gathered_[turn % 2][static_cast<std::size_t>(r)];
+  }
+
+  void barrier() {
+    const unsigned turn = turn_.load();
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++turn_;
+      wake();
+    } else {
+      wait([&] { return turn_.load() != turn; });
+    }
+  }
+
+  /// Until `is_done()`; throws where a rank has failed. Spins a moment: ranks are about as fast.
+  template <class Done>
+  void wait(const Done& is_done) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto awake = std::chrono::microseconds(20);
+    const auto end = Clock::now() + awake;
+    do {
+      check();
+      if (is_done()) return;
+      std::this_thread::yield();
+    } while (Clock::now() < end);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_.load() || is_done(); });
+    lock.unlock();
+    check();
+  }
+  void wake() {
+    // So that no waiter is between its look and its sleep.
+    {
+      const std::lock_guard lock(mutex_);
+    }
+    changed_.notify_all();
+  }
+
+  void fail(ErrorKind kind, const std::string& why) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failed_) {
+        try {
+          reason_.emplace(kind, why);
+        } catch (const std::bad_alloc&) {
+          reason_.reset();
+        }
+      }
+      failed_ = true;
+    }
+    changed_.notify_all();
+  }
+  void check() {
+    if (!failed_) return;
+    const std::lock_guard lock(mutex_);
+    throw reason_.value_or(Error(ErrorKind::memory, "out of memory"));
+  }
+
+ private:
+  const int size_;
+  std::vector<Box> boxes_;
+  std::vector<std::vector<std::byte>> gathered_[2];
+  std::atomic<int> arrived_ = 0;
+  std::atomic<unsigned> turn_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> failed_ = false;
+  std::optional<Error> reason_;
+};
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_.size(); }
+  std::string_view name() const override { return "threads"; }
+
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                  std::span<const int> sizes) override {
+    const unsigned turn = turn_++;
+    meeting_.gathered(turn, rank_).assign(mine.begin(), mine.end());
+    meeting_.barrier();
+    std::size_t at = 0;
+    for (int r = 0; r < size(); ++r) {
+      const std::vector<std::byte>& bytes = meeting_.gathered(turn, r);
+      const auto expected = static_cast<std::size_t>(sizes[static_cast<std::size_t>(r)]);
+      if (bytes.size() != expected || at + expected > all.size()) refuse(r);
+      if (expected > 0) std::memcpy(all.data() + at, bytes.data(), expected);
+      at += expected;
+    }
+  }
+
+  void begin_exchange(std::span<const Message<const std::byte>> sends,
+                      std::span<const Message<std::byte>> receives) override {
+    sends_ = sends;
+    receives_ = receives;
+    for (const auto& send : sends) {
+      Meeting::Box& box = meeting_.box(rank_, send.rank);
+      box.bytes = send.bytes;
+      ++box.sent;
+    }
+    meeting_.wake();
+  }
+
+  /// The receiver copies.
+  void end_exchange() override {
+    for (const auto& receive : receives_) {
+      Meeting::Box& box = meeting_.box(receive.rank, rank_);
+      meeting_.wait([&] { return box.sent.load() != box.taken.load(); });
+      if (box.bytes.size() != receive.bytes.size()) refuse(receive.rank);
+      std::copy(box.bytes.begin(), box.bytes.end(), receive.bytes.begin());
+      ++box.taken;
+    }
+    meeting_.wake();
+    for (const auto& send : sends_) {
+      const Meeting::Box& box = meeting_.box(rank_, send.rank);
+      meeting_.wait([&] { return box.taken.load() == box.sent.load(); });
+    }
+  }
+
+  void fail(ErrorKind kind, const std::string& why) noexcept override { meeting_.fail(kind, why); }
+
+ private:
+  [[noreturn]] void refuse(int other) {
+    meeting_.fail(ErrorKind::size_mismatch,
+                  "rank " + std::to_string(other) + " sends another number of bytes than rank " +
+                      std::to_string(rank_) + " waits for: ranks disagree about what they do");
+    meeting_.check();
+    std::abort();  // not reached: a failed meeting throws
+  }
+
+  Meeting& meeting_;
+  int rank_;
+  unsigned turn_ = 0;
+  std::span<const Message<const std::byte>> sends_;
+  std::span<const Message<std::byte>> receives_;
+};
+
+void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&)>& body) {
+  ThreadCommunicator communicator(meeting, rank);
+  try {
+    body(communicator);
+  } catch (const Error& error) {
+    meeting.fail(error.kind(), error.what());
+  } catch (const std::bad_alloc&) {
+    meeting.fail(ErrorKind::memory, "out of memory");
+  } catch (const std::exception& error) {
+    meeting.fail(ErrorKind::internal, error.what());
+  } catch (...) {
+    meeting.fail(ErrorKind::internal, "rank " + std::to_string(rank) + " ended by an exception");
+  }
+}
+
+}  // namespace
+
+void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
+  constexpr int most = 1024;
+  if (ranks < 1 || ranks > most) {
+    throw Error(ErrorKind::usage,
+                "ranks are 1 to " + std::to_string(most) + ", not " + std::to_string(ranks));
+  }
+  Meeting meeting(ranks);
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(ranks));
+  try {
+    for (int r = 1; r < ranks; ++r) {
+      threads.emplace_back([&, r] { run_rank(meeting, r, body); });
+    }
+  } catch (const std::system_error& error) {
+    meeting.fail(ErrorKind::memory, std::string("a rank's thread cannot begin: ") + error.what());
+  }
+  run_rank(meeting, 0, body);
+  for (std::thread& thread : threads) thread.join();
+  meeting.check();
+}
+
+}  // namespace heddle

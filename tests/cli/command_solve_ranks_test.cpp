@@ -1,0 +1,79 @@
+// `heddle solve --ranks`: the solution of one process, by ranks of one.
+#include <string>
+#include <vector>
+
+#include "cli/run.hpp"
+
+namespace command_solve_ranks {
+namespace {
+
+class Ranks : public CommandLine {
+ protected:
+  Ranks() {
+    const Result made = run({"generate", "poisson", "--size", "1500", "--output", "a.npz"});
+    EXPECT_EQ(made.status, 0) << made.error;
+  }
+  std::string solution(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{"solve", "a.npz", "--plan", "CSR", "--output", "x.mtx"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.error;
+    return text_of("x.mtx");
+  }
+  void expect_refused(const std::vector<std::string>& more, const std::string& message) const {
+    std::vector<std::string> arguments{"solve", "a.npz"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Result result = run(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error, "heddle: " + message + "\n");
+  }
+};
+
+TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
+  for (const std::vector<std::string>& method :
+       {std::vector<std::string>{"--solver", "auto"},
+        {"--solver", "fgmres", "--preconditioner", "cr"},
+        {"--solver", "cr", "--preconditioner", "none", "--shift", "0.5"},
+        {"--solver", "cg", "--preconditioner", "chebyshev", "--right-hand-sides", "2"}}) {
+    const std::string alone = solution(method);
+    for (const std::string exchange : {"vector", "naive", "task"}) {
+      std::vector<std::string> on_ranks = method;
+      on_ranks.insert(on_ranks.end(), {"--ranks", "3", "--exchange", exchange});
+      EXPECT_EQ(solution(on_ranks), alone) << method[1] << " " << exchange;
+    }
+  }
+  EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
+  EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
+}
+
+TEST_F(Ranks, AreReported) {
+  const auto json = run({"solve", "a.npz", "--ranks", "3", "--json"}).json();
+  EXPECT_EQ(json["ranks"]["count"], 3);
+  EXPECT_EQ(json["ranks"]["communicator"], "threads");
+  EXPECT_EQ(json["ranks"]["exchange"], "task");
+  EXPECT_LE(json["ranks"]["rows"][0].get<int>(), json["ranks"]["rows"][1].get<int>());
+  EXPECT_GT(json["ranks"]["halo"][1].get<int>(), 0);
+  EXPECT_EQ(json["ranks"]["times"].size(), 4u);
+  EXPECT_GT(json["memory"].get<long long>(), 0);
+  const Result text = run({"solve", "a.npz", "--ranks", "3"});
+  EXPECT_NE(text.out.find("\nranks      3 (threads), exchange task: "), std::string::npos);
+}
+
+TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
+  expect_refused({"--exchange", "naive"}, "--exchange is for ranks: give --ranks too");
+  expect_refused({"--ranks", "2", "--storage", "hisparse"},
+                 "ranks share matrices in sliced storage, not in --storage hisparse");
+  expect_refused({"--ranks", "2", "--solver", "lsmr"},
+                 "ranks share solves of the methods with a listing, not of --solver lsmr");
+  expect_refused({"--ranks", "2", "--partition", "0,5"},
+                 "partition: rank 1 begins at row 5, which is no multiple of 256");
+  expect_refused({"--ranks", "2", "--partition", "halves"},
+                 "--partition halves is neither entries nor rows, nor first rows with commas "
+                 "between them");
+  expect_refused({"--ranks", "2", "--preconditioner", "fsai"},
+                 "the preconditioner fsai is made of the entries of sliced storage; without it "
+                 "there are none, jacobi, chebyshev, neumann, cr and gmres");
+}
+
+}  // namespace
+}  // namespace command_solve_ranks

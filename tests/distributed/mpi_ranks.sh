@@ -1,0 +1,38 @@
+#!/bin/sh
+# mpi_ranks.sh HEDDLE HEDDLE_MPI MPIEXEC FLAG: three processes write the x of one, byte for byte, and
+# a fault on any ends all with one line and status 2.
+set -eu
+heddle=$1 program=$2 mpiexec=$3 flag=$4
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export HEDDLE_NUM_THREADS=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+on_ranks() { timeout 60 "$mpiexec" "$flag" 3 "$program" "$@"; }
+fail() { echo "mpi_ranks.sh: $1" >&2; exit 1; }
+
+"$heddle" generate dirac --size 2000 --quiet --output A.npz
+"$heddle" solve A.npz --entry quaternion --plan CSR --quiet --output alone.mtx
+for exchange in vector naive task; do
+  on_ranks solve A.npz --entry quaternion --plan CSR --exchange $exchange --quiet --output x.mtx
+  cmp x.mtx alone.mtx || fail "$exchange: another x than one process has"
+  rm x.mtx
+done
+on_ranks solve A.npz --entry quaternion --json > report.json
+grep -q '"communicator": "mpi"' report.json || fail "the report does not name MPI"
+
+expect_fault() {
+  line=$1
+  shift
+  status=0
+  on_ranks "$@" > out.txt 2> errors.txt || status=$?
+  [ $status -eq 2 ] || fail "status $status, not 2, of: $*"
+  [ "$(grep -c '^heddle-mpi: ' errors.txt)" -eq 1 ] || fail "not one line of: $*"
+  grep -qF "heddle-mpi: $line" errors.txt || { cat errors.txt >&2; fail "another line of: $*"; }
+}
+expect_fault "nothing.npz: No such file" solve nothing.npz
+expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
+  solve A.npz --entry quaternion --partition 0,100,512
+expect_fault "--partition 0,512 is for 2 ranks, not for 3" \
+  solve A.npz --entry quaternion --partition 0,512

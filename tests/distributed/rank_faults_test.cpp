@@ -1,0 +1,206 @@
+// What goes wrong on one rank ends all of them, with one error or one status.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/jacobi.hpp"
+#include "heddle/operator.hpp"
+#include "support/expect_error.hpp"
+#include "support/on_ranks.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::rank_faults {
+namespace {
+
+using E = real<double>;
+constexpr Index rows = 4 * 256;
+
+CsrMatrix<E> matrix_for_tests() {
+  Seed seed(69);
+  return random_system<E>(rows, 2, 0.01, 0, seed.generator).matrix;
+}
+
+/// Of each rank, with an observer of its own.
+std::array<Report, 3> solve(ExchangeMode mode,
+                            const std::function<void(int, SolverOptions&)>& set) {
+  const CsrMatrix<E> matrix = matrix_for_tests();
+  const Partition partition = Partition::even(rows, 3);
+  std::array<Report, 3> reports;
+  run_on_ranks(3, [&](Communicator& ranks) {
+    const auto A = part_of(matrix, partition, ranks, Plan{}, mode);
+    SolverOptions options;
+    set(ranks.rank(), options);
+    ConjugateGradient<double> solver(std::shared_ptr<const LinearOperator<double>>(A), options);
+    const auto count = static_cast<std::size_t>(A->rows());
+    std::vector<double> b(count, 1), x(count);
+    reports[static_cast<std::size_t>(ranks.rank())] = solver.solve(
+        FieldView<const double>(b.data(), A->rows()), FieldView<double>(x.data(), A->rows()));
+  });
+  return reports;
+}
+
+class RankFaults : public ::testing::TestWithParam<ExchangeMode> {};
+
+TEST_P(RankFaults, AnExceptionOnOneRankReachesTheCaller) {
+  expect_error(ErrorKind::internal, "the second rank's observer", [&] {
+    solve(GetParam(), [](int rank, SolverOptions& options) {
+      if (rank != 1) return;
+      options.observer = [](const SolveProgress& now) {
+        if (now.iteration == 3) throw std::runtime_error("the second rank's observer");
+        return true;
+      };
+    });
+  });
+}
+
+TEST_P(RankFaults, OneObserverCancelsAll) {
+  const auto reports = solve(GetParam(), [](int rank, SolverOptions& options) {
+    if (rank == 2) options.observer = [](const SolveProgress& now) { return now.iteration < 5; };
+  });
+  for (const Report& report : reports) {
+    EXPECT_EQ(report.status, Status::cancelled);
+    EXPECT_EQ(report.iterations, reports[0].iterations);
+    EXPECT_EQ(report.residual, reports[0].residual);
+  }
+}
+
+TEST_P(RankFaults, OneClockEndsAll) {
+  const auto reports = solve(GetParam(), [](int rank, SolverOptions& options) {
+    if (rank == 1) options.time_limit = 0;
+  });
+  for (const Report& report : reports) {
+    EXPECT_EQ(report.status, Status::time_limit);
+    EXPECT_EQ(report.iterations, reports[0].iterations);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, RankFaults,
+                         ::testing::Values(ExchangeMode::vector, ExchangeMode::naive,
+                                           ExchangeMode::task),
+                         [](const auto& info) { return std::string(name(info.param)); });
+
+/// All ranks throw the error that `make` throws on some.
+void expect_on_all(ErrorKind kind, const std::string& message,
+                   const std::function<void(Communicator&)>& make) {
+  std::atomic<int> caught = 0;
+  run_on_ranks(3, [&](Communicator& ranks) {
+    expect_error(kind, message, [&] { make(ranks); });
+    ++caught;
+  });
+  EXPECT_EQ(caught, 3);
+}
+
+TEST(RankDisagreement, EndsAllWithOneError) {
+  const CsrMatrix<E> matrix = matrix_for_tests();
+  const Partition even = Partition::even(rows, 3);
+  expect_on_all(ErrorKind::size_mismatch,
+                "ranks disagree about the partition of rows: rank 0 and rank 1",
+                [&](Communicator& ranks) {
+                  part_of(matrix, ranks.rank() == 1 ? Partition({0, 256, 512, rows}) : even, ranks);
+                });
+  expect_on_all(ErrorKind::usage, "ranks disagree about the mode of exchange: rank 0 and rank 2",
+                [&](Communicator& ranks) {
+                  part_of(matrix, even, ranks, Plan{},
+                          ranks.rank() == 2 ? ExchangeMode::naive : ExchangeMode::task);
+                });
+  expect_on_all(ErrorKind::usage, "ranks disagree about the plan: rank 0 and rank 1",
+                [&](Communicator& ranks) {
+                  part_of(matrix, even, ranks, parse_plan(ranks.rank() == 1 ? "Sl-16" : "CSR"));
+                });
+  expect_on_all(ErrorKind::usage, "a partition for 2 ranks meets 3", [&](Communicator& ranks) {
+    const Partition two = Partition::even(rows, 2);
+    distribute<E>(ranks, two, {}, std::span<const E>());
+  });
+  expect_on_all(ErrorKind::size_mismatch,
+                "rank 2 has 256 rows in the partition: it needs as many offsets and one, which "
+                "ascend from 0 to the number of its entries",
+                [&](Communicator& ranks) {
+                  if (ranks.rank() != 2) return void(part_of(matrix, even, ranks));
+                  distribute<E>(ranks, even, {}, std::span<const E>());
+                });
+  expect_on_all(ErrorKind::out_of_range,
+                "rank 1 has an entry in column 1024 of a matrix of 1024 columns",
+                [&](Communicator& ranks) {
+                  RankRows part;
+                  part.offsets.assign(static_cast<std::size_t>(even.rows_of(ranks.rank())) + 1, 0);
+                  std::vector<E> values;
+                  if (ranks.rank() == 1) {
+                    part.offsets.back() = 1;
+                    part.columns = {rows};
+                    values.push_back(E{{1}});
+                  }
+                  distribute<E>(ranks, even, part, values);
+                });
+}
+
+TEST(RankDisagreement, ADiagonalEntryWithoutInverseIsNamed) {
+  const Partition even = Partition::even(rows, 3);
+  expect_on_all(
+      ErrorKind::singular,
+      "rank 1, whose rows begin at 256: Jacobi: the diagonal entry of row 7 (counted from "
+      "0) is missing or singular",
+      [&](Communicator& ranks) {
+        RankRows part;
+        std::vector<E> values;
+        const long long first = even.first_row(ranks.rank());
+        for (long long row = first; row < first + even.rows_of(ranks.rank()); ++row) {
+          part.columns.push_back(row);
+          values.push_back(E{{row == 263 ? 0.0 : 1.0}});
+          part.offsets.push_back(static_cast<Offset>(values.size()));
+        }
+        distribute<E>(ranks, even, part, values)->jacobi();
+      });
+}
+
+TEST(RankDisagreement, InAPlanThatDistributesNothingIsNamed) {
+  const CsrMatrix<E> matrix = matrix_for_tests();
+  const Plan sorted = parse_plan("pJDS");
+  EXPECT_THROW(run_on_ranks(2,
+                            [&](Communicator& ranks) {
+                              part_of(matrix, Partition::even(rows, 2), ranks, sorted);
+                            }),
+               Error);
+  EXPECT_EQ(distributed_plan(distributed_plan(sorted)), distributed_plan(sorted));
+}
+
+TEST(Partitions, RefuseWhatIsNone) {
+  const auto refused = [](std::vector<long long> first_rows, const char* why) {
+    expect_error(ErrorKind::usage, std::string("partition: ") + why,
+                 [&] { Partition{std::move(first_rows)}; });
+  };
+  refused({}, "a first row of each rank, from 0 on, and the number of all rows behind them");
+  refused({256, 512},
+          "a first row of each rank, from 0 on, and the number of all rows behind them");
+  refused({0, 512, 256, 1000}, "rank 2 begins at row 256, before the rank in front of it");
+  refused({0, 100, 1000}, "rank 1 begins at row 100, which is no multiple of 256");
+  EXPECT_EQ(Partition({0, 0, 1000, 1000}).owner(999), 1);
+  EXPECT_EQ(Partition::even(1000, 8).rows(), 1000);
+  const std::vector<long long> weights{100, 1, 1, 98};
+  EXPECT_EQ(Partition::by_weight(1000, 2, weights).first_row(1), 256);
+}
+
+TEST(Communicators, SayWhenNumbersOfBytesDiffer) {
+  EXPECT_THROW(run_on_ranks(2,
+                            [](Communicator& ranks) {
+                              const std::vector<int> sizes{8, 8};
+                              const std::vector<std::byte> mine(ranks.rank() == 0 ? 8 : 16);
+                              std::vector<std::byte> all(16);
+                              ranks.all_gather(mine, all, sizes);
+                            }),
+               Error);
+  expect_error(ErrorKind::usage, "ranks are 1 to 1024, not 0",
+               [] { run_on_ranks(0, [](Communicator&) {}); });
+}
+
+}  // namespace
+}  // namespace heddle::test::rank_faults
