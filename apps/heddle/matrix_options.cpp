@@ -1,5 +1,10 @@
 #include "matrix_options.hpp"
 
+#include <string>
+#include <variant>
+
+#include "heddle/error.hpp"
+#include "heddle/runtime/any_solver.hpp"
 #include "heddle/tools/random_field.hpp"
 #include "heddle/tools/team.hpp"
 
@@ -56,6 +61,15 @@ void add_plan_option(CLI::App& command, std::string& plan) {
           "...), key=value,..., or both; chosen without it; chosen,schedule=dynamic changes "
           "that; full reports all its keys")
       ->type_name("TEXT");
+}
+
+void check_adjoint(const AnyMatrix& matrix) {
+  if (matrix.is_defined()) return;
+  const bool turns = std::visit([](const auto& entry) { return entry->adjoint != nullptr; },
+                                detail::entry_table_of(matrix));
+  if (turns) return;
+  throw Error(ErrorKind::unsupported,
+              "no adjoint: entry " + std::string(matrix.entry().name()) + " has none of its kind");
 }
 
 void fill_random(AnyField& field, std::uint64_t seed) {

@@ -42,6 +42,9 @@ struct MatrixOptions {
 /// --plan of a command that takes one.
 void add_plan_option(CLI::App& command, std::string& plan);
 
+/// Throws `Error` (unsupported), which names the entry, for built-in ones without an adjoint.
+void check_adjoint(const AnyMatrix& matrix);
+
 /// Every component uniform in [-1, 1), a function of the seed alone.
 void fill_random(AnyField& field, std::uint64_t seed);
 

@@ -42,11 +42,16 @@ BuiltSystem build(const SolveOptions& options, const AnyMatrix& matrix, const De
   BuiltSystem built;
   try {
     if (options.storage.is_hierarchical()) {
-      const bool with_diagonal = outcome.preconditioner != "none" && options.shift == 0;
-      built.tree.emplace(options.storage.tree(matrix, device, with_diagonal));
-      outcome.tree = options.storage.text();
-      outcome.choice.reason = "by --storage";
-      if (with_diagonal) outcome.memory = built.tree->diagonal.memory();
+      // A + sigma I has preconditioners of products alone.
+      const NeededEntries needed =
+          options.shift == 0 ? needed_entries(ComposedChoice::parse(outcome.preconditioner))
+                             : NeededEntries::none;
+      const NodeChoice choice =
+          options.storage.choose(matrix, device, options.profile, TreeUse::product);
+      built.tree.emplace(store_as_tree(matrix, choice, device, needed));
+      outcome.tree = text_of(choice);
+      outcome.choice.reason = choice.reason;
+      if (needed != NeededEntries::none) outcome.memory = built.tree->entries.memory();
       make_solver(options, outcome, settings, built);
       return built;
     }

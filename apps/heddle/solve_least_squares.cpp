@@ -208,6 +208,7 @@ std::optional<std::string> reason_for_least_squares(const SolveOptions& options,
 
 int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& problem) {
   const auto& [matrix, reason, device, profiles, progress, read_seconds] = problem;
+  check_adjoint(matrix);
   Solved solved;
   solved.reason = reason;
   Stopwatch choosing;
@@ -227,9 +228,11 @@ int solve_least_squares(const SolveOptions& options, const LeastSquaresProblem& 
   std::optional<AnyLinearOperator> A;
   std::optional<AnyLeastSquares> solver;
   if (is_tree) {
-    tree.emplace(options.storage.tree(matrix, device, false));
-    solved.tree = options.storage.text();
-    solved.choice.reason = "by --storage";
+    const NodeChoice choice =
+        options.storage.choose(matrix, device, options.profile, TreeUse::both);
+    tree.emplace(store_as_tree(matrix, choice, device));
+    solved.tree = text_of(choice);
+    solved.choice.reason = choice.reason;
     A.emplace(tree->matrix);
     solver.emplace(*A, settings);
   } else {

@@ -10,10 +10,10 @@
 #include "heddle/tuning/measure.hpp"
 #include "heddle/tuning/operator_work.hpp"
 #include "json_report.hpp"
-#include "linear_work.hpp"
 #include "matrix_options.hpp"
 #include "profile_option.hpp"
 #include "storage_option.hpp"
+#include "tuning/search/linear_work.hpp"
 #include "whole_number.hpp"
 
 namespace heddle::cli {
@@ -91,11 +91,16 @@ long long compulsory_bytes(const LinearOperator<S>& A, const AnyMatrix& matrix) 
 
 void add_tree(const SpmvOptions& options, const AnyMatrix& matrix, const Device& device,
               Works& works) {
-  const StoredTree tree = options.storage.tree(matrix, device, false);
-  tree.matrix.visit([&](const auto& A) {
+  const NodeChoice choice =
+      options.storage.choose(matrix, device, options.profile,
+                             options.adjoint ? TreeUse::adjoint_product : TreeUse::product);
+  const bool is_dynamic = options.storage.is_dynamic();
+  const AnyLinearOperator tree = is_dynamic ? dynamic_product(matrix, choice, device)
+                                            : store_as_tree(matrix, choice, device).matrix;
+  tree.visit([&](const auto& A) {
     add_product(options, A,
-                {.plan = options.storage.text(),
-                 .reason = "by --storage",
+                {.plan = text_of(choice, is_dynamic),
+                 .reason = choice.reason,
                  .compulsory = compulsory_bytes(*A, matrix)},
                 works);
   });
@@ -264,7 +269,7 @@ int run_spmv(const SpmvOptions& options) {
                 "--adjoint");
   }
   for (const std::string& text : plans) check_plan_text(text, device);
-  options.storage.check_use(plans, options.profile);
+  options.storage.check_use(plans, options.profile, false);
   RunFiles files;
   options.matrix.add_inputs(files);
   options.profile.add_inputs(files);
@@ -272,6 +277,7 @@ int run_spmv(const SpmvOptions& options) {
   const Profiles profiles = options.profile.profiles_for(plans, device);
   const auto progress = options.matrix.progress();
   const AnyMatrix matrix = options.matrix.read(progress.get());
+  if (options.adjoint) check_adjoint(matrix);
 
   if (progress) progress->erase();
   Triad triad(device);

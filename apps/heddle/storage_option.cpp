@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "heddle/dynamic_product.hpp"
 #include "heddle/error.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "whole_number.hpp"
@@ -21,7 +22,8 @@ void NodeOption::add_to(CLI::App& command) {
 void StorageOption::add_to(CLI::App& command) {
   command
       .add_option("--storage", storage,
-                  "sliced, under a plan, or hisparse: a tree of small nodes, see "
+                  "sliced, under a plan, or hisparse: a tree of small nodes (spmv also: "
+                  "hisparse,schedule=tree), see "
                   "docs/hierarchical.md")
       ->capture_default_str()
       ->type_name("NAME");
@@ -29,13 +31,19 @@ void StorageOption::add_to(CLI::App& command) {
 }
 
 bool StorageOption::is_hierarchical() const {
-  if (storage == "hisparse") return true;
+  if (storage == "hisparse" || is_dynamic()) return true;
   if (storage == "sliced") return false;
-  throw Error(ErrorKind::usage, "--storage is sliced or hisparse, not " + storage);
+  throw Error(ErrorKind::usage,
+              "--storage is sliced, hisparse or " + std::string(dynamic) + ", not " + storage);
 }
 
-void StorageOption::check_use(const std::vector<std::string>& plans,
-                              const ProfileOption& profile) const {
+void StorageOption::check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
+                              bool solves) const {
+  if (is_dynamic() && solves) {
+    throw Error(ErrorKind::usage,
+                "schedule=tree adds in another order in each run, so that it serves no solver: "
+                "take --storage hisparse, or measure it by heddle spmv");
+  }
   if (!is_hierarchical()) {
     if (node.is_given()) {
       throw Error(ErrorKind::usage, "--node is of --storage hisparse, not of sliced storage");
@@ -44,25 +52,54 @@ void StorageOption::check_use(const std::vector<std::string>& plans,
   }
   const bool has_plan = std::ranges::any_of(plans, [](const auto& plan) { return !plan.empty(); });
   if (has_plan) return profile.check_use(plans);
-  if (profile.is_given()) {
+  if (profile.is_given() && node.is_given()) {
     throw Error(ErrorKind::usage,
-                "--profile chooses a plan of sliced storage, which --storage hisparse has not");
+                "--profile chooses a size of nodes, and --node names one: give one of them");
   }
 }
 
-StoredTree StorageOption::tree(const AnyMatrix& matrix, const Device& device,
-                               bool with_diagonal) const {
-  if (matrix.is_defined()) {
-    throw Error(ErrorKind::unsupported,
-                "--storage hisparse takes the entries of --entry; those of a definition lie in "
-                "sliced storage");
-  }
+NodeChoice StorageOption::choose(const AnyMatrix& matrix, const Device& device,
+                                 const ProfileOption& profile, TreeUse use) const {
+  if (node.is_given()) return {node.node, "by --node"};
+  return profile.profiles_for({""}, device).choose_node(subject_of(matrix), device, use);
+}
+
+namespace {
+void refuse_definition(const AnyMatrix& matrix) {
+  if (!matrix.is_defined()) return;
+  throw Error(
+      ErrorKind::unsupported,
+      "--storage hisparse takes the entries of --entry; those of a definition lie in sliced "
+      "storage");
+}
+}  // namespace
+
+AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
+                                  const Device& device) {
+  refuse_definition(matrix);
+  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> AnyLinearOperator {
+    using S = vector_scalar_t<E>;
+    const HierarchicalMatrix<E> tree(m, choice.node, device);
+    return {matrix.entry(),
+            std::shared_ptr<const LinearOperator<S>>(std::make_shared<DynamicProduct<E>>(tree))};
+  });
+}
+
+StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
+                         NeededEntries needed) {
+  refuse_definition(matrix);
   return matrix.visit([&]<class E>(const CsrMatrix<E>& m) -> StoredTree {
     using S = vector_scalar_t<E>;
-    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, node.node, device);
-    const AnyMatrix diagonal(with_diagonal ? tree->diagonal() : CsrMatrix<E>());
+    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, choice.node, device);
+    const auto sliced = [&](const AnyMatrix& entries) {
+      return AnyOperator(entries, parse_plan("CSR"), device);
+    };
+    const auto entries_for = [&] {
+      if (needed == NeededEntries::all) return sliced(matrix);
+      return sliced(AnyMatrix(needed == NeededEntries::none ? CsrMatrix<E>() : tree->diagonal()));
+    };
     return {{matrix.entry(), std::shared_ptr<const LinearOperator<S>>(tree)},
-            AnyOperator(diagonal, parse_plan("CSR"), device),
+            entries_for(),
             [tree] { return tree->memory(); }};
   });
 }

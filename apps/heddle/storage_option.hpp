@@ -23,28 +23,43 @@ struct NodeOption {
   const CLI::Option* option_ = nullptr;
 };
 
+/// As reports name it.
+inline std::string text_of(const NodeChoice& choice, bool is_dynamic = false) {
+  return "hisparse,node=" + std::to_string(choice.node) + (is_dynamic ? ",schedule=tree" : "");
+}
+
 /// A matrix as a tree.
 struct StoredTree {
   AnyLinearOperator matrix;
-  AnyOperator diagonal;  // in sliced storage, where it was asked for; else empty
+  AnyOperator entries;  // that preconditioners need, in sliced storage; may be empty
   /// With the schedules that products have made by now; on a GPU those are there.
   std::function<HierarchicalMemory()> memory;
 };
 
+/// Throws `Error` (unsupported) for entries of a definition.
+StoredTree store_as_tree(const AnyMatrix& matrix, const NodeChoice& choice, const Device& device,
+                         NeededEntries needed = NeededEntries::none);
+/// The product by schedule=tree, which no solver takes.
+AnyLinearOperator dynamic_product(const AnyMatrix& matrix, const NodeChoice& choice,
+                                  const Device& device);
+
 struct StorageOption {
+  static constexpr const char* dynamic = "hisparse,schedule=tree";
   std::string storage = "sliced";
   NodeOption node;
 
   void add_to(CLI::App& command);
   /// Throws `Error` (usage) for a name that is none.
   bool is_hierarchical() const;
-  /// As reports name it.
-  std::string text() const { return "hisparse,node=" + std::to_string(node.node); }
+  /// By schedule=tree.
+  bool is_dynamic() const { return storage == dynamic; }
   /// Throws `Error` (usage) for options of the storage that is not taken: `plans` as they were
-  /// given, an empty text where one is to be chosen.
-  void check_use(const std::vector<std::string>& plans, const ProfileOption& profile) const;
-  /// Throws `Error` (unsupported) for entries of a definition.
-  StoredTree tree(const AnyMatrix& matrix, const Device& device, bool with_diagonal) const;
+  /// given, an empty text where one is to be chosen; and for schedule=tree where it is to solve.
+  void check_use(const std::vector<std::string>& plans, const ProfileOption& profile,
+                 bool solves = true) const;
+  /// The size of --node, or that of a profile, or the default.
+  NodeChoice choose(const AnyMatrix& matrix, const Device& device, const ProfileOption& profile,
+                    TreeUse use) const;
 };
 
 }  // namespace heddle::cli

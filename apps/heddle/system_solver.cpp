@@ -13,9 +13,9 @@ SystemSolver::Solver SystemSolver::make(const StoredTree& tree, const MethodInfo
                                         const ComposedChoice& preconditioner,
                                         const SolverOptions& options, double shift) {
   if (is_listed(method)) {
-    return AnySolver(tree.matrix, tree.diagonal, method, preconditioner, options, shift);
+    return AnySolver(tree.matrix, tree.entries, method, preconditioner, options, shift);
   }
-  return AnyBlockConjugateGradient(tree.matrix, tree.diagonal, preconditioner, options, shift);
+  return AnyBlockConjugateGradient(tree.matrix, tree.entries, preconditioner, options, shift);
 }
 
 const std::vector<double>& SystemSolver::history_of_progress() const {

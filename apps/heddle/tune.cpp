@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "../tune/evaluation_table.hpp"
+#include "../tune/node_table.hpp"
 #include "../tune/space_listing.hpp"
 #include "../tune/tune_output.hpp"
 #include "commands.hpp"
@@ -241,12 +243,45 @@ int tune_all(const TuneCommand& options, const Device& device) {
   });
 }
 
+/// The sizes of nodes of hierarchical storage.
+int tune_trees(const TuneCommand& options, const Device& device) {
+  const ProfileDestination destination(options.output, options.append, device);
+  check_tune_files(options, destination.path());
+  const auto progress = options.matrix.progress();
+  const Matrices matrices = read_all(options, progress.get());
+  TuneOptions settings = settings_of(options, device);
+  if (!options.seconds) settings.seconds_limit = std::numeric_limits<double>::infinity();
+  std::vector<MatrixReport> reports;
+  for (const NamedMatrix& matrix : matrices.named) reports.emplace_back().name = matrix.name;
+  TuneWatch watch(reports, progress.get());
+  watch.listen(settings);
+  return interruptible(watch, [&] {
+    Profile found = Profile::of(device);
+    for (const NamedMatrix& matrix : matrices.named) {
+      if (!watch.is_stopping()) found.merge(tune_nodes(matrix, device, settings));
+    }
+    if (progress) progress->erase();
+    if (!found.trees.empty()) destination.write(found);
+    if (options.json) {
+      auto json = tuning::nodes_json(found.trees, device.description());
+      json["profile"] = found.trees.empty() ? nlohmann::ordered_json()
+                                            : nlohmann::ordered_json(destination.path());
+      std::cout << text_of(json);
+    } else if (!options.matrix.quiet) {
+      tuning::print_nodes(found.trees, device.description(), std::cout);
+      if (!found.trees.empty()) {
+        std::cout << "\nwritten    " << io::printable(destination.path()) << "\n";
+      }
+    }
+  });
+}
+
 int run(const TuneCommand& options) {
   check_tune_options(options);
   const Device device = options.matrix.on();
   if (options.list) return list(options, device);
   if (!options.evaluate.empty()) return evaluate_all(options, device);
-  return tune_all(options, device);
+  return options.hierarchical ? tune_trees(options, device) : tune_all(options, device);
 }
 
 }  // namespace

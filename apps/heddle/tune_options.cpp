@@ -58,6 +58,12 @@ void check_tune_options(const TuneCommand& options) {
   parse_objective(options.objective);
   check_numbers(options);
   check_paths(options);
+  for (const CLI::Option* option : options.of_plans) {
+    if (options.hierarchical && option->count() > 0) {
+      refuse(option->get_name() +
+             " is of plans of sliced storage: --storage hisparse tunes sizes of nodes");
+    }
+  }
   if (options.list) {
     if (options.paths.size() > 1) refuse("--list takes one matrix, or none");
     check_tune_files(options, std::nullopt);
@@ -86,26 +92,37 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
   std::string solvers;
   for (const MethodInfo& method : method_table()) solvers += " " + std::string(method.name);
   command
-      .add_option("--search", options.search,
-                  "pruned: over everything that a plan holds; full: every plan of the papers' "
-                  "space; predict: try no plan")
-      ->capture_default_str()
+      .add_option_function<std::string>(
+          "--storage",
+          [&options](const std::string& name) { options.hierarchical = name == "hisparse"; },
+          "sliced, under a plan, or hisparse: the size of a tree's nodes for A x and A* x")
+      ->check(CLI::IsMember({"sliced", "hisparse"}))
+      ->default_str("sliced")
       ->type_name("NAME");
-  command
-      .add_option("--objective", options.objective,
-                  "what is timed: product, or the iteration in which it will run:" + solvers)
-      ->capture_default_str()
-      ->type_name("NAME");
-  command
-      .add_option("--max-memory-ratio", limits.max_memory_ratio,
-                  "skip plans whose matrix takes more than so many times CSR's memory")
-      ->capture_default_str()
-      ->type_name("R");
-  command
-      .add_option("--memory-weight", limits.memory_weight,
-                  "W of the score, time x (memory over CSR's)^W")
-      ->capture_default_str()
-      ->type_name("W");
+  CLI::Option* const search =
+      command
+          .add_option("--search", options.search,
+                      "pruned: over everything that a plan holds; full: every plan of the papers' "
+                      "space; predict: try no plan")
+          ->capture_default_str()
+          ->type_name("NAME");
+  CLI::Option* const objective =
+      command
+          .add_option("--objective", options.objective,
+                      "what is timed: product, or the iteration in which it will run:" + solvers)
+          ->capture_default_str()
+          ->type_name("NAME");
+  CLI::Option* const ratio =
+      command
+          .add_option("--max-memory-ratio", limits.max_memory_ratio,
+                      "skip plans whose matrix takes more than so many times CSR's memory")
+          ->capture_default_str()
+          ->type_name("R");
+  CLI::Option* const weight = command
+                                  .add_option("--memory-weight", limits.memory_weight,
+                                              "W of the score, time x (memory over CSR's)^W")
+                                  ->capture_default_str()
+                                  ->type_name("W");
   command
       .add_option("--confidence", limits.confidence,
                   "with which a median is known within --tightness before its plan is done")
@@ -155,6 +172,7 @@ void add_tune_options(CLI::App& command, TuneCommand& options) {
     evaluation->excludes(other);
   }
   list->excludes(evaluation);
+  options.of_plans = {search, objective, ratio, weight, domain, html, trials, list, evaluation};
   command.footer(
       "Example: heddle tune a.mtx b.mtx --entry quaternion --domain surfaces -o profile.json\n"
       "         heddle solve c.mtx --entry quaternion --profile profile.json\n"

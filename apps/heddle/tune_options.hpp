@@ -25,7 +25,9 @@ struct TuneCommand {
   std::string trials;
   bool json = false;
   bool list = false;
+  bool hierarchical = false;  // storage, of which only the nodes have a size to tune
   std::string evaluate;
+  std::vector<const CLI::Option*> of_plans;  // that hierarchical storage has no use for
 };
 
 void add_tune_options(CLI::App& command, TuneCommand& options);

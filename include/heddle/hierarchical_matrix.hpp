@@ -48,6 +48,10 @@ HEDDLE_EXPORT Tree empty_tree(Index rows, Index columns, const NodeShape& leaf);
 
 template <class E>
 class HierarchicalJacobi;
+template <class E>
+class DynamicProduct;
+template <class E>
+class MatrixPencil;
 
 /// An immutable matrix, and a handle: copies share it. Edits and sums make another one. As an
 /// operator it takes fields in the user's order, has the same bits in every run, and gives A* and
@@ -192,6 +196,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
  private:
   template <class>
   friend class HierarchicalJacobi;
+  template <class>
+  friend class DynamicProduct;
+  template <class>
+  friend class MatrixPencil;
 
   HierarchicalMatrix(std::shared_ptr<const detail::ScheduledTree> matrix, const Device& device)
       : Base(std::move(matrix), device) {}

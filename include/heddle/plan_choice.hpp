@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/export.hpp"
+#include "heddle/hierarchical_memory.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/entry_kind.hpp"
 #include "heddle/tuning/entry_size.hpp"
@@ -61,6 +62,12 @@ struct HEDDLE_EXPORT PlanChoice {
   std::string text() const { return in_full ? to_full_string(plan) : to_string(plan); }
 };
 
+/// The size of a tree's nodes, and the reason.
+struct HEDDLE_EXPORT NodeChoice {
+  int node = default_node_size;
+  std::string reason = "default";
+};
+
 /// Profiles in the order of search: a named file, that of HEDDLE_PROFILE, those of the user's cache
 /// folder (`profile_folder`), and those that come with the library. A record of the same pattern
 /// comes before all others, wherever it is; else the first that knows a similar one wins. The files
@@ -84,6 +91,11 @@ class HEDDLE_EXPORT Profiles {
   PlanChoice choose(const AnyMatrix& matrix, const Device& device, Objective objective) const {
     return choose(subject_of(matrix), device, objective);
   }
+
+  /// The size of nodes that was fastest for the matrix's products of this use, or for those of the
+  /// nearest matrix within half a doubling; else the default. Costs as much as `choose` does beside
+  /// its prediction.
+  NodeChoice choose_node(const PlanSubject& subject, const Device& device, TreeUse use) const;
 
   /// One line each.
   const std::vector<std::string>& warnings() const { return warnings_; }

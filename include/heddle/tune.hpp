@@ -119,6 +119,15 @@ HEDDLE_EXPORT Profile tune_domain(const std::string& domain,
                                   const std::vector<NamedMatrix>& matrices, const Device& device,
                                   const TuneOptions& options = {});
 
+/// Measures the products A x and A* x of hierarchical storage (docs/hierarchical.md) under each
+/// size of nodes, from 128 on upwards and then downwards until both take clearly longer; the
+/// profile has one tree. Of the options it takes those of medians, the limit of seconds and the
+/// observers. A cancelled search keeps the sizes that were measured, or none. Throws `Error`: usage
+/// for options without meaning or a matrix without entries, unsupported for entries of a
+/// definition, memory where no tree fits, internal where two trees have different products.
+HEDDLE_EXPORT Profile tune_nodes(const NamedMatrix& matrix, const Device& device,
+                                 const TuneOptions& options = {});
+
 /// The loss of a domain's plan on a matrix, usually one outside its set.
 struct HEDDLE_EXPORT Evaluation {
   std::string domain;

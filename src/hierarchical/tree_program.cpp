@@ -30,6 +30,19 @@ const char* name_of(detail::TreeForm form) {
                                              : "transpose";
 }
 
+std::string plan_text(const TreeProgram& program, int warps) {
+  return "struct Plan {\n"
+         "  using entry = " +
+         program.entry.type +
+         ";\n  using scalar = " + (program.shape.scalar_bytes == 4 ? "float" : "double") +
+         ";\n  static constexpr auto form = heddle::detail::TreeForm::" + name_of(program.form) +
+         ";\n  static constexpr int log2_size = " + std::to_string(program.log2_size) +
+         ", run = " + std::to_string(program.run) + ", warps = " + std::to_string(warps) +
+         ", epilogue = " + std::to_string(static_cast<int>(program.epilogue)) +
+         ", ring = 1;\n  static constexpr bool soa = false;\n};\n" +
+         entry_assertions(program.shape);
+}
+
 }  // namespace
 
 TreeProgram tree_program(const TreeEntry& entry, int log2_size, int run,
@@ -62,22 +75,28 @@ int warps_of(const TreeProgram& program) {
 KernelSource tree_source(const TreeProgram& program, int architecture) {
   const int warps = warps_of(program);
   const std::string text =
-      "#include \"heddle/kernels/tree_product.cuh\"\n"
-      "struct Plan {\n"
-      "  using entry = " +
-      program.entry.type +
-      ";\n  using scalar = " + (program.shape.scalar_bytes == 4 ? "float" : "double") +
-      ";\n  static constexpr auto form = heddle::detail::TreeForm::" + name_of(program.form) +
-      ";\n  static constexpr int log2_size = " + std::to_string(program.log2_size) +
-      ", run = " + std::to_string(program.run) + ", warps = " + std::to_string(warps) +
-      ", epilogue = " + std::to_string(static_cast<int>(program.epilogue)) +
-      ", ring = 1;\n  static constexpr bool soa = false;\n};\n" + entry_assertions(program.shape) +
+      "#include \"heddle/kernels/tree_product.cuh\"\n" + plan_text(program, warps) +
       "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps, " +
       std::to_string(blocks_of_multiprocessor(program, warps, architecture)) +
       ")\nheddle_tree_product(const __grid_constant__ heddle::device::OfTree<Plan>::Arguments "
       "arguments) {\n  heddle::device::tree_product<Plan>(arguments);\n}\n";
   return program_over(program.entry,
                       std::string(name_of(program.form)) + " tree product of " + program.entry.type,
+                      text);
+}
+
+KernelSource tree_walk_source(const TreeProgram& program) {
+  std::string text =
+      "#include \"heddle/kernels/tree_walk.cuh\"\n" + plan_text(program, warps_of_walk);
+  for (const char* const step : {"begin_tree_walk", "tree_walk"}) {
+    text += "extern \"C\" __global__ void __launch_bounds__(32 * Plan::warps)\nheddle_" +
+            std::string(step) +
+            "(const __grid_constant__ heddle::device::WalkArguments<Plan> arguments) {\n"
+            "  heddle::device::" +
+            step + "<Plan>(arguments);\n}\n";
+  }
+  return program_over(program.entry,
+                      std::string(name_of(program.form)) + " tree walk of " + program.entry.type,
                       text);
 }
 

@@ -26,4 +26,8 @@ int warps_of(const TreeProgram& program);
 /// Its kernel is `heddle_tree_product`, whose bound on registers is for an architecture.
 KernelSource tree_source(const TreeProgram& program, int architecture);
 
+/// Its kernels are `heddle_begin_tree_walk` and `heddle_tree_walk`, of blocks of so many warps.
+inline constexpr int warps_of_walk = 4;
+KernelSource tree_walk_source(const TreeProgram& program);
+
 }  // namespace heddle::cuda

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "heddle/detail/tree_sum_again.hpp"
 #include "heddle/tools/team.hpp"
 
 namespace heddle::detail {
@@ -78,6 +81,8 @@ class LeafPair {
     a_ = a;
     b_ = b;
   }
+  /// The leaf of a where b has none.
+  const NodeView* only_a() const { return b_ == nullptr ? a_ : nullptr; }
   /// Entries that either has.
   int count() {
     if (a_ == nullptr || b_ == nullptr) return (a_ != nullptr ? a_ : b_)->count();
@@ -215,6 +220,53 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
     combine(pair.terms(writer));
   });
   return builder.finish();
+}
+
+bool write_sum_again(const ScheduledTree& C, const ScheduledTree& A, const ScheduledTree& B,
+                     bool is_known, const CombineEntries& combine, Pool& to, const Device& device) {
+  const Tree &c = C.tree(), &a = A.tree(), &b = B.tree();
+  check_fit(a, b, false);
+  const LeafSchedule &of_c = C.schedule(false), &of_a = A.schedule(false),
+                     &of_b = B.schedule(false);
+  const int team = team_size(device.stream(), a.entries + b.entries);
+  std::atomic<bool> fits = true;
+  const auto for_each_pair = [&](const auto& body) {
+    parallel_shares(team, of_c.blocks(), 0, [&](auto&& for_each) {
+      LeafPair pair(a.leaf, false);
+      for_each([&](Index row) {
+        Offset at = of_c.places->first[static_cast<std::size_t>(row)];
+        const Offset end = of_c.places->first[static_cast<std::size_t>(row) + 1];
+        for_each_block(*of_a.places, *of_b.places, row, [&](Index block, const Sources& from) {
+          if (at == end || of_c.places->block[static_cast<std::size_t>(at)] != block) {
+            fits = false;
+            return;
+          }
+          NodeView view_a{}, view_b{};
+          if (from.a >= 0) view_a = a.node((*of_a.references)[static_cast<std::size_t>(from.a)], 0);
+          if (from.b >= 0) view_b = b.node((*of_b.references)[static_cast<std::size_t>(from.b)], 0);
+          pair.take(from.a >= 0 ? &view_a : nullptr, from.b >= 0 ? &view_b : nullptr);
+          body((*of_c.references)[static_cast<std::size_t>(at++)], pair);
+        });
+        if (at != end) fits = false;
+      });
+    });
+  };
+  if (!is_known) {
+    for_each_pair([&](NodeReference node, LeafPair& pair) {
+      if (pair.count() != c.node(node, 0).count()) fits = false;
+    });
+    if (!fits) return false;
+  }
+  for_each_pair([&](NodeReference node, LeafPair& pair) {
+    std::byte* const leaf = to.data() + node.byte();
+    if (const NodeView* const whole = pair.only_a()) {
+      std::memcpy(leaf, whole->data, static_cast<std::size_t>(whole->bytes()));
+      return;
+    }
+    NodeWriter writer(leaf, c.leaf, c.node(node, 0).count());
+    combine(pair.terms(writer));
+  });
+  return true;
 }
 
 }  // namespace heddle::detail

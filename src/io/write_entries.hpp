@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "heddle/error.hpp"
 #include "heddle/expansion.hpp"
@@ -27,6 +28,8 @@ template <class E>
 void write_entries(const std::string& path, const CsrMatrix<E>& matrix, Progress* progress) {
   if (path.ends_with(".npz")) {
     write_npz(path, block_view(matrix), NpzCompression::stored, progress);
+  } else if constexpr (std::is_same_v<E, real<double>> || std::is_same_v<E, complex<double>>) {
+    write_scalar_matrix(path, matrix.view(), Symmetry::general, progress);  // bits as they are
   } else if constexpr (has_complex_representation<E>) {
     write_scalar_matrix(path, expand_complex(matrix).view(), Symmetry::general, progress);
   } else {

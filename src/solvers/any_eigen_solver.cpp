@@ -1,7 +1,10 @@
 #include "heddle/runtime/any_eigen_solver.hpp"
 
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "any_preconditioner.hpp"
@@ -13,7 +16,8 @@ namespace heddle {
 namespace {
 
 /// Throws `Error` (size_mismatch) unless it is a matrix of the same kind.
-void check_mass(const AnyOperator& matrix, const AnyMatrix& mass) {
+template <class Matrix, class Mass>
+void check_mass(const Matrix& matrix, const Mass& mass) {
   const auto refuse = [](const std::string& why) {
     throw Error(ErrorKind::size_mismatch, "the mass " + why);
   };
@@ -56,6 +60,29 @@ AnyEigenSolver::AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
         return std::make_unique<Lobpcg<S>>(A, std::move(of_mass),
                                            make_preconditioner<S>(A, preconditioner), options);
       })) {}
+
+AnyEigenSolver::AnyEigenSolver(const AnyLinearOperator& matrix, const AnyLinearOperator* mass,
+                               const AnyOperator& entries, const ComposedChoice& preconditioner,
+                               const EigenOptions& options)
+    : solver_(matrix.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
+            std::optional<OperatorReference<S>> of_mass;
+            if (mass != nullptr) {
+              check_mass(matrix, *mass);
+              of_mass.emplace(std::get<std::shared_ptr<const LinearOperator<S>>>(
+                  mass->visit([](const auto& M) -> AnyLinearOperator::Matrix { return M; })));
+            }
+            return entries.visit([&]<class T>(
+                                     const detail::SlicedOperator<T>& of) -> decltype(solver_) {
+              if constexpr (std::is_same_v<S, T>) {
+                return std::make_unique<Lobpcg<S>>(
+                    OperatorReference<S>(A), std::move(of_mass),
+                    make_preconditioner<S>({OperatorReference<S>(A), of}, preconditioner), options);
+              } else {
+                detail::refuse_precision(entries.precision());
+              }
+            });
+          })) {}
 
 EigenReport AnyEigenSolver::solve(std::span<AnyField> x) {
   return std::visit(

@@ -19,24 +19,16 @@
 
 namespace heddle {
 
-/// The matrix of a preconditioner, as an operator; in sliced storage, where it is there; and what
-/// has its diagonal.
+/// The matrix of a preconditioner, as an operator, and those of its entries that the preconditioner
+/// needs (`needed_entries`) in sliced storage.
 template <class S>
 struct MatrixInParts {
   OperatorReference<S> matrix;
-  const detail::SlicedOperator<S>* sliced;
-  const detail::SlicedOperator<S>& diagonal;
+  const detail::SlicedOperator<S>& entries;
 
-  MatrixInParts(const detail::SlicedOperator<S>& A) : matrix(A), sliced(&A), diagonal(A) {}
-  MatrixInParts(const OperatorReference<S>& A, const detail::SlicedOperator<S>& diagonal_of_A)
-      : matrix(A), sliced(nullptr), diagonal(diagonal_of_A) {}
-
-  const detail::SlicedOperator<S>& entries_for(const PreconditionerChoice& choice) const {
-    if (sliced != nullptr) return *sliced;
-    throw Error(ErrorKind::usage, "the preconditioner " + std::string(choice.info().name) +
-                                      " is made of the entries of sliced storage; without it there "
-                                      "are none, jacobi, chebyshev, neumann, cr and gmres");
-  }
+  MatrixInParts(const detail::SlicedOperator<S>& A) : matrix(A), entries(A) {}
+  MatrixInParts(const OperatorReference<S>& A, const detail::SlicedOperator<S>& entries_of_A)
+      : matrix(A), entries(entries_of_A) {}
 };
 
 /// So many iterations of a solver with Jacobi.
@@ -45,7 +37,7 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& par
                                                      int iterations) {
   SolverOptions options;
   options.max_iterations = options.restart = iterations;
-  auto jacobi = std::make_shared<detail::SlicedJacobi<S>>(parts.diagonal);
+  auto jacobi = std::make_shared<detail::SlicedJacobi<S>>(parts.entries);
   auto solver = std::make_shared<Solver<S>>(parts.matrix, std::move(jacobi), std::move(options));
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
@@ -55,23 +47,23 @@ template <class S>
 std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
                                              const PreconditionerChoice& choice) {
   const OperatorReference<S>& matrix = parts.matrix;
-  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(parts.diagonal); };
+  const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(parts.entries); };
   switch (choice.kind) {
     case PreconditionerKind::none:
       return nullptr;
     case PreconditionerKind::jacobi:
       return jacobi();
     case PreconditionerKind::block_jacobi:
-      return std::make_shared<BlockJacobi<S>>(parts.entries_for(choice), choice.number);
+      return std::make_shared<BlockJacobi<S>>(parts.entries, choice.number);
     case PreconditionerKind::chebyshev:
       return std::make_shared<Chebyshev<S>>(matrix, jacobi(),
                                             ChebyshevOptions{.degree = choice.number});
     case PreconditionerKind::neumann:
       return std::make_shared<Neumann<S>>(matrix, jacobi(), choice.number);
     case PreconditionerKind::fsai:
-      return std::make_shared<Fsai<S>>(parts.entries_for(choice), choice.number);
+      return std::make_shared<Fsai<S>>(parts.entries, choice.number);
     case PreconditionerKind::isai:
-      return std::make_shared<Isai<S>>(parts.entries_for(choice), choice.number);
+      return std::make_shared<Isai<S>>(parts.entries, choice.number);
     case PreconditionerKind::cr:
       return make_inner_solver<ConjugateResidual>(parts, choice.number);
     case PreconditionerKind::gmres:

@@ -118,18 +118,18 @@ AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
         return solver_of<S>(A, method, preconditioner, options, shift);
       })) {}
 
-AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& diagonal,
+AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries,
                      const MethodInfo& method, const ComposedChoice& preconditioner,
                      const SolverOptions& options, double shift)
     : solver_(matrix.visit(
           [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
-            return diagonal.visit(
+            return entries.visit(
                 [&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
                   if constexpr (std::is_same_v<S, T>) {
                     return solver_of<S>({OperatorReference<S>(A), D}, method, preconditioner,
                                         options, shift);
                   } else {
-                    detail::refuse_precision(diagonal.precision());
+                    detail::refuse_precision(entries.precision());
                   }
                 });
           })) {}

@@ -117,6 +117,25 @@ std::string PreconditionerChoice::text() const {
   return std::string(info().name) + (is_usual ? "" : ":" + std::to_string(number));
 }
 
+NeededEntries needed_entries(const ComposedChoice& choice) {
+  auto needed = NeededEntries::none;
+  for (const ComposedChoice::Product& product : choice.terms()) {
+    for (const PreconditionerChoice& part : product) {
+      switch (part.kind) {
+        case PreconditionerKind::none:
+          break;
+        case PreconditionerKind::block_jacobi:
+        case PreconditionerKind::fsai:
+        case PreconditionerKind::isai:
+          return NeededEntries::all;
+        default:
+          needed = NeededEntries::diagonal;
+      }
+    }
+  }
+  return needed;
+}
+
 void check_needs_no_entries(const ComposedChoice& choice) {
   for (const ComposedChoice::Product& product : choice.terms()) {
     for (const PreconditionerChoice& part : product) check_needs_no_entries(part);

@@ -46,6 +46,19 @@ TEST_F(Convert, KeepsEveryEntryThereAndBack) {
   }
 }
 
+TEST_F(Convert, KeepsTheSignOfZero) {
+  for (const std::string entry : {"real", "complex"}) {
+    const std::string kind = entry == "real" ? "real" : "complex",
+                      more = entry == "real" ? "" : " -0";
+    const std::string text = "%%MatrixMarket matrix coordinate " + kind +
+                             " general\n1 2 2\n1 1 -0" + more + "\n1 2 0" + more + "\n";
+    folder.write("a.mtx", text);
+    convert({"a.mtx", "a.npz", "--entry", entry});
+    convert({"a.npz", "b.mtx", "--entry", entry});
+    EXPECT_EQ(text_of("b.mtx"), text);
+  }
+}
+
 TEST_F(Convert, GoesFromOneEntryToAnother) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate complex general\n1 2 2\n1 1 1 2\n1 2 3 0\n");

@@ -32,7 +32,7 @@ TEST_F(Hierarchical, SolvesEverySystemAsSlicedStorageDoes) {
     const auto json = result.json();
     EXPECT_EQ(json["status"], "converged");
     EXPECT_EQ(json["plan"], "hisparse,node=4");
-    EXPECT_EQ(json["plan_reason"], "by --storage");
+    EXPECT_EQ(json["plan_reason"], "by --node");
     EXPECT_EQ(json["preconditioner"], "jacobi");
     EXPECT_LT(json["error"].get<double>(), 1e-8);
     EXPECT_GT(json["memory"].get<long long>(), 0);
@@ -68,6 +68,98 @@ TEST_F(Hierarchical, SolvesByEveryMethodThatTakesOperators) {
   EXPECT_EQ(shifted.json()["systems"].size(), 2u);
 }
 
+TEST_F(Hierarchical, TakesPreconditionersOfAllEntries) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 5\n3 3 6\n"
+               "4 4 7\n2 1 1\n4 2 -1\n");
+  for (const std::string preconditioner :
+       {"fsai", "fsai:2", "isai", "block-jacobi", "jacobi*fsai"}) {
+    const auto solve = [&](std::vector<std::string> more) {
+      std::vector<std::string> arguments = {
+          "solve", "a.mtx", "--preconditioner", preconditioner, "--json", "--solver", "gmres"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Result result = run(arguments);
+      EXPECT_EQ(result.status, 0) << preconditioner << ": " << result.error;
+      return result.json();
+    };
+    const auto of_tree = solve({"--storage", "hisparse"}), of_rows = solve({"--plan", "CSR"});
+    EXPECT_EQ(of_tree["iterations"], of_rows["iterations"]) << preconditioner;
+    EXPECT_GT(of_tree["memory"], of_rows["memory"]) << "both are there";
+  }
+}
+
+TEST_F(Hierarchical, FindsEigenpairs) {
+  folder.write("a.mtx",
+               "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 5\n3 3 6\n"
+               "4 4 7\n2 1 1\n4 2 -1\n");
+  folder.write("m.mtx",
+               "%%MatrixMarket matrix coordinate real symmetric\n4 4 4\n1 1 1\n2 2 2\n3 3 1\n"
+               "4 4 3\n");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--mass", "m.mtx"},
+                                               {"--preconditioner", "fsai"},
+                                               {"--preconditioner", "none"}}) {
+    const auto eigenvalues = [&](const std::vector<std::string>& storage) {
+      std::vector<std::string> arguments = {"eigen", "a.mtx", "--count", "2", "--json"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      arguments.insert(arguments.end(), storage.begin(), storage.end());
+      const Result result = run(arguments);
+      EXPECT_EQ(result.status, 0) << result.error;
+      return result.json();
+    };
+    const auto of_tree = eigenvalues({"--storage", "hisparse", "--node", "4"});
+    const auto of_rows = eigenvalues({"--plan", "CSR"});
+    EXPECT_EQ(of_tree["plan"], "hisparse,node=4");
+    ASSERT_EQ(of_tree["eigenvalues"].size(), 2u);
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_NEAR(of_tree["eigenvalues"][k].get<double>(), of_rows["eigenvalues"][k].get<double>(),
+                  1e-6);
+    }
+  }
+  const Result text = run({"eigen", "a.mtx", "--storage", "hisparse", "--count", "1"});
+  EXPECT_NE(text.out.find("memory     leaves "), std::string::npos) << text.out;
+}
+
+TEST_F(Hierarchical, TakesTunedSizesOfNodes) {
+  folder.write("a.mtx", matrix_market(real_matrix(40)));
+  folder.write("b.mtx",
+               "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
+  const Result tuned = run({"tune", "a.mtx", "b.mtx", "--storage", "hisparse", "--max-runs", "3",
+                            "-o", "p.json", "--json"});
+  ASSERT_EQ(tuned.status, 0) << tuned.error;
+  const auto json = tuned.json();
+  ASSERT_EQ(json["matrices"].size(), 2u);
+  for (const auto& matrix : json["matrices"]) {
+    ASSERT_GE(matrix["sizes"].size(), 2u);
+    for (const auto& size : matrix["sizes"]) {
+      EXPECT_GT(size["product"]["median"].get<double>(), 0);
+      EXPECT_GT(size["adjoint_product"]["median"].get<double>(), 0);
+      EXPECT_GT(size["bytes"].get<long long>(), 0);
+    }
+  }
+  const auto plan_of = [](const nlohmann::json& node) {
+    return "hisparse,node=" + std::to_string(node.get<int>());
+  };
+  const auto& of_a = json["matrices"][0];
+  const Result solved =
+      run({"solve", "a.mtx", "--storage", "hisparse", "--profile", "p.json", "--json"});
+  ASSERT_EQ(solved.status, 0) << solved.error;
+  EXPECT_EQ(solved.json()["plan"], plan_of(of_a["node"]));
+  EXPECT_EQ(solved.json()["plan_reason"], "tuned for this pattern (profile p.json)");
+  const Result measured = run({"spmv", "a.mtx", "--storage", "hisparse", "--adjoint", "--profile",
+                               "p.json", "--repetitions", "1", "--json"});
+  ASSERT_EQ(measured.status, 0) << measured.error;
+  EXPECT_EQ(measured.json()["products"][0]["plan"], plan_of(of_a["node_of_adjoint"]));
+  const Result squares =
+      run({"solve", "b.mtx", "--storage", "hisparse", "--profile", "p.json", "--json"});
+  EXPECT_EQ(squares.json()["plan"], plan_of(json["matrices"][1]["node_of_both"]));
+  const Result text = run(
+      {"tune", "a.mtx", "--storage", "hisparse", "--max-runs", "2", "-o", "p.json", "--append"});
+  EXPECT_EQ(text.status, 0) << text.error;
+  EXPECT_NE(text.out.find("written    p.json"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("bytes an entry"), std::string::npos) << text.out;
+}
+
 TEST_F(Hierarchical, SolvesABlockOfSystems) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 5\n3 3 6\n"
@@ -101,6 +193,10 @@ TEST_F(Hierarchical, SolvesLeastSquares) {
 TEST_F(Hierarchical, MeasuresProductsBesidePlans) {
   folder.write("a.mtx",
                "%%MatrixMarket matrix coordinate real general\n4 6 3\n1 1 1\n4 6 2\n2 3 1\n");
+  const Result dynamic = run({"spmv", "a.mtx", "--storage", "hisparse,schedule=tree", "--adjoint",
+                              "--repetitions", "1", "--json"});
+  ASSERT_EQ(dynamic.status, 0) << dynamic.error;
+  EXPECT_EQ(dynamic.json()["products"][0]["plan"], "hisparse,node=128,schedule=tree");
   for (const bool adjoint : {false, true}) {
     std::vector<std::string> arguments = {
         "spmv",   "a.mtx", "--storage", "hisparse",      "--node", "8",
@@ -200,20 +296,35 @@ TEST_F(Hierarchical, AddsAdjoints) {
 TEST_F(Hierarchical, RefusesInOneLine) {
   folder.write("a.mtx", matrix_market(real_matrix(12)));
   folder.write("b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  for (const SmallSystem& system : small_systems()) {
+    if (system.entry == "dual-quaternion") folder.write("d.mtx", system.text);
+  }
   expect_refused({"spmv", "a.mtx", "--storage", "tree"}, 2,
-                 "--storage is sliced or hisparse, not tree");
+                 "--storage is sliced, hisparse or hisparse,schedule=tree, not tree");
+  for (const char* const command : {"solve", "eigen"}) {
+    expect_refused({command, "a.mtx", "--storage", "hisparse,schedule=tree"}, 2,
+                   "schedule=tree adds in another order in each run, so that it serves no solver");
+  }
+  expect_refused({"tune", "a.mtx", "--storage", "hisparse", "--objective", "cg"}, 2,
+                 "--objective is of plans of sliced storage");
+  expect_refused({"tune", "a.mtx", "--storage", "tree"}, 2, "--storage");
   expect_refused({"info", "a.mtx", "--node", "100"}, 2, "not 100");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--node", "3"}, 2, "not 3");
   expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--plan", "CSR"}, 2,
                  "--plan is of sliced storage");
-  expect_refused({"solve", "a.mtx", "--storage", "hisparse", "--preconditioner", "fsai"}, 2,
-                 "is made of the entries of sliced storage");
-  for (const char* const command : {"solve", "spmv"}) {
-    expect_refused({command, "a.mtx", "--storage", "hisparse", "--profile", "none"}, 2,
-                   "--profile chooses a plan of sliced storage, which --storage hisparse has not");
+  for (const char* const command : {"solve", "spmv", "eigen"}) {
+    expect_refused({command, "a.mtx", "--storage", "hisparse", "--node", "8", "--profile", "none"},
+                   2, "--profile chooses a size of nodes, and --node names one: give one of them");
     expect_refused({command, "a.mtx", "--node", "64"}, 2, "--node is of --storage hisparse");
     expect_refused({command, "a.mtx", "--profile", "none", "--plan", "CSR"}, 2,
                    "--profile chooses a plan, and --plan names one");
+  }
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"spmv", "--adjoint"}, {"solve", "--solver", "lsmr"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(),
+                     {"d.mtx", "--entry", "dual-quaternion", "--storage", "hisparse"});
+    expect_refused(arguments, 2, "no adjoint: entry dual-quaternion has none of its kind");
   }
   expect_refused({"spmv", "a.mtx", "--storage", "hisparse", "--update-values"}, 2,
                  "--update-values measures sliced storage");
@@ -235,7 +346,7 @@ TEST_F(Hierarchical, RefusesInOneLine) {
     expect_refused({"add", "none.mtx", "a.mtx", "-o", name}, 2,
                    "--output: " + std::string(name) + " does not end in .mtx, .mtx.gz or .npz");
   }
-  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx", "large.mtx"}));
+  EXPECT_EQ(files(), (Names{"a.mtx", "b.mtx", "d.mtx", "large.mtx"}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -181,6 +182,71 @@ TEST(TreePieces, CutLongRowsAndDenseLeavesEvenly) {
     EXPECT_EQ(of_full.pieces[static_cast<std::size_t>(i)].top, 16 * i);
     EXPECT_EQ(of_full.pieces[static_cast<std::size_t>(i)].bottom, 16 * (i + 1));
   }
+}
+
+/// In halves of an entry of a sparse leaf, as pieces are cut.
+long long work_of(const detail::Tree& tree, const cuda::TreePieces& cut,
+                  const device::TreePiece& piece) {
+  const int run = cuda::run_of(tree);
+  long long work = 2LL * run * (piece.end - piece.begin);
+  for (Offset i = piece.first; i < piece.first + piece.leaves; ++i) {
+    if (cut.leaves[static_cast<std::size_t>(i)].kind() != NodeKind::dense) continue;
+    const int top = i == piece.first ? piece.top : 0;
+    const int bottom = i + 1 == piece.first + piece.leaves ? piece.bottom : tree.leaf.size();
+    work += static_cast<long long>(bottom - top) * tree.leaf.size();
+  }
+  return work;
+}
+
+/// Blocks of rows that have sparse and dense leaves in random turns.
+template <class E>
+void expect_even_pieces(Generator& generator) {
+  constexpr int d = 64, blocks = 30;
+  EntryMapOf<E> map;
+  for (int of_row = 0; of_row < 4; ++of_row) {
+    for (int of_column = 0; of_column < blocks; ++of_column) {
+      const int percent =
+          random_between(0, 2, generator) == 0 ? 95 : random_between(1, 8, generator);
+      for (Index row = 0; row < d; ++row) {
+        for (Index column = 0; column < d; ++column) {
+          if (random_between(0, 99, generator) >= percent) continue;
+          map[{of_row * d + row, of_column * d + column}] = random_components<E>(generator);
+        }
+      }
+    }
+  }
+  const CsrMatrix<E> matrix = matrix_of(4 * d, blocks * d, map);
+  const detail::Tree tree = detail::tree_of(
+      matrix.view().pattern(), {6, sizeof(E)},
+      reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
+  const std::vector<unsigned long long> pools = {0};
+  for (const bool by_columns : {false, true}) {
+    const auto cut = cuda::tree_pieces(tree, detail::leaf_schedule(tree, by_columns, Device::cpu()),
+                                       pools, Device::cpu());
+    // Two warps with windows of 32 runs.
+    const long long step = 128LL * cuda::run_of(tree), planned = 2LL * cuda::entries_of_piece;
+    long long all = 0, least = 0, most = 0;
+    for (const device::TreePiece& piece : cut.pieces) {
+      if (piece.number == 0) all = 0, most = 0, least = std::numeric_limits<long long>::max();
+      const long long work = work_of(tree, cut, piece);
+      all += work;
+      most = std::max(most, work);
+      const bool is_last = piece.number + 1 == piece.pieces;
+      if (!is_last) least = std::min(least, work);
+      if (!is_last || piece.pieces == 1) continue;
+      EXPECT_LE(most, planned * 5 / 4 + step);
+      EXPECT_LE(most - least, step);
+      EXPECT_LE(piece.pieces, all / std::max(1LL, least) + 1);
+      EXPECT_LE(work, most);
+    }
+  }
+}
+
+TEST(TreePieces, OfMixedBlocksAreEven) {
+  Seed seed(63);
+  expect_even_pieces<real<float>>(seed.generator);
+  expect_even_pieces<complex<double>>(seed.generator);
+  expect_even_pieces<block<double, 3, 3>>(seed.generator);
 }
 
 }  // namespace

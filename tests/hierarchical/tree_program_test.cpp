@@ -91,6 +91,38 @@ TEST(TreeKernelVariants, Compile) {
   }
 }
 
+TEST(TreeKernelVariants, OfWalksCompile) {
+  try {
+    cuda::nvrtc();
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  std::vector<cuda::KernelSource> sources;
+  const auto add = [&](const cuda::TreeEntry& entry, int log2_size) {
+    sources.push_back(
+        cuda::tree_walk_source(cuda::tree_program(entry, log2_size, 1, device::store_scaled)));
+  };
+  using enum detail::TreeForm;
+  add(tree_entry<real<double>>(direct), 2);
+  add(tree_entry<real<float>>(adjoint), 7);
+  add(tree_entry<complex<double>>(transpose), 5);
+  add(tree_entry<quaternion<double>>(adjoint), 8);
+  add(tree_entry<dual_quaternion<float>>(direct), 7);
+  add(tree_entry<block<double, 3, 3>>(direct), 6);
+  add(tree_entry<stored_as<float, block<double, 3, 3>>>(adjoint), 7);
+  try {
+    const auto images = cuda::compile_kernels(sources, 90);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const std::string_view image(images[i].data.data(), images[i].data.size());
+      for (const char* const kernel : {"heddle_begin_tree_walk", "heddle_tree_walk"}) {
+        EXPECT_NE(image.find(kernel), image.npos) << sources[i].name;
+      }
+    }
+  } catch (const cuda::CompileError& error) {
+    FAIL() << error.what() << "\n" << error.log();
+  }
+}
+
 TEST(TreeKernelVariants, RefuseWhatSharedMemoryCannotHold) {
   const auto warps = [](int log2_size) {
     return cuda::warps_of(cuda::tree_program(tree_entry<real<double, 30>>(detail::TreeForm::direct),

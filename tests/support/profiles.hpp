@@ -68,6 +68,20 @@ inline DomainRecord some_domain(const std::string& name, const std::string& plan
   return domain;
 }
 
+/// Nodes of 64 are the fastest for A x, those of 256 for A* x.
+inline TreeRecord some_tree(const std::string& matrix, const std::string& digits,
+                            Index rows = 10000) {
+  return {.matrix = matrix,
+          .entry = "quaternion",
+          .precision = "double",
+          .fingerprint = some_fingerprint(digits),
+          .features = some_features(rows),
+          .sizes = {{64, 700000, some_statistics(1e-5), some_statistics(3e-5)},
+                    {128, 600000, some_statistics(2e-5), some_statistics(2.5e-5)},
+                    {256, 650000, some_statistics(2.1e-5), some_statistics(1e-5)}},
+          .date = "2026-11-26"};
+}
+
 /// Of the CPU that runs the test.
 inline Profile some_profile() {
   Profile profile;

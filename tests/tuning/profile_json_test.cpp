@@ -40,6 +40,9 @@ Profile full_profile() {
   profile.domains.front().use = DomainUse::storage;
   profile.domains.front().left_out = {0.01, 0.07};
   profile.domains.back().use = DomainUse::order;
+  profile.trees = {some_tree("b", "b"), some_tree("a", "a")};
+  profile.trees[0].sizes.pop_back();
+  profile.trees[0].sizes[0].adjoint_product.reset();
   return profile;
 }
 
@@ -89,6 +92,10 @@ TEST(ProfileJson, GivesTheSameProfileBack) {
     }
     for (const DomainRecord& domain : profile.domains) {
       EXPECT_NE(std::find(back.domains.begin(), back.domains.end(), domain), back.domains.end());
+    }
+    ASSERT_EQ(back.trees.size(), profile.trees.size());
+    for (const TreeRecord& tree : profile.trees) {
+      EXPECT_NE(std::find(back.trees.begin(), back.trees.end(), tree), back.trees.end());
     }
   }
 }
@@ -176,7 +183,7 @@ TEST(ProfileJson, NamesThePathOfAFault) {
       {"/schema", nullptr, "p.json: schema: must be an integer, not negative"},
       {"/speed", 1,
        "p.json: 'speed': no such key; there are schema version kernels device ceilings records "
-       "domains"},
+       "domains trees"},
       {"/device/kind", "tpu", "p.json: device.kind: 'tpu' is none of cpu gpu"},
       {"/device/warp", 32,
        "p.json: device: 'warp': no such key; there are kind name memory last_cache threads "
@@ -216,6 +223,9 @@ TEST(ProfileJson, NamesThePathOfAFault) {
        "p.json: records[2].search: 'guess' is none of full pruned predict"},
       {"/records/0/date", "21.11.2026",
        "p.json: records[0].date: must be a day such as 2026-11-21"},
+      {"/trees/0/sizes", json::array(), "p.json: trees[0].sizes: must not be empty"},
+      {"/trees/0/sizes/1/node", 100, "p.json: trees[0].sizes[1].node: must be 4, 8, ..., 256"},
+      {"/trees/1/sizes/0/product", nullptr, "p.json: trees[1].sizes[0].product: must be an object"},
       {"/domains/0/domain", "", "p.json: domains[0].domain: must not be empty"},
       {"/domains/1/regret", json::array(), "p.json: domains[1].regret: must be a number"},
       {"/domains/1/fingerprints", "a", "p.json: domains[1].fingerprints: must be an array"},

@@ -12,6 +12,7 @@
 
 #include "csr_difference.hpp"
 #include "heddle/choose_plan.hpp"
+#include "heddle/dynamic_product.hpp"
 #include "heddle/hierarchical_matrix.hpp"
 #include "heddle/operator.hpp"
 #include "hierarchical_edits.hpp"
@@ -99,6 +100,10 @@ class HierarchicalSuite {
       add(role_of(node), tree_name(node),
           [&] { return std::make_shared<const Tree>(A_, node, device_); });
     }
+    // The paper's scheduler.
+    add(Role::tried, tree_name(default_node_size) + ", schedule=tree", [&] {
+      return std::make_shared<const DynamicProduct<E>>(Tree(A_, default_node_size, device_));
+    });
     add(Role::tried, "sliced storage",
         [&] { return std::make_shared<const Operator<E>>(A_, choose_plan(A_, device_), device_); });
     if (!device_.on_gpu()) {

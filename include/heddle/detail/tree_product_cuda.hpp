@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heddle/detail/leaf_schedule.hpp"
@@ -38,6 +39,8 @@ class HEDDLE_EXPORT TreeOnGpu {
 
   const detail::ScheduledTree& matrix() const { return *matrix_; }
   const Device& device() const { return device_; }
+  /// Of the pools, there.
+  std::span<const unsigned long long> addresses() const { return addresses_; }
 
  private:
   std::shared_ptr<const detail::ScheduledTree> matrix_;

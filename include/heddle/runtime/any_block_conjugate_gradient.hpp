@@ -19,8 +19,8 @@ class HEDDLE_EXPORT AnyBlockConjugateGradient {
   /// Throws `Error` as `BlockConjugateGradient` and `AnySolver` do; `shift` is as there.
   AnyBlockConjugateGradient(const AnyOperator& matrix, const ComposedChoice& preconditioner,
                             const SolverOptions& options, double shift = 0);
-  /// The same of any operator; `diagonal` is as `AnySolver` takes it.
-  AnyBlockConjugateGradient(const AnyLinearOperator& matrix, const AnyOperator& diagonal,
+  /// The same of any operator; `entries` are as `AnySolver` takes them.
+  AnyBlockConjugateGradient(const AnyLinearOperator& matrix, const AnyOperator& entries,
                             const ComposedChoice& preconditioner, const SolverOptions& options,
                             double shift = 0);
 

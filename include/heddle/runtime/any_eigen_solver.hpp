@@ -19,6 +19,11 @@ class HEDDLE_EXPORT AnyEigenSolver {
   AnyEigenSolver(const AnyOperator& matrix, const AnyMatrix* mass,
                  const ComposedChoice& preconditioner, const EigenOptions& options);
 
+  /// The same of any operators, `mass` may be null; `entries` are as `AnySolver` takes them.
+  AnyEigenSolver(const AnyLinearOperator& matrix, const AnyLinearOperator* mass,
+                 const AnyOperator& entries, const ComposedChoice& preconditioner,
+                 const EigenOptions& options);
+
   /// As `Lobpcg::solve`, on fields of the operator's precision.
   EigenReport solve(std::span<AnyField> x);
   /// Bytes of the solver and of the mass as it is stored, but for what the preconditioner has.

@@ -188,10 +188,10 @@ class HEDDLE_EXPORT AnySolver {
   /// `shifted(A, shift)`; throws `Error` (usage) for a preconditioner that needs a stored matrix.
   AnySolver(const AnyOperator& matrix, const MethodInfo& method,
             const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
-  /// The same of any operator. Jacobi, and what is made with it, is of `diagonal`, a sliced matrix
-  /// of the operator's diagonal entries. Throws `Error` (usage) too for a preconditioner that needs
-  /// entries beside the diagonal, size_mismatch for precisions that differ.
-  AnySolver(const AnyLinearOperator& matrix, const AnyOperator& diagonal, const MethodInfo& method,
+  /// The same of any operator. Its preconditioner is made of `entries`, a sliced matrix in the
+  /// user's order of the operator's entries: all, or those on the diagonal where these suffice
+  /// (`needed_entries`). Throws `Error` (size_mismatch) for precisions that differ.
+  AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries, const MethodInfo& method,
             const ComposedChoice& preconditioner, const SolverOptions& options, double shift = 0);
 
   /// As `KrylovSolver::solve`, on fields of the operator's precision.

@@ -88,6 +88,10 @@ class HEDDLE_EXPORT ComposedChoice {
   std::vector<Product> terms_;
 };
 
+/// Which entries of the matrix a preconditioner is made of.
+enum class NeededEntries { none, diagonal, all };
+HEDDLE_EXPORT NeededEntries needed_entries(const ComposedChoice& choice);
+
 /// Throws `Error` (usage) for a part that is made of stored entries, which A + sigma I has not.
 HEDDLE_EXPORT void check_needs_no_entries(const ComposedChoice& choice);
 

@@ -15,6 +15,7 @@
 #include "heddle/tuning/predict.hpp"
 #include "heddle/tuning/search_space.hpp"
 #include "heddle/tuning/statistics.hpp"
+#include "heddle/tuning/tree_record.hpp"
 
 namespace heddle {
 
@@ -91,6 +92,7 @@ struct HEDDLE_EXPORT Profile {
   std::string kernels;  // hash of the sources that kernels are compiled of
   std::vector<ProfileRecord> records;
   std::vector<DomainRecord> domains;
+  std::vector<TreeRecord> trees;  // hierarchical storage
 
   /// An empty one for a device and this library; its ceilings are typical ones.
   static Profile of(const Device& device);
@@ -111,8 +113,9 @@ struct HEDDLE_EXPORT Profile {
   void merge_into(const std::string& path) const;
 
   /// Takes over the content of the other, newer one. Where both have a matrix (fingerprint), entry,
-  /// precision, structure and objective, or a domain, the other's wins. Device, version and kernels
-  /// become the other's. Throws `Error` (bad_plan) for one of another device.
+  /// precision, structure and objective, or a tree of a matrix, or a domain, the other's wins.
+  /// Device, version and kernels become the other's. Throws `Error` (bad_plan) for one of another
+  /// device.
   void merge(const Profile& other);
 
   bool operator==(const Profile&) const = default;

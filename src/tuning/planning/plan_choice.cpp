@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,12 @@ bool has_shape(const PatternFeatures& features, const PatternView& pattern) {
          features.entries == pattern.entries();
 }
 
+std::string tuned_for(const std::string& matrix, double distance) {
+  char away[32];
+  std::snprintf(away, sizeof away, ", %.1f away", distance);
+  return "tuned for " + matrix + away;
+}
+
 std::string in_words(const ProfileMatch& match) {
   switch (match.kind) {
     case ProfileMatch::Kind::same_pattern:
@@ -40,9 +47,7 @@ std::string in_words(const ProfileMatch& match) {
     case ProfileMatch::Kind::nearest:
       break;
   }
-  char away[32];
-  std::snprintf(away, sizeof away, ", %.1f away", match.distance);
-  return "tuned for " + match.matrix + away;
+  return tuned_for(match.matrix, match.distance);
 }
 
 /// Every *.json of a folder, by name; none where the folder cannot be read.
@@ -231,6 +236,35 @@ PlanChoice Profiles::choose(const PlanSubject& subject, const Device& device,
   const std::string why = why_not(plan);
   if (why.empty()) return {.plan = plan, .reason = found, .tuned = true, .warning = ""};
   choice.warning = "a plan is not used, " + found + ": " + why;
+  return choice;
+}
+
+NodeChoice Profiles::choose_node(const PlanSubject& subject, const Device& device,
+                                 TreeUse use) const {
+  // As records of plans: sizes of nodes go by the size of the matrix.
+  constexpr double farthest = 0.5;
+  const Device host = Device::cpu(device.threads());
+  std::string digits;
+  std::optional<PatternFeatures> features;
+  double least = std::numeric_limits<double>::infinity();
+  NodeChoice choice;
+  for (const Source& source : sources_) {
+    for (const TreeRecord& tree : source.profile.trees) {
+      if (tree.entry != subject.entry || tree.precision != subject.precision) continue;
+      if (has_shape(tree.features, subject.pattern)) {
+        if (digits.empty()) digits = fingerprint(subject.pattern, host);
+        if (tree.fingerprint == digits) {
+          return {tree.best(use).node, "tuned for this pattern (profile " + source.path + ")"};
+        }
+      }
+      if (!features) features = pattern_features(subject.pattern, host);
+      const double away = distance(tree.features, *features);
+      if (!(away <= farthest && away < least)) continue;
+      least = away;
+      choice = {tree.best(use).node,
+                tuned_for(tree.matrix, away) + " (profile " + source.path + ")"};
+    }
+  }
   return choice;
 }
 

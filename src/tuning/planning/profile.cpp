@@ -26,6 +26,10 @@ bool replaces(const DomainRecord& a, const DomainRecord& b) {
          a.objective == b.objective;
 }
 
+bool replaces(const TreeRecord& a, const TreeRecord& b) {
+  return a.fingerprint == b.fingerprint && a.entry == b.entry && a.precision == b.precision;
+}
+
 template <class T>
 void take_over(std::vector<T>& records, const std::vector<T>& others) {
   for (const T& other : others) {
@@ -126,6 +130,7 @@ void Profile::merge(const Profile& other) {
   }
   take_over(records, other.records);
   take_over(domains, other.domains);
+  take_over(trees, other.trees);
   device = other.device;
   ceilings = other.ceilings;
   version = other.version;

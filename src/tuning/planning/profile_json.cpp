@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "device_json.hpp"
 #include "heddle/tuning/profile.hpp"
 #include "matrix/json_object.hpp"
 #include "matrix/strict_json.hpp"
@@ -16,51 +17,13 @@ namespace {
 
 using detail::JsonObject;
 using detail::refuse_json;
+using namespace profile_json;
 using json = nlohmann::ordered_json;
 
-constexpr int most_levels = 6;  // the format has five
+constexpr int most_levels = 6;  // of the format
 constexpr long long most_rows = std::numeric_limits<Index>::max();
-constexpr long long most_count = std::numeric_limits<int>::max();
 
 // ---- writing ----
-
-/// Names come from files, and need not be UTF-8.
-json text(const std::string& bytes) {
-  return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace));
-}
-
-json number(double value, const char* what) {
-  if (std::isfinite(value)) return value;
-  throw Error(ErrorKind::not_finite, std::string("profile: ") + what + " is not a finite number");
-}
-
-json written(const DeviceProperties& device) {
-  json object = {{"kind", device.gpu ? "gpu" : "cpu"},
-                 {"name", text(device.name)},
-                 {"memory", device.memory},
-                 {"last_cache", device.last_cache}};
-  if (!device.gpu) {
-    object["threads"] = device.threads;
-    object["instructions"] = text(device.instructions);
-    return object;
-  }
-  object["architecture"] = device.architecture;
-  object["multiprocessors"] = device.multiprocessors;
-  object["warp"] = device.warp;
-  object["threads_of_block"] = device.threads_of_block;
-  object["threads_of_multiprocessor"] = device.threads_of_multiprocessor;
-  object["blocks_of_multiprocessor"] = device.blocks_of_multiprocessor;
-  object["registers_of_multiprocessor"] = device.registers_of_multiprocessor;
-  object["shared_memory_of_block"] = device.shared_memory_of_block;
-  object["driver"] = text(device.driver);
-  return object;
-}
-
-json written(const Ceilings& ceilings) {
-  return {{"memory", number(ceilings.memory, "a ceiling")},
-          {"cache", number(ceilings.cache, "a ceiling")},
-          {"start", number(ceilings.start, "a ceiling")}};
-}
 
 json written(const Statistics& seconds) {
   return {{"runs", seconds.runs},
@@ -117,6 +80,24 @@ json written(const DomainRecord& domain) {
     for (const double loss : domain.left_out) left_out.push_back(number(loss, "a loss"));
   }
   return object;
+}
+
+json written(const TreeRecord& tree) {
+  json sizes = json::array();
+  for (const NodeTrial& size : tree.sizes) {
+    sizes.push_back(
+        {{"node", size.node},
+         {"bytes", size.bytes},
+         {"product", written(size.product)},
+         {"adjoint_product", size.adjoint_product ? written(*size.adjoint_product) : json()}});
+  }
+  return {{"matrix", text(tree.matrix)},
+          {"entry", text(tree.entry)},
+          {"precision", text(tree.precision)},
+          {"fingerprint", text(tree.fingerprint)},
+          {"features", written(tree.features)},
+          {"sizes", std::move(sizes)},
+          {"date", text(tree.date)}};
 }
 
 template <class T, class Key>
@@ -176,42 +157,6 @@ std::string date_of(const JsonObject& object) {
     refuse_json(object.path_of("date"), "must be a day such as 2026-11-21");
   }
   return date;
-}
-
-DeviceProperties read_device(const JsonObject& object) {
-  DeviceProperties device;
-  device.gpu = object.text_of("kind", {"cpu", "gpu"}) == "gpu";
-  const auto count = [&](const char* key) {
-    return static_cast<int>(object.count(key, most_count));
-  };
-  if (device.gpu) {
-    object.check_keys({"kind", "name", "memory", "last_cache", "architecture", "multiprocessors",
-                       "warp", "threads_of_block", "threads_of_multiprocessor",
-                       "blocks_of_multiprocessor", "registers_of_multiprocessor",
-                       "shared_memory_of_block", "driver"});
-    device.architecture = count("architecture");
-    device.multiprocessors = count("multiprocessors");
-    device.warp = count("warp");
-    device.threads_of_block = count("threads_of_block");
-    device.threads_of_multiprocessor = count("threads_of_multiprocessor");
-    device.blocks_of_multiprocessor = count("blocks_of_multiprocessor");
-    device.registers_of_multiprocessor = count("registers_of_multiprocessor");
-    device.shared_memory_of_block = count("shared_memory_of_block");
-    device.driver = object.text("driver");
-  } else {
-    object.check_keys({"kind", "name", "memory", "last_cache", "threads", "instructions"});
-    device.threads = count("threads");
-    device.instructions = object.text("instructions");
-  }
-  device.name = object.text("name");
-  device.memory = object.count("memory");
-  device.last_cache = object.count("last_cache");
-  return device;
-}
-
-Ceilings read_ceilings(const JsonObject& object) {
-  object.check_keys({"memory", "cache", "start"});
-  return {object.number("memory"), object.number("cache"), object.number("start")};
 }
 
 Statistics read_statistics(const JsonObject& object) {
@@ -294,6 +239,37 @@ DomainRecord read_domain(const JsonObject& object) {
   return domain;
 }
 
+NodeTrial read_size(const JsonObject& object) {
+  object.check_keys({"node", "bytes", "product", "adjoint_product"});
+  NodeTrial size;
+  constexpr long long largest = 256;
+  size.node = static_cast<int>(object.count("node", largest));
+  if (size.node < 4 || (size.node & (size.node - 1)) != 0) {
+    refuse_json(object.path_of("node"), "must be 4, 8, ..., 256");
+  }
+  size.bytes = object.count("bytes");
+  size.product = read_statistics(object.object("product"));
+  if (!object.at("adjoint_product").is_null()) {
+    size.adjoint_product = read_statistics(object.object("adjoint_product"));
+  }
+  return size;
+}
+
+TreeRecord read_tree(const JsonObject& object) {
+  object.check_keys({"matrix", "entry", "precision", "fingerprint", "features", "sizes", "date"});
+  TreeRecord tree;
+  tree.matrix = object.text("matrix");
+  tree.entry = name_of(object, "entry");
+  tree.precision = object.text_of("precision", {"single", "double"});
+  tree.fingerprint = object.text("fingerprint");
+  check_fingerprint(tree.fingerprint, object.path_of("fingerprint"));
+  tree.features = read_features(object.object("features"));
+  tree.sizes = object.objects("sizes", read_size);
+  if (tree.sizes.empty()) refuse_json(object.path_of("sizes"), "must not be empty");
+  tree.date = date_of(object);
+  return tree;
+}
+
 /// A domain is near a matrix if one of its records is: all of them must be there.
 void check_domains(const Profile& profile) {
   std::set<std::tuple<std::string, std::string, std::string>> known;
@@ -318,7 +294,8 @@ Profile read_profile(const JsonObject& object) {
                        (version > Profile::schema ? "newer" : "older") + " than " +
                        std::to_string(Profile::schema) + ", the one that is known here");
   }
-  object.check_keys({"schema", "version", "kernels", "device", "ceilings", "records", "domains"});
+  object.check_keys(
+      {"schema", "version", "kernels", "device", "ceilings", "records", "domains", "trees"});
   Profile profile;
   profile.version = object.text("version");
   profile.kernels = object.text("kernels");
@@ -326,6 +303,7 @@ Profile read_profile(const JsonObject& object) {
   profile.ceilings = read_ceilings(object.object("ceilings"));
   profile.records = object.objects("records", read_record);
   profile.domains = object.objects("domains", read_domain);
+  if (object.has("trees")) profile.trees = object.objects("trees", read_tree);
   check_domains(profile);
   return profile;
 }
@@ -344,6 +322,12 @@ std::string Profile::to_json() const {
   object["domains"] = sorted(domains, [](const DomainRecord& d) {
     return std::tie(d.entry, d.precision, d.objective, d.domain);
   });
+  // Readers that do not know trees can go on where there are none.
+  if (!trees.empty()) {
+    object["trees"] = sorted(trees, [](const TreeRecord& t) {
+      return std::tie(t.entry, t.precision, t.matrix, t.fingerprint);
+    });
+  }
   return object.dump(1) + "\n";
 }
 

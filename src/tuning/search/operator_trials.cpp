@@ -9,9 +9,9 @@
 #include "base/cache_size.hpp"
 #include "heddle/config.hpp"
 #include "heddle/tools/random_field.hpp"
-#include "measure_cuda.hpp"
 #include "plan_kernels.hpp"
 #include "reference_product.hpp"
+#include "timed_runs.hpp"
 
 namespace heddle {
 
@@ -19,48 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-constexpr double worth_timing = 200e-6;
-
-/// How often work of so many seconds is timed together.
-int runs_worth_timing(double seconds) {
-  constexpr double most_runs = 10000;
-  return static_cast<int>(
-      std::clamp(std::ceil(worth_timing / std::max(seconds, 1e-9)), 1.0, most_runs));
-}
-
 /// Where the last cache holds what a run reads, another plan in between has put it out: one run
 /// that is not timed brings it back.
 bool stays_in_cache(const AnyOperator& A, const Device& device) {
   return A.bytes_of_product() < last_level_cache_bytes(device);
-}
-
-/// A plan that this function runs and times.
-class TimedPlan final : public PreparedPlan {
- public:
-  explicit TimedPlan(std::function<double()> run) : run_(std::move(run)) {}
-  double run() override { return run_(); }
-
- private:
-  std::function<double()> run_;
-};
-
-std::unique_ptr<PreparedPlan> timed_product(const AnyOperator& A,
-                                            const std::shared_ptr<ProductWork>& product,
-                                            const Device& device) {
-  const bool warms = stays_in_cache(A, device);
-  const auto seconds_of = [product, stream = device.stream()](int runs) {
-    const auto start = Clock::now();
-    for (int i = 0; i < runs; ++i) product->run(stream);
-    return since(start);
-  };
-  return std::make_unique<TimedPlan>([=, runs = runs_worth_timing(seconds_of(1))] {
-    if (warms) seconds_of(1);
-    return seconds_of(runs) / runs;
-  });
 }
 
 /// Iterations of solves that all begin alike, so that all take as many.
@@ -303,14 +265,8 @@ std::unique_ptr<ProductWork> OperatorTrials::check_product(const AnyOperator& A)
 
 std::unique_ptr<PreparedPlan> OperatorTrials::prepare_product(const AnyOperator& A) {
   const std::shared_ptr<ProductWork> product = check_product(A);
-  if constexpr (has_cuda) {
-    if (device_.on_gpu()) {
-      const auto run = [product](const Stream& stream) { product->run(stream); };
-      return std::make_unique<TimedPlan>(
-          [product, seconds = cuda::replayed(run, device_)] { return seconds(); });
-    }
-  }
-  return timed_product(A, product, device_);
+  return timed_runs([product](const Stream& stream) { product->run(stream); }, A.bytes_of_product(),
+                    device_);
 }
 
 /// What is checked is an iterate, of the very kernels that will be timed: on a GPU a product by

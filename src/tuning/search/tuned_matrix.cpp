@@ -14,15 +14,6 @@ namespace heddle::detail {
 
 namespace {
 
-std::string today() {
-  using namespace std::chrono;
-  const year_month_day date{floor<days>(system_clock::now())};
-  char text[16];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  return text;
-}
-
 /// Where matrices to be tuned lie.
 Device host_of(const Device& device) { return Device::cpu(device.threads()); }
 
@@ -36,6 +27,15 @@ TuningSubject subject_of(const AnyMatrix& matrix, Objective objective) {
 }
 
 }  // namespace
+
+std::string today() {
+  using namespace std::chrono;
+  const year_month_day date{floor<days>(system_clock::now())};
+  char text[16];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text;
+}
 
 void check_tuning(const NamedMatrix& matrix, const TuneOptions& options) {
   const auto refuse = [](const std::string& what) {

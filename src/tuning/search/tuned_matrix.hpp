@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "heddle/tune.hpp"
@@ -54,6 +55,9 @@ class TunedMatrix {
   Plan untried_;                    // the answer of Search::predict
   std::unique_ptr<Trials> trials_;  // made when they are needed
 };
+
+/// As records have it: 2026-11-21.
+std::string today();
 
 /// Measures the ceilings.
 TuningDevice tuning_device(const Device& device);

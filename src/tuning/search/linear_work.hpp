@@ -11,7 +11,7 @@
 #include "heddle/tuning/operator_work.hpp"
 #include "solvers/operator_field.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 /// y = A x in the operator's basis and layout, with a random x.
 template <class S>
@@ -34,4 +34,4 @@ class LinearWork final : public OperatorWork {
   detail::OperatorField<S> x_, y_;
 };
 
-}  // namespace heddle::cli
+}  // namespace heddle

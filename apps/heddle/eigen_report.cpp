@@ -1,0 +1,120 @@
+#include "eigen_report.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "heddle/tools/text.hpp"
+#include "json_report.hpp"
+#include "output_path.hpp"
+#include "readable.hpp"
+
+namespace heddle::cli {
+
+std::string numbered(const std::string& path, int k) {
+  for (const char* const end : {".mtx", ".mtx.gz"}) {
+    if (!ends_with(path, end)) continue;
+    return path.substr(0, path.size() - std::string(end).size()) + "-" + std::to_string(k) + end;
+  }
+  return path + "-" + std::to_string(k) + ".mtx";
+}
+
+nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found) {
+  const EigenReport& report = found.report;
+  const auto numbers = [](const std::vector<double>& values) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const double value : values) list.push_back(number_or_null(value));
+    return list;
+  };
+  nlohmann::ordered_json json;
+  json["status"] = name(report.status);
+  if (!report.detail.empty()) json["detail"] = report.detail;
+  json["iterations"] = report.iterations;
+  json["eigenvalues"] = numbers(report.eigenvalues);
+  json["residuals"] = numbers(report.residuals);
+  json["residual_norms"] = numbers(report.residual_norms);
+  json["error_estimates"] = numbers(report.error_estimates);
+  json["matrix_norm"] = number_or_null(report.matrix_norm);
+  json["mass_norm"] = number_or_null(report.mass_norm);
+  json["preconditioner"] = options.preconditioner;
+  json["plan"] = found.plan();
+  json["plan_reason"] = found.choice.reason;
+  json["entry"] = found.entry.name();
+  json["precision"] = name(found.precision);
+  json["rows"] = found.rows;
+  json["entries"] = found.entries;
+  json["mass_entries"] =
+      found.mass_entries ? nlohmann::ordered_json(*found.mass_entries) : nlohmann::ordered_json();
+  json["products"] = report.products;
+  json["restarts"] = report.restarts;
+  json["memory"] = found.memory.total() + found.tree_memory.total();
+  json["solver_memory"] = found.solver_memory;
+  json["times"] = {{"read", found.read_seconds},
+                   {"build", found.build_seconds},
+                   {"iterate", report.seconds},
+                   {"write", found.write_seconds}};
+  return json;
+}
+
+namespace {
+
+void print_pairs(const EigenReport& report) {
+  if (report.eigenvalues.empty()) return;
+  std::printf("\n      eigenvalue                 error about  residual\n");
+  for (std::size_t k = 0; k < report.eigenvalues.size(); ++k) {
+    std::printf("%4zu  %-25.16g  %-11.1e  %.3e\n", k + 1, report.eigenvalues[k],
+                report.error_estimates[k], report.residuals[k]);
+  }
+}
+
+}  // namespace
+
+void print(const EigenCommand& options, const FoundPairs& found, const Device& device) {
+  const EigenReport& report = found.report;
+  const std::string rows = readable_count(found.rows);
+  std::printf("matrix     %s: %s x %s %s entries (%s), %s stored\n",
+              io::printable(options.matrix.path).c_str(), rows.c_str(), rows.c_str(),
+              std::string(found.entry.name()).c_str(), std::string(name(found.precision)).c_str(),
+              readable_count(found.entries).c_str());
+  if (found.mass_entries) {
+    std::printf("mass       %s: %s stored\n", io::printable(options.mass).c_str(),
+                readable_count(*found.mass_entries).c_str());
+  }
+  std::printf("device     %s\n", device.description().c_str());
+  std::printf("plan       %s\n", found.plan().c_str());
+  std::printf("reason     %s\n", io::printable(found.choice.reason).c_str());
+  const bool has_entries = found.tree.empty() || found.memory.total() > 0;
+  std::printf("memory     %s%s%s, solver%s %s\n",
+              found.tree.empty() ? "" : to_string(found.tree_memory).c_str(),
+              found.tree.empty() || !has_entries ? "" : ", preconditioner ",
+              has_entries ? to_string(found.memory).c_str() : "",
+              found.mass_entries ? " and mass" : "", readable_bytes(found.solver_memory).c_str());
+  std::printf("problem    A x = %sx lambda, the %d smallest, LOBPCG, preconditioner %s\n",
+              found.mass_entries ? "M " : "", found.count, options.preconditioner.c_str());
+  std::printf("status     %s after %lld iterations%s%s%s\n",
+              std::string(name(report.status)).c_str(), report.iterations,
+              report.detail.empty() ? "" : " (", std::string(report.detail).c_str(),
+              report.detail.empty() ? "" : ")");
+  std::printf(
+      "residual   |A x - M x lambda| / ((|A| + |lambda| |M|) |x|), computed from x; |A| is "
+      "about %.2e%s\n",
+      report.matrix_norm, found.mass_entries ? "" : ", M = 1");
+  std::printf(
+      "time       read %s, build %s, iterate %s", readable_seconds(found.read_seconds).c_str(),
+      readable_seconds(found.build_seconds).c_str(), readable_seconds(report.seconds).c_str());
+  if (report.iterations > 0) {
+    std::printf(" (%s an iteration)",
+                readable_seconds(report.seconds / static_cast<double>(report.iterations)).c_str());
+  }
+  std::printf("\n");
+  if (options.output) {
+    const std::string files =
+        numbered(*options.output, 1) +
+        (found.count > 1 ? " to " + numbered(*options.output, found.count) : std::string());
+    std::printf("written    %s\n", report.eigenvalues.empty() ? "nothing: no vector was found"
+                                                              : io::printable(files).c_str());
+  }
+  print_pairs(report);
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,61 @@
+// What `heddle eigen` is told, and how it reports what it found.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "heddle/runtime/any_eigen_solver.hpp"
+#include "matrix_options.hpp"
+#include "profile_option.hpp"
+#include "storage_option.hpp"
+
+namespace heddle::cli {
+
+struct EigenCommand {
+  MatrixOptions matrix;
+  std::string mass;
+  std::optional<std::string> output;
+  static constexpr int usual_count = 4;
+  std::optional<int> count;
+  std::optional<int> guard;
+  std::string preconditioner = "jacobi";
+  std::optional<double> tolerance;
+  long long max_iterations = EigenOptions{}.max_iterations;
+  std::optional<double> time_limit;
+  std::string plan;
+  ProfileOption profile;
+  StorageOption storage;
+  std::uint64_t seed = EigenOptions{}.seed;
+  bool json = false;
+};
+
+/// What the report is made of.
+struct FoundPairs {
+  AnyEntry entry = EntryKind::real;
+  Precision precision;
+  Index rows;
+  Offset entries;
+  std::optional<Offset> mass_entries;
+  PlanChoice choice;
+  MemoryUse memory;  // of the matrix, of a tree's preconditioner
+  std::string tree;  // as the plan of hierarchical storage is written, else empty
+  HierarchicalMemory tree_memory;
+  long long solver_memory = 0;
+  int count = 0;
+  EigenReport report;
+  double read_seconds = 0;
+  double build_seconds = 0;
+  double write_seconds = 0;
+
+  std::string plan() const { return tree.empty() ? choice.text() : tree; }
+};
+
+/// Of vector k of several, counted from 1: v.mtx.gz is v-3.mtx.gz.
+std::string numbered(const std::string& path, int k);
+
+nlohmann::ordered_json to_json(const EigenCommand& options, const FoundPairs& found);
+void print(const EigenCommand& options, const FoundPairs& found, const Device& device);
+
+}  // namespace heddle::cli

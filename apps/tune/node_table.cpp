@@ -1,0 +1,81 @@
+#include "node_table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "amounts.hpp"
+#include "text_table.hpp"
+
+namespace heddle::tuning {
+
+namespace {
+
+nlohmann::ordered_json quartiles_of(const Statistics& seconds) {
+  return {{"runs", seconds.runs},
+          {"lower_quartile", seconds.lower_quartile},
+          {"median", seconds.median},
+          {"upper_quartile", seconds.upper_quartile}};
+}
+
+std::string two_digits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+std::string median_of(const TreeRecord& tree, const NodeTrial& size, TreeUse use) {
+  return report::readable_seconds(size.seconds(use)) +
+         (tree.best(use).node == size.node ? " *" : "  ");
+}
+
+}  // namespace
+
+void print_nodes(const std::vector<TreeRecord>& trees, const std::string& device,
+                 std::ostream& out) {
+  out << report::wrapped("device     " + device, 11) << "\n";
+  report::TextTable table(
+      {{"matrix", true, 12}, {"node"}, {"bytes an entry"}, {"A x"}, {"A* x"}, {"both"}});
+  for (const TreeRecord& tree : trees) {
+    for (const NodeTrial& size : tree.sizes) {
+      const bool turns = size.adjoint_product.has_value();
+      const double bytes = static_cast<double>(size.bytes) /
+                           static_cast<double>(std::max<Offset>(1, tree.features.entries));
+      table.add({&size == &tree.sizes.front() ? tree.matrix : "", std::to_string(size.node),
+                 two_digits(bytes), median_of(tree, size, TreeUse::product),
+                 turns ? median_of(tree, size, TreeUse::adjoint_product) : "",
+                 turns ? median_of(tree, size, TreeUse::both) : ""});
+    }
+  }
+  table.print(out);
+  out << "\n"
+      << report::wrapped(
+             "medians of one product; *: taken, which is 128 where no other is faster by 1%; bytes "
+             "of the tree and its schedules",
+             0);
+}
+
+nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const std::string& device) {
+  nlohmann::ordered_json json = {{"device", device}, {"storage", "hisparse"}};
+  auto& all = json["matrices"] = nlohmann::ordered_json::array();
+  for (const TreeRecord& tree : trees) {
+    nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+    for (const NodeTrial& size : tree.sizes) {
+      sizes.push_back({{"node", size.node},
+                       {"bytes", size.bytes},
+                       {"product", quartiles_of(size.product)},
+                       {"adjoint_product", size.adjoint_product ? quartiles_of(*size.adjoint_product)
+                                                                : nlohmann::ordered_json()}});
+    }
+    all.push_back({{"name", tree.matrix},
+                   {"entry", tree.entry},
+                   {"precision", tree.precision},
+                   {"entries", tree.features.entries},
+                   {"sizes", std::move(sizes)},
+                   {"node", tree.best(TreeUse::product).node},
+                   {"node_of_adjoint", tree.best(TreeUse::adjoint_product).node},
+                   {"node_of_both", tree.best(TreeUse::both).node}});
+  }
+  return json;
+}
+
+}  // namespace heddle::tuning

@@ -1,0 +1,109 @@
+// The pencil A + sigma M of two trees, for one sigma after another (Saad, Numerical Methods for
+// Large Eigenvalue Problems, chapter 9).
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "heddle/detail/tree_sum_again.hpp"
+#include "heddle/export.hpp"
+#include "heddle/hierarchical_matrix.hpp"
+
+namespace heddle {
+
+/// Makes A + sigma M as a tree again and again. The first has the places that A or M has; those
+/// after it share its schedules, and are written where a matrix was that nobody holds any more:
+/// `K = pencil.at(sigma)` goes back and forth between two blocks of memory. The values of A and M
+/// may change too, and so may their patterns, which costs a new sum. On a GPU each sum is copied
+/// there as a whole. One thread at a time.
+template <class E>
+class HEDDLE_EXPORT MatrixPencil {
+  using S = vector_scalar_t<E>;
+
+ public:
+  /// Keeps both. Throws `Error` as `add` does for them.
+  MatrixPencil(HierarchicalMatrix<E> A, HierarchicalMatrix<E> M)
+      : A_(std::move(A)), M_(std::move(M)) {}
+
+  const HierarchicalMatrix<E>& matrix() const { return A_; }
+  const HierarchicalMatrix<E>& mass() const { return M_; }
+  /// Others, of the same sizes, from now on.
+  void set(HierarchicalMatrix<E> A, HierarchicalMatrix<E> M) {
+    A_ = std::move(A);
+    M_ = std::move(M);
+    is_known_ = false;
+  }
+
+  /// A + sigma M; its bits are those of `add(1, A, sigma, M)`. Throws `Error` as that.
+  HierarchicalMatrix<E> at(S sigma) {
+    if (sum_) {
+      if (auto again = again_at(sigma)) return *std::move(again);
+      pools_ = {};
+    }
+    sum_.emplace(add(S(1), A_, sigma, M_));
+    is_known_ = true;
+    pools_ = {sum_->tree().pools.empty() ? nullptr : owned_pool(), nullptr};
+    return *sum_;
+  }
+  /// Bytes of the sums that it keeps.
+  long long memory() const {
+    long long bytes = 0;
+    for (const auto& pool : pools_) bytes += pool ? static_cast<long long>(pool->size()) : 0;
+    return bytes;
+  }
+
+ private:
+  std::optional<HierarchicalMatrix<E>> again_at(S sigma);
+  std::shared_ptr<detail::Pool> owned_pool() const {
+    return std::const_pointer_cast<detail::Pool>(sum_->tree().pools.front().pool);
+  }
+
+  HierarchicalMatrix<E> A_, M_;
+  std::optional<HierarchicalMatrix<E>> sum_;            // the newest
+  bool is_known_ = false;                               // that A and M have its pattern
+  std::array<std::shared_ptr<detail::Pool>, 2> pools_;  // of the newest sums; they are alike
+};
+
+template <class E>
+std::optional<HierarchicalMatrix<E>> MatrixPencil<E>::again_at(S sigma) {
+  auto& [newest, before] = pools_;
+  if (!newest) return {};  // no entries
+  const detail::ScheduledTree& sum = sum_->scheduled();
+  // Whoever has a matrix of a pool holds the pool.
+  if (!before || before.use_count() > 1) {
+    before = std::make_shared<detail::Pool>(newest->size(), sum_->team());
+    std::memcpy(before->data(), newest->data(), newest->size());
+  }
+  const auto combine = [&](std::span<const detail::SumTerm> terms) {
+    for (const detail::SumTerm& term : terms) {
+      E a, b;
+      if (term.a != nullptr) std::memcpy(&a, term.a, sizeof(E));
+      if (term.b != nullptr) {
+        std::memcpy(&b, term.b, sizeof(E));
+        for (auto& component : b.component) component *= sigma;
+      }
+      const E total = term.a == nullptr ? b : term.b == nullptr ? a : add(a, b);
+      std::memcpy(term.sum, &total, sizeof(E));
+    }
+  };
+  if (!detail::write_sum_again(sum, A_.scheduled(), M_.scheduled(), is_known_, combine, *before,
+                               sum_->team())) {
+    return {};
+  }
+  is_known_ = true;
+  detail::Tree tree = sum.tree();
+  tree.pools.front().pool = before;
+  std::swap(newest, before);
+  sum_.emplace(HierarchicalMatrix<E>(
+      std::make_shared<detail::ScheduledTree>(
+          detail::EditedTree{std::move(tree), std::make_shared<const detail::LeafChanges>()}, sum,
+          sum_->team()),
+      *sum_));
+  return sum_;
+}
+
+}  // namespace heddle

@@ -1,0 +1,26 @@
+// The measured device as JSON of a profile, and what all parts of a profile are written with.
+#pragma once
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "heddle/tuning/device_properties.hpp"
+#include "heddle/tuning/predict.hpp"
+#include "matrix/json_object.hpp"
+
+namespace heddle::profile_json {
+
+inline constexpr long long most_count = std::numeric_limits<int>::max();
+
+/// Names come from files, and need not be UTF-8.
+nlohmann::ordered_json text(const std::string& bytes);
+/// Throws `Error` (not_finite), which says what it is.
+nlohmann::ordered_json number(double value, const char* what);
+
+nlohmann::ordered_json written(const DeviceProperties& device);
+nlohmann::ordered_json written(const Ceilings& ceilings);
+DeviceProperties read_device(const detail::JsonObject& object);
+Ceilings read_ceilings(const detail::JsonObject& object);
+
+}  // namespace heddle::profile_json

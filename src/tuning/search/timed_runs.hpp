@@ -1,0 +1,31 @@
+// Work that only queues, as something that a race can time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "heddle/device.hpp"
+#include "heddle/tuning/trials.hpp"
+
+namespace heddle {
+
+/// `bytes`: that a run reads. On a GPU a run is one of a replayed graph, between events; on the CPU
+/// as many as make 200 us are timed together. Caches are warm.
+std::unique_ptr<PreparedPlan> timed_runs(std::function<void(const Stream&)> run, long long bytes,
+                                         const Device& device);
+
+/// How often work of so many seconds is timed together.
+int runs_worth_timing(double seconds);
+
+/// A plan that this function runs and times.
+class TimedPlan final : public PreparedPlan {
+ public:
+  explicit TimedPlan(std::function<double()> run) : run_(std::move(run)) {}
+  double run() override { return run_(); }
+
+ private:
+  std::function<double()> run_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,194 @@
+// The size of a tree's nodes: each is measured in turn with the default.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/hierarchical_matrix.hpp"
+#include "linear_work.hpp"
+#include "race.hpp"
+#include "reference_product.hpp"
+#include "timed_runs.hpp"
+#include "tuned_matrix.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr int least_node = 4, greatest_node = 256, number_of_sizes = 7;
+
+/// A x and, where entries have an adjoint, A* x.
+struct TreeInTrial {
+  std::function<long long()> bytes;
+  std::vector<std::unique_ptr<PreparedPlan>> products;
+  std::vector<AnyField> x, results;
+};
+
+AnyField random_x(const AnyLinearOperator& A) {
+  AnyField x = A.column_field();
+  const Offset scalars = Offset(x.rows()) * x.components();
+  for (Offset i = 0; i < scalars; ++i) {
+    x.set(i, static_cast<double>(
+                 static_cast<float>(random_component(1, static_cast<std::uint64_t>(i)))));
+  }
+  return x;
+}
+
+template <class S>
+void add_product(const AnyMatrix& matrix, std::shared_ptr<const LinearOperator<S>> A,
+                 TreeInTrial& trial) {
+  const Device device = A->device();
+  const long long bytes = A->bytes_of_product();
+  const AnyLinearOperator any(matrix.entry(), A);
+  trial.x.push_back(random_x(any));
+  trial.results.push_back(any.row_field());
+  any.apply(trial.x.back(), trial.results.back());
+  const auto work = std::make_shared<LinearWork<S>>(std::move(A), 1);
+  trial.products.push_back(
+      timed_runs([work](const Stream& stream) { work->run(stream); }, bytes, device));
+}
+
+TreeInTrial tree_in_trial(const AnyMatrix& matrix, int node, const Device& device) {
+  return matrix.visit([&]<class E>(const CsrMatrix<E>& m) {
+    using S = vector_scalar_t<E>;
+    const auto tree = std::make_shared<HierarchicalMatrix<E>>(m, node, device);
+    TreeInTrial trial;
+    trial.bytes = [tree] { return tree->memory().total(); };
+    add_product<S>(matrix, tree, trial);
+    if constexpr (has_adjoint<E>) add_product<S>(matrix, tree->adjoint(), trial);
+    return trial;
+  });
+}
+
+class NodeSearch {
+ public:
+  NodeSearch(const AnyMatrix& matrix, const Device& device, const TuneOptions& options)
+      : matrix_(matrix),
+        device_(device),
+        options_(options),
+        effort_{options.least_runs, options.most_runs, options.confidence, options.tightness},
+        began_(Clock::now()) {}
+
+  /// The smallest nodes first.
+  std::vector<NodeTrial> run() {
+    if (!try_default()) return {};
+    try_from(default_node_size * 2, [](int node) { return node * 2; });
+    try_from(default_node_size / 2, [](int node) { return node / 2; });
+    std::ranges::sort(found_, {}, &NodeTrial::node);
+    return std::move(found_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool goes_on() {
+    TuneProgress progress;
+    progress.tried = static_cast<int>(found_.size());
+    progress.expected = number_of_sizes;
+    progress.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    if (progress.tried > 0) {
+      progress.seconds_left =
+          progress.seconds / progress.tried * (progress.expected - progress.tried);
+    }
+    if (!found_.empty() && progress.seconds > options_.seconds_limit) stopped_ = true;
+    if (!stopped_ && options_.observer) stopped_ = !options_.observer(progress);
+    return !stopped_;
+  }
+
+  void check(std::size_t k, const AnyField& y, const std::vector<double>& reference,
+             int node) const {
+    const bool is_single = matrix_.precision() == Precision::single_precision;
+    if (relative_difference(y, reference) <= (is_single ? 1e-5 : 1e-12)) return;
+    throw Error(ErrorKind::internal, std::string(k == 0 ? "A x" : "A* x") +
+                                         " of a tree with nodes of " + std::to_string(node) +
+                                         " differs from the reference's");
+  }
+
+  void keep(int node, long long bytes, const std::vector<Measurement>& measured) {
+    NodeTrial trial{node, bytes, measured.front().seconds, {}};
+    if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
+    found_.push_back(std::move(trial));
+  }
+
+  /// False where it was cancelled before all products ran.
+  bool try_default() {
+    TreeInTrial usual = tree_in_trial(matrix_, default_node_size, device_);
+    check(0, usual.results.front(), reference_product(matrix_, usual.x.front()), default_node_size);
+    for (const AnyField& result : usual.results) references_.push_back(numbers_of(result));
+    std::vector<Measurement> measured;
+    for (auto& product : usual.products) {
+      races_.push_back(
+          std::make_unique<Race>(std::move(product), effort_, [this] { return goes_on(); }));
+      if (!races_.back()->reference()) return false;
+      measured.push_back(*races_.back()->reference());
+    }
+    keep(default_node_size, usual.bytes(), measured);
+    return true;
+  }
+
+  /// Until every product takes half as long again as the fastest.
+  template <class Next>
+  void try_from(int node, const Next& next) {
+    constexpr double far_slower = 1.5;
+    for (; node >= least_node && node <= greatest_node && goes_on(); node = next(node)) {
+      TreeInTrial trial = tree_in_trial(matrix_, node, device_);
+      std::vector<Measurement> measured;
+      bool is_far_slower = true;
+      for (std::size_t k = 0; k < trial.products.size(); ++k) {
+        check(k, trial.results[k], references_[k], node);
+        const double best = fastest(k);
+        const auto seconds = races_[k]->run(*trial.products[k], effort_, far_slower * best);
+        if (!seconds) return;
+        measured.push_back(*seconds);
+        is_far_slower = is_far_slower && seconds->seconds.median > far_slower * best;
+      }
+      keep(node, trial.bytes(), measured);
+      if (is_far_slower) return;
+    }
+  }
+
+  double fastest(std::size_t k) const {
+    const TreeUse use = k == 0 ? TreeUse::product : TreeUse::adjoint_product;
+    double least = found_.front().seconds(use);
+    for (const NodeTrial& trial : found_) least = std::min(least, trial.seconds(use));
+    return least;
+  }
+
+  const AnyMatrix& matrix_;
+  Device device_;
+  const TuneOptions& options_;
+  Effort effort_;
+  Clock::time_point began_;
+  bool stopped_ = false;
+  std::vector<std::vector<double>> references_;
+  std::vector<std::unique_ptr<Race>> races_;
+  std::vector<NodeTrial> found_;
+};
+
+}  // namespace
+
+Profile tune_nodes(const NamedMatrix& matrix, const Device& device, const TuneOptions& options) {
+  TuneOptions of_products = options;
+  of_products.objective = Objective::product();
+  detail::check_tuning(matrix, of_products);
+  const AnyMatrix& tuned = *matrix.matrix;
+  if (tuned.is_defined()) {
+    throw Error(ErrorKind::unsupported,
+                "hierarchical storage takes built-in entries, not those of a definition");
+  }
+  if (options.on_matrix) options.on_matrix(matrix.name);
+  Profile profile = Profile::of(device);
+  std::vector<NodeTrial> sizes = NodeSearch(tuned, device, options).run();
+  if (sizes.empty()) return profile;
+  const Device host = Device::cpu(device.threads());
+  profile.trees.push_back({matrix.name, std::string(tuned.entry().name()),
+                           std::string(name(tuned.precision())), fingerprint(tuned.pattern(), host),
+                           pattern_features(tuned.pattern(), host), std::move(sizes),
+                           detail::today()});
+  return profile;
+}
+
+}  // namespace heddle
