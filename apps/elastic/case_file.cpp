@@ -141,7 +141,8 @@ SolverCase usual_solver(const AnalysisCase& analysis) {
 }
 
 SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
-  object.check_keys({"tolerance", "max_iterations", "earlier_solutions", "deflation"});
+  object.check_keys(
+      {"tolerance", "max_iterations", "earlier_solutions", "deflation", "preconditioner"});
   SolverCase solver = usual_solver(analysis);
   if (object.has("tolerance")) {
     solver.tolerance = object.number(
@@ -159,6 +160,15 @@ SolverCase read_solver(const CaseObject& object, const AnalysisCase& analysis) {
     solver.deflation = object.count("deflation", 1, EigenOptions::most_pairs);
     if (!analysis.is_stepped()) {
       object.refuse(object.path_of("deflation"), "is of analyses that take steps; leave it out");
+    }
+  }
+  if (object.has("preconditioner")) {
+    solver.multigrid = object.text_of("preconditioner", {"jacobi", "multigrid"}) == "multigrid";
+    if (solver.multigrid && analysis.type == AnalysisType::modes) {
+      object.refuse(object.path_of("preconditioner"), "is not of modes; leave it out");
+    }
+    if (solver.multigrid && solver.deflation > 0) {
+      object.refuse(object.path_of("deflation"), "is beside jacobi; take one of them");
     }
   }
   return solver;

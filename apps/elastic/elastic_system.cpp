@@ -6,6 +6,7 @@
 
 #include "heddle/tools/team.hpp"
 #include "heddle/vector_operations.hpp"
+#include "rigid_motions.hpp"
 
 namespace heddle::elastic {
 
@@ -58,13 +59,26 @@ ElasticSystem::ElasticSystem(const Model& model, const ElementPattern& pattern, 
   place_vertices(model);
   place_elements(model);
   set_matrix(options.with_mass ? 1 : 0, 1);
-  solver_ = std::make_unique<ConjugateGradient<double>>(matrix_, Jacobi<Block>(matrix_),
-                                                        solver_options());
+  make_solver(model);
   guesses.most = static_cast<long long>(options.earlier_solutions);
   deflation.most = options.deflation;
   if (options.earlier_solutions > 0) {
     earlier_ = std::make_unique<EarlierSolutions<double>>(matrix_, options.earlier_solutions);
   }
+}
+
+void ElasticSystem::make_solver(const Model& model) {
+  if (!options_.multigrid) {
+    solver_ = std::make_unique<ConjugateGradient<double>>(matrix_, Jacobi<Block>(matrix_),
+                                                          solver_options());
+    return;
+  }
+  const auto motions = rigid_motions(model.position);
+  std::vector<ConstVertexView> candidates;
+  for (const auto& motion : motions) candidates.emplace_back(motion.data(), vertices(), 3);
+  multigrid_ = std::make_shared<Multigrid<double>>(matrix_, MultigridOptions{}, candidates);
+  solver_ = std::make_unique<ConjugateGradient<double>>(
+      matrix_, std::shared_ptr<Preconditioner<double>>(multigrid_), solver_options());
 }
 
 SolverOptions ElasticSystem::solver_options() const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "../command/guess_record.hpp"
@@ -12,6 +13,7 @@
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/operator.hpp"
 #include "mass.hpp"
 #include "model.hpp"
@@ -36,6 +38,7 @@ struct SystemOptions {
   double tolerance = 1e-10;
   long long max_iterations = 10000;
   std::size_t earlier_solutions = 0;                        // that guesses are made of
+  bool multigrid = false;                                   // in place of Jacobi's preconditioner
   long long deflation = 0;                                  // eigenvectors that `deflate` takes
   std::function<bool(const SolveProgress&)> observer = {};  // of the solver
 };
@@ -98,6 +101,11 @@ class ElasticSystem {
   const Array<double>& stress() const { return stress_; }
   const Array<double>& equivalent_stress() const { return equivalent_; }
 
+  /// Of the solver's preconditioner; none but with `SystemOptions::multigrid`.
+  std::optional<MultigridReport> hierarchy() const {
+    return multigrid_ ? std::optional(multigrid_->report()) : std::nullopt;
+  }
+
   PhaseTimes times;
   cli::GuessRecord guesses;
   DeflationRecord deflation;
@@ -105,6 +113,7 @@ class ElasticSystem {
  private:
   ElementsAtRest at_rest() const;
   SolverOptions solver_options() const;
+  void make_solver(const Model& model);
   void place_elements(const Model& model);
   void place_vertices(const Model& model);
   Index position_of(Index vertex) const { return matrix_.row_basis()->position(vertex); }
@@ -116,7 +125,8 @@ class ElasticSystem {
   Operator<Block> matrix_;  // a handle of what is assembled
   std::unique_ptr<Operator<MassEntry>> mass_;
   std::unique_ptr<ConjugateGradient<double>> solver_;
-  std::shared_ptr<Deflation<double>> deflated_;  // null where solves are not
+  std::shared_ptr<Multigrid<double>> multigrid_;  // null with Jacobi's preconditioner
+  std::shared_ptr<Deflation<double>> deflated_;   // null where solves are not
   std::unique_ptr<EarlierSolutions<double>> earlier_;
   Reduction<double> of_vertices_;
   Reduction<double> of_elements_;

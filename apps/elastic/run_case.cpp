@@ -96,6 +96,7 @@ class Run {
         .tolerance = outcome_.given.solver.tolerance,
         .max_iterations = outcome_.given.solver.max_iterations,
         .earlier_solutions = static_cast<std::size_t>(outcome_.given.solver.earlier_solutions),
+        .multigrid = outcome_.given.solver.multigrid,
         .deflation = outcome_.given.solver.deflation};
     if (progress_ != nullptr && analysis.type == AnalysisType::statics) {
       settings.observer = iterations_shown();
@@ -107,6 +108,7 @@ class Run {
     outcome_.entries = pattern_.entries();
     outcome_.memory = system_->matrix().memory();
     outcome_.lists = system_->lists_memory();
+    outcome_.hierarchy = system_->hierarchy();
     if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
     // What it took to fill the matrix once is of the setup.
     system_->times = PhaseTimes{};

@@ -10,6 +10,7 @@
 #include "../simulation/run_summary.hpp"
 #include "case_file.hpp"
 #include "energies.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/report.hpp"
 #include "modal_analysis.hpp"
 #include "phase_times.hpp"
@@ -39,6 +40,7 @@ struct Outcome : simulation::RunSummary {
   Modes found;                    // of those alone; their shapes are not kept
   cli::GuessRecord guesses;
   DeflationRecord deflation;
+  std::optional<MultigridReport> hierarchy;  // as it was first set up
   long long frames = 0;
   bool is_dumped = false;
   double largest_displacement = 0;  // of a component, at the end

@@ -28,7 +28,8 @@ struct BuiltSystem {
 
 void make_solver(const SolveOptions& options, const SolveOutcome& outcome,
                  const SolverOptions& settings, BuiltSystem& built) {
-  const ComposedChoice preconditioner = ComposedChoice::parse(outcome.preconditioner);
+  ComposedChoice preconditioner = ComposedChoice::parse(outcome.preconditioner);
+  preconditioner.multigrid = outcome.multigrid;
   built.solver.reset();
   const auto make = [&](const auto& matrix) {
     built.solver.emplace(matrix, *outcome.method.method, preconditioner, settings, options.shift);
@@ -76,6 +77,7 @@ int run_solve(const SolveOptions& options) {
   check_method(options.method);
   const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
+  options.multigrid.check(preconditioner);
   check(options, device);
   const auto progress = options.matrix.progress();
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
@@ -100,6 +102,7 @@ int run_solve(const SolveOptions& options) {
   if (!options.storage.is_hierarchical()) {
     outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
   }
+  outcome.multigrid = options.multigrid.read(matrix, device, progress.get());
   outcome.read_seconds = reading.seconds();
 
   Stopwatch building;
@@ -143,6 +146,7 @@ int run_solve(const SolveOptions& options) {
     seconds.push_back(outcome.report().iterate_seconds);
   }
   outcome.reports[outcome.reported].iterate_seconds = median(std::move(seconds));
+  outcome.hierarchy = built.solver->multigrid();
   for (std::size_t k = 0; k < given.exact.size(); ++k) {
     outcome.errors.push_back(relative_error(x[k], given.exact[k]));
   }
@@ -191,6 +195,7 @@ void add_solve(CLI::App& app, int& status, Communicator* ranks) {
           "--preconditioner", options->preconditioner,
           preconditioners_in_words() + compositions_in_words() + " [jacobi, or none with --shift]")
       ->type_name("NAME[:N]...");
+  options->multigrid.add_to(*command);
   command
       ->add_option("--shift", options->shift,
                    "solve (A + SIGMA I) x = b with this real number, without storing that matrix")

@@ -7,6 +7,7 @@
 
 #include "heddle/report.hpp"
 #include "matrix_options.hpp"
+#include "multigrid_options.hpp"
 #include "profile_option.hpp"
 #include "rank_options.hpp"
 #include "solve_history.hpp"
@@ -22,6 +23,7 @@ struct SolveOptions {
   std::optional<std::string> output;
   std::string method = "auto";
   std::optional<std::string> preconditioner;
+  MultigridOption multigrid;
   double shift = 0;
   std::optional<double> damping;  // of least squares
   std::optional<double> tolerance;

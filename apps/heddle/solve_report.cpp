@@ -5,6 +5,7 @@
 
 #include "heddle/tools/text.hpp"
 #include "json_report.hpp"
+#include "multigrid_report.hpp"
 #include "readable.hpp"
 
 namespace heddle::cli {
@@ -87,6 +88,7 @@ nlohmann::ordered_json to_json(const SolveOutcome& outcome) {
                          : nlohmann::ordered_json();
   json["omega"] = report.omega ? nlohmann::ordered_json(*report.omega) : nlohmann::ordered_json();
   json["preconditioner"] = outcome.preconditioner;
+  if (outcome.hierarchy) json["multigrid"] = to_json(*outcome.hierarchy);
   json["plan"] = outcome.tree.empty() ? outcome.choice.text() : outcome.tree;
   json["plan_reason"] = outcome.choice.reason;
   json["loop"] = report.loop;
@@ -150,6 +152,7 @@ void print(const SolveOutcome& outcome, const Device& device) {
   }
   std::printf("solver     %s: %s\n", std::string(outcome.method.method->name).c_str(),
               outcome.method.reason.c_str());
+  if (outcome.hierarchy) std::printf("levels     %s\n", text_of(*outcome.hierarchy).c_str());
   print_steps(report);
   print_systems(outcome);
   std::printf("status     %s after %lld iterations%s%s%s\n",

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "heddle/hierarchical_memory.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/runtime/any_entry.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "plan_text.hpp"
 #include "rank_report.hpp"
@@ -18,6 +20,8 @@ namespace heddle::cli {
 struct SolveOutcome {
   std::string path;
   std::string preconditioner;
+  MultigridChoice multigrid;                 // of the preconditioner
+  std::optional<MultigridReport> hierarchy;  // that it made
   std::optional<std::string> output;
   AnyEntry entry = EntryKind::real;
   Precision precision;

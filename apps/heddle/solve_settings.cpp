@@ -71,6 +71,7 @@ void check(const SolveOptions& options, const Device& device) {
   RunFiles files;
   options.matrix.add_inputs(files);
   if (options.rhs != "ones") files.reads("--rhs", options.rhs);
+  options.multigrid.add_inputs(files);
   options.profile.add_inputs(files);
   files.writes("--output", options.output);
   options.history.add_outputs(files);

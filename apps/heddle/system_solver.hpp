@@ -28,6 +28,10 @@ class SystemSolver {
     return std::visit([&](const auto& solver) -> const auto& { return solver.history(system); },
                       solver_);
   }
+  /// Of the multigrid in the preconditioner; none without one.
+  std::optional<MultigridReport> multigrid() const {
+    return std::visit([](const auto& solver) { return solver.multigrid(); }, solver_);
+  }
   /// During a solve, of what the observer is told: of the first system, or in a block of the one
   /// that has most of it, and the largest residual.
   const std::vector<double>& history_of_progress() const;

@@ -40,6 +40,7 @@
 #include "heddle/lsmr.hpp"
 #include "heddle/matrix_market.hpp"
 #include "heddle/minres.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/multiply.hpp"
 #include "heddle/npz.hpp"
 #include "heddle/operator.hpp"

@@ -17,7 +17,7 @@
 namespace heddle {
 
 struct HEDDLE_EXPORT ChebyshevOptions {
-  int degree = 4;  // products with the matrix, 1 or more
+  int degree = 4;  // products with the matrix; 0 leaves M^-1 times a number
   /// Of M^-1 A with the inner preconditioner M. None: from an estimate of the largest eigenvalue.
   std::optional<SpectralInterval> interval = std::nullopt;
 };
@@ -57,6 +57,9 @@ class HEDDLE_EXPORT Chebyshev final : public Preconditioner<S> {
 
   /// The one in use.
   SpectralInterval interval() const { return interval_; }
+  /// Another one, from the next application on: of new values of the matrix. Throws `Error` (usage)
+  /// for an interval that is none, and where the options left it to an estimate.
+  void replace_interval(const SpectralInterval& interval);
 
   std::optional<FieldShape> shape() const override;
   void refresh() override;

@@ -11,7 +11,7 @@ AnyBlockConjugateGradient::AnyBlockConjugateGradient(const AnyOperator& matrix,
                                                      const ComposedChoice& preconditioner,
                                                      const SolverOptions& options, double shift)
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
-        PreconditionedSystem<S> system(A, preconditioner, shift);
+        PreconditionedSystem<S> system(A, preconditioner, shift, multigrid_);
         return std::make_unique<BlockConjugateGradient<S>>(
             system.matrix, std::move(system.preconditioner), options);
       })) {}
@@ -20,18 +20,20 @@ AnyBlockConjugateGradient::AnyBlockConjugateGradient(const AnyLinearOperator& ma
                                                      const AnyOperator& entries,
                                                      const ComposedChoice& preconditioner,
                                                      const SolverOptions& options, double shift)
-    : solver_(matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
-                               -> decltype(solver_) {
-        return entries.visit([&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
-          if constexpr (std::is_same_v<S, T>) {
-            PreconditionedSystem<S> system({OperatorReference<S>(A), D}, preconditioner, shift);
-            return std::make_unique<BlockConjugateGradient<S>>(
-                system.matrix, std::move(system.preconditioner), options);
-          } else {
-            detail::refuse_precision(entries.precision());
-          }
-        });
-      })) {}
+    : solver_(matrix.visit(
+          [&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A) -> decltype(solver_) {
+            return entries.visit(
+                [&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
+                  if constexpr (std::is_same_v<S, T>) {
+                    PreconditionedSystem<S> system({OperatorReference<S>(A), D}, preconditioner,
+                                                   shift, multigrid_);
+                    return std::make_unique<BlockConjugateGradient<S>>(
+                        system.matrix, std::move(system.preconditioner), options);
+                  } else {
+                    detail::refuse_precision(entries.precision());
+                  }
+                });
+          })) {}
 
 std::vector<Report> AnyBlockConjugateGradient::solve(std::span<const AnyField> b,
                                                      std::span<AnyField> x) {

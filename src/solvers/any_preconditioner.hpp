@@ -1,6 +1,7 @@
 // The preconditioners that options name, over sliced storage.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "heddle/conjugate_residual.hpp"
 #include "heddle/detail/sliced_jacobi.hpp"
 #include "heddle/gmres.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/operator_algebra.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
@@ -42,10 +44,42 @@ std::shared_ptr<Preconditioner<S>> make_inner_solver(const MatrixInParts<S>& par
   return std::make_shared<SolverPreconditioner<S>>(std::move(solver));
 }
 
+/// What a multigrid among the parts reports; empty without one.
+using MultigridReporter = std::function<MultigridReport()>;
+
+template <class S>
+std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S>& matrix,
+                                                  int degree, const MultigridChoice& choice,
+                                                  MultigridReporter* reporter) {
+  std::vector<std::vector<S>> modes;
+  std::vector<FieldView<const S>> candidates;
+  if (choice.points) {
+    const int dimension = matrix.row_components();
+    if (matrix.ring() != Ring::real || (dimension != 2 && dimension != 3)) {
+      throw Error(ErrorKind::unsupported,
+                  "the motions of a rigid body are candidates over real blocks of 2 x 2 or 3 x 3");
+    }
+    modes = rigid_body_modes<S>(*choice.points, dimension);
+    const auto rows = static_cast<Index>(choice.points->size());
+    for (const std::vector<S>& mode : modes) candidates.emplace_back(mode.data(), rows, dimension);
+  }
+  auto made = std::make_shared<Multigrid<S>>(
+      matrix, MultigridOptions{.cycle = choice.cycle, .degree = degree}, candidates);
+  if (reporter != nullptr) {
+    *reporter = [known = std::weak_ptr<Multigrid<S>>(made)] {
+      const auto there = known.lock();
+      return there ? there->report() : MultigridReport{};
+    };
+  }
+  return made;
+}
+
 /// Null for none. Polynomials are of the matrix scaled by Jacobi.
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
-                                             const PreconditionerChoice& choice) {
+                                             const PreconditionerChoice& choice,
+                                             const MultigridChoice& of_multigrid,
+                                             MultigridReporter* reporter) {
   const OperatorReference<S>& matrix = parts.matrix;
   const auto jacobi = [&] { return std::make_shared<detail::SlicedJacobi<S>>(parts.entries); };
   switch (choice.kind) {
@@ -68,6 +102,8 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
       return make_inner_solver<ConjugateResidual>(parts, choice.number);
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(parts, choice.number);
+    case PreconditionerKind::multigrid:
+      return make_multigrid(parts.entries_for(choice), choice.number, of_multigrid, reporter);
   }
   return nullptr;
 }
@@ -115,9 +151,11 @@ std::shared_ptr<Preconditioner<S>> compose(const OperatorReference<S>& matrix,
 
 template <class S>
 std::shared_ptr<Preconditioner<S>> make_preconditioner(const MatrixInParts<S>& parts,
-                                                       const ComposedChoice& choice) {
-  return compose<S>(parts.matrix, choice,
-                    [&](const PreconditionerChoice& part) { return make_part(parts, part); });
+                                                       const ComposedChoice& choice,
+                                                       MultigridReporter* reporter = nullptr) {
+  return compose<S>(parts.matrix, choice, [&](const PreconditionerChoice& part) {
+    return make_part(parts, part, choice.multigrid, reporter);
+  });
 }
 /// Throws `Error` (usage) for a part that needs entries.
 template <class S>
@@ -132,13 +170,14 @@ std::shared_ptr<Preconditioner<S>> make_preconditioner_of_products(
 /// A, or A + shift I, which is not stored, and its preconditioner.
 template <class S>
 struct PreconditionedSystem {
-  PreconditionedSystem(const MatrixInParts<S>& parts, const ComposedChoice& choice, double shift)
+  PreconditionedSystem(const MatrixInParts<S>& parts, const ComposedChoice& choice, double shift,
+                       MultigridReporter& reporter)
       : matrix(parts.matrix) {
     if (shift != 0) {
       matrix = ShiftedOperator<S>(parts.matrix, static_cast<S>(shift));
       preconditioner = make_preconditioner_of_products<S>(matrix, choice);
     } else {
-      preconditioner = make_preconditioner(parts, choice);
+      preconditioner = make_preconditioner(parts, choice, &reporter);
     }
   }
 

@@ -57,8 +57,9 @@ namespace {
 template <class S>
 std::unique_ptr<KrylovSolver<S>> solver_of(const MatrixInParts<S>& parts, const MethodInfo& method,
                                            const ComposedChoice& choice,
-                                           const SolverOptions& options, double shift) {
-  PreconditionedSystem<S> system(parts, choice, shift);
+                                           const SolverOptions& options, double shift,
+                                           MultigridReporter& reporter) {
+  PreconditionedSystem<S> system(parts, choice, shift, reporter);
   return listed_solver<S>(method, system.matrix, std::move(system.preconditioner), options);
 }
 
@@ -115,7 +116,7 @@ AnySolver::AnySolver(const AnyOperator& matrix, const MethodInfo& method,
                      const ComposedChoice& preconditioner, const SolverOptions& options,
                      double shift)
     : solver_(matrix.visit([&]<class S>(const detail::SlicedOperator<S>& A) -> decltype(solver_) {
-        return solver_of<S>(A, method, preconditioner, options, shift);
+        return solver_of<S>(A, method, preconditioner, options, shift, multigrid_);
       })) {}
 
 AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries,
@@ -127,7 +128,7 @@ AnySolver::AnySolver(const AnyLinearOperator& matrix, const AnyOperator& entries
                 [&]<class T>(const detail::SlicedOperator<T>& D) -> decltype(solver_) {
                   if constexpr (std::is_same_v<S, T>) {
                     return solver_of<S>({OperatorReference<S>(A), D}, method, preconditioner,
-                                        options, shift);
+                                        options, shift, multigrid_);
                   } else {
                     detail::refuse_precision(entries.precision());
                   }

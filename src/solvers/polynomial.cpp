@@ -47,16 +47,18 @@ std::string text_of(double number) {
   return text;
 }
 
-void check(const ChebyshevOptions& options) {
-  if (options.degree < 1) {
-    refuse(ErrorKind::usage, "a degree of " + std::to_string(options.degree) + "; it is 1 or more");
-  }
-  if (!options.interval) return;
-  const SpectralInterval& given = *options.interval;
+void check(const SpectralInterval& given) {
   if (!detail::is_interval(given)) {
     refuse(ErrorKind::usage, "an interval needs 0 < lower < upper, here " + text_of(given.lower) +
                                  " and " + text_of(given.upper));
   }
+}
+
+void check(const ChebyshevOptions& options) {
+  if (options.degree < 0) {
+    refuse(ErrorKind::usage, "a degree of " + std::to_string(options.degree) + "; it is 0 or more");
+  }
+  if (options.interval) check(*options.interval);
 }
 
 }  // namespace
@@ -124,6 +126,16 @@ bool Chebyshev<S>::refreshes_in_graph() const {
 template <class S>
 void Chebyshev<S>::queue_refresh(Index* singular_row, const Stream& stream) {
   inner_->queue_refresh(singular_row, stream);
+}
+
+template <class S>
+void Chebyshev<S>::replace_interval(const SpectralInterval& interval) {
+  polynomial::check(interval);
+  if (!options_.interval) {
+    polynomial::refuse(ErrorKind::usage,
+                       "the interval is that of an estimate; state one to replace");
+  }
+  set_interval(interval);
 }
 
 template <class S>

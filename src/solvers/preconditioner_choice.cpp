@@ -57,6 +57,12 @@ constexpr PreconditionerInfo table[] = {
      .is_hermitian = false,
      .is_symmetric = false,
      .varies = true},
+    {.kind = PreconditionerKind::multigrid,
+     .name = "multigrid",
+     .number = "degree",
+     .usual = 1,
+     .most = 16,
+     .is_symmetric = false},
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::usage, why); }
@@ -127,6 +133,7 @@ NeededEntries needed_entries(const ComposedChoice& choice) {
         case PreconditionerKind::block_jacobi:
         case PreconditionerKind::fsai:
         case PreconditionerKind::isai:
+        case PreconditionerKind::multigrid:
           return NeededEntries::all;
         default:
           needed = NeededEntries::diagonal;
@@ -223,6 +230,9 @@ bool ComposedChoice::is_hermitian() const {
 bool ComposedChoice::is_symmetric() const {
   return is_palindrome(terms_) &&
          all_parts(terms_, [](const PreconditionerInfo& info) { return info.is_symmetric; });
+}
+bool ComposedChoice::has(PreconditionerKind kind) const {
+  return !all_parts(terms_, [&](const PreconditionerInfo& info) { return info.kind != kind; });
 }
 bool ComposedChoice::varies() const {
   return !all_parts(terms_, [](const PreconditionerInfo& info) { return !info.varies; });

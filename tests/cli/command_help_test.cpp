@@ -80,6 +80,8 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "-o",
         "--solver",
         "--preconditioner",
+        "--cycle",
+        "--coordinates",
         "--tolerance",
         "--max-iterations",
         "--repetitions",
@@ -148,6 +150,8 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"-o", "x.mtx"},
       {"--solver", "cg"},
       {"--preconditioner", "none"},
+      {"--cycle", "w"},
+      {"--coordinates", "points.mtx"},
       {"--tolerance", "1e-3"},
       {"--max-iterations", "50"},
       {"--time-limit", "9"},
@@ -183,6 +187,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
                R"json({"name": "number", "members": ["x"], "multiply": {"x": "a.x * x.x"},
                         "inverse": {"x": "1 / a.x"}, "adjoint": {"x": "a.x"}})json");
   folder.write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n12 1 0\n");
+  folder.write(
+      "points.mtx",
+      "%%MatrixMarket matrix array real general\n4 3\n0\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n");
   for (const std::string command : {"solve", "eigen", "spmv", "info"}) {
     for (const std::string& option : options(help(command))) {
       SCOPED_TRACE(command + " " + option);
@@ -191,6 +198,9 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (!values.at(option).empty()) arguments.push_back(values.at(option));
       if (option == "--interval") {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
+      }
+      if (option == "--cycle" || option == "--coordinates") {
+        arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});
       if (option == "--restart" || option == "--basis-precision") {

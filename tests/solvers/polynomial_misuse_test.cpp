@@ -55,8 +55,8 @@ TEST(PolynomialMisuse, RefusesWhatItIsNotFor) {
                [&] { Chebyshev(coupled, Jacobi(coupled)); });
   diagonal.diagonal() << 1, 2, 3;
   const Operator<E> A(from_dense(diagonal), Plan{});
-  expect_error(ErrorKind::usage, "Chebyshev: a degree of 0; it is 1 or more",
-               [&] { Chebyshev(A, {.degree = 0}); });
+  expect_error(ErrorKind::usage, "Chebyshev: a degree of -1; it is 0 or more",
+               [&] { Chebyshev(A, {.degree = -1}); });
   expect_error(ErrorKind::usage, "Chebyshev: an interval needs 0 < lower < upper, here 0 and 2",
                [&] { Chebyshev(A, {.interval = SpectralInterval{0, 2}}); });
   expect_error(ErrorKind::usage, "Neumann: 0 terms; there is 1 or more", [&] { Neumann(A, 0); });

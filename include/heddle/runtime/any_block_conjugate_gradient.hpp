@@ -1,7 +1,9 @@
 // Block conjugate gradients with matrices whose entries are chosen at run time.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -28,6 +30,10 @@ class HEDDLE_EXPORT AnyBlockConjugateGradient {
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
   const std::vector<double>& history(std::size_t system = 0) const;
   long long memory() const;
+  /// As `AnySolver::multigrid`.
+  std::optional<MultigridReport> multigrid() const {
+    return multigrid_ ? std::optional(multigrid_()) : std::nullopt;
+  }
 
   /// The solver itself, for fields in any order and memory. Throws `Error` (size_mismatch) unless S
   /// is the operator's scalar.
@@ -37,6 +43,7 @@ class HEDDLE_EXPORT AnyBlockConjugateGradient {
   }
 
  private:
+  std::function<MultigridReport()> multigrid_;
   std::variant<std::unique_ptr<BlockConjugateGradient<float>>,
                std::unique_ptr<BlockConjugateGradient<double>>>
       solver_;

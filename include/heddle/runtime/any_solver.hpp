@@ -1,7 +1,9 @@
 // Operators, fields and solvers over entries that are chosen at run time.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -199,6 +201,11 @@ class HEDDLE_EXPORT AnySolver {
   std::vector<Report> solve(std::span<const AnyField> b, std::span<AnyField> x);
   const std::vector<double>& history(std::size_t system = 0) const;
 
+  /// Of the multigrid in the preconditioner; none without one.
+  std::optional<MultigridReport> multigrid() const {
+    return multigrid_ ? std::optional(multigrid_()) : std::nullopt;
+  }
+
   /// The solver itself, for fields in any order and memory, and for all else that it does: solves
   /// in stream order, null spaces, other options. Throws `Error` (size_mismatch) unless S is the
   /// operator's scalar.
@@ -208,6 +215,7 @@ class HEDDLE_EXPORT AnySolver {
   }
 
  private:
+  std::function<MultigridReport()> multigrid_;
   std::variant<std::unique_ptr<KrylovSolver<float>>, std::unique_ptr<KrylovSolver<double>>> solver_;
 };
 

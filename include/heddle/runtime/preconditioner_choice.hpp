@@ -1,12 +1,15 @@
 // Which preconditioner, or which composition of several, an option names.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heddle/export.hpp"
+#include "heddle/multigrid.hpp"
 
 namespace heddle {
 
@@ -19,7 +22,8 @@ enum class PreconditionerKind {
   fsai,
   isai,
   cr,
-  gmres
+  gmres,
+  multigrid
 };
 
 /// A kind as options name it, and the number that may follow it: `name` or `name:number`.
@@ -58,6 +62,14 @@ struct HEDDLE_EXPORT PreconditionerChoice {
 /// Throws `Error` (usage) with the names that there are.
 HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
 
+/// What multigrid is told beside its number.
+struct HEDDLE_EXPORT MultigridChoice {
+  Cycle cycle = Cycle::v;
+  /// Of each row in the user's order: candidates are the motions of a rigid body, over real blocks
+  /// of 2 x 2 or 3 x 3. Null: constants.
+  std::shared_ptr<const std::vector<std::array<double, 3>>> points = nullptr;
+};
+
 /// One preconditioner or several, as composed_preconditioner.hpp combines them: `a*b` is their
 /// product, of which b comes first, and `a,b` the multiplicative combination, where b takes what a
 /// has left. Products bind tighter, and parts that are written alike are one object.
@@ -81,6 +93,10 @@ class HEDDLE_EXPORT ComposedChoice {
   bool is_symmetric() const;
   /// So that only flexible methods take it.
   bool varies() const;
+  bool has(PreconditionerKind kind) const;
+
+  /// Of its parts that are multigrid.
+  MultigridChoice multigrid = {};
 
  private:
   ComposedChoice() = default;

@@ -1,0 +1,67 @@
+#include "multigrid_options.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "heddle/error.hpp"
+#include "heddle/runtime/any_solver.hpp"
+
+namespace heddle::cli {
+
+void MultigridOption::add_to(CLI::App& command) {
+  command
+      .add_option("--cycle", cycle_,
+                  "of multigrid: v, or w, which corrects twice on all levels but the finest [v]")
+      ->check(CLI::IsMember({"v", "w"}))
+      ->type_name("V|W");
+  command
+      .add_option(
+          "--coordinates", coordinates_,
+          "of multigrid: an array file of a point for each row of block2 or block3 entries; "
+          "coarse levels then have the motions of a rigid body, without it the constants")
+      ->type_name("FILE");
+}
+
+void MultigridOption::add_inputs(RunFiles& files) const {
+  if (!coordinates_.empty()) files.reads("--coordinates", coordinates_);
+}
+
+void MultigridOption::check(const ComposedChoice& preconditioner) const {
+  if (preconditioner.has(PreconditionerKind::multigrid)) return;
+  if (!cycle_ && coordinates_.empty()) return;
+  throw Error(ErrorKind::usage, std::string(cycle_ ? "--cycle" : "--coordinates") +
+                                    " is for --preconditioner multigrid");
+}
+
+MultigridChoice MultigridOption::read(const AnyMatrix& matrix, const Device& device,
+                                      Progress* progress) const {
+  MultigridChoice choice;
+  if (cycle_ == "w") choice.cycle = Cycle::w;
+  if (coordinates_.empty()) return choice;
+  const AnyEntry& entry = matrix.entry();
+  const bool is_block2 = !entry.definition() && entry.kind() == EntryKind::block2;
+  const bool is_block3 = !entry.definition() && entry.kind() == EntryKind::block3;
+  if (!is_block2 && !is_block3) {
+    throw Error(ErrorKind::usage, "--coordinates are of rows of block2 or block3 entries, not of " +
+                                      std::string(entry.name()));
+  }
+  const AnyField read =
+      AnyField::read(coordinates_, entry, Precision::double_precision, device, progress);
+  if (read.rows() != matrix.rows()) {
+    throw Error(ErrorKind::size_mismatch,
+                "--coordinates " + coordinates_ + " has " + std::to_string(read.rows()) +
+                    " points, the matrix has " + std::to_string(matrix.rows()) + " rows");
+  }
+  const int dimension = is_block2 ? 2 : 3;
+  std::vector<std::array<double, 3>> points(static_cast<std::size_t>(read.rows()));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    for (int c = 0; c < dimension; ++c) {
+      points[i][static_cast<std::size_t>(c)] = read.get(static_cast<Offset>(i) * dimension + c);
+    }
+  }
+  choice.points = std::make_shared<const std::vector<std::array<double, 3>>>(std::move(points));
+  return choice;
+}
+
+}  // namespace heddle::cli

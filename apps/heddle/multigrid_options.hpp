@@ -1,0 +1,30 @@
+// --cycle and --coordinates: what the preconditioner multigrid is told.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "heddle/runtime/any_matrix.hpp"
+#include "heddle/runtime/preconditioner_choice.hpp"
+#include "heddle/tools/progress.hpp"
+#include "run_files.hpp"
+
+namespace heddle::cli {
+
+class MultigridOption {
+ public:
+  void add_to(CLI::App& command);
+  void add_inputs(RunFiles& files) const;
+
+  /// Throws `Error` (usage) for options without multigrid among the parts of the preconditioner.
+  void check(const ComposedChoice& preconditioner) const;
+  /// Reads the points. Throws `Error` for a file or a matrix that does not suit.
+  MultigridChoice read(const AnyMatrix& matrix, const Device& device, Progress* progress) const;
+
+ private:
+  std::optional<std::string> cycle_;
+  std::string coordinates_;
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,107 @@
+// Algebraic multigrid by smoothed aggregation (Vanek, Mandel and Brezina 1996, Computing 56) over
+// compound entries, as a preconditioner.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "heddle/detail/sliced_operator.hpp"
+#include "heddle/export.hpp"
+#include "heddle/preconditioner.hpp"
+
+namespace heddle {
+
+namespace detail {
+template <class S>
+class Hierarchy;
+}
+
+/// V: one correction from the next coarser level. W: two of them.
+enum class Cycle { v, w };
+
+struct HEDDLE_EXPORT MultigridOptions {
+  Cycle cycle = Cycle::v;
+  /// Of the Chebyshev smoother over Jacobi: products with the matrix before and after each
+  /// correction. 0: Jacobi damped by 1.36 / lambda, for the largest eigenvalue lambda of D^-1 A.
+  int degree = 1;
+  /// Rows i and j are aggregated only where |a_ij|^2 > strength^2 |a_ii| |a_jj|, in Frobenius
+  /// norms; halved on each coarser level. At least 0, below 1.
+  double strength = 0.08;
+  /// Scalars in the rows of the matrix below which a level is solved exactly, 1 to 4096.
+  int coarsest = 500;
+};
+
+/// A level as it is: the matrix of its smoother.
+struct HEDDLE_EXPORT MultigridLevel {
+  Index rows = 0;
+  Offset entries = 0;
+  int components = 1;  // of a row of its fields
+  Offset scalars = 0;  // of all its entries
+  double largest = 0;  // eigenvalue of D^-1 A, estimated; 0 where the level is solved exactly
+};
+
+struct HEDDLE_EXPORT MultigridReport {
+  std::vector<MultigridLevel> levels;  // from the finest
+  double operator_complexity = 1;      // scalars of all levels in those of the finest
+  double setup_seconds = 0;  // of the set-up, or of the last refresh that computed anything
+};
+
+/// z = M r by one cycle for a Hermitian positive definite A; Hermitian and positive definite
+/// itself.
+///
+/// Near-null candidates are vectors with a small A b: constants, modes of a rigid body, or the
+/// user's own. Aggregates of strongly connected rows interpolate them. Over complex numbers and
+/// quaternions candidates are combined by coefficients from the right, so that one candidate
+/// leaves entries of the same kind on every level. A block of b x b numbers with b candidates
+/// leaves such blocks too. Blocks of 3 x 3 real numbers with 6 candidates have levels of 6 x 6,
+/// those of 2 x 2 with 3 candidates have levels of 3 x 3.
+///
+/// The hierarchy is set up on the CPU, with the same bits for any number of threads. Each level is
+/// an operator under the plan of A, on A's device, and a cycle only queues products and updates.
+/// Where A has new values, `refresh` keeps aggregates and patterns, and computes all values anew:
+/// what results is what a new set-up would give. Under iteration-precision=single all levels are
+/// read in floats. One application at a time.
+template <class S>
+class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
+ public:
+  /// `candidates`: fields of A's rows, in the user's order or A's basis, on the host or A's device;
+  /// without any the constants, one for each number of a row's entry. Fewer candidates than a row
+  /// has numbers are allowed. Throws `Error`: unsupported for entries without adjoint, encoded
+  /// ones, those whose products are other entries, for another number of candidates, for a matrix
+  /// that is not Hermitian or, as far as an estimate sees, not positive semidefinite; size_mismatch
+  /// for a matrix that is not square and for candidates of other fields; singular for a diagonal
+  /// entry without inverse; usage for options that are none; memory.
+  explicit Multigrid(const detail::SlicedOperator<S>& matrix, const MultigridOptions& options = {},
+                     std::span<const FieldView<const S>> candidates = {});
+  Multigrid(Multigrid&&) noexcept;
+  ~Multigrid() override;
+
+  std::optional<FieldShape> shape() const override;
+  void refresh() override;
+  bool is_symmetric() const override;
+  bool is_capturable() const override;
+  long long bytes_of_application() const override;
+  /// Throws `Error` (size_mismatch) for fields that are not the operator's.
+  void apply(const FieldView<const S>& r, const FieldView<S>& z,
+             const Stream& stream) const override;
+
+  MultigridReport report() const;
+
+ private:
+  std::unique_ptr<detail::Hierarchy<S>> hierarchy_;
+};
+
+/// The motions of a rigid body with nodes at these points, as candidates for elasticity: fields of
+/// `dimension` (2 or 3) numbers a point, one after the other; 3 fields in the plane, 6 in space.
+/// The body turns about its centre. Throws `Error` (usage) for another dimension.
+template <class S>
+HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
+    std::span<const std::array<double, 3>> points, int dimension = 3);
+
+extern template class Multigrid<float>;
+extern template class Multigrid<double>;
+
+}  // namespace heddle

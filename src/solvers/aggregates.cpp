@@ -1,0 +1,265 @@
+#include "aggregates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "heddle/methods/coefficient.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+/// Strong connections of each row, that to itself left out, with their squared norms.
+struct StrongRows : UserRows {
+  Array<double> squared;
+};
+
+StrongRows strong_rows(const TileMatrix& a, double strength, const Stream& host) {
+  const Index n = a.rows();
+  const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
+  Array<double> squared(static_cast<std::size_t>(a.pattern.entries()));
+  Array<double> diagonal(static_cast<std::size_t>(n));  // norms
+  parallel_for(team, n, [&](Index row) {
+    for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
+      double sum = 0;
+      for (const double *at = a.tile(i), *end = a.tile(i + 1); at != end; ++at) sum += *at * *at;
+      squared[static_cast<std::size_t>(i)] = sum;
+      if (a.pattern.column[static_cast<std::size_t>(i)] == row) {
+        diagonal[static_cast<std::size_t>(row)] = std::sqrt(sum);
+      }
+    }
+  });
+  const double factor = strength * strength;
+  const auto for_each_strong = [&](Index row, const auto& body) {
+    const double own = factor * diagonal[static_cast<std::size_t>(row)];
+    for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const Index column = a.pattern.column[at];
+      if (column != row && squared[at] > own * diagonal[static_cast<std::size_t>(column)]) {
+        body(column, squared[at]);
+      }
+    }
+  };
+  StrongRows strong;
+  strong.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
+  parallel_for(team, n, [&](Index row) {
+    Offset& count = strong.offsets[static_cast<std::size_t>(row) + 1];
+    for_each_strong(row, [&](Index, double) { ++count; });
+  });
+  sum_up(strong.offsets);
+  strong.column = Array<Index>(static_cast<std::size_t>(strong.entries()));
+  strong.squared = Array<double>(static_cast<std::size_t>(strong.entries()));
+  parallel_for(team, n, [&](Index row) {
+    auto to = static_cast<std::size_t>(strong.begin(row));
+    for_each_strong(row, [&](Index column, double norm) {
+      strong.column[to] = column;
+      strong.squared[to++] = norm;
+    });
+  });
+  return strong;
+}
+
+/// B of one aggregate, of `members` tiles, becomes T, and R is written. Modified Gram-Schmidt,
+/// twice.
+template <Ring R>
+void orthonormalize(std::span<double*> members, const TileShape& shape, double* coarse) {
+  constexpr int r = ring_size(R);
+  using Number = Coefficient<R, double>;
+  const int k = shape.width, height = shape.height;
+  const auto number = [](const double* at) {
+    Number result;
+    for (int p = 0; p < r; ++p) result.component[p] = at[p];
+    return result;
+  };
+  const auto for_each_row = [&](const auto& body) {
+    for (double* const tile : members) {
+      for (int i = 0; i < height; ++i) body(tile + i * k * r);
+    }
+  };
+  const auto norm_of = [&](int j) {
+    double sum = 0;
+    for_each_row([&](const double* row) { sum += squared_norm(number(row + j * r)); });
+    return std::sqrt(sum);
+  };
+  const double rounding = std::sqrt(std::numeric_limits<double>::epsilon());
+  std::fill_n(coarse, k * k * r, double(0));
+  for (int j = 0; j < k; ++j) {
+    const double given = norm_of(j);
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int i = 0; i < j; ++i) {
+        Number along{};
+        for_each_row([&](const double* row) {
+          add_inner_product(number(row + i * r), number(row + j * r), along.component);
+        });
+        for_each_row([&](double* row) {
+          Number left = number(row + j * r);
+          add_multiple(left, number(row + i * r), -along);
+          std::copy_n(left.component, r, row + j * r);
+        });
+        for (int p = 0; p < r; ++p) coarse[(i * k + j) * r + p] += along.component[p];
+      }
+    }
+    const double left = norm_of(j);
+    const bool is_dropped = !(left > rounding * given);
+    coarse[(j * k + j) * r] = is_dropped ? double(0) : left;
+    for_each_row([&](double* row) {
+      for (int p = 0; p < r; ++p) row[j * r + p] = is_dropped ? double(0) : row[j * r + p] / left;
+    });
+  }
+}
+
+}  // namespace
+
+Aggregates aggregate(const TileMatrix& a, double strength, const Stream& host) {
+  const StrongRows strong = strong_rows(a, strength, host);
+  const Index n = a.rows();
+  Aggregates result;
+  result.of = Array<Index>(static_cast<std::size_t>(n), Device::cpu(), 0xff);
+  const auto is_free = [&](Index row) {
+    return result.of[static_cast<std::size_t>(row)] == Aggregates::none;
+  };
+  for (Index row = 0; row < n; ++row) {
+    const std::span<const Index> neighbours = strong.row(row);
+    if (neighbours.empty() || !is_free(row)) continue;
+    if (!std::all_of(neighbours.begin(), neighbours.end(), is_free)) continue;
+    result.of[static_cast<std::size_t>(row)] = result.count;
+    for (const Index other : neighbours) result.of[static_cast<std::size_t>(other)] = result.count;
+    ++result.count;
+  }
+  // All join what the roots took, so that the order of the rows does not matter.
+  const Array<Index> taken = result.of;
+  parallel_for(team_size(host, strong.entries()), n, [&](Index row) {
+    if (taken[static_cast<std::size_t>(row)] != Aggregates::none) return;
+    double strongest = 0;
+    for (Offset i = strong.begin(row); i < strong.begin(row + 1); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const Index other = taken[static_cast<std::size_t>(strong.column[at])];
+      if (other == Aggregates::none || !(strong.squared[at] > strongest)) continue;
+      strongest = strong.squared[at];
+      result.of[static_cast<std::size_t>(row)] = other;
+    }
+  });
+  return result;
+}
+
+TileMatrix tentative_prolongation(const Aggregates& aggregates, const TileShape& shape,
+                                  Array<double>& candidates, const Stream& host) {
+  const auto n = static_cast<Index>(aggregates.of.size());
+  TileMatrix t;
+  t.shape = shape;
+  t.columns = aggregates.count;
+  t.pattern.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
+  for (Index row = 0; row < n; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    t.pattern.offsets[at + 1] = t.pattern.offsets[at] + (aggregates.of[at] >= 0 ? 1 : 0);
+  }
+  t.pattern.column = Array<Index>(static_cast<std::size_t>(t.pattern.entries()));
+  t.make_values();
+  parallel_for(team_size(host, n), n, [&](Index row) {
+    const Index to = aggregates.of[static_cast<std::size_t>(row)];
+    if (to == Aggregates::none) return;
+    const Offset entry = t.pattern.begin(row);
+    t.pattern.column[static_cast<std::size_t>(entry)] = to;
+    std::copy_n(candidates.data() + static_cast<Offset>(row) * shape.scalars(), shape.scalars(),
+                t.tile(entry));
+  });
+  Array<Offset> place;
+  const UserRows members = transposed(t.pattern, t.columns, place);
+  const Offset of_coarse = static_cast<Offset>(shape.width) * shape.width * shape.ring;
+  candidates = Array<double>(static_cast<std::size_t>(aggregates.count * of_coarse));
+  const long long work = t.pattern.entries() * shape.scalars() * shape.width;
+  parallel_shares(team_size(host, work), aggregates.count, 0, [&](auto&& for_each) {
+    std::vector<double*> tiles;
+    for_each([&](Index one) {
+      tiles.clear();
+      for (const Index row : members.row(one)) tiles.push_back(t.tile(t.pattern.begin(row)));
+      double* const coarse = candidates.data() + one * of_coarse;
+      if (shape.ring == ring_size(Ring::real)) {
+        orthonormalize<Ring::real>(tiles, shape, coarse);
+      } else if (shape.ring == ring_size(Ring::complex)) {
+        orthonormalize<Ring::complex>(tiles, shape, coarse);
+      } else {
+        orthonormalize<Ring::quaternion>(tiles, shape, coarse);
+      }
+    });
+  });
+  return t;
+}
+
+namespace {
+
+/// tile = t - omega inverse tile, where t may be null for 0.
+template <Ring R>
+void smooth_tile(const double* inverse, double omega, const double* t, const TileShape& shape,
+                 double* tile, std::vector<double>& product) {
+  constexpr int r = ring_size(R);
+  const int height = shape.height, width = shape.width;
+  product.assign(static_cast<std::size_t>(shape.scalars()), 0);
+  for (int i = 0; i < height; ++i) {
+    for (int m = 0; m < height; ++m) {
+      for (int j = 0; j < width; ++j) {
+        multiply_add_at<R>(product.data() + (i * width + j) * r, inverse + (i * height + m) * r,
+                           tile + (m * width + j) * r);
+      }
+    }
+  }
+  for (int k = 0; k < shape.scalars(); ++k) {
+    tile[k] = (t != nullptr ? t[k] : 0) - omega * product[static_cast<std::size_t>(k)];
+  }
+}
+
+}  // namespace
+
+void smooth_prolongation(const Array<double>& inverse, double omega, const TileMatrix& t,
+                         TileMatrix& p, const Stream& host) {
+  const auto smooth = p.shape.ring == ring_size(Ring::real)      ? smooth_tile<Ring::real>
+                      : p.shape.ring == ring_size(Ring::complex) ? smooth_tile<Ring::complex>
+                                                                 : smooth_tile<Ring::quaternion>;
+  const Offset of_diagonal = static_cast<Offset>(p.shape.height) * p.shape.height * p.shape.ring;
+  const long long work = p.pattern.entries() * p.shape.scalars() * p.shape.height;
+  parallel_shares(team_size(host, work), p.rows(), 0, [&](auto&& for_each) {
+    std::vector<double> product;
+    for_each([&](Index row) {
+      const std::span<const Index> own = t.pattern.row(row);
+      for (Offset e = p.pattern.begin(row); e < p.pattern.begin(row + 1); ++e) {
+        const bool is_own =
+            !own.empty() && own.front() == p.pattern.column[static_cast<std::size_t>(e)];
+        smooth(inverse.data() + row * of_diagonal, omega,
+               is_own ? t.tile(t.pattern.begin(row)) : nullptr, p.shape, p.tile(e), product);
+      }
+    });
+  });
+}
+
+Array<double> energy_scales(const TileMatrix& a, const TileMatrix& restriction,
+                            const Stream& host) {
+  const auto [height, width, ring] = a.shape;
+  const int v = height, r = ring;
+  Array<double> diagonal(static_cast<std::size_t>(a.rows()));
+  parallel_for(team_size(host, a.pattern.entries()), a.rows(), [&](Index row) {
+    const std::span<const Index> columns = a.pattern.row(row);
+    const auto found = std::lower_bound(columns.begin(), columns.end(), row) - columns.begin();
+    const double* const tile = a.tile(a.pattern.begin(row) + found);
+    double& largest = diagonal[static_cast<std::size_t>(row)];
+    for (int i = 0; i < v; ++i) largest = std::max(largest, std::abs(tile[(i * v + i) * r]));
+  });
+  Array<double> scales(static_cast<std::size_t>(restriction.rows()));
+  const long long work = restriction.pattern.entries() * restriction.shape.scalars();
+  parallel_for(team_size(host, work), restriction.rows(), [&](Index row) {
+    for (Offset e = restriction.pattern.begin(row); e < restriction.pattern.begin(row + 1); ++e) {
+      double squared = 0;
+      for (const double *at = restriction.tile(e), *end = restriction.tile(e + 1); at != end;
+           ++at) {
+        squared += *at * *at;
+      }
+      const Index fine = restriction.pattern.column[static_cast<std::size_t>(e)];
+      scales[static_cast<std::size_t>(row)] += squared * diagonal[static_cast<std::size_t>(fine)];
+    }
+  });
+  return scales;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,399 @@
+#include "multigrid_hierarchy.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "aggregates.hpp"
+#include "coarse_inverse.hpp"
+#include "extreme_eigenvalues.hpp"
+#include "heddle/composed_preconditioner.hpp"
+#include "heddle/operator.hpp"
+#include "multigrid_parts.hpp"
+#include "operator_checks.hpp"
+#include "operator_field.hpp"
+#include "spectrum.hpp"
+#include "user_rows.hpp"
+
+namespace heddle::detail {
+
+// In multigrid_entries.cpp.
+extern template EntryTableHandle<float> entry_table<block<float, 3, 6>>();
+extern template EntryTableHandle<double> entry_table<block<double, 3, 6>>();
+extern template EntryTableHandle<float> entry_table<block<float, 2, 3>>();
+extern template EntryTableHandle<double> entry_table<block<double, 2, 3>>();
+
+namespace {
+
+constexpr int eigenvalue_steps = 12;
+constexpr std::size_t most_levels = 30;
+/// Coarse scalars in those of a level, above which a coarser level is not worth it.
+constexpr double least_gain = 0.8;
+
+[[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
+  throw Error(kind, "multigrid: " + why);
+}
+
+/// Real numbers that are the components in their order; `size` is that of square tiles.
+EntryTiles tiles_in_order(int numbers, int size) {
+  EntryTiles tiles;
+  tiles.size = size;
+  for (int k = 0; k < numbers; ++k) {
+    tiles.component_of.push_back({k, 1});
+    tiles.number_of.push_back({k, 1});
+  }
+  return tiles;
+}
+
+/// Of the bounds between which the smoother damps: these took the least iterations on Poisson's
+/// equation and elasticity (docs/performance-notes.md).
+double ratio_of(int degree) { return degree == 0 ? 3 : degree == 1 ? 6 : 10; }
+
+void check(const MultigridOptions& options) {
+  if (options.degree < 0) refuse(ErrorKind::usage, "the smoother's degree is 0 or more");
+  if (!(options.strength >= 0 && options.strength < 1)) {
+    refuse(ErrorKind::usage, "the strength of a connection is at least 0 and below 1");
+  }
+  if (options.coarsest < 1 || options.coarsest > 4096) {
+    refuse(ErrorKind::usage, "the coarsest level has 1 to 4096 scalars");
+  }
+}
+
+}  // namespace
+
+template <class S>
+Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
+                        std::span<const FieldView<const S>> candidates)
+    : matrix_(matrix),
+      options_(options),
+      host_(Device::cpu(matrix.device().threads())),
+      plan_(matrix.plan()) {
+  check(options_);
+  check_matrix();
+  plan_.layout.stored = StoredScalar::own;
+  // A product that counts what its blocks have taken allocates for each stream that it meets.
+  if (matrix_.device().on_gpu()) plan_.schedule.kind = ScheduleKind::full;
+  make_entries(candidates.size());
+  build(read_candidates(candidates));
+  make_cycle();
+}
+
+template <class S>
+void Hierarchy<S>::check_matrix() const {
+  check_square<S>(matrix_, "multigrid");
+  if (!matrix_.has_adjoint() || matrix_.entry().adjoint == nullptr) {
+    refuse(ErrorKind::unsupported,
+           "it needs P* A P, and these entries have no adjoint; take jacobi, or none");
+  }
+}
+
+/// Those of the finest level, of P from the next one to it, and of the coarser levels.
+template <class S>
+void Hierarchy<S>::make_entries(std::size_t candidates) {
+  const bool is_narrow =
+      matrix_.plan().layout.stored == StoredScalar::single && matrix_.entry().narrow != nullptr;
+  const auto stored = [&](const EntryTableHandle<S>& table) {
+    return is_narrow && table->narrow ? table->narrow : table;
+  };
+  finest_ = {stored(std::make_shared<const EntryTable<S>>(matrix_.entry())),
+             tiles_of(matrix_.entry(), "multigrid")};
+  if (!is_full(finest_.tiles)) {
+    refuse(ErrorKind::unsupported,
+           "products of these entries are other entries; take block entries of all their numbers");
+  }
+  const int v = finest_.tiles.size;
+  const bool is_wide = candidates > static_cast<std::size_t>(v);
+  if (!is_wide) {
+    between_ = coarse_ = finest_;
+  } else if (v == 3 && candidates == 6 && finest_.tiles.ring == 1) {
+    between_ = {stored(entry_table<block<S, 3, 6>>()), tiles_in_order(18, 1)};
+    coarse_ = {stored(entry_table<block<S, 6, 6>>()), tiles_in_order(36, 6)};
+  } else if (v == 2 && candidates == 3 && finest_.tiles.ring == 1) {
+    between_ = {stored(entry_table<block<S, 2, 3>>()), tiles_in_order(6, 1)};
+    coarse_ = {stored(entry_table<block<S, 3, 3>>()), tiles_in_order(9, 3)};
+  } else {
+    refuse(ErrorKind::unsupported, std::to_string(candidates) + " candidates over entries of " +
+                                       std::to_string(v) + " x " + std::to_string(v) +
+                                       " numbers; there are up to " + std::to_string(v) +
+                                       ", 6 over real blocks of 3 x 3, and 3 over those of 2 x 2");
+  }
+}
+
+/// A tile for each row, whose columns are the candidates; those that are missing are 0.
+template <class S>
+Array<double> Hierarchy<S>::read_candidates(std::span<const FieldView<const S>> candidates) const {
+  const int v = finest_.tiles.size, r = finest_.tiles.ring, k = coarse_.tiles.size;
+  const Index n = matrix_.rows();
+  Array<double> tiles(static_cast<std::size_t>(n) * static_cast<std::size_t>(v * k * r));
+  const auto at = [&](Index row, int i, int j) {
+    return static_cast<std::size_t>(((Offset(row) * v + i) * k + j) * r);
+  };
+  if (candidates.empty()) {
+    for (Index row = 0; row < n; ++row) {
+      for (int i = 0; i < v; ++i) tiles[at(row, i, i)] = 1;
+    }
+    return tiles;
+  }
+  const int components = matrix_.row_components();
+  if (components != v * r) {
+    refuse(ErrorKind::unsupported,
+           "these entries are one number that acts on several components; it takes constants");
+  }
+  const auto inside = row_field_of<S>(matrix_);
+  Array<S> own(static_cast<std::size_t>(n) * static_cast<std::size_t>(components));
+  const FieldView<S> user(own.data(), n, components);
+  const Stream stream = matrix_.device().stream();
+  for (std::size_t j = 0; j < candidates.size(); ++j) {
+    check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
+    permute<S>(candidates[j], inside.view, S(1), stream);
+    permute<S>(inside.view, user, S(1), stream);
+    for (Index row = 0; row < n; ++row) {
+      for (int part = 0; part < v * r; ++part) {
+        const double number = static_cast<double>(user.at(row, part));
+        if (!std::isfinite(number)) {
+          refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
+        }
+        tiles[at(row, part / r, static_cast<int>(j)) + static_cast<std::size_t>(part % r)] = number;
+      }
+    }
+  }
+  return tiles;
+}
+
+template <class S>
+std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
+    const UserRows& rows, Index columns, const EntryTableHandle<S>& entry,
+    std::shared_ptr<const Basis> row_basis, std::shared_ptr<const Basis> column_basis) const {
+  return std::make_shared<SlicedOperator<S>>(entry, rows.view(columns), ComponentOrder::row_major,
+                                             plan_, matrix_.device(), std::move(row_basis),
+                                             std::move(column_basis));
+}
+
+template <class S>
+bool Hierarchy<S>::is_solved(const Level& level) const {
+  return static_cast<Offset>(level.matrix.rows()) * level.matrix.shape.height *
+             level.matrix.shape.ring <=
+         options_.coarsest;
+}
+
+/// Patterns and values of all levels; `compute` renews the values alone.
+template <class S>
+void Hierarchy<S>::build(Array<double> candidates) {
+  const auto begin = std::chrono::steady_clock::now();
+  rows_ = stored_rows(matrix_.pattern(), host_.stream());
+  levels_.push_back(std::make_unique<Level>());
+  Level& finest = *levels_.back();
+  const int v = finest_.tiles.size;
+  finest.entry = finest_;
+  finest.matrix.shape = {v, v, finest_.tiles.ring};
+  finest.matrix.columns = matrix_.columns();
+  finest.matrix.pattern = static_cast<const UserRows&>(rows_);
+  finest.matrix.make_values();
+  finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
+  read_matrix(finest);
+  for (double strength = options_.strength;; strength /= 2) {
+    Level& level = *levels_.back();
+    if (is_solved(level)) {
+      solve(level);
+      break;
+    }
+    smooth(level);
+    if (levels_.size() == most_levels || !extend(level, candidates, strength)) break;
+    transfer(*levels_[levels_.size() - 2], *levels_.back());
+  }
+  generation_ = matrix_.generation();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  setup_seconds_ = seconds.count();
+}
+
+/// Adds the next level, of zero values. False where a coarser level is not worth it.
+template <class S>
+bool Hierarchy<S>::extend(Level& level, Array<double>& candidates, double strength) {
+  const Stream host = host_.stream();
+  const TileMatrix& a = level.matrix;
+  const Aggregates aggregates = aggregate(a, strength, host);
+  const int k = coarse_.tiles.size;
+  if (aggregates.count == 0 || static_cast<double>(aggregates.count) * k >
+                                   least_gain * static_cast<double>(a.rows()) * a.shape.height) {
+    return false;
+  }
+  const TileShape shape{a.shape.height, k, a.shape.ring};
+  level.tentative = tentative_prolongation(aggregates, shape, candidates, host);
+  level.prolongation = product_pattern(a, level.tentative, host);
+  level.image = product_pattern(a, level.prolongation, host);
+  level.restriction = adjoint_pattern(level.prolongation, level.place);
+  auto coarse = std::make_unique<Level>();
+  coarse->entry = coarse_;
+  coarse->matrix = product_pattern(level.restriction, level.image, host);
+  const UserRows& pattern = coarse->matrix.pattern;
+  coarse->product = make_operator(pattern, aggregates.count, coarse_.table, nullptr, nullptr);
+  const bool is_finest = levels_.size() == 1;
+  level.interpolate = make_operator(level.prolongation.pattern, aggregates.count,
+                                    is_finest ? between_.table : coarse_.table,
+                                    level.product->row_basis(), coarse->product->row_basis());
+  levels_.push_back(std::move(coarse));
+  return true;
+}
+
+template <class S>
+void Hierarchy<S>::compute() {
+  const auto begin = std::chrono::steady_clock::now();
+  read_matrix(*levels_.front());
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = *levels_[l];
+    if (level.inverse) {
+      solve(level);
+    } else {
+      smooth(level);
+    }
+    if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1]);
+  }
+  generation_ = matrix_.generation();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  setup_seconds_ = seconds.count();
+}
+
+template <class S>
+void Hierarchy<S>::check_hermitian() const {
+  std::vector<OperatorField<S>> fields;
+  for (int i = 0; i < 4; ++i) fields.push_back(row_field_of<S>(matrix_));
+  Reduction<S> reduction(matrix_.rows(), matrix_.device());
+  const ProbeFields<S> probes{fields[0].view, fields[1].view, fields[2].view, fields[3].view};
+  if (!has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction,
+                       matrix_.device().stream())) {
+    refuse(ErrorKind::unsupported, "the matrix is not Hermitian; take jacobi, or none");
+  }
+}
+
+template <class S>
+void Hierarchy<S>::read_matrix(Level& finest) const {
+  check_hermitian();
+  Array<sum_t<S>> components(
+      static_cast<std::size_t>(rows_.entries() * finest_.tiles.components()));
+  read_values(matrix_, rows_, components, host_.stream());
+  tiles_from_components(finest_.tiles, components.span(), finest.matrix.values.span(),
+                        host_.stream());
+}
+
+template <class S>
+void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry,
+                              SlicedOperator<S>& to) const {
+  const int bytes = entry.table->sizes.stored_bytes;
+  Array<std::byte> stored(static_cast<std::size_t>(from.pattern.entries()) *
+                          static_cast<std::size_t>(entry.table->bytes()));
+  components_from_tiles(entry.tiles, from.values.span(), stored.span(), bytes, host_.stream());
+  to.update_values(stored.span());
+}
+
+/// Jacobi and the polynomial of the level's matrix as it is now.
+template <class S>
+void Hierarchy<S>::smooth(Level& level) const {
+  const SlicedOperator<S>& a = *level.product;
+  if (level.jacobi) {
+    level.jacobi->refresh();
+  } else {
+    level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
+  }
+  const Stream stream = a.device().stream();
+  std::vector<OperatorField<S>> fields;
+  for (int i = 0; i < 4; ++i) fields.push_back(row_field_of<S>(a));
+  Reduction<S> reduction(a.rows(), a.device());
+  const auto found = estimate_spectrum<S>(
+      a, level.jacobi.get(), eigenvalue_steps,
+      LanczosFields<S>{fields[0].view, fields[1].view, fields[2].view, fields[3].view}, reduction,
+      stream);
+  if (found.kind == SpectrumKind::not_finite) {
+    refuse(ErrorKind::not_finite,
+           "products with the matrix are not finite: a value of it is no number, or too large");
+  }
+  if (found.kind != SpectrumKind::positive) {
+    refuse(ErrorKind::unsupported,
+           "the matrix is not positive definite, as far as an estimate sees; take jacobi, or none");
+  }
+  level.largest = static_cast<double>(found.largest);
+  const double upper = safety_of_estimate * level.largest;
+  const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
+  if (level.smoother) return level.smoother->replace_interval(interval);
+  level.smoother = std::make_shared<Chebyshev<S>>(
+      a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
+}
+
+/// P = (1 - omega D^-1 A) T, and P* A P.
+template <class S>
+void Hierarchy<S>::transfer(Level& level, Level& coarse) const {
+  const Stream host = host_.stream();
+  const TileMatrix& a = level.matrix;
+  TileMatrix& p = level.prolongation;
+  const double omega = 4 / (3 * level.largest);
+  const Array<double> inverse = inverse_diagonal(a, host);
+  multiply(a, level.tentative, p, host);
+  smooth_prolongation(inverse, omega, level.tentative, p, host);
+  conjugate_transpose(p, level.place, level.restriction, host);
+  multiply(a, p, level.image, host);
+  multiply(level.restriction, level.image, coarse.matrix, host);
+  mend_diagonal(coarse.matrix, energy_scales(a, level.restriction, host).span(), host);
+  const bool is_finest = &level == levels_.front().get();
+  put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
+  put_values(coarse.matrix, coarse_, *coarse.product);
+}
+
+template <class S>
+void Hierarchy<S>::solve(Level& level) const {
+  const TileMatrix inverse = coarse_inverse(level.matrix);
+  if (!level.inverse) {
+    const auto basis = level.product->row_basis();
+    level.inverse =
+        make_operator(inverse.pattern, inverse.columns, level.entry.table, basis, basis);
+  }
+  put_values(inverse, level.entry, *level.inverse);
+}
+
+/// From the coarsest level up.
+template <class S>
+void Hierarchy<S>::make_cycle() {
+  using Parts = std::vector<std::shared_ptr<Preconditioner<S>>>;
+  for (std::size_t l = levels_.size(); l > 0; --l) {
+    const Level& level = *levels_[l - 1];
+    if (l == levels_.size()) {
+      if (level.inverse) {
+        cycle_ = std::make_shared<InverseOperator<S>>(*level.inverse);
+      } else {
+        cycle_ = level.smoother;
+      }
+      continue;
+    }
+    const bool is_repeated = options_.cycle == Cycle::w && l + 1 < levels_.size();
+    if (is_repeated) {
+      cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*levels_[l]->product,
+                                                                 Parts{cycle_, cycle_});
+    }
+    cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(
+        *level.product,
+        Parts{level.smoother, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
+              level.smoother});
+  }
+}
+
+template <class S>
+MultigridReport Hierarchy<S>::report() const {
+  MultigridReport report;
+  report.setup_seconds = setup_seconds_;
+  double sum = 0;
+  for (const auto& level : levels_) {
+    const TileMatrix& a = level->matrix;
+    const Offset scalars = a.pattern.entries() * a.shape.scalars();
+    report.levels.push_back({a.rows(), a.pattern.entries(), level->product->row_components(),
+                             scalars, level->inverse ? 0 : level->largest});
+    sum += static_cast<double>(scalars);
+  }
+  if (report.levels.front().scalars > 0) {
+    report.operator_complexity = sum / static_cast<double>(report.levels.front().scalars);
+  }
+  return report;
+}
+
+template class Hierarchy<float>;
+template class Hierarchy<double>;
+
+}  // namespace heddle::detail

@@ -1,0 +1,86 @@
+// The levels of a multigrid: matrices of tiles on the host that they are computed with, operators
+// on the device that a cycle multiplies with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "entry_tiles.hpp"
+#include "heddle/detail/sliced_jacobi.hpp"
+#include "heddle/multigrid.hpp"
+#include "heddle/polynomial.hpp"
+#include "tile_matrix.hpp"
+
+namespace heddle::detail {
+
+/// An entry of a level, and its numbers.
+template <class S>
+struct LevelEntry {
+  EntryTableHandle<S> table;
+  EntryTiles tiles;
+};
+
+template <class S>
+class Hierarchy {
+ public:
+  Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions& options,
+            std::span<const FieldView<const S>> candidates);
+
+  void refresh() {
+    if (generation_ != matrix_.generation()) compute();
+  }
+  const Preconditioner<S>& cycle() const { return *cycle_; }
+  const SlicedOperator<S>& matrix() const { return matrix_; }
+  MultigridReport report() const;
+
+ private:
+  struct Level {
+    LevelEntry<S> entry;
+    TileMatrix matrix;
+    std::shared_ptr<SlicedOperator<S>> product;
+    // Of a level that is smoothed.
+    std::shared_ptr<SlicedJacobi<S>> jacobi;
+    std::shared_ptr<Chebyshev<S>> smoother;
+    double largest = 0;  // eigenvalue of D^-1 A
+    // Between it and the next level, where there is one.
+    TileMatrix tentative, prolongation, image, restriction;  // image: A P
+    Array<Offset> place;                                     // of P's tiles in the restriction
+    std::shared_ptr<SlicedOperator<S>> interpolate;
+    // Of a level that is solved.
+    std::shared_ptr<SlicedOperator<S>> inverse;
+  };
+
+  void check_matrix() const;
+  void make_entries(std::size_t candidates);
+  Array<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
+  void build(Array<double> candidates);
+  bool extend(Level& level, Array<double>& candidates, double strength);
+  void compute();
+  void read_matrix(Level& finest) const;
+  void check_hermitian() const;
+  void smooth(Level& level) const;
+  void transfer(Level& level, Level& coarse) const;
+  void solve(Level& level) const;
+  bool is_solved(const Level& level) const;
+  void make_cycle();
+  void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to) const;
+  std::shared_ptr<SlicedOperator<S>> make_operator(const UserRows& rows, Index columns,
+                                                   const EntryTableHandle<S>& entry,
+                                                   std::shared_ptr<const Basis> row_basis,
+                                                   std::shared_ptr<const Basis> column_basis) const;
+
+  SlicedOperator<S> matrix_;
+  MultigridOptions options_;
+  Device host_;
+  Plan plan_;  // of what the hierarchy adds
+  LevelEntry<S> finest_, between_, coarse_;
+  StoredRows rows_;
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::shared_ptr<Preconditioner<S>> cycle_;
+  long long generation_ = -1;
+  double setup_seconds_ = 0;
+};
+
+}  // namespace heddle::detail

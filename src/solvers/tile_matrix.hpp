@@ -1,0 +1,66 @@
+// Sparse matrices of small dense tiles over a ring, on the host: the products that set a hierarchy
+// up. Entries below their types are such tiles (entry_tiles.hpp).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "entry_tiles.hpp"
+#include "matrix/stored_rows.hpp"
+
+namespace heddle::detail {
+
+/// Number (i, j) of a tile, of `ring` scalars, begins at (i * width + j) * ring.
+struct TileShape {
+  int height = 1;
+  int width = 1;
+  int ring = 1;
+
+  int scalars() const { return height * width * ring; }
+  TileShape turned() const { return {width, height, ring}; }
+  bool operator==(const TileShape&) const = default;
+};
+
+struct TileMatrix {
+  TileShape shape;
+  Index columns = 0;
+  UserRows pattern;
+  Array<double> values;  // tile by tile, in the order of the pattern
+
+  Index rows() const { return pattern.rows(); }
+  double* tile(Offset entry) { return values.data() + entry * shape.scalars(); }
+  const double* tile(Offset entry) const { return values.data() + entry * shape.scalars(); }
+  /// Room for the values of the pattern, all 0.
+  void make_values() {
+    values = Array<double>(static_cast<std::size_t>(pattern.entries()) *
+                           static_cast<std::size_t>(shape.scalars()));
+  }
+};
+
+/// A zero matrix on the pattern of the product.
+TileMatrix product_pattern(const TileMatrix& a, const TileMatrix& b, const Stream& host);
+
+/// c = a b on the pattern that `product_pattern` made. A row is one thread's work, which adds terms
+/// in the order of the columns of a: the same bits for any number of threads.
+void multiply(const TileMatrix& a, const TileMatrix& b, TileMatrix& c, const Stream& host);
+
+/// A zero matrix on the pattern of a*; `place` gets the place of each tile of a.
+TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place);
+
+/// The conjugate transposes of the tiles of a, at their places.
+void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
+                         const Stream& host);
+
+/// The inverses of the diagonal tiles, row by row. Throws `Error` (singular) for a row without one.
+Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
+
+/// Whether every number of a tile is a component of its own: products of such entries are entries.
+bool is_full(const EntryTiles& tiles);
+
+/// Numbers of tiles as components of entries, and back; whole arrays of them.
+void tiles_from_components(const EntryTiles& tiles, std::span<const double> components,
+                           std::span<double> numbers, const Stream& host);
+void components_from_tiles(const EntryTiles& tiles, std::span<const double> numbers,
+                           std::span<std::byte> stored, int stored_bytes, const Stream& host);
+
+}  // namespace heddle::detail

@@ -1,0 +1,87 @@
+// `heddle solve --preconditioner multigrid`: its levels in the report, its options and refusals.
+#include "cli/run.hpp"
+#include "cli/small_systems.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+class SolveMultigrid : public CommandLine {
+ protected:
+  Result solve(std::vector<std::string> options) const {
+    options.insert(options.begin(), "solve");
+    return run(options);
+  }
+  void expect_refused(const std::vector<std::string>& options, const std::string& why) const {
+    const Result result = solve(options);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.error, "heddle: " + why + "\n");
+    EXPECT_EQ(result.out, "");
+  }
+};
+
+TEST_F(SolveMultigrid, TellsItsLevels) {
+  ASSERT_EQ(run({"generate", "poisson", "--size", "8000", "-o", "p.npz", "-q"}).status, 0);
+  const json jacobi = solve({"p.npz", "--json"}).json();
+  EXPECT_FALSE(jacobi.contains("multigrid"));
+  for (const std::string preconditioner : {"multigrid", "multigrid:2"}) {
+    for (const std::string cycle : {"v", "w"}) {
+      const Result result =
+          solve({"p.npz", "--preconditioner", preconditioner, "--cycle", cycle, "--json"});
+      ASSERT_EQ(result.status, 0) << result.error;
+      const json report = result.json(), of = report["multigrid"];
+      EXPECT_EQ(report["preconditioner"], preconditioner);
+      EXPECT_LE(report["iterations"], 15);
+      ASSERT_GE(of["levels"].size(), 2U);
+      EXPECT_EQ(of["levels"][0]["rows"], report["rows"]);
+      EXPECT_EQ(of["levels"][0]["entries"], report["entries"]);
+      EXPECT_GT(of["levels"][0]["largest_eigenvalue"], 1.0);
+      EXPECT_EQ(of["levels"].back()["largest_eigenvalue"], 0.0);
+      EXPECT_GT(of["operator_complexity"], 1.0);
+      EXPECT_LT(of["operator_complexity"], 2.5);
+      EXPECT_GT(of["setup"], 0.0);
+    }
+  }
+  const std::string text = solve({"p.npz", "--preconditioner", "multigrid"}).out;
+  EXPECT_NE(text.find("levels     8 000, "), std::string::npos) << text;
+  EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
+  EXPECT_EQ(run({"eigen", "p.npz", "--count", "2", "--preconditioner", "multigrid"}).status, 0);
+  EXPECT_EQ(solve({"p.npz", "--solver", "block-cg", "--right-hand-sides", "2", "--preconditioner",
+                   "multigrid"})
+                .status,
+            0);
+}
+
+TEST_F(SolveMultigrid, TakesEveryEntryWithAnAdjoint) {
+  for (const SmallSystem& system : small_systems()) {
+    if (system.solver != "cg") continue;
+    SCOPED_TRACE(system.name);
+    folder.write("a.mtx", system.text);
+    const Result result =
+        solve({"a.mtx", "--entry", system.entry, "--preconditioner", "multigrid"});
+    EXPECT_EQ(result.status, 0) << result.error;
+  }
+}
+
+TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
+  ASSERT_EQ(run({"generate", "poisson", "--size", "1000", "-o", "p.npz", "-q"}).status, 0);
+  ASSERT_EQ(run({"generate", "elasticity", "--size", "200", "-o", "e.npz", "-q"}).status, 0);
+  folder.write("points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n0\n");
+  expect_refused({"p.npz", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--coordinates", "points.mtx"},
+                 "--coordinates is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx"},
+                 "--coordinates are of rows of block2 or block3 entries, not of real");
+  const Result result = solve({"e.npz", "--entry", "block3", "--preconditioner", "multigrid",
+                               "--coordinates", "points.mtx"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_TRUE(
+      result.error.starts_with("heddle: --coordinates points.mtx has 2 points, the matrix has "))
+      << result.error;
+  folder.write("skewed.mtx",
+               "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 1\n2 2 2\n");
+  expect_refused({"skewed.mtx", "--preconditioner", "multigrid"},
+                 "multigrid: the matrix is not Hermitian; take jacobi, or none");
+}
+
+}  // namespace

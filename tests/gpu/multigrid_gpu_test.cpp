@@ -1,0 +1,130 @@
+// Multigrid on a GPU: the cycle of the CPU, in graphs and in enqueued solves, with new values.
+#include "heddle/multigrid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heddle/conjugate_gradient.hpp"
+#include "heddle/problems.hpp"
+#include "support/distance.hpp"
+#include "support/gpu.hpp"
+#include "support/random_matrix.hpp"
+#include "support/systems.hpp"
+
+namespace multigrid_gpu {
+namespace {
+
+using namespace heddle;
+using namespace heddle::test;
+
+class MultigridOnGpu : public OnGpu {};
+
+template <class E>
+std::vector<FieldView<const double>> views_of(const std::vector<Field<E>>& fields) {
+  std::vector<FieldView<const double>> views;
+  for (const Field<E>& field : fields) views.push_back(field.view());
+  return views;
+}
+
+template <class E>
+void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t number,
+                 const std::vector<Field<E>>& candidates = {}) {
+  Seed seed(number);
+  const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  for (const std::string plan :
+       {"pJDS,loop=graph", "Sl-32,vector=soa,inner=soa,loop=graph", "K1rs,loop=stepped",
+        "pJDS,loop=graph,iteration-precision=single"}) {
+    SCOPED_TRACE(plan);
+    const bool is_single = plan.find("single") != plan.npos;
+    const MultigridOptions options{.coarsest = 100};
+    const Operator<E> on_cpu(matrix, parse_plan(plan));
+    Operator<E> A(matrix, parse_plan(plan), device);
+    Multigrid<double> here(on_cpu, options, views_of(candidates));
+    auto there = std::make_shared<Multigrid<double>>(A, options, views_of(candidates));
+    EXPECT_TRUE(there->is_capturable());
+    EXPECT_GE(there->report().levels.size(), 2U);
+
+    // One cycle.
+    Field<E> r = on_cpu.field(), z = on_cpu.field();
+    permute<double>(b.view(), r.view(), 1, on_cpu.device().stream());
+    here.apply(r.view(), z.view(), on_cpu.device().stream());
+    Field<E> r_there = A.field(), z_there = A.field();
+    permute<double>(b.view(), r_there.view(), 1, device.stream());
+    there->apply(r_there.view(), z_there.view(), device.stream());
+    const Field<E> found = z_there.to_host();
+    const std::vector<double> expected(z.scalars().begin(), z.scalars().end());
+    const std::vector<double> cycled(found.scalars().begin(), found.scalars().end());
+    EXPECT_FALSE(!(distance(cycled, expected) <= (is_single ? 1e-4 : 1e-9)))
+        << distance(cycled, expected);
+
+    // Solves.
+    ConjugateGradient<double> solver(A, std::shared_ptr<Preconditioner<double>>(there));
+    ConjugateGradient<double> host_solver(on_cpu, std::move(here));
+    Field<E> x(matrix.rows()), again(matrix.rows()), on_host(matrix.rows());
+    const Report report = solver.solve(b.view(), x.view());
+    const Report host = host_solver.solve(b.view(), on_host.view());
+    EXPECT_TRUE(report.converged()) << report;
+    EXPECT_EQ(report.loop, plan.find("stepped") != plan.npos ? "stepped" : "graph");
+    EXPECT_LE(std::abs(report.iterations - host.iterations), 2 + (is_single ? 10 : 0));
+    solver.solve(b.view(), again.view());
+    EXPECT_TRUE(std::equal(x.scalars().begin(), x.scalars().end(), again.scalars().begin()));
+
+    // New values, in memory that a graph has recorded.
+    auto doubled = matrix;
+    for (double& value : doubled.values()) value *= 2;
+    A.update_values(doubled);
+    Field<E> halved(matrix.rows());
+    const Report renewed = solver.solve(b.view(), halved.view());
+    EXPECT_TRUE(renewed.converged()) << renewed;
+    EXPECT_LE(std::abs(renewed.iterations - report.iterations), 1 + (is_single ? 10 : 0));
+  }
+}
+
+TEST_F(MultigridOnGpu, SolvesAsOnTheCpu) {
+  Seed seed(6701);
+  expect_same(device, poisson(9000), 1);
+  expect_same(device, random_system<complex<double>>(2000, 2, 0.05, 0, seed.generator).matrix, 2);
+  expect_same(device, random_system<quaternion<double>>(2000, 2, 0.05, 0, seed.generator).matrix,
+              3);
+}
+
+TEST_F(MultigridOnGpu, TakesTheMotionsOfARigidBody) {
+  using E = block<double, 3, 3>;
+  const TetrahedronMesh mesh = random_solid(3000);
+  const auto modes = rigid_body_modes<double>(
+      std::span(mesh.position.data(), static_cast<std::size_t>(mesh.free_vertices)));
+  std::vector<Field<E>> candidates;
+  for (const auto& mode : modes) {
+    Field<E>& field = candidates.emplace_back(mesh.free_vertices);
+    std::copy(mode.begin(), mode.end(), field.scalars().begin());
+  }
+  expect_same(device, elasticity(mesh), 4, candidates);
+}
+
+TEST_F(MultigridOnGpu, IsPartOfAnEnqueuedSolve) {
+  using E = real<double>;
+  const auto matrix = poisson(9000);
+  Seed seed(6702);
+  const Field<E> b = random_field<E>(matrix.rows(), seed.generator);
+  const Operator<E> A(matrix, parse_plan("pJDS,loop=graph"), device);
+  ConjugateGradient<double> solver(A, Multigrid<double>(A));
+  Field<E> x(matrix.rows());
+  ASSERT_TRUE(solver.solve(b.view(), x.view()).converged());
+  const Field<E> right = on_gpu(b, device);
+  Field<E> there(matrix.rows(), device);
+  Array<DeviceReport> report(1, device);
+  solver.enqueue(right.view(), there.view(), report.data());
+  device.synchronize();
+  EXPECT_EQ(report.to_host()[0].status, Status::converged);
+  const std::vector<double> scalars(x.scalars().begin(), x.scalars().end());
+  EXPECT_EQ(there.scalars().to_host(), scalars);
+}
+
+}  // namespace
+}  // namespace multigrid_gpu

@@ -1,0 +1,245 @@
+// What multigrid is set up of, against dense matrices: products of tiles, aggregates, tentative
+// prolongation and the coarsest inverse.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "heddle/methods/coefficient.hpp"
+#include "solvers/aggregates.hpp"
+#include "solvers/coarse_inverse.hpp"
+#include "solvers/tile_matrix.hpp"
+#include "support/random_matrix.hpp"
+#include "support/systems.hpp"
+
+namespace heddle::test::multigrid_setup {
+namespace {
+
+using detail::TileMatrix;
+using detail::TileShape;
+
+Stream host(int threads) { return Device::cpu(threads).stream(); }
+
+/// The real expansion of a number of the ring, acting from the left.
+Eigen::MatrixXd expansion_of_number(const double* at, int ring) {
+  Eigen::MatrixXd matrix(ring, ring);
+  for (int j = 0; j < ring; ++j) {
+    double unit[4] = {}, image[4] = {};
+    unit[j] = 1;
+    if (ring == 1) multiply_add_at<Ring::real>(image, at, unit);
+    if (ring == 2) multiply_add_at<Ring::complex>(image, at, unit);
+    if (ring == 4) multiply_add_at<Ring::quaternion>(image, at, unit);
+    for (int i = 0; i < ring; ++i) matrix(i, j) = image[i];
+  }
+  return matrix;
+}
+
+Eigen::MatrixXd dense_of(const TileMatrix& a) {
+  const auto [height, width, ring] = a.shape;
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(Eigen::Index(a.rows()) * height * ring,
+                                                Eigen::Index(a.columns) * width * ring);
+  for (Index row = 0; row < a.rows(); ++row) {
+    for (Offset e = a.pattern.begin(row); e < a.pattern.begin(row + 1); ++e) {
+      const Index column = a.pattern.column[static_cast<std::size_t>(e)];
+      for (int i = 0; i < height; ++i) {
+        for (int j = 0; j < width; ++j) {
+          dense.block((Eigen::Index(row) * height + i) * ring,
+                      (Eigen::Index(column) * width + j) * ring, ring, ring) =
+              expansion_of_number(a.tile(e) + (i * width + j) * ring, ring);
+        }
+      }
+    }
+  }
+  return dense;
+}
+
+/// Rows of up to `most` entries, some of none.
+TileMatrix random_tiles(Index rows, Index columns, int most, const TileShape& shape,
+                        Generator& generator) {
+  TileMatrix a;
+  a.shape = shape;
+  a.columns = columns;
+  std::vector<Offset> offsets{0};
+  std::vector<Index> column;
+  for (Index row = 0; row < rows; ++row) {
+    std::set<Index> chosen;
+    const int count = std::uniform_int_distribution<int>(0, most)(generator);
+    for (int k = 0; k < count; ++k) {
+      chosen.insert(std::uniform_int_distribution<Index>(0, columns - 1)(generator));
+    }
+    column.insert(column.end(), chosen.begin(), chosen.end());
+    offsets.push_back(static_cast<Offset>(column.size()));
+  }
+  a.pattern.offsets = Array<Offset>(std::span<const Offset>(offsets));
+  a.pattern.column = Array<Index>(std::span<const Index>(column));
+  a.make_values();
+  for (double& value : a.values) value = uniform(generator);
+  return a;
+}
+
+bool same_values(const TileMatrix& a, const TileMatrix& b) {
+  return std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end());
+}
+
+TEST(TileProducts, AreThoseOfDenseMatrices) {
+  Seed seed(1);
+  Generator& generator = seed.generator;
+  const int sizes[][3] = {{1, 1, 1}, {3, 3, 3}, {3, 3, 6}, {6, 3, 6},
+                          {6, 6, 6}, {2, 2, 3}, {3, 5, 1}};
+  for (const int ring : {1, 2, 4}) {
+    for (const auto& [height, middle, width] : sizes) {
+      SCOPED_TRACE(std::to_string(height) + " x " + std::to_string(middle) + " x " +
+                   std::to_string(width) + ", ring " + std::to_string(ring));
+      const TileMatrix a = random_tiles(37, 23, 6, {height, middle, ring}, generator);
+      const TileMatrix b = random_tiles(23, 41, 6, {middle, width, ring}, generator);
+      TileMatrix c = product_pattern(a, b, host(1));
+      multiply(a, b, c, host(1));
+      const Eigen::MatrixXd expected = dense_of(a) * dense_of(b);
+      EXPECT_LE((dense_of(c) - expected).norm(), 1e-14 * expected.norm());
+      for (const int threads : {2, 5}) {
+        TileMatrix again = product_pattern(a, b, host(threads));
+        multiply(a, b, again, host(threads));
+        multiply(a, b, again, host(threads));  // values that were there do not count
+        EXPECT_TRUE(same_values(c, again));
+      }
+      Array<Offset> place;
+      TileMatrix adjoint = adjoint_pattern(a, place);
+      conjugate_transpose(a, place, adjoint, host(2));
+      EXPECT_EQ(dense_of(adjoint), dense_of(a).transpose());
+    }
+  }
+}
+
+/// A path of rows whose neighbours are as strong as `strong` says.
+TileMatrix path(const std::vector<double>& strong) {
+  const auto n = static_cast<Index>(strong.size()) + 1;
+  TileRows tiles(1, n);
+  for (Index i = 0; i < n; ++i) tiles.at(i, i)(0, 0) = 2;
+  for (Index i = 0; i + 1 < n; ++i) {
+    tiles.at(i, i + 1)(0, 0) = tiles.at(i + 1, i)(0, 0) = -strong[static_cast<std::size_t>(i)];
+  }
+  const auto matrix = assemble<real<double>>(tiles);
+  TileMatrix a;
+  a.columns = n;
+  a.pattern.offsets = matrix.offsets();
+  a.pattern.column = matrix.column();
+  a.values = Array<double>(std::span<const double>(matrix.values().data(), matrix.values().size()));
+  return a;
+}
+
+TEST(Aggregates, AreOfRootsAndOfWhatJoinsThem) {
+  // Roots 0 and 3; a root takes neighbours.
+  const auto of = [](const std::vector<double>& strong, double strength) {
+    const auto found = aggregate(path(strong), strength, host(2));
+    return std::vector<Index>(found.of.begin(), found.of.end());
+  };
+  EXPECT_EQ(of({1, 1, 1, 1, 1}, 0), (std::vector<Index>{0, 0, 1, 1, 1, 1}));
+  // Not between 1 and 2, so that 2 and 5 are roots.
+  EXPECT_EQ(of({1, 0.1, 1, 1, 1}, 0.1), (std::vector<Index>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(of({1, 1, 0.01}, 0.1), (std::vector<Index>{0, 0, 0, detail::Aggregates::none}));
+}
+
+TEST(TentativeProlongation, HasOrthonormalColumnsWithTheCandidatesInItsRange) {
+  Seed seed(3);
+  Generator& generator = seed.generator;
+  constexpr Index rows = 30;
+  for (const int ring : {1, 2, 4}) {
+    for (const auto& [height, width] : {std::pair{1, 1}, {3, 3}, {3, 6}, {2, 3}}) {
+      const TileShape shape{height, width, ring};
+      detail::Aggregates aggregates;
+      aggregates.count = 4;
+      aggregates.of = Array<Index>(rows);
+      // The first aggregate is one row, which has fewer numbers than some have candidates.
+      for (Index i = 0; i < rows; ++i) {
+        aggregates.of[static_cast<std::size_t>(i)] = i == 0 ? 0 : i == 7 ? -1 : 1 + i % 3;
+      }
+      TileMatrix given = random_tiles(rows, 1, 0, shape, generator);
+      for (std::size_t i = 0; i <= rows; ++i) given.pattern.offsets[i] = static_cast<Offset>(i);
+      given.pattern.column = Array<Index>(rows);
+      given.columns = 1;
+      given.make_values();
+      for (double& value : given.values) value = uniform(generator);
+      // The last candidate depends on the first one in the second aggregate.
+      for (Index i = 0; width > 1 && i < rows; ++i) {
+        if (aggregates.of[static_cast<std::size_t>(i)] != 1) continue;
+        for (int h = 0; h < height; ++h) {
+          double* const row = given.tile(i) + h * width * ring;
+          for (int p = 0; p < ring; ++p) row[(width - 1) * ring + p] = 3 * row[p];
+        }
+      }
+      Array<double> candidates = given.values;
+      const TileMatrix t = tentative_prolongation(aggregates, shape, candidates, host(2));
+      TileMatrix r = given;
+      r.shape = {width, width, ring};
+      r.pattern.offsets = Array<Offset>(5);
+      for (std::size_t i = 0; i < 5; ++i) r.pattern.offsets[i] = static_cast<Offset>(i);
+      r.pattern.column = Array<Index>(4);
+      r.values = candidates;
+      Eigen::MatrixXd b = dense_of(given);
+      b.middleRows(7 * height * ring, height * ring).setZero();  // of no aggregate
+      EXPECT_LE((dense_of(t) * dense_of(r) - b).norm(), 1e-14 * b.norm());
+      const Eigen::MatrixXd gram = dense_of(t).transpose() * dense_of(t);
+      for (Eigen::Index i = 0; i < gram.rows(); ++i) {
+        for (Eigen::Index j = 0; j < gram.cols(); ++j) {
+          const bool is_dropped = gram(i, i) == 0;
+          EXPECT_NEAR(gram(i, j), i == j && !is_dropped ? 1 : 0, 1e-14);
+        }
+      }
+      const double rank = gram.trace() / ring;
+      const int of_dependent = width > 1 ? 1 : 0;
+      EXPECT_NEAR(rank, std::min(height, width) + 3 * width - of_dependent, 1e-12);
+    }
+  }
+}
+
+TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
+  Seed seed(5);
+  Generator& generator = seed.generator;
+  for (const int ring : {1, 2, 4}) {
+    const TileMatrix b = random_tiles(9, 12, 8, {2, 2, ring}, generator);
+    Array<Offset> place;
+    TileMatrix turned = adjoint_pattern(b, place);
+    conjugate_transpose(b, place, turned, host(1));
+    for (const bool is_singular : {false, true}) {
+      // B B* is definite but for rows that are empty; B* B has 9 rows' rank of 12.
+      const TileMatrix &left = is_singular ? turned : b, &right = is_singular ? b : turned;
+      TileMatrix a = product_pattern(left, right, host(1));
+      multiply(left, right, a, host(1));
+      const Eigen::MatrixXd dense = dense_of(a);
+      const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a));
+      EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
+      EXPECT_LE((inverse - inverse.transpose()).norm(), 1e-14 * inverse.norm());
+    }
+  }
+}
+
+TEST(MendDiagonal, LeavesInvertibleTiles) {
+  for (const int ring : {1, 2, 4}) {
+    TileMatrix a;
+    a.shape = {3, 3, ring};
+    a.columns = 1;
+    a.pattern.offsets = Array<Offset>(2);
+    a.pattern.offsets[1] = 1;
+    a.pattern.column = Array<Index>(1);
+    a.make_values();
+    // [4 2i 0; conj(2i) 1 0; 0 0 0]: the second pivot vanishes, and the third candidate is none.
+    double* const tile = a.tile(0);
+    tile[0] = 4;
+    tile[1 * ring + ring - 1] = 2;
+    tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
+    tile[4 * ring] = 1;
+    const double scale = 5;
+    mend_diagonal(a, {&scale, 1}, host(1));
+    EXPECT_EQ(tile[0], 4);
+    EXPECT_EQ(tile[4 * ring], 6);
+    EXPECT_EQ(tile[8 * ring], 5);
+    EXPECT_NO_THROW(inverse_diagonal(a, host(1)));
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test::multigrid_setup
