@@ -23,6 +23,7 @@ TEST_F(CommandHeart, WritesWhatItIsAskedFor) {
   EXPECT_EQ(report["time"], 10);
   EXPECT_EQ(report["frames"], 3);
   EXPECT_EQ(report["mass"], "consistent");
+  EXPECT_EQ(report["ionic_current"], "nodes");
   EXPECT_EQ(report["tables"], false);  // of these cells there are none
   EXPECT_EQ(report["points"][0]["name"], "here");
   EXPECT_LT(report["points"][0]["activation"], 3);
@@ -70,10 +71,12 @@ TEST_F(CommandHeart, TakesAMeshWithItsGroups) {
 TEST_F(CommandHeart, TellsPeople) {
   const Result result = tissue(small());
   ASSERT_EQ(result.status, 0) << result.error;
-  for (const char* line : {"mesh       slab: 135 vertices, 384 tetrahedra\n", "membranes  ",
-                           "scheme     godunov splitting, theta 0.5, consistent mass, 200 steps",
-                           "status     done at 10 ms after ", "activated  ",
-                           "point      there (4, 2, 1): not activated\n", "time       read "}) {
+  for (const char* line :
+       {"mesh       slab: 135 vertices, 384 tetrahedra\n", "membranes  ",
+        "scheme     godunov splitting, theta 0.5, consistent mass, ionic current at nodes, "
+        "200 steps of 0.05 ms",
+        "status     done at 10 ms after ", "activated  ",
+        "point      there (4, 2, 1): not activated\n", "time       read "}) {
     EXPECT_NE(result.out.find(line), std::string::npos) << line << "\n" << result.out;
   }
   EXPECT_EQ(tissue(small(), {"-q"}).out, "");

@@ -173,6 +173,8 @@ TEST_F(CommandHeart, RefusesStatesOfOtherRuns) {
   EXPECT_EQ(why_not("/regions/0/membrane/parameters", {{"c", 8.5}}), "membranes");
   EXPECT_EQ(why_not("/stimuli/0/amplitude", 51), "stimuli before its time");
   EXPECT_EQ(why_not("/stimuli/0/box/to", {1.5, 1, 1}), "stimuli before its time");
+  EXPECT_EQ(why_not("/time/ionic_current", "integration-points"),
+            "ionic_current (nodes, not integration-points)");
   EXPECT_EQ(why_not("/activation_threshold", -40), "activation_threshold (0, not -40)");
   EXPECT_EQ(why_not("/time/step", 0.025), "time step (0.05, not 0.025)");
   EXPECT_EQ(why_not("/solver", {{"tolerance", 1e-7}}), "tolerance (1e-08, not 1e-07)");
