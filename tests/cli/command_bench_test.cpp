@@ -38,8 +38,8 @@ class Bench : public CommandLine {
   }
 };
 
-/// Minutes: without HEDDLE_DEEP_CHECK the example of the help runs the suites but the solvers', on one
-/// problem.
+/// Minutes: without HEDDLE_DEEP_CHECK the example of the help runs the suites but the solvers', on
+/// one problem.
 TEST_F(Bench, QuickRunOfEverything) {
   if (std::getenv("HEDDLE_DEEP_CHECK") == nullptr) {
     GTEST_SKIP() << "HEDDLE_DEEP_CHECK is not set";

@@ -41,8 +41,8 @@ TEST(InverseProgram, CompilesForEveryTileTeamAndLayout) {
   const cuda::InverseTeam teams[] = {{4, true},  {8, true},   {16, true},
                                      {32, true}, {256, true}, {256, false}};
   std::vector<cuda::KernelSource> sources;
-  // Each tile in two of the six layouts, and all layouts and teams over the tiles: all of them take a
-  // minute.
+  // Each tile in two of the six layouts, and all layouts and teams over the tiles: all of them take
+  // a minute.
   const bool deeply = std::getenv("HEDDLE_DEEP_CHECK") != nullptr;
   for (std::size_t i = 0; i < tiles.size() * 6; ++i) {
     if (!deeply && (i + 2 * (i / 6)) % 3 != 0) continue;

@@ -75,9 +75,11 @@ inline std::map<ValuePair, Selection> valid_pairs(const SelectionSpace& space) {
   return found;
 }
 
-/// Valid selections that hold every one of `pairs`; greedy (Cohen et al. 1997, AETG).
+/// Valid selections that hold every one of `wanted`, a part of all pairs that go together; greedy
+/// (Cohen et al. 1997, AETG).
 inline std::vector<Selection> covering_array(const SelectionSpace& space,
                                              const std::map<ValuePair, Selection>& pairs,
+                                             const std::map<ValuePair, Selection>& wanted,
                                              std::mt19937_64& generator) {
   enum State : char { never, open, met };
   std::vector<int> first_of(space.sizes.size(), 0);
@@ -91,7 +93,8 @@ inline std::vector<Selection> covering_array(const SelectionSpace& space,
     };
     return states[number(a) * values + number(b)];
   };
-  for (const auto& [pair, example] : pairs) state(pair.first, pair.second) = open;
+  for (const auto& [pair, example] : pairs) state(pair.first, pair.second) = met;
+  for (const auto& [pair, example] : wanted) state(pair.first, pair.second) = open;
 
   const auto gain_of = [&](const Selection& selection) {
     const auto held = pairs_of(selection);
@@ -132,7 +135,7 @@ inline std::vector<Selection> covering_array(const SelectionSpace& space,
 
   constexpr int candidates = 30;
   std::vector<Selection> array;
-  for (const auto& [pair, example] : pairs) {
+  for (const auto& [pair, example] : wanted) {
     if (state(pair.first, pair.second) == met) continue;
     Selection best = example;
     auto best_gain = gain_of(best);
