@@ -159,6 +159,10 @@ TEST_F(CMisuse, PatternsThatAreNone) {
   p.row = falling.data();
   p.row_bits = 32;
   expect(HEDDLE_ERROR_SIZE_MISMATCH, p, "the last row offset is 1");
+  const std::array<std::int32_t, 3> unordered{1, 0, 2};
+  p.row = unordered.data();
+  p.row_bits = 32;
+  expect(HEDDLE_ERROR_USAGE, p, "row offsets begin with 1");
   p = good;
   column[1] = 2;
   expect(HEDDLE_ERROR_OUT_OF_RANGE, p, "2");

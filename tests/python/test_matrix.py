@@ -136,6 +136,7 @@ def test_info_tells_features():
         ((np.ones(3), ([0, 1], [0, 1])), (2, 2), heddle.SizeError),
         ((np.ones(2), [0, 1], [0, 1]), (2, 2), heddle.SizeError),
         ((np.ones(2), [0, 1], [0, 1, 3]), (2, 2), heddle.SizeError),
+        ((np.ones(2), [0, 1], [1, 0, 2]), (2, 2), heddle.UsageError),
         ((np.ones(2, np.longdouble), ([0, 1], [0, 1])), (2, 2), heddle.UnsupportedError),
         ((np.array(["a", "b"]), ([0, 1], [0, 1])), (2, 2), heddle.UnsupportedError),
         ((np.ones(2), ([0.5, 1], [0, 1])), (2, 2), TypeError),

@@ -1,0 +1,265 @@
+// heddle.h by any sequence of calls on a few objects, also null and destroyed ones, with views and
+// patterns of any numbers: each call returns a status that has a name.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "heddle.h"
+
+namespace {
+
+/// Numbers from the input; 0 once it is used up.
+class Bytes {
+ public:
+  Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+
+  bool empty() const { return size_ == 0; }
+  int next() {
+    if (size_ == 0) return 0;
+    --size_;
+    return *data_++;
+  }
+  int below(int limit) { return next() % limit; }
+  /// Mostly `usual`.
+  template <class T>
+  T mostly(T usual) {
+    const int byte = next();
+    return byte < 240 ? usual : static_cast<T>(byte - 245);
+  }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+};
+
+constexpr int slots = 3, most_rows = 12;
+
+class Session {
+ public:
+  /// Begins with a solver in each slot, of a small system of some entry.
+  explicit Session(Bytes bytes) : bytes_(bytes) {
+    check(heddle_context_create(&context_));
+    entry_ = static_cast<heddle_entry>(bytes_.below(9));
+    a_.fill(1);
+    b_.fill(1);
+    constexpr int rows = 5;
+    const std::array<std::int64_t, rows + 1> places{0, 1, 2, 3, 4, 5};
+    heddle_pattern pattern{};
+    pattern.struct_size = sizeof pattern;
+    pattern.rows = pattern.columns = pattern.entries = rows;
+    pattern.row = pattern.column = places.data();
+    pattern.row_bits = pattern.column_bits = 64;
+    const int scalars = heddle_entry_scalars(entry_);
+    for (int k = 0; k < rows; ++k) a_[static_cast<std::size_t>(k * scalars)] = 2 * scalars;
+    const heddle_view values{a_.data(), rows, entry_, HEDDLE_DOUBLE, HEDDLE_ROW_MAJOR, HEDDLE_HOST};
+    for (int k = 0; k < slots; ++k) {
+      check(heddle_matrix_from_csr(context_, &pattern, &values, &matrices_[k]));
+      check(heddle_operator_create(matrices_[k], nullptr, &operators_[k]));
+      check(heddle_solver_create(operators_[k], k == 0 ? "cg" : "gmres", nullptr, nullptr,
+                                 &solvers_[k]));
+    }
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    heddle_context_destroy(&context_);
+    for (int k = 0; k < slots; ++k) {
+      heddle_matrix_destroy(&matrices_[k]);
+      heddle_operator_destroy(&operators_[k]);
+      heddle_preconditioner_destroy(&preconditioners_[k]);
+      heddle_solver_destroy(&solvers_[k]);
+    }
+  }
+
+  void run() {
+    for (int calls = 0; calls < 60 && !bytes_.empty(); ++calls) step();
+  }
+
+ private:
+  void check(heddle_status status) const {
+    if (heddle_status_name(status) == nullptr) std::abort();
+    std::array<char, 300> text{};
+    heddle_message(context_, text.data(), text.size());
+    for (const char c : text) {
+      if (c != '\0' && c < ' ') std::abort();
+    }
+  }
+  template <class T>
+  T& any(std::array<T, slots>& objects) {
+    return objects[static_cast<std::size_t>(bytes_.below(slots))];
+  }
+  /// Of an array that holds all that a call may read or write.
+  heddle_view view(std::array<double, 1024>& numbers, int count) {
+    for (int k = 0; k < 8; ++k) numbers[static_cast<std::size_t>(k)] = bytes_.below(9) - 4;
+    return {numbers.data(),
+            bytes_.mostly(std::int64_t{count}),
+            bytes_.mostly(entry_),
+            bytes_.mostly(HEDDLE_DOUBLE),
+            bytes_.mostly(HEDDLE_ROW_MAJOR),
+            bytes_.mostly(HEDDLE_HOST)};
+  }
+  void assemble() {
+    std::array<std::int64_t, 64> row{}, column{};
+    const int rows = bytes_.below(most_rows), entries = bytes_.below(most_rows);
+    const bool is_csr = bytes_.below(2) == 0;
+    for (int k = 0; k < most_rows; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      row[at] = bytes_.mostly(std::int64_t{is_csr ? k * entries / (rows + 1) : k});
+      column[at] = bytes_.mostly(std::int64_t{k});
+    }
+    if (is_csr) row[static_cast<std::size_t>(rows)] = entries;
+    heddle_pattern pattern{};
+    pattern.struct_size = bytes_.mostly(sizeof pattern);
+    pattern.rows = rows;
+    pattern.columns = bytes_.mostly(std::int64_t{rows});
+    pattern.entries = entries;
+    pattern.row = row.data();
+    pattern.column = column.data();
+    pattern.row_bits = pattern.column_bits = 64;
+    pattern.base = bytes_.mostly(std::int32_t{0});
+    heddle_view values = view(a_, entries);
+    heddle_matrix*& matrix = any(matrices_);
+    heddle_matrix_destroy(&matrix);
+    check((is_csr ? heddle_matrix_from_csr : heddle_matrix_from_triplets)(context_, &pattern,
+                                                                          &values, &matrix));
+  }
+  static int apply(void* user, const heddle_view* x, const heddle_view* y) {
+    auto& session = *static_cast<Session*>(user);
+    const auto scalars = static_cast<std::size_t>(x->count * heddle_row_scalars(x->entry));
+    std::memcpy(y->data, x->data,
+                scalars * (x->precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double)));
+    return session.bytes_.mostly(0);
+  }
+  static int observe(void* user, const heddle_progress*) {
+    return static_cast<Session*>(user)->bytes_.mostly(0);
+  }
+  void make_solver() {
+    static constexpr std::array<const char*, 12> methods{
+        "cg",   "minres", "bicgstab", "bicgstab2", "gmres",      "fgmres",
+        "cocg", "cocr",   "cr",       "chebyshev", "richardson", "none"};
+    heddle_solver_options options;
+    heddle_solver_options_init(&options);
+    options.struct_size = bytes_.mostly(options.struct_size);
+    options.max_iterations = 20;
+    options.restart = bytes_.mostly(std::int32_t{5});
+    options.record_history = bytes_.below(2);
+    options.observer = observe;
+    options.user = this;
+    heddle_solver*& solver = any(solvers_);
+    heddle_solver_destroy(&solver);
+    const char* const method = methods[static_cast<std::size_t>(bytes_.below(12))];
+    check(heddle_solver_create(any(operators_), method, any(preconditioners_), &options, &solver));
+  }
+  void make_preconditioner() {
+    static constexpr std::array<const char*, 8> texts{
+        "none", "jacobi", "block-jacobi:2", "chebyshev:2", "neumann", "fsai", "isai", "gmres:2"};
+    heddle_preconditioner*& made = any(preconditioners_);
+    heddle_preconditioner_destroy(&made);
+    if (bytes_.below(3) == 0) {
+      check(heddle_preconditioner_from_callback(any(operators_), apply, this, bytes_.below(2),
+                                                &made));
+    } else {
+      check(heddle_preconditioner_create(any(operators_),
+                                         texts[static_cast<std::size_t>(bytes_.below(8))], &made));
+    }
+  }
+  void make_operator() {
+    heddle_operator*& made = any(operators_);
+    heddle_operator* fresh = nullptr;
+    switch (bytes_.below(3)) {
+      case 0:
+        check(heddle_operator_create(any(matrices_), nullptr, &fresh));
+        break;
+      case 1:
+        check(heddle_operator_adjoint(any(operators_), &fresh));
+        break;
+      default:
+        check(heddle_operator_from_callback(context_, bytes_.below(most_rows), entry_,
+                                            bytes_.mostly(HEDDLE_DOUBLE), apply, this, &fresh));
+    }
+    heddle_operator_destroy(&made);
+    made = fresh;
+  }
+  std::int64_t rows_of(const heddle_operator* A) const {
+    std::int64_t rows = 0, columns = 0;
+    check(heddle_operator_size(A, &rows, &columns));
+    return rows;
+  }
+  void solve() {
+    heddle_report report{};
+    report.struct_size = bytes_.mostly(sizeof report);
+    const auto rows = static_cast<int>(rows_of(any(operators_)));
+    const heddle_view b = view(a_, rows), x = view(b_, rows);
+    heddle_solver* const solver = any(solvers_);
+    check(heddle_solver_solve(solver, &b, &x, &report));
+    const double* history = nullptr;
+    std::int64_t count = 0;
+    check(heddle_solver_history(solver, &history, &count));
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (history[i] < 0) std::abort();
+    }
+    heddle_solver_summary(solver, nullptr, 0);
+  }
+  void use() {
+    heddle_operator* const A = any(operators_);
+    const auto rows = static_cast<int>(rows_of(A));
+    const heddle_view x = view(a_, rows), y = view(b_, rows);
+    heddle_info info{};
+    info.struct_size = sizeof info;
+    const char* method = nullptr;
+    switch (bytes_.below(5)) {
+      case 0:
+        check(heddle_operator_apply(A, &x, &y));
+        break;
+      case 1:
+        check(heddle_operator_update_values(A, &x));
+        break;
+      case 2:
+        check(heddle_matrix_update_values(any(matrices_), &x));
+        break;
+      case 3:
+        check(heddle_matrix_info(any(matrices_), &info));
+        break;
+      default:
+        check(heddle_choose_method(any(matrices_), A, "jacobi", &method));
+    }
+  }
+  void step() {
+    switch (bytes_.below(8)) {
+      case 0:
+        return assemble();
+      case 1:
+        return make_operator();
+      case 2:
+        return make_preconditioner();
+      case 3:
+        return make_solver();
+      case 4:
+      case 5:
+        return solve();
+      case 6:
+        return use();
+      default:
+        heddle_matrix_destroy(&any(matrices_));
+        heddle_operator_destroy(&any(operators_));
+    }
+  }
+
+  Bytes bytes_;
+  heddle_context* context_ = nullptr;
+  heddle_entry entry_ = HEDDLE_REAL;
+  std::array<heddle_matrix*, slots> matrices_{};
+  std::array<heddle_operator*, slots> operators_{};
+  std::array<heddle_preconditioner*, slots> preconditioners_{};
+  std::array<heddle_solver*, slots> solvers_{};
+  std::array<double, 1024> a_{}, b_{};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  setenv("HEDDLE_NUM_THREADS", "1", 1);
+  Session(Bytes(data, size)).run();
+  return 0;
+}
