@@ -225,7 +225,7 @@ Tree sum_of_trees(const ScheduledTree& A, const ScheduledTree& B, bool turns_b,
 bool write_sum_again(const ScheduledTree& C, const ScheduledTree& A, const ScheduledTree& B,
                      bool is_known, const CombineEntries& combine, Pool& to, const Device& device) {
   const Tree &c = C.tree(), &a = A.tree(), &b = B.tree();
-  check_fit(a, b, false);
+  check_sum(a, b, false);
   const LeafSchedule &of_c = C.schedule(false), &of_a = A.schedule(false),
                      &of_b = B.schedule(false);
   const int team = team_size(device.stream(), a.entries + b.entries);
