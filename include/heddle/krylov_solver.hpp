@@ -105,8 +105,7 @@ class HEDDLE_EXPORT KrylovSolver {
   void set_image_of_guess(const FieldView<const S>& image);
 
   /// b - A x of the last solve, which had one system, in the operator's basis, layout and memory;
-  /// behind `enqueue` in stream order. Of a scaled system where b was scaled. Between solves the
-  /// field is the caller's.
+  /// behind `enqueue` in stream order. Between solves the field is the caller's.
   FieldView<S> residual() { return places_.front().residual; }
 
   /// From any thread: the enqueued solve that runs ends within 16 iterations as `cancelled`; where
