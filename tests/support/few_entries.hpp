@@ -10,29 +10,29 @@
 
 namespace heddle::test {
 
-/// Kinds of entries that methods tell apart.
-enum class EntryKind { real, complex, quaternion, square, other };
+/// Groups of entries that methods tell apart.
+enum class EntryGroup { real, complex, quaternion, square, other };
 
 template <class E>
-inline constexpr EntryKind kind_of_entry = EntryKind::other;
+inline constexpr EntryGroup group_of_entry = EntryGroup::other;
 template <class S>
-inline constexpr EntryKind kind_of_entry<real<S>> = EntryKind::real;
+inline constexpr EntryGroup group_of_entry<real<S>> = EntryGroup::real;
 template <class S>
-inline constexpr EntryKind kind_of_entry<complex<S>> = EntryKind::complex;
+inline constexpr EntryGroup group_of_entry<complex<S>> = EntryGroup::complex;
 template <class S>
-inline constexpr EntryKind kind_of_entry<quaternion<S>> = EntryKind::quaternion;
+inline constexpr EntryGroup group_of_entry<quaternion<S>> = EntryGroup::quaternion;
 template <class S>
-inline constexpr EntryKind kind_of_entry<dual_quaternion<S>> = EntryKind::quaternion;
+inline constexpr EntryGroup group_of_entry<dual_quaternion<S>> = EntryGroup::quaternion;
 template <class Element, int size>
-inline constexpr EntryKind kind_of_entry<block<Element, size, size>> = EntryKind::square;
+inline constexpr EntryGroup group_of_entry<block<Element, size, size>> = EntryGroup::square;
 
 constexpr bool is_sanitized = HEDDLE_TEST_ADDRESS_SANITIZER || HEDDLE_TEST_THREAD_SANITIZER;
 
-/// Whether one of the two stands for the other: they are of a kind and, but under a sanitizer, of a
-/// precision.
+/// Whether one of the two stands for the other: they are of a group and, but under a sanitizer, of
+/// a precision.
 template <class E, class Other>
 inline constexpr bool are_alike =
-    kind_of_entry<E> == kind_of_entry<Other> &&
+    group_of_entry<E> == group_of_entry<Other> &&
     (is_sanitized || std::is_same_v<vector_scalar_t<E>, vector_scalar_t<Other>>);
 
 template <class Taken, class Left>
