@@ -103,7 +103,7 @@ std::shared_ptr<Preconditioner<S>> make_part(const MatrixInParts<S>& parts,
     case PreconditionerKind::gmres:
       return make_inner_solver<Gmres>(parts, choice.number);
     case PreconditionerKind::multigrid:
-      return make_multigrid(parts.entries_for(choice), choice.number, of_multigrid, reporter);
+      return make_multigrid(parts.entries, choice.number, of_multigrid, reporter);
   }
   return nullptr;
 }
