@@ -18,7 +18,7 @@ constexpr long long points = side * side * side;
 /// A spring along an axis resists stretching more than shearing.
 E spring(int axis, double sign) {
   E block{};
-  for (int k = 0; k < 3; ++k) block.component[4 * k] = sign * (k == axis ? 1.0 : 0.25);
+  for (long long k = 0; k < 3; ++k) block.component[4 * k] = sign * (k == axis ? 1.0 : 0.25);
   return block;
 }
 
@@ -26,7 +26,7 @@ void add_point(long long point, heddle::RankRows& rows, std::vector<E>& values) 
   const long long steps[] = {1, side, side * side};
   const long long place[] = {point % side, point / side % side, point / (side * side)};
   E diagonal{};
-  for (int k = 0; k < 3; ++k) diagonal.component[4 * k] = 0.01;  // each is held a little
+  for (long long k = 0; k < 3; ++k) diagonal.component[4 * k] = 0.01;  // each is held a little
   for (int axis = 0; axis < 3; ++axis) {
     for (const int direction : {-1, 1}) {
       const long long there = place[axis] + direction;

@@ -261,6 +261,7 @@ class SolveOfRank {
     outcome_.reports[outcome_.reported].bytes_per_iteration =
         std::accumulate(bytes.begin(), bytes.end(), 0LL);
     std::vector<AnyField> x;
+    x.reserve(x_.size());
     for (AnyField& part : x_) x.push_back(whole(part));
     for (std::size_t k = 0; k < exact_.size(); ++k) {
       outcome_.errors.push_back(relative_error(x[k], exact_[k]));

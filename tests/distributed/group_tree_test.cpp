@@ -29,6 +29,7 @@ double sum_over_ranks(std::vector<double> sums, const std::vector<long long>& fi
   }
   const detail::GroupTree tree(first_groups);
   std::vector<double> nodes;
+  nodes.reserve(tree.nodes.size());
   for (const detail::GroupNode& node : tree.nodes) nodes.push_back(at(node.first));
   for (const auto& [a, b] : tree.joinings) {
     nodes[static_cast<std::size_t>(a)] += nodes[static_cast<std::size_t>(b)];
