@@ -128,10 +128,11 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf("plan       %s\n",
               (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  const long long of_diagonal = outcome.memory.total();
-  const std::string of_tree =
-      to_string(outcome.tree_memory) +
-      (of_diagonal > 0 ? ", diagonal " + readable_bytes(of_diagonal) : std::string());
+  const long long of_preconditioner = outcome.memory.total();
+  const std::string of_tree = to_string(outcome.tree_memory) +
+                              (of_preconditioner > 0 ? ", entries for the preconditioner " +
+                                                           readable_bytes(of_preconditioner)
+                                                     : std::string());
   std::printf("memory     %s\n",
               (outcome.tree.empty() ? to_string(outcome.memory) : of_tree).c_str());
   std::printf("system     b = %s, %s, preconditioner %s, loop %s, stored %s%s\n",
