@@ -41,7 +41,8 @@ Profile full_profile() {
   profile.domains.front().left_out = {0.01, 0.07};
   profile.domains.back().use = DomainUse::order;
   profile.trees = {some_tree("b", "b"), some_tree("a", "a")};
-  profile.trees[0].sizes.pop_back();
+  profile.trees[0].sizes.resize(1);
+  profile.trees[1].sizes.resize(2);
   profile.trees[0].sizes[0].adjoint_product.reset();
   return profile;
 }
