@@ -131,10 +131,11 @@ void print(const SolveOutcome& outcome, const Device& device) {
   std::printf("plan       %s\n",
               (outcome.tree.empty() ? outcome.choice.text() : outcome.tree).c_str());
   std::printf("reason     %s\n", io::printable(outcome.choice.reason).c_str());
-  const long long of_diagonal = outcome.memory.total();
-  const std::string of_tree =
-      to_string(outcome.tree_memory) +
-      (of_diagonal > 0 ? ", diagonal " + readable_bytes(of_diagonal) : std::string());
+  const long long of_preconditioner = outcome.memory.total();
+  const std::string of_tree = to_string(outcome.tree_memory) +
+                              (of_preconditioner > 0 ? ", entries for the preconditioner " +
+                                                           readable_bytes(of_preconditioner)
+                                                     : std::string());
   if (outcome.ranks) {
     print(*outcome.ranks);
   } else {
