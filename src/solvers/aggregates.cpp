@@ -66,7 +66,7 @@ StrongRows strong_rows(const TileMatrix& a, double strength, const Stream& host)
 /// twice.
 template <Ring R>
 void orthonormalize(std::span<double*> members, const TileShape& shape, double* coarse) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   using Number = Coefficient<R, double>;
   const int k = shape.width, height = shape.height;
   const auto number = [](const double* at) {
@@ -76,7 +76,7 @@ void orthonormalize(std::span<double*> members, const TileShape& shape, double* 
   };
   const auto for_each_row = [&](const auto& body) {
     for (double* const tile : members) {
-      for (int i = 0; i < height; ++i) body(tile + i * k * r);
+      for (Offset i = 0; i < height; ++i) body(tile + i * k * r);
     }
   };
   const auto norm_of = [&](int j) {
@@ -195,7 +195,7 @@ namespace {
 template <Ring R>
 void smooth_tile(const double* inverse, double omega, const double* t, const TileShape& shape,
                  double* tile, std::vector<double>& product) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int height = shape.height, width = shape.width;
   product.assign(static_cast<std::size_t>(shape.scalars()), 0);
   for (int i = 0; i < height; ++i) {
@@ -237,7 +237,7 @@ void smooth_prolongation(const Array<double>& inverse, double omega, const TileM
 Array<double> energy_scales(const TileMatrix& a, const TileMatrix& restriction,
                             const Stream& host) {
   const auto [height, width, ring] = a.shape;
-  const int v = height, r = ring;
+  const Offset v = height, r = ring;
   Array<double> diagonal(static_cast<std::size_t>(a.rows()));
   parallel_for(team_size(host, a.pattern.entries()), a.rows(), [&](Index row) {
     const std::span<const Index> columns = a.pattern.row(row);

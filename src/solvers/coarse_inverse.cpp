@@ -17,7 +17,7 @@ constexpr double vanishing = 1e-10;
 
 /// Numbers of all tiles in one dense matrix, row by row.
 std::vector<double> dense_of(const TileMatrix& a) {
-  const int v = a.shape.height, r = a.shape.ring;
+  const Offset v = a.shape.height, r = a.shape.ring;
   const Offset n = static_cast<Offset>(a.rows()) * v;
   std::vector<double> dense(static_cast<std::size_t>(n * n * r));
   for (Index row = 0; row < a.rows(); ++row) {
@@ -34,7 +34,7 @@ std::vector<double> dense_of(const TileMatrix& a) {
 
 template <Ring R>
 std::vector<double> generalized_inverse(const std::vector<double>& dense, int n) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   RingMatrix<R, double> gram(n, n);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -85,7 +85,7 @@ std::vector<double> plain_inverse(std::vector<double> dense, int n, int ring) {
 template <Ring R>
 void mend_tile(double* tile, int k, double scale) {
   using Number = Coefficient<R, double>;
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const auto number = [&](int i, int j) {
     Number result;
     for (int p = 0; p < r; ++p) result.component[p] = tile[(i * k + j) * r + p];
@@ -120,16 +120,14 @@ void mend_tile(double* tile, int k, double scale) {
 }  // namespace
 
 TileMatrix coarse_inverse(const TileMatrix& a) {
-  const int v = a.shape.height, r = a.shape.ring;
-  const int n = a.rows() * v;
+  const Offset v = a.shape.height, r = a.shape.ring;
+  const int n = a.rows() * a.shape.height;
   const std::vector<double> dense = dense_of(a);
-  std::vector<double> inverse = plain_inverse(dense, n, r);
-  const bool is_positive = !inverse.empty() && [&] {
-    for (int i = 0; i < n; ++i) {
-      if (!(inverse[static_cast<std::size_t>((i * n + i) * r)] > 0)) return false;
-    }
-    return true;
-  }();
+  std::vector<double> inverse = plain_inverse(dense, n, a.shape.ring);
+  bool is_positive = !inverse.empty();
+  for (Offset i = 0; is_positive && i < n; ++i) {
+    is_positive = inverse[static_cast<std::size_t>((i * n + i) * r)] > 0;
+  }
   if (!is_positive) {
     inverse = r == ring_size(Ring::real)      ? generalized_inverse<Ring::real>(dense, n)
               : r == ring_size(Ring::complex) ? generalized_inverse<Ring::complex>(dense, n)

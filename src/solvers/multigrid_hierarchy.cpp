@@ -1,6 +1,7 @@
 #include "multigrid_hierarchy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -27,7 +28,6 @@ extern template EntryTableHandle<double> entry_table<block<double, 2, 3>>();
 namespace {
 
 constexpr int eigenvalue_steps = 12;
-constexpr std::size_t most_levels = 30;
 /// Coarse scalars in those of a level, above which a coarser level is not worth it.
 constexpr double least_gain = 0.8;
 
@@ -44,6 +44,11 @@ EntryTiles tiles_in_order(int numbers, int size) {
     tiles.number_of.push_back({k, 1});
   }
   return tiles;
+}
+
+template <class S>
+std::array<OperatorField<S>, 4> four_fields(const LinearOperator<S>& like) {
+  return {row_field_of(like), row_field_of(like), row_field_of(like), row_field_of(like)};
 }
 
 /// Of the bounds between which the smoother damps: these took the least iterations on Poisson's
@@ -172,9 +177,8 @@ std::shared_ptr<SlicedOperator<S>> Hierarchy<S>::make_operator(
 
 template <class S>
 bool Hierarchy<S>::is_solved(const Level& level) const {
-  return static_cast<Offset>(level.matrix.rows()) * level.matrix.shape.height *
-             level.matrix.shape.ring <=
-         options_.coarsest;
+  const TileMatrix& a = level.matrix;
+  return static_cast<Offset>(a.rows()) * a.shape.height * a.shape.ring <= options_.coarsest;
 }
 
 /// Patterns and values of all levels; `compute` renews the values alone.
@@ -199,7 +203,7 @@ void Hierarchy<S>::build(Array<double> candidates) {
       break;
     }
     smooth(level);
-    if (levels_.size() == most_levels || !extend(level, candidates, strength)) break;
+    if (!extend(level, candidates, strength)) break;
     transfer(*levels_[levels_.size() - 2], *levels_.back());
   }
   generation_ = matrix_.generation();
@@ -256,8 +260,7 @@ void Hierarchy<S>::compute() {
 
 template <class S>
 void Hierarchy<S>::check_hermitian() const {
-  std::vector<OperatorField<S>> fields;
-  for (int i = 0; i < 4; ++i) fields.push_back(row_field_of<S>(matrix_));
+  const auto fields = four_fields<S>(matrix_);
   Reduction<S> reduction(matrix_.rows(), matrix_.device());
   const ProbeFields<S> probes{fields[0].view, fields[1].view, fields[2].view, fields[3].view};
   if (!has_symmetry<S>(Symmetry::hermitian, matrix_, probes, reduction,
@@ -296,8 +299,7 @@ void Hierarchy<S>::smooth(Level& level) const {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
   }
   const Stream stream = a.device().stream();
-  std::vector<OperatorField<S>> fields;
-  for (int i = 0; i < 4; ++i) fields.push_back(row_field_of<S>(a));
+  const auto fields = four_fields<S>(a);
   Reduction<S> reduction(a.rows(), a.device());
   const auto found = estimate_spectrum<S>(
       a, level.jacobi.get(), eigenvalue_steps,
@@ -363,8 +365,7 @@ void Hierarchy<S>::make_cycle() {
       }
       continue;
     }
-    const bool is_repeated = options_.cycle == Cycle::w && l + 1 < levels_.size();
-    if (is_repeated) {
+    if (options_.cycle == Cycle::w && l + 1 < levels_.size()) {
       cycle_ = std::make_shared<MultiplicativePreconditioner<S>>(*levels_[l]->product,
                                                                  Parts{cycle_, cycle_});
     }

@@ -1,8 +1,10 @@
 #include "tile_matrix.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heddle/tools/team.hpp"
@@ -20,7 +22,7 @@ constexpr Offset tile_rows_at_once = 64;
 template <Ring R, int H, int M, int W>
 HEDDLE_INLINE void add_product_of_tiles(double* __restrict c, const double* a, const double* b,
                                         const TileShape& of_a, const TileShape& of_b) {
-  constexpr int r = ring_size(R);
+  constexpr Offset r = ring_size(R);
   const int height = H > 0 ? H : of_a.height, middle = M > 0 ? M : of_a.width;
   const int width = W > 0 ? W : of_b.width;
   for (int i = 0; i < height; ++i) {
@@ -131,12 +133,12 @@ TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place) {
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
                          const Stream& host) {
   const auto [height, width, ring] = a.shape;
-  const int scalars = a.shape.scalars(), h = height, w = width, r = ring;
+  const Offset scalars = a.shape.scalars(), h = height, w = width, r = ring;
   parallel_for(team_size(host, a.pattern.entries() * scalars), a.pattern.entries(), [&](Offset i) {
     const double* const from = a.tile(i);
     double* const to = adjoint.tile(place[static_cast<std::size_t>(i)]);
-    for (int at = 0; at < scalars; ++at) {
-      const int row = at / r / w, column = at / r % w, part = at % r;
+    for (Offset at = 0; at < scalars; ++at) {
+      const Offset row = at / r / w, column = at / r % w, part = at % r;
       to[(column * h + row) * r + part] = part > 0 ? -from[at] : from[at];
     }
   });

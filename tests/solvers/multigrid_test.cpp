@@ -56,7 +56,7 @@ TYPED_TEST(MultigridOf, HasAHermitianPositiveCycle) {
         // It converges as an iteration of its own.
         const DenseMap left = DenseMap::Identity(dense.rows(), dense.cols()) -
                               dense * expansion<long double>(system.matrix);
-        EXPECT_LT(left.eigenvalues().cwiseAbs().maxCoeff(), 1);
+        EXPECT_LT(left.cast<double>().eigenvalues().cwiseAbs().maxCoeff(), 1);
       }
     }
   }
@@ -259,7 +259,7 @@ TEST(MultigridPatterns, OfEveryKindAreSolved) {
     return from_dense(dense);
   };
   for (const int coarsest : {1, 8, 500}) {
-    for (const Index n : {1, 2, 3, 40, 150}) {
+    for (const Index n : {0, 1, 2, 3, 40, 150}) {
       for (const double shift : {0.0, 1e-3, 10.0}) {
         for (const int edges : {0, n, 4 * n}) {
           SCOPED_TRACE(std::to_string(n) + " rows, " + std::to_string(edges) + " edges, shift " +
