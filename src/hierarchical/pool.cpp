@@ -15,7 +15,7 @@ Pool::Pool(std::size_t bytes, const Device& device) : device_(device), size_(byt
 }
 
 Pool::Pool(std::shared_ptr<const Array<std::byte>> there)
-    : size_(there->size()), there_(std::move(there)) {}
+    : device_(Device::cpu()), size_(there->size()), there_(std::move(there)) {}
 
 Pool::~Pool() {
   if (is_on_host()) device_.memory()->deallocate(data_, size_, alignment);

@@ -4,6 +4,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
+#include "base/unset_array.hpp"
 #include "heddle/detail/tree_building_cuda.hpp"
 #include "tree_schedule_cuda.hpp"
 
@@ -39,8 +40,8 @@ __device__ void for_each_chunk(const TreeLeaf* leaves, const Offset* first, Inde
   }
 }
 
-Array<Chunk> chunks_of(const TreeSchedule& schedule, const NodeShape& shape, int run,
-                       Array<Offset>& first_chunk, const Device& device) {
+UnsetArray<Chunk> chunks_of(const TreeSchedule& schedule, const NodeShape& shape, int run,
+                            Array<Offset>& first_chunk, const Device& device) {
   const Stream& stream = device.stream();
   const auto blocks = static_cast<Offset>(schedule.first.size()) - 1;
   first_chunk = Array<Offset>(schedule.first.size(), device);
@@ -55,7 +56,7 @@ Array<Chunk> chunks_of(const TreeSchedule& schedule, const NodeShape& shape, int
   exclusive_sum(first_chunk.data(), blocks + 1, device);
   Offset all = 0;
   heddle::detail::copy_bytes(&all, first_chunk.data() + blocks, sizeof all, stream);
-  Array<Chunk> chunks(static_cast<std::size_t>(all), device);
+  UnsetArray<Chunk> chunks(static_cast<std::size_t>(all), device);
   for_each_index(stream, blocks,
                  [=, leaves = schedule.cut.leaves.data(), first = schedule.first.data(),
                   chunk_of = first_chunk.data(), chunks = chunks.data()] __device__(Offset block) {
@@ -150,8 +151,8 @@ void rows_of_tree(const TreeOnGpu& matrix, Offset* offsets, Index* column, void*
   const TreeSchedule& schedule = matrix.schedule(false);
   const NodeShape shape = tree.leaf;
   Array<Offset> first_chunk;
-  const Array<Chunk> chunks = chunks_of(schedule, shape, run_of(tree), first_chunk, device);
-  Array<Offset> next(chunks.size() << shape.log2_size, device);
+  const UnsetArray<Chunk> chunks = chunks_of(schedule, shape, run_of(tree), first_chunk, device);
+  UnsetArray<Offset> next(chunks.size() << shape.log2_size, device);
   const RowsToWrite of{chunks.data(),
                        static_cast<Offset>(chunks.size()),
                        schedule.cut.leaves.data(),

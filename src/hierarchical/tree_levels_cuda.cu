@@ -29,28 +29,40 @@ __device__ int take_number(int* counter, unsigned number) {
 struct Counted {
   int of_kind[node_kinds];
   int larges;
+  Offset bytes;
+  unsigned long long items;
 };
 
 __global__ void __launch_bounds__(block_size)
-    count_kinds(NodeShape shape, const int* held, Offset nodes, Counted* counted, Index* large) {
+    count_kinds(NodeShape shape, const int* held, const Offset* byte, Offset nodes,
+                Counted* counted, Index* large) {
   __shared__ Counted own;
   if (threadIdx.x == 0) own = {};
   __syncthreads();
   const Offset node = Offset(blockIdx.x) * block_size + threadIdx.x;
+  if (node == 0) counted->bytes = byte[nodes];
   if (node < nodes) {
     atomicAdd(&own.of_kind[static_cast<int>(shape.kind_of(held[node]))], 1);
+    atomicAdd(&own.items, static_cast<unsigned long long>(held[node]));
     if (held[node] > entries_of_warp) {
       large[take_number(&counted->larges, 0)] = static_cast<Index>(node);
     }
   }
   __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(&counted->items, own.items);
   if (threadIdx.x < node_kinds && own.of_kind[threadIdx.x] > 0) {
     atomicAdd(&counted->of_kind[threadIdx.x], own.of_kind[threadIdx.x]);
   }
 }
 
+/// Blocks with places, and whether there is a place outside.
+struct Found {
+  Offset count;
+  Offset outside;
+};
+
 /// Sets the bits of blocks that hold places, and `outside` where one is beyond the matrix.
-void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, int* outside,
+void mark_blocks(const PlacesOnGpu& places, int shift, const BlockBits& blocks, Offset* outside,
                  const Stream& stream) {
   for_each_index(stream, places.count, [=] __device__(Offset i) {
     const Index row = places.row[i], column = places.column[i];
@@ -106,12 +118,15 @@ NumberedBlocks::NumberedBlocks(const PlacesOnGpu& places, int shift, const Devic
   const Offset most = std::max(words_of_batch, places.count) / words_of_row;
   rows_of_batch_ = static_cast<Index>(std::clamp<Offset>(most, 1, std::max(rows_, 1)));
   const auto words = static_cast<std::size_t>(rows_of_batch_ * words_of_row);
-  bits_ = Array<unsigned long long>(words, device);
-  before_ = Array<Offset>(words + 1, device);
+  bits_ = UnsetArray<unsigned long long>(words, device);
+  before_ = UnsetArray<Offset>(words + 2, device);
   for (int k = 0; inside_ && Offset(k) * rows_of_batch_ < rows_; ++k) {
     first_.push_back(count_);
     mark(k);
-    count_ += read(before_.data() + words, device);
+    const auto [count, outside] =
+        read(reinterpret_cast<const Found*>(before_.data() + words), device);
+    count_ += count;
+    inside_ = outside == 0;
   }
 }
 
@@ -126,16 +141,16 @@ NumberedBlocks::Batch NumberedBlocks::batch(int k) {
 
 void NumberedBlocks::mark(int k) {
   marked_ = k;
-  heddle::detail::fill_bytes(bits_.data(), 0, bits_.size() * sizeof(unsigned long long),
-                             device_.stream());
-  Array<int> outside(1, device_);
-  mark_blocks(places_, shift_, batch(k).blocks, outside.data(), device_.stream());
+  const Stream& stream = device_.stream();
+  Offset* const outside = before_.data() + bits_.size() + 1;
+  heddle::detail::fill_bytes(bits_.data(), 0, bits_.size() * sizeof(unsigned long long), stream);
+  heddle::detail::fill_bytes(outside, 0, sizeof *outside, stream);
+  mark_blocks(places_, shift_, batch(k).blocks, outside, stream);
   count_bits(bits_.data(), before_.data(), static_cast<Offset>(bits_.size()), device_);
-  inside_ = inside_ && read(outside.data(), device_) == 0;
 }
 
-Array<Index> NumberedBlocks::numbers() {
-  Array<Index> number(static_cast<std::size_t>(places_.count), device_);
+UnsetArray<Index> NumberedBlocks::numbers() {
+  UnsetArray<Index> number(static_cast<std::size_t>(places_.count), device_);
   for_each_place(*this, places_, shift_, device_.stream(),
                  [number = number.data()] __device__(Offset block, Offset i) {
                    number[i] = static_cast<Index>(block);
@@ -146,8 +161,8 @@ Array<Index> NumberedBlocks::numbers() {
 void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& device) {
   level.rows = blocks.rows();
   level.columns = blocks.columns();
-  level.row = Array<Index>(static_cast<std::size_t>(blocks.count()), device);
-  level.column = Array<Index>(static_cast<std::size_t>(blocks.count()), device);
+  level.row = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
+  level.column = UnsetArray<Index>(static_cast<std::size_t>(blocks.count()), device);
   for (int k = 0; k < blocks.batches(); ++k) {
     const auto batch = blocks.batch(k);
     for_each_index(
@@ -164,8 +179,8 @@ void write_places(NumberedBlocks& blocks, LevelOnGpu& level, const Device& devic
 void count_level(LevelOnGpu& level, const Device& device) {
   const Stream& stream = device.stream();
   const Offset nodes = level.nodes();
-  level.byte = Array<Offset>(static_cast<std::size_t>(nodes) + 1, device);
-  level.large = Array<Index>(static_cast<std::size_t>(nodes), device);
+  level.byte = UnsetArray<Offset>(static_cast<std::size_t>(nodes) + 1, device);
+  level.large = UnsetArray<Index>(static_cast<std::size_t>(nodes), device);
   for_each_index(
       stream, nodes,
       [shape = level.shape, held = level.held.data(),
@@ -174,17 +189,18 @@ void count_level(LevelOnGpu& level, const Device& device) {
   Array<Counted> counted(1, device);
   const OnGpu here(stream);
   if (nodes > 0) {
-    launch_kernel(count_kinds, static_cast<unsigned>((nodes + block_size - 1) / block_size),
-                  block_size, false, stream, level.shape,
-                  static_cast<const int*>(level.held.data()), nodes, counted.data(),
-                  level.large.data());
+    launch_kernel(
+        count_kinds, static_cast<unsigned>((nodes + block_size - 1) / block_size), block_size,
+        false, stream, level.shape, static_cast<const int*>(level.held.data()),
+        static_cast<const Offset*>(level.byte.data()), nodes, counted.data(), level.large.data());
   }
   const Counted found = read(counted.data(), device);
   for (int kind = 0; kind < node_kinds; ++kind) {
     level.counts.of_kind[static_cast<std::size_t>(kind)] = found.of_kind[kind];
   }
   level.larges = found.larges;
-  level.counts.bytes = read(level.byte.data() + nodes, device);
+  level.counts.bytes = found.bytes;
+  level.counts.items = static_cast<long long>(found.items);
 }
 
 LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& inside,
@@ -204,14 +220,14 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
                  [held = level.held.data()] __device__(Offset node, Offset) {
                    take_number(held + node, static_cast<unsigned>(node));
                  });
-  level.first = Array<Offset>(nodes + 1, device);
+  level.first = UnsetArray<Offset>(nodes + 1, device);
   for_each_index(stream, level.nodes(),
                  [held = level.held.data(), first = level.first.data()] __device__(Offset node) {
                    first[node] = held[node];
                  });
   exclusive_sum(level.first.data(), level.nodes() + 1, device);
-  level.position = Array<unsigned short>(count, device);
-  level.source = Array<unsigned>(count, device);
+  level.position = UnsetArray<unsigned short>(count, device);
+  level.source = UnsetArray<unsigned>(count, device);
   Array<int> taken(nodes, device);
   for_each_place(blocks, places, shift, stream,
                  [places, shape, taken = taken.data(), first = level.first.data(),
@@ -224,7 +240,6 @@ LevelOnGpu level_of(const PlacesOnGpu& places, const NodeShape& shape, bool& ins
                    source[to] = static_cast<unsigned>(i);
                  });
   count_level(level, device);
-  level.counts.items = places.count;
   device.synchronize();  // before memory goes back
   return level;
 }
@@ -265,7 +280,7 @@ TreeBuilderOnGpu::TreeBuilderOnGpu(Index rows, Index columns, LevelOnGpu leaves,
 heddle::detail::Tree TreeBuilderOnGpu::finish() {
   for (std::size_t above = 1; above < levels_.size(); ++above) {
     const LevelOnGpu& children = levels_[above - 1];
-    Array<NodeReference> reference(static_cast<std::size_t>(children.nodes()), device_);
+    UnsetArray<NodeReference> reference(static_cast<std::size_t>(children.nodes()), device_);
     for_each_index(
         device_.stream(), children.nodes(),
         [shape = children.shape, held = children.held.data(), byte = children.byte.data(),

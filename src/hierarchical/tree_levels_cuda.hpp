@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/unset_array.hpp"
 #include "heddle/array.hpp"
 #include "heddle/detail/tree.hpp"
 #include "node_bits.hpp"
@@ -40,7 +41,7 @@ class NumberedBlocks {
   int batches() const { return static_cast<int>(first_.size()); }
   Batch batch(int k);
   /// The number of the block of each place.
-  Array<Index> numbers();
+  UnsetArray<Index> numbers();
 
  private:
   void mark(int k);
@@ -53,8 +54,8 @@ class NumberedBlocks {
   bool inside_ = true;
   Offset count_ = 0;
   std::vector<Offset> first_;
-  Array<unsigned long long> bits_;
-  Array<Offset> before_;
+  UnsetArray<unsigned long long> bits_;
+  UnsetArray<Offset> before_;  // and behind them: is a place outside?
 };
 
 /// The nodes of a level. The arrays of nodes are in the order of their block rows.
@@ -62,18 +63,18 @@ struct LevelOnGpu {
   Index rows = 0;  // blocks
   Index columns = 0;
   NodeShape shape;
-  Array<Index> row, column;
+  UnsetArray<Index> row, column;
   Array<int> held;
-  Array<Offset> byte;  // behind `begin`; one more for the end
-  Offset begin = 0;    // of the level in the pool
+  UnsetArray<Offset> byte;  // behind `begin`; one more for the end
+  Offset begin = 0;         // of the level in the pool
   NodeCounts counts;
-  Array<Index> large;  // the first `larges` of them: nodes of more entries than a warp takes
+  UnsetArray<Index> large;  // the first `larges` of them: nodes of more entries than a warp takes
   Offset larges = 0;
 
   // Entries of each node together, in any order.
-  Array<Offset> first;             // one more for the end
-  Array<unsigned short> position;  // in the node
-  Array<unsigned> source;          // which place it is
+  UnsetArray<Offset> first;             // one more for the end
+  UnsetArray<unsigned short> position;  // in the node
+  UnsetArray<unsigned> source;          // which place it is
 
   Offset nodes() const { return static_cast<Offset>(row.size()); }
 };

@@ -32,15 +32,16 @@ bool are_offsets_good(const PatternView& pattern, const Device& device) {
 }
 
 template <class T>
-void find_rows(const T* offsets, Index rows, Array<Index>& row, const Device& device) {
+void find_rows(const T* offsets, Index rows, UnsetArray<Index>& row, const Device& device) {
   for_each_index(device.stream(), static_cast<Offset>(row.size()),
                  [offsets, rows, row = row.data()] __device__(Offset i) {
                    row[i] = last_not_above(offsets, rows, static_cast<T>(i));
                  });
 }
 
-Array<Index> rows_of_entries(const PatternView& pattern, Offset entries, const Device& device) {
-  Array<Index> row(static_cast<std::size_t>(entries), device);
+UnsetArray<Index> rows_of_entries(const PatternView& pattern, Offset entries,
+                                  const Device& device) {
+  UnsetArray<Index> row(static_cast<std::size_t>(entries), device);
   if (pattern.offsets.wide() != nullptr) {
     find_rows(pattern.offsets.wide(), pattern.rows, row, device);
   } else {
@@ -115,7 +116,7 @@ heddle::detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& l
   if (!are_offsets_good(staged.view(), device)) report(pattern, false, device);
   refuse_many(staged.entries());
   staged.stage_columns();
-  const Array<Index> row = rows_of_entries(staged.view(), staged.entries(), device);
+  const UnsetArray<Index> row = rows_of_entries(staged.view(), staged.entries(), device);
   const PlacesOnGpu places{row.data(), staged.view().column, staged.entries(), pattern.rows,
                            pattern.columns};
   Fault fault = Fault::none;

@@ -6,6 +6,7 @@
 
 #include "base/launch_cuda.cuh"
 #include "base/sort_cuda.hpp"
+#include "base/unset_array.hpp"
 #include "heddle/error.hpp"
 #include "piece_cutter.hpp"
 #include "place_bits.cuh"
@@ -21,8 +22,8 @@ struct WalkedNodes {
         row(static_cast<std::size_t>(nodes), device),
         column(static_cast<std::size_t>(nodes), device) {}
 
-  Array<NodeReference> node;
-  Array<Index> row, column;  // of blocks
+  UnsetArray<NodeReference> node;
+  UnsetArray<Index> row, column;  // of blocks
 };
 
 /// The same as kernels read them.
@@ -84,7 +85,7 @@ T read(const T* from, const Device& device) {
 WalkedNodes children_of(WalkedNodes& nodes, const NodeShape& shape,
                         const Array<unsigned long long>& pools, const Device& device) {
   const auto count = static_cast<Offset>(nodes.node.size());
-  Array<Offset> first(nodes.node.size() + 1, device);
+  UnsetArray<Offset> first(nodes.node.size() + 1, device);
   const Walk walk(nodes, pools);
   for_each_index(device.stream(), count, [walk, shape, first = first.data()] __device__(Offset i) {
     first[i] = walk.view(i, shape).count();
@@ -103,6 +104,8 @@ WalkedNodes leaves_of(const heddle::detail::Tree& tree, const Array<unsigned lon
   WalkedNodes nodes(tree.entries > 0 ? 1 : 0, device);
   if (tree.entries == 0) return nodes;
   heddle::detail::copy_bytes(nodes.node.data(), &tree.root, sizeof tree.root, device.stream());
+  heddle::detail::fill_bytes(nodes.row.data(), 0, sizeof(Index), device.stream());
+  heddle::detail::fill_bytes(nodes.column.data(), 0, sizeof(Index), device.stream());
   for (int level = heddle::detail::levels_of(tree.rows, tree.columns, tree.leaf.log2_size) - 1;
        level > 0; --level) {
     nodes = children_of(nodes, tree.shape(level), pools, device);
@@ -133,9 +136,9 @@ void find_blocks(const unsigned long long* key, Offset leaves, int bits_of_x, Ar
 void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const Device& device) {
   const Stream& stream = device.stream();
   const auto blocks = static_cast<Offset>(schedule.first.size()) - 1;
-  Array<Taken> taken(static_cast<std::size_t>(blocks), device);
+  UnsetArray<Taken> taken(static_cast<std::size_t>(blocks), device);
   const auto sums = static_cast<std::size_t>(blocks) + 1;
-  Array<Offset> pieces(sums, device), places(sums, device), counters(sums, device);
+  UnsetArray<Offset> pieces(sums, device), places(sums, device), counters(sums, device);
   const auto* const leaves = schedule.cut.leaves.data();
   for_each_index(stream, blocks,
                  [=, first = schedule.first.data(), taken = taken.data(), pieces = pieces.data(),
@@ -147,7 +150,7 @@ void cut_pieces(TreeSchedule& schedule, const NodeShape& leaf, int run, const De
                    places[block] = own.places;
                    counters[block] = own.counters;
                  });
-  for (Array<Offset>* const sum : {&pieces, &places, &counters}) {
+  for (UnsetArray<Offset>* const sum : {&pieces, &places, &counters}) {
     exclusive_sum(sum->data(), blocks + 1, device);
   }
   const auto all = static_cast<std::size_t>(read(pieces.data() + blocks, device));
@@ -202,7 +205,7 @@ TreeSchedule schedule_on_gpu(const heddle::detail::Tree& tree,
   schedule.first = Array<Offset>(blocks + 1, device);
   find_blocks(key, count, bits_of_x, schedule.first, stream);
   schedule.cut.leaves = Array<heddle::device::TreeLeaf>(nodes.node.size(), device);
-  Array<Offset> runs(nodes.node.size() + 1, device);
+  UnsetArray<Offset> runs(nodes.node.size() + 1, device);
   const int run = run_of(tree);
   const Walk walk(nodes, pools);
   for_each_index(stream, count, [=, runs = runs.data()] __device__(Offset i) {

@@ -244,8 +244,8 @@ __global__ void __launch_bounds__(block_size) write_large(SumToWrite<S> of, cons
 }
 
 /// Block rows and columns of the leaves of a schedule, from `to` on.
-void list_leaves(const TreeSchedule& schedule, Offset to, Array<Index>& row, Array<Index>& column,
-                 const Stream& stream) {
+void list_leaves(const TreeSchedule& schedule, Offset to, UnsetArray<Index>& row,
+                 UnsetArray<Index>& column, const Stream& stream) {
   const auto blocks = static_cast<Index>(schedule.first.size()) - 1;
   for_each_index(stream, static_cast<Offset>(schedule.cut.leaves.size()),
                  [to, blocks, first = schedule.first.data(), leaves = schedule.cut.leaves.data(),
@@ -269,7 +269,7 @@ LevelOnGpu leaves_of_sum(const TreeSchedule& A, const TreeSchedule& B, const Nod
   if (all > std::numeric_limits<Index>::max()) {
     throw Error(ErrorKind::unsupported, "a GPU adds trees of fewer than 2^31 leaves");
   }
-  Array<Index> row(static_cast<std::size_t>(all), device), column(row.size(), device);
+  UnsetArray<Index> row(static_cast<std::size_t>(all), device), column(row.size(), device);
   list_leaves(A, 0, row, column, stream);
   list_leaves(B, in_a, row, column, stream);
   const auto block_rows = static_cast<Index>(A.first.size()) - 1;
@@ -277,7 +277,7 @@ LevelOnGpu leaves_of_sum(const TreeSchedule& A, const TreeSchedule& B, const Nod
   LevelOnGpu leaves;
   leaves.shape = shape;
   write_places(blocks, leaves, device);
-  const Array<Index> number = blocks.numbers();
+  const UnsetArray<Index> number = blocks.numbers();
   constexpr int none = 0xff;  // each byte of -1
   sources = {Array<Index>(leaves.row.size(), device, none),
              Array<Index>(leaves.row.size(), device, none)};
@@ -304,7 +304,7 @@ void for_each_warp(Offset leaves, const Stream& stream, const Body& body) {
 
 template <class S>
 void write_sum(const PairsOfLeaves& pairs, const EntrySum& sum, TreeBuilderOnGpu& builder,
-               const Array<Index>& large, int larges, const Device& device) {
+               const UnsetArray<Index>& large, int larges, const Device& device) {
   const Array<int> adjoint(sum.adjoint, device);
   const auto term = [&](const double* factor, const int* turned) {
     return EntryTerm<S>{static_cast<S>(factor[0]), static_cast<S>(factor[1]), sum.is_complex,
@@ -347,7 +347,7 @@ heddle::detail::Tree sum_of_trees(const TreeOnGpu& A, const TreeOnGpu& B, bool t
                             sources.b.data(),
                             tree.leaf,
                             turns_b};
-  Array<Index> large(leaves.row.size(), device);
+  UnsetArray<Index> large(leaves.row.size(), device);
   Array<int> larges(1, device);
   for_each_warp(
       leaves.nodes(), stream,
