@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "guard.hpp"
 #include "handles.hpp"
@@ -79,7 +80,7 @@ heddle_pattern checked_pattern(const heddle_pattern* given) {
 template <class E>
 void copy_values(const heddle_view& values, std::span<stored_scalar_t<E>> to) {
   using S = stored_scalar_t<E>;
-  check_view<S>(values, values.entry < 0 ? EntryKind::real : kind_of(values.entry), "values");
+  check_view<S>(values, kind_of(values.entry), "values");
   if (values.location != HEDDLE_HOST) {
     throw Error(ErrorKind::unsupported, "values of a matrix lie in the host's memory");
   }
@@ -153,12 +154,16 @@ heddle_status assembled(heddle_context* context, const heddle_pattern* given,
     const heddle_pattern pattern = checked_pattern(given);
     const heddle_view& values = required(given_values, "values");
     check_count(values, pattern.entries);
-    out = visit_entry(kind_of(values.entry), precision_of(values.precision), [&]<class E>() {
-      return new heddle_matrix {
-        context->messages,
-        AnyMatrix(make.template operator()<E>(pattern, values))
-      };
-    });
+    try {
+      out = visit_entry(kind_of(values.entry), precision_of(values.precision), [&]<class E>() {
+        AnyMatrix any(make.template operator()<E>(pattern, values));
+        return new heddle_matrix{context->messages, std::move(any)};
+      });
+    } catch (const Error& error) {
+      // So the library calls faults of a pattern, wherever it came from.
+      if (error.kind() != ErrorKind::malformed_file) throw;
+      throw Error(ErrorKind::usage, error.what());
+    }
   });
 }
 

@@ -76,6 +76,19 @@ def test_quaternions_multiply_as_hamilton_says():
     np.testing.assert_allclose(A.H @ x, adjoint, rtol=1e-14, atol=1e-15)
 
 
+def test_takes_quaternions_of_numpy_quaternion():
+    quaternion = pytest.importorskip("quaternion")
+    rng = np.random.default_rng(9)
+    data, x = rng.standard_normal((5, 4)), rng.standard_normal((5, 4))
+    places, shape = (np.arange(5), np.arange(5)), (5, 5)
+    A = heddle.Matrix((quaternion.as_quat_array(data), places), shape)
+    product = quaternion.as_quat_array(data) * quaternion.as_quat_array(x)
+    expected = quaternion.as_float_array(product)
+    np.testing.assert_allclose(A @ quaternion.as_quat_array(x), expected, rtol=1e-14, atol=1e-15)
+    result = heddle.solve(A, product, method="bicgstab")
+    np.testing.assert_allclose(result.x, x, rtol=1e-8)
+
+
 def test_numbers_of_one_place_are_added_and_order_is_free():
     A = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     B = heddle.Matrix(A)

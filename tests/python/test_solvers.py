@@ -212,6 +212,10 @@ def test_refuses_devices_methods_and_options():
         heddle.Solver(np.ones((2, 3)))
 
 
+def test_auto_is_a_gpu_or_the_cpu():
+    assert heddle.Solver(np.eye(3), device="auto").solve(np.ones(3)).converged
+
+
 def test_a_matrix_may_die_before_its_solver():
     def make():
         return heddle.Solver(heddle.generate("poisson", 512), "cg", lambda r: r)

@@ -28,10 +28,18 @@ def dtype_of(entry: str, precision: str) -> np.dtype:
     return (_complex if entry in _over_complex else _real)[precision]
 
 
+def _plain(array: ArrayLike) -> NDArray[Any]:
+    """Quaternions of the package numpy-quaternion as rows of w, x, y, z, by a view."""
+    given = np.asarray(array)
+    if given.dtype.name == "quaternion":
+        return np.ascontiguousarray(given).view(np.float64).reshape(*given.shape, 4)
+    return given
+
+
 def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
     """The array itself where it is contiguous and of that type; else a copy, if that keeps every
     number: integers become floats, floats doubles, real numbers complex ones, never the reverse."""
-    given = np.asarray(array)
+    given = _plain(array)
     if given.dtype == dtype and given.flags.c_contiguous:
         return given
     # 64-bit integers to doubles are what NumPy itself takes for safe.
@@ -59,7 +67,7 @@ def _entry_of(data: NDArray[Any]) -> str:
 
 def _stored(data: ArrayLike) -> NDArray[Any]:
     """Entries in a type that matrices hold."""
-    given = np.asarray(data)
+    given = _plain(data)
     if given.dtype.kind in "bui":
         given = given.astype(np.float64)
     if given.dtype.char not in "fdFD":
