@@ -219,10 +219,9 @@ void expect_even_pieces(Generator& generator) {
   const detail::Tree tree = detail::tree_of(
       matrix.view().pattern(), {6, sizeof(E)},
       reinterpret_cast<const std::byte*>(matrix.values().data()), Device::cpu(), {});
-  const std::vector<unsigned long long> pools = {0};
   for (const bool by_columns : {false, true}) {
     const auto cut = cuda::tree_pieces(tree, detail::leaf_schedule(tree, by_columns, Device::cpu()),
-                                       pools, Device::cpu());
+                                       Device::cpu());
     // Two warps with windows of 32 runs.
     const long long step = 128LL * cuda::run_of(tree), planned = 2LL * cuda::entries_of_piece;
     long long all = 0, least = 0, most = 0;
