@@ -41,7 +41,7 @@ void check_for_ranks(const SolveOptions& options, const Device& device) {
     refuse("matrices in sliced storage, not in --storage hisparse");
   }
   if (options.damping) refuse("square systems: --damping is of least squares");
-  if (options.method == block_cg_method.info.name || options.method == least_squares.info.name) {
+  if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
     refuse("solves of the methods with a listing, not of --solver " + options.method);
   }
 }
