@@ -99,7 +99,9 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
               ErrorKind::size_mismatch, "the entries");
   check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
   check_agree(ranks, static_cast<long long>(mode), ErrorKind::usage, "the mode of exchange");
-  state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns));
+  // Exchanges of lists lie between what may fail on one rank.
+  guard(ranks,
+        [&] { state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns)); });
   together(ranks, [&] {
     state.recurrence = plan.loop.recurrence;
     state.basis = parts.basis;
@@ -223,6 +225,11 @@ Recurrence DistributedOperator<S>::recurrence() const {
 template <class S>
 bool DistributedOperator<S>::has_adjoint() const {
   return state_->entry->has_adjoint;
+}
+template <class S>
+std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::adjoint() const {
+  throw Error(ErrorKind::unsupported,
+              "a matrix whose rows several ranks share has no product with its adjoint");
 }
 template <class S>
 long long DistributedOperator<S>::bytes_of_product() const {

@@ -124,7 +124,12 @@ struct DistributedOperator<S>::State {
       const auto called = Clock::now();
       ranks.begin_exchange(sends, receives);
       const double begun = seconds_since(called);
-      multiply_interior();
+      try {
+        multiply_interior();
+      } catch (...) {
+        ranks.end_exchange();
+        throw;
+      }
       const auto ended = Clock::now();
       ranks.end_exchange();
       times.waiting += begun + seconds_since(ended);
@@ -147,7 +152,6 @@ struct DistributedOperator<S>::State {
                FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
     }
     times.product += seconds_since(start);
-    ++times.products;
   }
 
   /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.
