@@ -245,6 +245,7 @@ template <class S>
 void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                                    const FieldView<S>& y, const Stream& stream) const {
   State& state = *state_;
+  state.check(stream);
   state.check(x, "x");
   state.check(y, "y");
   check_apart(x, y, "x", "y");

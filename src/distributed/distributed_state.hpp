@@ -175,6 +175,14 @@ struct DistributedOperator<S>::State {
                 "a reduction that joins no ranks: make it with the distributed operator's device");
   }
 
+  /// A solver of an operator around this one, whose device is another, would sum one rank's rows.
+  void check(const Stream& stream) const {
+    if (stream.share == shared.get()) return;
+    throw Error(ErrorKind::usage,
+                "a stream that names no ranks: take that of the distributed operator's device(), "
+                "which an operator around it returns too");
+  }
+
   /// A field of this rank's rows, in the basis. Its data from a row on is a field of a part's.
   template <class U>
   void check(const FieldView<U>& field, const char* what) const {

@@ -272,6 +272,18 @@ TEST(SumsOfRanks, WantFieldsInTheBasis) {
                    real_dot<double>(field, field, reduction, device.stream());
                  });
     EXPECT_EQ(dot<double>(field, field, device.stream()), count);
+    expect_error(ErrorKind::usage,
+                 "a stream that names no ranks: take that of the distributed operator's device(), "
+                 "which an operator around it returns too",
+                 [&] {
+                   std::vector<double> z(512);
+                   const FieldView<double> image(z.data(), 512, 1, VectorLayout::aos,
+                                                 A->row_basis());
+                   A->apply(1, field, 0, image, Device::cpu(1).stream());
+                 });
+    expect_error(ErrorKind::unsupported,
+                 "a matrix whose rows several ranks share has no product with its adjoint",
+                 [&] { A->adjoint(); });
   });
 }
 
