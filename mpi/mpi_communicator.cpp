@@ -2,6 +2,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -42,8 +43,10 @@ class MpiCommunicator final : public Communicator {
     check_mpi(MPI_Comm_dup(communicator, &data_), "MPI_Comm_dup");
     check_mpi(MPI_Comm_dup(communicator, &reasons_), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(reasons_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
     MPI_Comm_size(data_, &size_);
+    told_.reserve(1 + most_text);
   }
   ~MpiCommunicator() override {
     if (failed_) return;  // there are calls under way that nobody will end
@@ -61,6 +64,7 @@ class MpiCommunicator final : public Communicator {
                   std::span<const int> sizes) override {
     check_failure();
     places_.assign(sizes.size(), 0);
+    count_of(std::accumulate(sizes.begin(), sizes.end(), std::size_t(0)));
     std::exclusive_scan(sizes.begin(), sizes.end(), places_.begin(), 0);
     requests_.resize(1);
     check_mpi(MPI_Iallgatherv(mine.data(), count_of(mine.size()), MPI_BYTE, all.data(),
@@ -72,6 +76,8 @@ class MpiCommunicator final : public Communicator {
   void begin_exchange(std::span<const Message<const std::byte>> sends,
                       std::span<const Message<std::byte>> receives) override {
     check_failure();
+    for (const auto& receive : receives) count_of(receive.bytes.size());
+    for (const auto& send : sends) count_of(send.bytes.size());
     requests_.clear();
     for (const auto& receive : receives) {
       check_mpi(MPI_Irecv(receive.bytes.data(), count_of(receive.bytes.size()), MPI_BYTE,
@@ -88,15 +94,47 @@ class MpiCommunicator final : public Communicator {
 
   void fail(ErrorKind kind, const std::string& why) noexcept override {
     if (failed_) return;
-    failed_.emplace(kind, why);
-    // The text stays with this object, until which the messages may take; they are short.
-    told_ = static_cast<char>(kind) + why.substr(0, most_text);
+    try {
+      failed_.emplace(kind, why);
+    } catch (const std::bad_alloc&) {
+      failed_ = out_of_memory_;
+    }
+    // Room for it was taken before memory could run out. It stays with this object.
+    told_.push_back(static_cast<char>(failed_->kind()));
+    told_.append(failed_->what(), std::min(most_text, std::strlen(failed_->what())));
     for (int other = 0; other < size_; ++other) {
       if (other == rank_) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int status = MPI_Isend(told_.data(), static_cast<int>(told_.size()), MPI_BYTE, other, 0,
+                                   reasons_, &request);
+      if (status == MPI_SUCCESS) MPI_Request_free(&request);
+    }
+  }
+
+  /// Whether all ranks come here. No call of MPI may follow where they do not.
+  bool all_come(int status) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto patience = std::chrono::seconds(2);
+    constexpr int failure = 2;
+    if (failed_) return false;
+    try {
       MPI_Request request;
-      MPI_Isend(told_.data(), static_cast<int>(told_.size()), MPI_BYTE, other, 0, reasons_,
-                &request);
-      MPI_Request_free(&request);
+      check_mpi(MPI_Ibarrier(reasons_, &request), "MPI_Ibarrier");
+      for (const auto start = Clock::now();;) {
+        int done = 0;
+        check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) return true;
+        check_failure();
+        if (status >= failure && Clock::now() - start > patience) {
+          fail(ErrorKind::internal,
+               "rank " + std::to_string(rank_) + " has ended, status " + std::to_string(status) +
+                   ", while others work: its command line or its surroundings are others");
+          return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    } catch (const Error&) {
+      return false;
     }
   }
 
@@ -134,12 +172,14 @@ class MpiCommunicator final : public Communicator {
     if (failed_) throw *failed_;
     int is_there = 0;
     MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, 0, reasons_, &is_there, &status);
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, 0, reasons_, &is_there, &status), "MPI_Iprobe");
     if (is_there == 0) return;
     int length = 0;
     MPI_Get_count(&status, MPI_BYTE, &length);
     std::string text(static_cast<std::size_t>(length), ' ');
-    MPI_Recv(text.data(), length, MPI_BYTE, status.MPI_SOURCE, 0, reasons_, MPI_STATUS_IGNORE);
+    check_mpi(
+        MPI_Recv(text.data(), length, MPI_BYTE, status.MPI_SOURCE, 0, reasons_, MPI_STATUS_IGNORE),
+        "MPI_Recv");
     failed_.emplace(static_cast<ErrorKind>(text.front()), text.substr(1));
     throw *failed_;
   }
@@ -148,6 +188,7 @@ class MpiCommunicator final : public Communicator {
   int rank_ = 0, size_ = 1;
   std::vector<int> places_;
   std::vector<MPI_Request> requests_;
+  const Error out_of_memory_{ErrorKind::memory, "out of memory"};
   std::optional<Error> failed_;
   std::string told_;
 };
@@ -156,6 +197,18 @@ class MpiCommunicator final : public Communicator {
 
 std::unique_ptr<Communicator> make_mpi_communicator(MPI_Comm communicator) {
   return std::make_unique<MpiCommunicator>(communicator);
+}
+
+void finalize_mpi(std::unique_ptr<Communicator> ranks, int status) {
+  auto& of_mpi = dynamic_cast<MpiCommunicator&>(*ranks);
+  if (of_mpi.all_come(status)) {
+    ranks.reset();
+    MPI_Finalize();
+    return;
+  }
+  constexpr auto rank_0_speaks = std::chrono::seconds(30);
+  if (of_mpi.rank() != 0) std::this_thread::sleep_for(rank_0_speaks);
+  MPI_Abort(MPI_COMM_WORLD, status);
 }
 
 }  // namespace heddle

@@ -1,6 +1,7 @@
 // `heddle-mpi`: what several processes of MPI do together.
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "commands.hpp"
 #include "heddle/mpi.hpp"
@@ -28,13 +29,16 @@ int main(int argc, char** argv) {
   try {
     ranks = heddle::make_mpi_communicator(MPI_COMM_WORLD);
   } catch (const heddle::Error& error) {
-    std::fprintf(stderr, "heddle-mpi: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, heddle::cli::bad_input);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::fprintf(stderr, "heddle-mpi: %s\n", error.what());
+    MPI_Finalize();
+    return heddle::cli::bad_input;
   }
   silence(*ranks);
   heddle::cli::add_solve(app, status, ranks.get());
   const int end = heddle::cli::run_program("heddle-mpi", app, argc, argv, status);
-  ranks.reset();
-  MPI_Finalize();
+  std::fflush(nullptr);
+  heddle::finalize_mpi(std::move(ranks), end);
   return end;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -15,6 +14,8 @@
 #include <vector>
 
 #include "heddle/distributed_operator.hpp"
+#include "message.hpp"
+#include "plan_text.hpp"
 #include "right_hand_side.hpp"
 #include "solve_settings.hpp"
 #include "stopwatch.hpp"
@@ -24,7 +25,7 @@ namespace heddle::cli {
 
 namespace {
 
-/// What every rank has of the whole system.
+/// The whole system, which every rank reads.
 struct WholeSystem {
   AnyMatrix matrix;
   ComposedChoice preconditioner;
@@ -42,8 +43,16 @@ void check_for_ranks(const SolveOptions& options, const Device& device) {
   }
   if (options.damping) refuse("square systems: --damping is of least squares");
   if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
-    refuse("solves of the methods with a listing, not of --solver " + options.method);
+    throw Error(ErrorKind::unsupported,
+                "--solver " + options.method + " is not for ranks: leave it out or name another");
   }
+}
+
+void distribute(PlanChoice& choice) {
+  const Plan plan = distributed_plan(choice.plan);
+  if (plan == choice.plan) return;
+  choice.plan = plan;
+  choice.reason += ", with rows in their own order for ranks";
 }
 
 /// Reads the matrix, and chooses method and plan for it.
@@ -59,7 +68,11 @@ WholeSystem read_system(const SolveOptions& options) {
   const auto progress = options.matrix.progress();
   AnyMatrix matrix = options.matrix.read(progress.get());
   if (progress) progress->erase();
-  check_square(matrix, options);
+  if (matrix.rows() != matrix.columns()) {
+    throw Error(ErrorKind::unsupported, "ranks share square matrices, not one of " +
+                                            std::to_string(matrix.rows()) + " rows and " +
+                                            std::to_string(matrix.columns()) + " columns");
+  }
 
   SolveOutcome outcome;
   outcome.path = options.matrix.path;
@@ -72,7 +85,8 @@ WholeSystem read_system(const SolveOptions& options) {
   outcome.entries = matrix.entries();
   outcome.method = choose_method(options.method, matrix, preconditioner, device);
   outcome.choice = choose(options, matrix, *outcome.method.method, device, profiles);
-  if (options.plan.empty()) outcome.choice.plan = distributed_plan(outcome.choice.plan);
+  if (is_chosen(options.plan)) distribute(outcome.choice);
+  if (!outcome.choice.warning.empty() && !options.matrix.quiet) warn(outcome.choice.warning);
   outcome.read_seconds = reading.seconds();
   return {std::move(matrix), preconditioner, device, std::move(outcome)};
 }
@@ -231,21 +245,41 @@ class SolveOfRank {
     outcome_.reports[outcome_.reported].iterate_seconds = median(std::move(seconds));
   }
 
-  /// A field of all ranks' rows, on each of them.
+  /// A field of all ranks' rows, on each of them. A message takes less than 2^31 bytes.
   AnyField whole(AnyField& part) {
     AnyField all = whole_field();
     const auto gather_scalars = [&]<class S>(S) {
+      constexpr long long most_bytes = 1LL << 28;
+      const auto row_bytes = static_cast<long long>(part.components() * sizeof(S));
+      const long long at_once = std::max(1LL, most_bytes / (row_bytes * ranks_.size()));
+      const auto rows_of = [&](int rank, long long done) {
+        return std::clamp(partition_.rows_of(rank) - done, 0LL, at_once);
+      };
+      const auto bytes_of = [](S* data, long long scalars) {
+        return std::as_writable_bytes(std::span(data, static_cast<std::size_t>(scalars)));
+      };
       const FieldView<S> from = part.view<S>(), to = all.view<S>();
-      std::vector<int> sizes;
-      for (int r = 0; r < ranks_.size(); ++r) {
-        const long long bytes =
-            partition_.rows_of(r) * part.components() * static_cast<long long>(sizeof(S));
-        sizes.push_back(checked_index(bytes));
+      std::vector<S> gathered;
+      std::vector<int> sizes(static_cast<std::size_t>(ranks_.size()));
+      for (long long done = 0, rows = 1; rows > 0; done += at_once) {
+        rows = 0;
+        for (int r = 0; r < ranks_.size(); ++r) {
+          sizes[static_cast<std::size_t>(r)] = static_cast<int>(rows_of(r, done) * row_bytes);
+          rows += rows_of(r, done);
+        }
+        gathered.resize(static_cast<std::size_t>(rows * part.components()));
+        const long long mine = rows_of(ranks_.rank(), done) * part.components();
+        ranks_.all_gather(
+            bytes_of(mine > 0 ? from.data + done * part.components() : from.data, mine),
+            std::as_writable_bytes(std::span(gathered)), sizes);
+        const S* next = gathered.data();
+        for (int r = 0; r < ranks_.size(); ++r) {
+          const long long scalars = rows_of(r, done) * part.components();
+          std::copy_n(next, scalars,
+                      to.data + (partition_.first_row(r) + done) * part.components());
+          next += scalars;
+        }
       }
-      ranks_.all_gather(
-          std::as_bytes(std::span(from.data, static_cast<std::size_t>(from.scalars()))),
-          std::as_writable_bytes(std::span(to.data, static_cast<std::size_t>(to.scalars()))),
-          sizes);
     };
     if (part.precision() == Precision::single_precision) {
       gather_scalars(float());
@@ -261,8 +295,10 @@ class SolveOfRank {
     outcome_.reports[outcome_.reported].bytes_per_iteration =
         std::accumulate(bytes.begin(), bytes.end(), 0LL);
     std::vector<AnyField> x;
-    x.reserve(x_.size());
-    for (AnyField& part : x_) x.push_back(whole(part));
+    const bool is_wanted = options_.output.has_value() || !exact_.empty();
+    for (AnyField& part : x_) {
+      if (is_wanted) x.push_back(whole(part));
+    }
     for (std::size_t k = 0; k < exact_.size(); ++k) {
       outcome_.errors.push_back(relative_error(x[k], exact_[k]));
     }
@@ -315,15 +351,14 @@ int solve_on_ranks(const SolveOptions& options) {
 int solve_on_ranks(const SolveOptions& options, Communicator& ranks) {
   std::optional<WholeSystem> system;
   together(ranks, [&] { system.emplace(read_system(options)); });
-  try {
-    return SolveOfRank(options, *system, ranks, system->device).run();
-  } catch (const Error& error) {
-    ranks.fail(error.kind(), error.what());
-    throw;
-  } catch (const std::exception& error) {
-    ranks.fail(ErrorKind::internal, error.what());
-    throw;
-  }
+  int status = 0;
+  guard(ranks, [&] {
+    // Processes may have other threads, memory and profiles: one chooses.
+    Plan& plan = system->outcome.choice.plan;
+    plan = parse_plan(text_of_rank(ranks, 0, to_full_string(plan)));
+    status = SolveOfRank(options, *system, ranks, system->device).run();
+  });
+  return status;
 }
 
 }  // namespace heddle::cli

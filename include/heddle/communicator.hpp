@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// Bytes for another rank, or room for bytes of it.
+/// Bytes for another rank, or room for those that it sends.
 template <class Byte>
 struct Message {
   int rank;
@@ -22,8 +22,10 @@ struct Message {
 };
 
 /// The ranks of one program, from the view of one of them. All calls but `fail` are collective:
-/// every rank makes the same ones in the same order. Once a rank has failed, they throw `Error` on
-/// all ranks, with the reason that it gave, instead of waiting for it. One thread at a time calls.
+/// every rank makes the same ones in the same order. Once a rank has called `fail`, they throw
+/// `Error` on all ranks, with the reason that it gave, instead of waiting for it. A rank that
+/// throws calls nothing by itself: `guard` does for it, and `run_on_ranks` guards its ranks. One
+/// thread at a time calls.
 class HEDDLE_EXPORT Communicator {
  public:
   virtual ~Communicator() = default;
@@ -33,19 +35,21 @@ class HEDDLE_EXPORT Communicator {
   /// "threads" or "mpi".
   virtual std::string_view name() const = 0;
 
-  /// The bytes of all ranks, one behind the other, into `all`. `sizes`: of each rank's bytes, the
-  /// same on all ranks.
+  /// The bytes of all ranks, one behind the other, into `all`. `sizes` counts each rank's bytes and
+  /// is the same on all ranks; MPI takes up to 2^31 - 1 bytes together.
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                           std::span<const int> sizes) = 0;
 
   /// Sends and receives: at most one message from each rank to each other, whose sizes agree. The
-  /// messages and their bytes are the communicator's until `end_exchange` returns.
+  /// messages and their bytes are the communicator's until `end_exchange` returns or throws, which
+  /// is to be called even where the work between the two calls has thrown.
   virtual void begin_exchange(std::span<const Message<const std::byte>> sends,
                               std::span<const Message<std::byte>> receives) = 0;
   virtual void end_exchange() = 0;
 
   /// Ends the calls of all ranks, those that they wait in too, with `Error` (`kind`, `why`). The
-  /// first reason stands. Any thread may call it.
+  /// first reason stands. Any thread of ranks that are threads may call it; under MPI the one that
+  /// may call the communicator.
   virtual void fail(ErrorKind kind, const std::string& why) noexcept = 0;
 };
 
@@ -56,6 +60,13 @@ HEDDLE_EXPORT void run_on_ranks(int ranks, const std::function<void(Communicator
 
 /// The number of each rank, in their order. Collective.
 HEDDLE_EXPORT std::vector<long long> gather(Communicator& ranks, long long mine);
+
+/// The text that rank `speaker` passes, on all ranks. Collective.
+HEDDLE_EXPORT std::string text_of_rank(Communicator& ranks, int speaker, const std::string& text);
+
+/// Runs `body`; where it throws, the calls of all ranks throw its reason, and this throws on. For
+/// all work in which ranks call each other: a solve too, whose observer may throw.
+HEDDLE_EXPORT void guard(Communicator& ranks, const std::function<void()>& body);
 
 /// Runs `body`; where it throws on some ranks, all of them throw the reason of the first of these
 /// and may go on. For work that calls no rank, such as reading a file. Collective.

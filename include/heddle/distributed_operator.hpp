@@ -40,7 +40,6 @@ HEDDLE_EXPORT Plan distributed_plan(Plan plan);
 
 /// Where the time of products and sums has gone, in seconds since the operator was made.
 struct RankTimes {
-  long long products = 0;
   double product = 0;   // whole products, the exchange that none hides among them
   double exchange = 0;  // in calls of the communicator for x, hidden or not
   double waiting = 0;   // of the product, for the exchange
@@ -49,11 +48,15 @@ struct RankTimes {
 
 /// This rank's rows of a square matrix. Rows of groups that need columns of other ranks, boundary
 /// rows, are stored whole behind the others, the interior rows, with their entries in the order of
-/// all ranks' columns. So a product has the same bits for any number of ranks and in every mode.
-/// So have sums, and with them solves, whose every decision is that of all ranks.
+/// all ranks' columns. So a product has the same bits for any number of ranks and in every mode,
+/// under the same plan. So have sums, and with them solves, whose every decision is that of all
+/// ranks.
 ///
-/// Fields are this rank's rows, in their own order unless they have its basis. Products, solves
-/// and whatever sums are collective. It serves one thread of a rank at a time.
+/// Fields are this rank's rows. Solvers take them in their own order too; products, and sums with
+/// the stream of `device()`, want them in its basis. Products, solves and whatever sums are
+/// collective: a caller of them that may throw on one rank alone runs them in `guard`. It serves
+/// one thread of a rank at a time. Several fields are multiplied one after the other, and there is
+/// no adjoint product. LOBPCG, block CG, deflation and guesses of earlier solutions refuse it.
 template <class S>
 class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
  public:
@@ -96,7 +99,10 @@ class HEDDLE_EXPORT DistributedOperator final : public LinearOperator<S> {
   Device device() const override;
   Ring ring() const override;
   Recurrence recurrence() const override;
+  /// That of the entries, which a Hermitian matrix needs.
   bool has_adjoint() const override;
+  /// Throws `Error` (unsupported): its rows are on other ranks.
+  std::shared_ptr<const LinearOperator<S>> adjoint() const override;
   long long bytes_of_product() const override;
 
   void apply(S alpha, const FieldView<const S>& x, S beta, const FieldView<S>& y,

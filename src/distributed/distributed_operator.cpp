@@ -99,7 +99,9 @@ DistributedOperator<S>::DistributedOperator(Communicator& ranks, const Partition
               ErrorKind::size_mismatch, "the entries");
   check_agree(ranks, hash_of(to_full_string(plan)), ErrorKind::usage, "the plan");
   check_agree(ranks, static_cast<long long>(mode), ErrorKind::usage, "the mode of exchange");
-  state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns));
+  // Exchanges of lists lie between what may fail on one rank.
+  guard(ranks,
+        [&] { state.halo = detail::make_halo(ranks, partition, std::move(parts.halo_columns)); });
   together(ranks, [&] {
     state.recurrence = plan.loop.recurrence;
     state.basis = parts.basis;
@@ -225,6 +227,11 @@ bool DistributedOperator<S>::has_adjoint() const {
   return state_->entry->has_adjoint;
 }
 template <class S>
+std::shared_ptr<const LinearOperator<S>> DistributedOperator<S>::adjoint() const {
+  throw Error(ErrorKind::unsupported,
+              "a matrix whose rows several ranks share has no product with its adjoint");
+}
+template <class S>
 long long DistributedOperator<S>::bytes_of_product() const {
   const auto moved = state_->boundary_x.size() + state_->sent.size();
   auto bytes = static_cast<long long>(2 * moved * sizeof(S));
@@ -238,6 +245,7 @@ template <class S>
 void DistributedOperator<S>::apply(S alpha, const FieldView<const S>& x, S beta,
                                    const FieldView<S>& y, const Stream& stream) const {
   State& state = *state_;
+  state.check(stream);
   state.check(x, "x");
   state.check(y, "y");
   check_apart(x, y, "x", "y");

@@ -124,7 +124,12 @@ struct DistributedOperator<S>::State {
       const auto called = Clock::now();
       ranks.begin_exchange(sends, receives);
       const double begun = seconds_since(called);
-      multiply_interior();
+      try {
+        multiply_interior();
+      } catch (...) {
+        ranks.end_exchange();
+        throw;
+      }
       const auto ended = Clock::now();
       ranks.end_exchange();
       times.waiting += begun + seconds_since(ended);
@@ -147,7 +152,6 @@ struct DistributedOperator<S>::State {
                FieldView<const S>(boundary_x.data(), boundary.rows.columns, components()));
     }
     times.product += seconds_since(start);
-    ++times.products;
   }
 
   /// The same with a sum over each group's rows. `finish(part, x)` is what its kernel does.
@@ -169,6 +173,14 @@ struct DistributedOperator<S>::State {
     if (reduction.device().stream().share == shared.get()) return;
     throw Error(ErrorKind::usage,
                 "a reduction that joins no ranks: make it with the distributed operator's device");
+  }
+
+  /// A solver of an operator around this one, whose device is another, would sum one rank's rows.
+  void check(const Stream& stream) const {
+    if (stream.share == shared.get()) return;
+    throw Error(ErrorKind::usage,
+                "a stream that names no ranks: take that of the distributed operator's device(), "
+                "which an operator around it returns too");
   }
 
   /// A field of this rank's rows, in the basis. Its data from a row on is a field of a part's.

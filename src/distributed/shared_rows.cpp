@@ -56,7 +56,7 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
   join_range(first_group_, first_group_ + static_cast<long long>(places_.size()), all_groups_,
              [&](long long g, long long h) { join(own(g), own(h)); });
 
-  // Of each rank: why it wants to end, and its nodes.
+  // Each rank gives why it wants to end, and its nodes.
   const auto numbers = static_cast<std::size_t>(count);
   std::size_t in_all = 0;
   for (std::size_t r = 0; r < sizes_.size(); ++r) {
@@ -73,9 +73,7 @@ void SharedRows::join_numbers(T* partials, int stride, int count, T* to, Join ho
     const T* const node = own(tree_.nodes[static_cast<std::size_t>(first_node_ + n)].first);
     std::copy_n(node, numbers, mine + 1 + static_cast<std::size_t>(n) * numbers);
   }
-  const auto called = Clock::now();
   ranks_.all_gather(mine_, all_, sizes_);
-  waiting_seconds_ += std::chrono::duration<double>(Clock::now() - called).count();
 
   T* from = reinterpret_cast<T*>(all_.data());
   T* packed = from;  // the nodes alone

@@ -32,9 +32,7 @@ class SharedRows final : public RowShare {
     return end_of_all_;
   }
 
-  /// Seconds in `join`, and of them in calls of the communicator.
-  double seconds() const { return seconds_; }
-  double waiting_seconds() const { return waiting_seconds_; }
+  double seconds() const { return seconds_; }  // in `join`
 
  private:
   template <class T>
@@ -52,7 +50,7 @@ class SharedRows final : public RowShare {
   std::vector<int> sizes_;
   device::LoopEnd own_end_ = device::loop_runs;
   device::LoopEnd end_of_all_ = device::loop_runs;
-  double seconds_ = 0, waiting_seconds_ = 0;
+  double seconds_ = 0;
 };
 
 }  // namespace heddle::detail

@@ -10,7 +10,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,7 +19,7 @@ namespace heddle {
 
 namespace {
 
-/// What the ranks share.
+/// Where ranks of one process meet.
 class Meeting {
  public:
   explicit Meeting(int ranks)
@@ -30,8 +29,10 @@ class Meeting {
 
   int size() const { return size_; }
 
-  /// Bytes from one rank to another.
+  /// Bytes from one rank to another. The receiver copies them, and the sender takes them back where
+  /// it leaves by an exception, under the mutex.
   struct Box {
+    std::mutex mutex;
     std::span<const std::byte> bytes;
     std::atomic<unsigned> sent = 0, taken = 0;
   };
@@ -119,6 +120,7 @@ class ThreadCommunicator final : public Communicator {
 
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                   std::span<const int> sizes) override {
+    meeting_.check();  // a rank that threw may still read what this one gave last
     const unsigned turn = turn_++;
     meeting_.gathered(turn, rank_).assign(mine.begin(), mine.end());
     meeting_.barrier();
@@ -134,6 +136,7 @@ class ThreadCommunicator final : public Communicator {
 
   void begin_exchange(std::span<const Message<const std::byte>> sends,
                       std::span<const Message<std::byte>> receives) override {
+    meeting_.check();
     sends_ = sends;
     receives_ = receives;
     for (const auto& send : sends) {
@@ -144,25 +147,37 @@ class ThreadCommunicator final : public Communicator {
     meeting_.wake();
   }
 
-  /// The receiver copies.
   void end_exchange() override {
-    for (const auto& receive : receives_) {
-      Meeting::Box& box = meeting_.box(receive.rank, rank_);
-      meeting_.wait([&] { return box.sent.load() != box.taken.load(); });
-      if (box.bytes.size() != receive.bytes.size()) refuse(receive.rank);
-      std::copy(box.bytes.begin(), box.bytes.end(), receive.bytes.begin());
-      ++box.taken;
-    }
-    meeting_.wake();
-    for (const auto& send : sends_) {
-      const Meeting::Box& box = meeting_.box(rank_, send.rank);
-      meeting_.wait([&] { return box.taken.load() == box.sent.load(); });
+    try {
+      for (const auto& receive : receives_) take(receive);
+      meeting_.wake();
+      for (const auto& send : sends_) {
+        const Meeting::Box& box = meeting_.box(rank_, send.rank);
+        meeting_.wait([&] { return box.taken.load() == box.sent.load(); });
+      }
+    } catch (...) {
+      for (const auto& send : sends_) {
+        Meeting::Box& box = meeting_.box(rank_, send.rank);
+        const std::lock_guard lock(box.mutex);
+        box.bytes = {};
+      }
+      throw;
     }
   }
 
   void fail(ErrorKind kind, const std::string& why) noexcept override { meeting_.fail(kind, why); }
 
  private:
+  void take(const Message<std::byte>& receive) {
+    Meeting::Box& box = meeting_.box(receive.rank, rank_);
+    meeting_.wait([&] { return box.sent.load() != box.taken.load(); });
+    const std::lock_guard lock(box.mutex);
+    meeting_.check();  // the sender may have left, with its bytes
+    if (box.bytes.size() != receive.bytes.size()) refuse(receive.rank);
+    std::copy(box.bytes.begin(), box.bytes.end(), receive.bytes.begin());
+    ++box.taken;
+  }
+
   [[noreturn]] void refuse(int other) {
     meeting_.fail(ErrorKind::size_mismatch,
                   "rank " + std::to_string(other) + " sends another number of bytes than rank " +
@@ -181,15 +196,8 @@ class ThreadCommunicator final : public Communicator {
 void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&)>& body) {
   ThreadCommunicator communicator(meeting, rank);
   try {
-    body(communicator);
-  } catch (const Error& error) {
-    meeting.fail(error.kind(), error.what());
-  } catch (const std::bad_alloc&) {
-    meeting.fail(ErrorKind::memory, "out of memory");
-  } catch (const std::exception& error) {
-    meeting.fail(ErrorKind::internal, error.what());
-  } catch (...) {
-    meeting.fail(ErrorKind::internal, "rank " + std::to_string(rank) + " ended by an exception");
+    guard(communicator, [&] { body(communicator); });
+  } catch (...) {  // the meeting has its reason
   }
 }
 
@@ -208,10 +216,10 @@ void run_on_ranks(int ranks, const std::function<void(Communicator&)>& body) {
     for (int r = 1; r < ranks; ++r) {
       threads.emplace_back([&, r] { run_rank(meeting, r, body); });
     }
-  } catch (const std::system_error& error) {
+    run_rank(meeting, 0, body);
+  } catch (const std::exception& error) {
     meeting.fail(ErrorKind::memory, std::string("a rank's thread cannot begin: ") + error.what());
   }
-  run_rank(meeting, 0, body);
   for (std::thread& thread : threads) thread.join();
   meeting.check();
 }

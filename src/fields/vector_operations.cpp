@@ -108,9 +108,34 @@ void for_each_row(const FieldView<S>& field, const Stream& stream, const Body& b
   });
 }
 
+/// Throws `Error` unless the stream's share, if it has one, is of the field's rows in their order.
+template <class S>
+void check_shared(const FieldView<S>& x, const Stream& stream, const char* what) {
+  const RowShare* const share = stream.share;
+  if (share == nullptr) return;
+  if (x.size != share->rows()) {
+    throw Error(ErrorKind::size_mismatch,
+                std::string(what) + ": a field of " + std::to_string(x.size) +
+                    " rows, and this rank shares " + std::to_string(share->rows()));
+  }
+  if (x.basis && !x.basis->is_natural()) return;
+  for (Index group = 1; group < groups_of(x.size); ++group) {
+    if (share->place_of_group(group) == share->place_of_group(0) + group) continue;
+    throw Error(ErrorKind::usage, std::string(what) +
+                                      ": a field in the order of its rows, and the operator that "
+                                      "shares them has a basis; `permute` takes it there");
+  }
+}
+template <class S>
+void check_joins(const Reduction<S>& reduction, const Stream& stream) {
+  if (reduction.device().stream().share == stream.share) return;
+  throw Error(ErrorKind::usage, "a reduction that joins other ranks than the fields' stream names");
+}
+
 /// With the factors that one process would take for all rows.
 template <class S>
 void randomize_shared(unsigned long long seed, const FieldView<S>& y, const Stream& stream) {
+  check_shared(y, stream, "randomize");
   const long long all = stream.share->all_rows();
   detail::for_each_group(y, stream, [&](Index group) {
     const Offset first = Offset(group) * rows_of_group;
@@ -196,6 +221,7 @@ Coefficient<R, sum_t<S>> dot(const FieldView<const S>& x, const FieldView<const 
                              Reduction<S>& reduction, const Stream& stream) {
   check_alike(x, y, "dot");
   check_ring<R>(x, "dot");
+  check_joins(reduction, stream);
   constexpr int size = ring_size(R);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {
@@ -223,6 +249,7 @@ sum_t<S> real_dot(const FieldView<const S>& x, const FieldView<const S>& y, Redu
 
 template <class S>
 sum_t<S> dot(const FieldView<const S>& x, const FieldView<const S>& y, const Stream& stream) {
+  check_shared(x, stream, "dot");
   Reduction<S> reduction(x.size, stream.on_gpu()
                                      ? Device::cuda(stream.gpu, stream.queue, stream.memory)
                                      : Device::cpu().sharing(stream.share));
@@ -238,6 +265,7 @@ template <class S>
 sum_t<S> largest_magnitude(const FieldView<const S>& x, Reduction<S>& reduction,
                            const Stream& stream) {
   check_alike(x, x, "largest_magnitude");
+  check_joins(reduction, stream);
   detail::check_reduction(reduction, x, stream);
   if constexpr (has_kernels<S>) {
     if (stream.on_gpu()) {

@@ -85,6 +85,11 @@ class BlockOperations {
   /// Of blocks that have up to so many fields.
   BlockOperations(Reduction<S>& reduction, const Stream& stream, int fields)
       : reduction_(reduction), stream_(stream) {
+    if (stream.share != nullptr) {
+      throw Error(ErrorKind::unsupported,
+                  "blocks of fields, as in LOBPCG, block CG, deflation and guesses of earlier "
+                  "solutions, have no sums over rows that several ranks share");
+    }
     if (!stream.on_gpu()) return;
     const Offset numbers = numbers_on_gpu(fields);
     on_gpu_ = Array<double>(static_cast<std::size_t>(numbers + partials_on_gpu(numbers)),

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agreed_end.hpp"
 #include "base/range.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "known_image.hpp"
@@ -47,7 +48,6 @@ class HostSolve {
     report_.interval = solver_.steps_.interval;
     report_.omega = solver_.steps_.omega;
     decisions::begin(state_, goal_, rows(), 0);
-    agreed(device::loop_runs);
     {
       const Range phase("permute in");
       bring_in();
@@ -241,7 +241,7 @@ class HostSolve {
       limits_.observe = [this](long long iteration, sum squared) {
         if (!solver_.method_.info.restarts) keep_at_drop(state_.iterations + iteration, squared);
         const bool is_late = elapsed() >= solver_.options_.time_limit;
-        return agreed(is_late ? device::loop_time : ask(iteration, squared));
+        return agreed_(is_late ? device::loop_time : ask(iteration, squared));
       };
     } else if (solver_.options_.observer || solver_.outer_ != nullptr) {
       limits_.observe = [this](long long iteration, sum squared) {
@@ -249,11 +249,6 @@ class HostSolve {
       };
     }
     told_ = {state_.iterations, relative(state_.squared_norm), elapsed(), system_};
-  }
-  /// What all ranks do that share the rows.
-  device::LoopEnd agreed(device::LoopEnd own) const {
-    RowShare* const share = stream().share;
-    return share != nullptr ? share->agree(own) : own;
   }
   device::LoopEnd ask(long long iteration, sum squared) {
     if (was_cancelled_) return device::loop_cancelled;
@@ -372,6 +367,7 @@ class HostSolve {
   bool left_copy_ = false;
   long long on_copy_ = 0;    // iterations
   long long looked_at_ = 0;  // iterations, when rounding was
+  AgreedEnd agreed_{stream().share};
 };
 
 }  // namespace heddle::detail

@@ -71,7 +71,10 @@ template <class S>
 std::size_t KrylovSolver<S>::systems_at_once(std::size_t systems) const {
   const bool has_one_kernel = form_of_loop(matrix_.iterated()) == LoopForm::persistent ||
                               form_of_loop(matrix_) == LoopForm::persistent;
-  if (method_.program.bases() > 0 || has_one_kernel || (device_.on_gpu() && systems == 2)) {
+  // Ranks agree on the end of one system at a time.
+  const bool has_ranks = stream_.share != nullptr;
+  if (method_.program.bases() > 0 || has_one_kernel || has_ranks ||
+      (device_.on_gpu() && systems == 2)) {
     return std::min<std::size_t>(systems, 1);
   }
   return std::min(systems, std::size_t{most_side_by_side});

@@ -161,7 +161,7 @@ void Chebyshev<S>::check_hermitian() {
 
 template <class S>
 SpectralInterval Chebyshev<S>::estimate() {
-  if (direction_.scalars() == 0) return {1 / polynomial::ratio, 1};
+  if (all_rows(matrix_->rows(), device_.stream()) == 0) return {1 / polynomial::ratio, 1};
   const detail::LanczosFields<S> fields{direction_, residual_, spare_, preconditioned_};
   const auto found = detail::estimate_spectrum<S>(*matrix_, inner_.get(), polynomial::lanczos_steps,
                                                   fields, reduction_, device_.stream());

@@ -44,6 +44,15 @@ TEST_F(Ranks, WriteTheSolutionOfOneProcess) {
   }
   EXPECT_EQ(solution({"--ranks", "4", "--partition", "0,0,512,1024"}), solution({}));
   EXPECT_EQ(solution({"--ranks", "2", "--partition", "rows"}), solution({}));
+  for (const std::string preconditioner : {"jacobi", "chebyshev", "neumann", "gmres"}) {
+    const std::string alone = solution({"--preconditioner", preconditioner});
+    for (const std::string partition : {"0,0", "0,1452"}) {
+      EXPECT_EQ(
+          solution({"--preconditioner", preconditioner, "--ranks", "2", "--partition", partition}),
+          alone)
+          << preconditioner << " " << partition;
+    }
+  }
 }
 
 TEST_F(Ranks, AreReported) {
@@ -64,7 +73,7 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--storage", "hisparse"},
                  "ranks share matrices in sliced storage, not in --storage hisparse");
   expect_refused({"--ranks", "2", "--solver", "lsmr"},
-                 "ranks share solves of the methods with a listing, not of --solver lsmr");
+                 "--solver lsmr is not for ranks: leave it out or name another");
   expect_refused({"--ranks", "2", "--partition", "0,5"},
                  "partition: rank 1 begins at row 5, which is no multiple of 256");
   expect_refused({"--ranks", "2", "--partition", "halves"},

@@ -34,5 +34,29 @@ expect_fault() {
 expect_fault "nothing.npz: No such file" solve nothing.npz
 expect_fault "partition: rank 1 begins at row 100, which is no multiple of 256" \
   solve A.npz --entry quaternion --partition 0,100,512
+# Rank 2 alone has an entry without inverse, while messages beyond MPI's eager ones are under way.
+awk 'BEGIN {
+  n = 60000
+  print "%%MatrixMarket matrix coordinate real general"
+  print n, n, 2 * n
+  for (i = 0; i < n; ++i) {
+    print i + 1, i + 1, i == n - 5 ? 0 : 4
+    print i + 1, (i + n / 3) % n + 1, 1
+  }
+}' > B.mtx
+expect_fault "rank 2, whose rows begin at 39936: Jacobi: the diagonal entry of row " \
+  solve B.mtx --partition 0,19968,39936 --solver bicgstab --preconditioner jacobi
+# A partition with a rank without rows, and a preconditioner that makes sums.
+on_ranks solve A.npz --entry quaternion --plan CSR --preconditioner chebyshev --solver minres \
+  --partition 0,0,512 --quiet --output x.mtx
+"$heddle" solve A.npz --entry quaternion --plan CSR --preconditioner chebyshev --solver minres \
+  --quiet --output alone.mtx
+cmp x.mtx alone.mtx || fail "a rank without rows: another x than one process has"
+# Another command line of one process ends all.
+status=0
+timeout 60 "$mpiexec" "$flag" 1 "$program" solve A.npz --entry quaternion : \
+  "$flag" 1 "$program" solve --no-such-option > out.txt 2> errors.txt || status=$?
+[ $status -eq 2 ] || [ $status -eq 3 ] || fail "status $status where one rank ends first"
+grep -q '^heddle-mpi: rank 1 has ended' errors.txt || { cat errors.txt >&2; fail "no reason"; }
 expect_fault "--partition 0,512 is for 2 ranks, not for 3" \
   solve A.npz --entry quaternion --partition 0,512

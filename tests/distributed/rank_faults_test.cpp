@@ -9,12 +9,16 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "heddle/conjugate_gradient.hpp"
+#include "heddle/earlier_solutions.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/lobpcg.hpp"
 #include "heddle/operator.hpp"
+#include "heddle/vector_operations.hpp"
 #include "support/expect_error.hpp"
 #include "support/on_ranks.hpp"
 #include "support/systems.hpp"
@@ -171,6 +175,116 @@ TEST(RankDisagreement, InAPlanThatDistributesNothingIsNamed) {
                             }),
                Error);
   EXPECT_EQ(distributed_plan(distributed_plan(sorted)), distributed_plan(sorted));
+}
+
+TEST(RankDisagreement, TakesNoErrorForSuccess) {
+  expect_on_all(ErrorKind::usage, "an error without a text", [](Communicator& ranks) {
+    together(ranks, [&] {
+      if (ranks.rank() == 1) throw Error(ErrorKind::usage, "");
+    });
+  });
+  expect_on_all(ErrorKind::internal, "an exception that is no std::exception",
+                [](Communicator& ranks) {
+                  together(ranks, [&] {
+                    if (ranks.rank() == 2) throw 5;
+                  });
+                });
+}
+
+/// Rank 1 may copy from a field of rank 0 while rank 2 ends both.
+TEST(RankFault, LeavesNobodyWithTheMemoryOfARankThatLeft) {
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> copies = false;
+    expect_error(ErrorKind::internal, "the third rank", [&] {
+      run_on_ranks(3, [&](Communicator& ranks) {
+        if (ranks.rank() == 2) {
+          while (!copies) std::this_thread::yield();
+          throw std::runtime_error("the third rank");
+        }
+        std::vector<std::byte> bytes(std::size_t{16} << 20);
+        const Message<const std::byte> send{1, bytes};
+        const Message<std::byte> receive{0, bytes};
+        if (ranks.rank() == 0) {
+          ranks.begin_exchange({&send, 1}, {});
+        } else {
+          ranks.begin_exchange({}, {&receive, 1});
+          copies = true;
+        }
+        ranks.end_exchange();
+        gather(ranks, 0);
+      });
+    });
+  }
+}
+
+TEST(BlocksOfFields, AreNotShared) {
+  const CsrMatrix<E> matrix = matrix_for_tests();
+  const std::string why =
+      "blocks of fields, as in LOBPCG, block CG, deflation and guesses of earlier solutions, have "
+      "no "
+      "sums over rows that several ranks share";
+  expect_on_all(ErrorKind::unsupported, why, [&](Communicator& ranks) {
+    const auto A = part_of(matrix, Partition::even(rows, 3), ranks);
+    std::vector<double> x(static_cast<std::size_t>(A->rows()), 1);
+    const FieldView<double> field(x.data(), A->rows());
+    Lobpcg<double>(A).solve({&field, 1});
+  });
+  expect_on_all(ErrorKind::unsupported, why, [&](Communicator& ranks) {
+    EarlierSolutions<double>(part_of(matrix, Partition::even(rows, 3), ranks), 4);
+  });
+}
+
+/// The second half's rows are alone, the first's need them: the basis begins with the second.
+TEST(SumsOfRanks, WantFieldsInTheBasis) {
+  constexpr Index count = 4 * 256;
+  run_on_ranks(2, [&](Communicator& ranks) {
+    const Partition halves = Partition::even(count, 2);
+    RankRows part;
+    std::vector<E> values;
+    const long long first = halves.first_row(ranks.rank());
+    for (long long row = first; row < first + 512; ++row) {
+      const bool is_boundary = row - first < 256;
+      part.columns.push_back(is_boundary ? (row + 512) % count : row);
+      values.push_back(E{{1}});
+      part.offsets.push_back(static_cast<Offset>(values.size()));
+    }
+    const auto A = distribute<E>(ranks, halves, part, values, {}, ExchangeMode::vector);
+    ASSERT_FALSE(A->row_basis()->is_natural());
+    std::vector<double> x(512, 1), y(x);
+    const FieldView<double> natural(x.data(), 512);
+    const FieldView<double> field(y.data(), 512, 1, VectorLayout::aos, A->row_basis());
+    const Device device = A->device();
+    const std::string why =
+        ": a field in the order of its rows, and the operator that shares them has a basis; "
+        "`permute` takes it there";
+    expect_error(ErrorKind::usage, "dot" + why,
+                 [&] { dot<double>(natural, natural, device.stream()); });
+    expect_error(ErrorKind::usage, "randomize" + why,
+                 [&] { randomize<double>(natural, 1, device.stream()); });
+    expect_error(ErrorKind::size_mismatch, "dot: a field of 256 rows, and this rank shares 512",
+                 [&] {
+                   const FieldView<double> few(x.data(), 256);
+                   dot<double>(few, few, device.stream());
+                 });
+    expect_error(ErrorKind::usage,
+                 "a reduction that joins other ranks than the fields' stream names", [&] {
+                   Reduction<double> reduction(512, Device::cpu(1));
+                   real_dot<double>(field, field, reduction, device.stream());
+                 });
+    EXPECT_EQ(dot<double>(field, field, device.stream()), count);
+    expect_error(ErrorKind::usage,
+                 "a stream that names no ranks: take that of the distributed operator's device(), "
+                 "which an operator around it returns too",
+                 [&] {
+                   std::vector<double> z(512);
+                   const FieldView<double> image(z.data(), 512, 1, VectorLayout::aos,
+                                                 A->row_basis());
+                   A->apply(1, field, 0, image, Device::cpu(1).stream());
+                 });
+    expect_error(ErrorKind::unsupported,
+                 "a matrix whose rows several ranks share has no product with its adjoint",
+                 [&] { A->adjoint(); });
+  });
 }
 
 TEST(Partitions, RefuseWhatIsNone) {

@@ -44,16 +44,19 @@ std::optional<DiagonalSigns> diagonal_signs(const AnyMatrix& matrix, double shif
 std::optional<SmallestSeen> smallest_seen(const AnyLinearOperator& matrix, double shift) {
   return matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& A)
                           -> std::optional<SmallestSeen> {
+    const Device device = A->device();
     const long long fields =
         3LL * A->rows() * A->row_components() * static_cast<long long>(sizeof(S));
-    if (all_rows(A->rows(), A->device().stream()) == 0 || fields > A->device().available_memory())
-      return std::nullopt;
+    const Stream& stream = device.stream();
+    if (all_rows(A->rows(), stream) == 0) return std::nullopt;
+    // Ranks that share the rows do the same, whatever memory each has.
+    if (stream.share == nullptr && fields > device.available_memory()) return std::nullopt;
     const auto current = detail::row_field_of<S>(*A), before = detail::row_field_of<S>(*A),
                image = detail::row_field_of<S>(*A);
-    Reduction<S> reduction(A->rows(), A->device());
+    Reduction<S> reduction(A->rows(), device);
     const auto found = detail::extreme_ritz_values<S>(
         *A, nullptr, products_of_look, {current.view, before.view, image.view, {}, {}}, reduction,
-        A->device().stream());
+        stream);
     const auto smallest = static_cast<double>(found.smallest) + shift;
     const auto largest = static_cast<double>(found.largest) + shift;
     if (!std::isfinite(smallest + largest)) return std::nullopt;
