@@ -326,16 +326,16 @@ def _of_object(source: Any) -> _heddle.Matrix:
 
 
 def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
-    if not source.has_canonical_format:
-        # Without a place that is named twice, the entries stay in the caller's order.
-        row = np.repeat(np.arange(len(source.indptr) - 1), np.diff(source.indptr))
-        places = row * source.shape[1] + source.indices
-        places.sort()
-        if (places[1:] == places[:-1]).any():
-            source = source.copy()
-            source.sum_duplicates()
     shape = source.shape[0] // blocks[0], source.shape[1] // blocks[1]
-    return _of_arrays((source.data, source.indices, source.indptr), shape)
+    try:
+        return _of_arrays((source.data, source.indices, source.indptr), shape)
+    except UsageError:
+        # The library refuses a place that is named twice, and else keeps the caller's order.
+        summed = source.copy()
+        summed.sum_duplicates()
+        if len(summed.indices) == len(source.indices):
+            raise
+        return _of_arrays((summed.data, summed.indices, summed.indptr), shape)
 
 
 def read(
