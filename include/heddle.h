@@ -1,11 +1,14 @@
 /* Heddle from C: sparse linear systems with compound entries. C99; docs/c.md is the guide.
  *
- * Every call returns a `heddle_status`. The message of the last failure is the context's
- * (`heddle_message`), one line. No call ends the process, and no C++ exception leaves one. An
- * object keeps all that it needs, so that objects may be destroyed in any order. Destroying sets
- * the caller's pointer to NULL, and does nothing to NULL. Memory that a view names stays the
+ * Calls return a `heddle_status`. The context keeps the message of the last failure, one line, for
+ * each thread (`heddle_message`). No call ends the process, and no C++ exception leaves one. An
+ * object keeps the objects that it needs, so that handles may be destroyed in any order. Destroying
+ * sets the caller's pointer to NULL, and does nothing to NULL. Memory that a view names stays the
  * caller's. Several threads may use one context, matrix or operator at once as long as nobody
  * gives new values; a solver at work in one thread refuses the others (HEDDLE_ERROR_BUSY).
+ *
+ * Structs that begin with `struct_size` grow at their end: a program keeps working with a newer
+ * library, which reads and writes no more than the program's size.
  */
 #ifndef HEDDLE_H
 #define HEDDLE_H
@@ -25,8 +28,8 @@ extern "C" {
 
 /* Objects ------------------------------------------------------------------------------------ */
 
-typedef struct heddle_context heddle_context; /* keeps the last message */
-typedef struct heddle_matrix heddle_matrix;   /* assembled: compressed sparse rows */
+typedef struct heddle_context heddle_context;   /* keeps the last message */
+typedef struct heddle_matrix heddle_matrix;     /* assembled: compressed sparse rows */
 typedef struct heddle_operator heddle_operator; /* a matrix stored for products, or a callback */
 typedef struct heddle_preconditioner heddle_preconditioner;
 typedef struct heddle_solver heddle_solver;
@@ -105,8 +108,9 @@ typedef struct heddle_pattern {
 HEDDLE_API heddle_status heddle_context_create(heddle_context **context);
 HEDDLE_API void heddle_context_destroy(heddle_context **context);
 
-/* Copies the message of the last call of this context that failed, with a terminating zero, as far
- * as `capacity` has room. Returns its length without the zero: 0 where none failed. */
+/* Copies the message of the last call of this context that failed in the calling thread, or, if
+ * none failed there, in any thread; with a terminating zero, as far as `capacity` has room. Returns
+ * its length without the zero: 0 where none failed. */
 HEDDLE_API size_t heddle_message(const heddle_context *context, char *buffer, size_t capacity);
 
 /* "0.1.0" */
@@ -179,8 +183,9 @@ typedef struct heddle_operator_options {
                          library's own */
   const char *plan;   /* see docs/plans.md; NULL: chosen for the matrix, by profiles or a rule */
 } heddle_operator_options;
-/* Sets struct_size and the defaults named above. */
-HEDDLE_API void heddle_operator_options_init(heddle_operator_options *options);
+/* Sets struct_size to `size`, which is sizeof(heddle_operator_options), and the defaults named
+ * above. Writes `size` bytes at most. */
+HEDDLE_API void heddle_operator_options_init(heddle_operator_options *options, size_t size);
 
 /* Stores the matrix as its plan says; `matrix` may go. `options` may be NULL. */
 HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
@@ -189,7 +194,13 @@ HEDDLE_API heddle_status heddle_operator_create(const heddle_matrix *matrix,
 
 /* y = A x, or z = M^-1 r, by the caller: views of the host's memory, HEDDLE_ROW_MAJOR, that alias
  * the solver's own memory where its order is the caller's. Returns 0, or another number, which ends
- * the call that led here with HEDDLE_ERROR_CALLBACK. */
+ * the call that led here with HEDDLE_ERROR_CALLBACK.
+ *
+ * The library calls it in the thread that solves or multiplies, hence in several at once where
+ * several use the operator. `user` must outlive every object made with the callback and every
+ * object made of those: a solver goes on calling after the handles of its operator and
+ * preconditioner are gone. A callback must not destroy an object that is at work, nor throw, nor
+ * jump out. */
 typedef int (*heddle_apply)(void *user, const heddle_view *x, const heddle_view *y);
 
 /* A square operator without a matrix, on the CPU. */
@@ -237,7 +248,9 @@ typedef struct heddle_progress {
   double seconds;
 } heddle_progress;
 
-/* Called after each iteration; returns 0 to go on, another number to cancel. */
+/* Called after each iteration in the thread that solves; returns 0 to go on, another number to
+ * cancel. It may only read `progress`, which later versions may extend at the end. `user` must
+ * outlive the solver. */
 typedef int (*heddle_observer)(void *user, const heddle_progress *progress);
 
 typedef struct heddle_solver_options {
@@ -251,9 +264,11 @@ typedef struct heddle_solver_options {
   heddle_observer observer;  /* NULL */
   void *user;                /* for the observer */
 } heddle_solver_options;
-HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options);
+/* As heddle_operator_options_init, with sizeof(heddle_solver_options). */
+HEDDLE_API void heddle_solver_options_init(heddle_solver_options *options, size_t size);
 
-/* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson.
+/* `method`: cg, bicgstab, bicgstab2, minres, gmres, fgmres, cocg, cocr, cr, chebyshev, richardson;
+ * for a choice see `heddle_choose_method`.
  * The solver shares operator and preconditioner, which may be NULL for none; both handles may go.
  * `options` may be NULL. */
 HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const char *method,
@@ -295,21 +310,19 @@ typedef struct heddle_report {
 HEDDLE_API heddle_status heddle_solver_solve(heddle_solver *solver, const heddle_view *b,
                                              const heddle_view *x, heddle_report *report);
 /* Relative residuals from iteration 0, of the last solve; the array is the solver's, until its next
- * solve. Empty unless the options ask for them. */
+ * solve. Empty unless the options ask for them. HEDDLE_ERROR_BUSY while it solves. */
 HEDDLE_API heddle_status heddle_solver_history(const heddle_solver *solver, const double **values,
                                                int64_t *count);
-/* The last solve in words, as `heddle_message` copies. */
-HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer,
-                                        size_t capacity);
+/* The last solve in words, as `heddle_message` copies; "" before the first and while it solves. */
+HEDDLE_API size_t heddle_solver_summary(const heddle_solver *solver, char *buffer, size_t capacity);
 /* "converged", "iteration limit", ...; NULL for a number that is no outcome. */
 HEDDLE_API const char *heddle_outcome_name(heddle_outcome outcome);
 
 /* A method that suits the matrix, as the command line's `--solver auto` chooses: looks at all
  * entries, and where `A`, the operator of `matrix`, is not NULL also at some products. `method`
  * gets a name that lasts. */
-HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix,
-                                              const heddle_operator *A, const char *preconditioner,
-                                              const char **method);
+HEDDLE_API heddle_status heddle_choose_method(const heddle_matrix *matrix, const heddle_operator *A,
+                                              const char *preconditioner, const char **method);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,11 @@ void heddle_context_destroy(heddle_context** context) {
 }
 
 size_t heddle_message(const heddle_context* context, char* buffer, size_t capacity) {
-  if (context == nullptr) return copy_text("", buffer, capacity);
-  const std::lock_guard lock(context->messages->mutex);
-  return copy_text(context->messages->last, buffer, capacity);
+  std::size_t length = 0;
+  guarded(nullptr, [&] {
+    length = copy_text(context == nullptr ? "" : context->messages->last(), buffer, capacity);
+  });
+  return length;
 }
 
 const char* heddle_version(void) { return version; }

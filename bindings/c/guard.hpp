@@ -3,21 +3,39 @@
 #pragma once
 
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "heddle.h"
 #include "heddle/error.hpp"
 
 namespace heddle::c {
 
-/// The message of a context, which its objects share.
-struct Messages {
-  std::mutex mutex;
-  std::string last;
+/// The messages of a context, which its objects share.
+class Messages {
+ public:
+  void keep(const char* message) {
+    const std::lock_guard lock(mutex_);
+    last_ = message;
+    of_thread_[std::this_thread::get_id()] = last_;
+  }
+  /// The last of the calling thread, or of any where that has none.
+  std::string last() const {
+    const std::lock_guard lock(mutex_);
+    const auto own = of_thread_.find(std::this_thread::get_id());
+    return own != of_thread_.end() ? own->second : last_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string last_;
+  // Systems reuse the numbers of threads that ended, so that this stays small.
+  std::map<std::thread::id, std::string> of_thread_;
 };
 using SharedMessages = std::shared_ptr<Messages>;
 
@@ -39,10 +57,7 @@ static_assert(static_cast<int>(ErrorKind::internal) + 1 == HEDDLE_ERROR_INTERNAL
 inline heddle_status keep(const SharedMessages& messages, heddle_status status,
                           const char* message) noexcept {
   try {
-    if (messages) {
-      const std::lock_guard lock(messages->mutex);
-      messages->last = message;
-    }
+    if (messages) messages->keep(message);
   } catch (...) {  // the status says enough where no memory is left for words
   }
   return status;

@@ -70,5 +70,5 @@ struct heddle_solver {
   heddle::c::WorkFlag preconditioner_at_work;  // null for none
   heddle::c::InEither<heddle::c::OwnedSolver> solver;
   std::optional<heddle::Report> last = std::nullopt;
-  std::atomic_flag at_work = ATOMIC_FLAG_INIT;
+  mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

@@ -251,6 +251,7 @@ heddle_status heddle_matrix_update_values(heddle_matrix* matrix, const heddle_vi
 heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* pattern,
                                    heddle_view* values) {
   return guarded_by(matrix, [&] {
+    heddle_view& own_values = required(values, "values");
     const AnyMatrix& m = matrix->matrix;
     const PatternView own = m.pattern();
     heddle_pattern told{};
@@ -262,12 +263,12 @@ heddle_status heddle_matrix_arrays(const heddle_matrix* matrix, heddle_pattern* 
     told.row_bits = 64;
     told.column_bits = 32;
     write_struct(&required(pattern, "pattern"), told, "heddle_pattern");
-    required(values, "values") = {const_cast<std::byte*>(m.values().data()),
-                                  m.entries(),
-                                  entry_of(m.kind()),
-                                  precision_of(m.precision()),
-                                  HEDDLE_ROW_MAJOR,
-                                  HEDDLE_HOST};
+    own_values = {const_cast<std::byte*>(m.values().data()),
+                  m.entries(),
+                  entry_of(m.kind()),
+                  precision_of(m.precision()),
+                  HEDDLE_ROW_MAJOR,
+                  HEDDLE_HOST};
   });
 }
 

@@ -60,8 +60,8 @@ SharedPreconditioner<S> preconditioner_by_name(const OperatorParts& parts,
 
 }  // namespace
 
-void heddle_operator_options_init(heddle_operator_options* options) {
-  if (options != nullptr) *options = default_operator_options;
+void heddle_operator_options_init(heddle_operator_options* options, size_t size) {
+  init_struct(options, size, default_operator_options);
 }
 
 heddle_status heddle_operator_create(const heddle_matrix* matrix,
@@ -155,8 +155,9 @@ heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view*
 
 heddle_status heddle_operator_size(const heddle_operator* A, int64_t* rows, int64_t* columns) {
   return guarded_by(A, [&] {
-    required(rows, "rows") = A->parts->matrix.rows();
-    required(columns, "columns") = A->parts->matrix.columns();
+    std::int64_t &height = required(rows, "rows"), &width = required(columns, "columns");
+    height = A->parts->matrix.rows();
+    width = A->parts->matrix.columns();
   });
 }
 

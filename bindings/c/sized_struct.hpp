@@ -1,6 +1,7 @@
 // Structs that begin with their own size: programs may be older than the library.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -9,10 +10,27 @@
 
 namespace heddle::c {
 
+/// sizeof(T) in each version of heddle.h, the newest last. A new member needs a new size: one that
+/// lies in the padding of an older struct would be read where that program wrote nothing.
+template <class T>
+inline constexpr std::size_t sizes_of_versions[] = {0};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
+
 /// Throws `Error` (usage) for a size of no version of T.
 template <class T>
 std::size_t known_size(const T& given, const char* name) {
-  if (given.struct_size < sizeof(std::size_t) || given.struct_size > sizeof(T)) {
+  const auto& sizes = sizes_of_versions<T>;
+  static_assert(sizes[std::size(sizes) - 1] == sizeof(T), "list the size of the new version");
+  if (std::ranges::find(sizes, given.struct_size) == std::end(sizes)) {
     throw Error(ErrorKind::usage, std::string(name) + ".struct_size is " +
                                       std::to_string(given.struct_size) + ", not sizeof(" + name +
                                       ") = " + std::to_string(sizeof(T)));
@@ -33,6 +51,16 @@ void write_struct(T* given, T values, const char* name) {
   const std::size_t size = known_size(*given, name);
   values.struct_size = size;
   std::memcpy(given, &values, size);
+}
+
+/// Writes `size` bytes of the caller's struct: the defaults, and zeros where the program is newer
+/// than the library. The call that reads the struct refuses a size of no version.
+template <class T>
+void init_struct(T* given, std::size_t size, T defaults) {
+  if (given == nullptr || size < sizeof size) return;
+  defaults.struct_size = size;
+  std::memset(static_cast<void*>(given), 0, size);
+  std::memcpy(given, &defaults, std::min(size, sizeof defaults));
 }
 
 }  // namespace heddle::c

@@ -91,8 +91,8 @@ class AtWork {
 
 }  // namespace
 
-void heddle_solver_options_init(heddle_solver_options* options) {
-  if (options != nullptr) *options = default_solver_options;
+void heddle_solver_options_init(heddle_solver_options* options, size_t size) {
+  init_struct(options, size, default_solver_options);
 }
 
 heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
@@ -150,16 +150,20 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
 heddle_status heddle_solver_history(const heddle_solver* solver, const double** values,
                                     int64_t* count) {
   return guarded_by(solver, [&] {
+    const double*& first = required(values, "values");
+    std::int64_t& size = required(count, "count");
+    const AtWork here(&solver->at_work, "solver");
     const auto& history = std::visit(
         [](const auto& krylov) -> const auto& { return krylov->history(); }, solver->solver);
-    required(values, "values") = history.data();
-    required(count, "count") = static_cast<std::int64_t>(history.size());
+    first = history.data();
+    size = static_cast<std::int64_t>(history.size());
   });
 }
 
 size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t capacity) {
   std::size_t length = 0;
   guarded_by(solver, [&] {
+    const AtWork here(&solver->at_work, "solver");
     std::ostringstream text;
     if (solver->last) text << *solver->last;
     length = copy_text(text.str(), buffer, capacity);
@@ -171,13 +175,19 @@ size_t heddle_solver_summary(const heddle_solver* solver, char* buffer, size_t c
 heddle_status heddle_choose_method(const heddle_matrix* matrix, const heddle_operator* A,
                                    const char* preconditioner, const char** method) {
   return guarded_by(matrix, [&] {
+    const char*& out = required(method, "method");
     const ComposedChoice choice =
         ComposedChoice::parse(preconditioner == nullptr ? "none" : preconditioner);
     if (matrix->matrix.rows() != matrix->matrix.columns()) {
       throw Error(ErrorKind::size_mismatch, "methods for A x = b need a square matrix");
     }
+    if (A != nullptr && (A->parts->matrix.rows() != matrix->matrix.rows() ||
+                         A->parts->matrix.columns() != matrix->matrix.columns() ||
+                         A->parts->kind() != matrix->matrix.kind())) {
+      throw Error(ErrorKind::size_mismatch, "the operator is not one of the matrix");
+    }
     MethodChoice chosen = choose_method("auto", matrix->matrix, choice, Device::cpu());
     if (A != nullptr) chosen.looks_ahead(matrix->matrix, A->parts->matrix, choice, 0);
-    required(method, "method") = chosen.method->name.data();
+    out = chosen.method->name.data();
   });
 }

@@ -69,7 +69,11 @@ FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components, 
                                       ".layout: vectors are HEDDLE_ROW_MAJOR or "
                                       "HEDDLE_BY_COMPONENT");
   }
-  if (view.location != HEDDLE_HOST && !(view.location == HEDDLE_DEVICE && on_gpu)) {
+  if (view.location != HEDDLE_HOST && view.location != HEDDLE_DEVICE) {
+    throw Error(ErrorKind::usage,
+                std::string(name) + ".location is neither HEDDLE_HOST nor HEDDLE_DEVICE");
+  }
+  if (view.location == HEDDLE_DEVICE && !on_gpu) {
     throw Error(ErrorKind::usage,
                 std::string(name) + " is not in the host's memory, and the operator on the CPU");
   }

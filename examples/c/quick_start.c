@@ -39,7 +39,7 @@ int main(int count, char **arguments) {
                            HEDDLE_DOUBLE, &matrix));
   check(heddle_operator_create(matrix, NULL, &A));
   check(heddle_preconditioner_create(A, "jacobi", &jacobi));
-  heddle_solver_options_init(&options);
+  heddle_solver_options_init(&options, sizeof options);
   options.tolerance = 1e-10;
   check(heddle_solver_create(A, "cg", jacobi, &options, &cg));
 

@@ -103,9 +103,10 @@ module heddle
       type(c_ptr), intent(inout) :: matrix
     end subroutine
 
-    subroutine heddle_operator_options_init(options) bind(c)
+    subroutine heddle_operator_options_init(options, size) bind(c)
       import
       type(heddle_operator_options), intent(out) :: options
+      integer(c_size_t), value :: size
     end subroutine
     integer(c_int) function heddle_operator_create(matrix, options, result) bind(c)
       import
@@ -144,9 +145,10 @@ module heddle
       type(c_ptr), intent(inout) :: preconditioner
     end subroutine
 
-    subroutine heddle_solver_options_init(options) bind(c)
+    subroutine heddle_solver_options_init(options, size) bind(c)
       import
       type(heddle_solver_options), intent(out) :: options
+      integer(c_size_t), value :: size
     end subroutine
     integer(c_int) function heddle_solver_create(A, method, preconditioner, options, solver) bind(c)
       import

@@ -18,10 +18,10 @@ program quick_start
   call check(heddle_context_create(context))
   call check(heddle_matrix_read(context, trim(path) // c_null_char, heddle_quaternion, &
     heddle_double, matrix))
-  call heddle_operator_options_init(storage)
+  call heddle_operator_options_init(storage, c_sizeof(storage))
   call check(heddle_operator_create(matrix, storage, A))
   call check(heddle_preconditioner_create(A, 'jacobi' // c_null_char, jacobi))
-  call heddle_solver_options_init(options)
+  call heddle_solver_options_init(options, c_sizeof(options))
   options%tolerance = 1d-10
   call check(heddle_solver_create(A, 'cg' // c_null_char, jacobi, options, cg))
 

@@ -1,78 +1,20 @@
-// heddle.h as C programs use it: the same bits as C++, and what each call refuses.
+// heddle.h as C programs use it: the same bits as C++.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <random>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
+#include "c_objects.hpp"
 #include "heddle.h"
 #include "heddle/heddle.hpp"
 
+using namespace heddle::c_test;
+
 namespace {
-
-/// Destroys what it holds, in the order of declaration reversed.
-template <class T, void (*destroy)(T**)>
-struct Held {
-  T* own = nullptr;
-  ~Held() { destroy(&own); }
-  T** operator&() { return &own; }
-  operator T*() const { return own; }
-};
-using Context = Held<heddle_context, heddle_context_destroy>;
-using Matrix = Held<heddle_matrix, heddle_matrix_destroy>;
-using Operator = Held<heddle_operator, heddle_operator_destroy>;
-using Preconditioner = Held<heddle_preconditioner, heddle_preconditioner_destroy>;
-using Solver = Held<heddle_solver, heddle_solver_destroy>;
-
-std::string message(const heddle_context* context) {
-  std::array<char, 512> text{};
-  heddle_message(context, text.data(), text.size());
-  return text.data();
-}
-
-template <class S>
-heddle_view view(std::vector<S>& scalars, heddle_entry entry, bool of_matrix = false,
-                 heddle_layout layout = HEDDLE_ROW_MAJOR) {
-  const int size = of_matrix ? heddle_entry_scalars(entry) : heddle_row_scalars(entry);
-  return {scalars.data(), static_cast<std::int64_t>(scalars.size()) / size,
-          entry,          sizeof(S) == sizeof(float) ? HEDDLE_SINGLE : HEDDLE_DOUBLE,
-          layout,         HEDDLE_HOST};
-}
-
-template <class I>
-heddle_pattern pattern(std::int64_t rows, const std::vector<I>& row, const std::vector<I>& column,
-                       int base = 0) {
-  heddle_pattern p{};
-  p.struct_size = sizeof p;
-  p.rows = p.columns = rows;
-  p.entries = static_cast<std::int64_t>(column.size());
-  p.row = row.data();
-  p.column = column.data();
-  p.row_bits = p.column_bits = 8 * sizeof(I);
-  p.base = base;
-  return p;
-}
-
-heddle_report report() {
-  heddle_report r{};
-  r.struct_size = sizeof r;
-  return r;
-}
-
-std::vector<double> random_numbers(std::size_t count, unsigned seed) {
-  std::mt19937_64 engine(seed);
-  std::uniform_real_distribution<double> distribution(-1, 1);
-  std::vector<double> numbers(count);
-  for (double& number : numbers) number = distribution(engine);
-  return numbers;
-}
 
 /// What the C++ library makes of the same system.
 template <class E>
@@ -247,156 +189,6 @@ TEST(CInterface, NewValuesReachSolversAndPreconditioners) {
   heddle_view own_values{};
   ASSERT_EQ(heddle_matrix_arrays(matrix, &own, &own_values), HEDDLE_OK);
   EXPECT_EQ(static_cast<const float*>(own_values.data)[1], 16);
-}
-
-struct Line {
-  int products = 0, fails_at = -1;
-};
-/// -u'' + u on a line.
-int apply_line(void* user, const heddle_view* x, const heddle_view* y) {
-  Line& line = *static_cast<Line*>(user);
-  if (line.products++ == line.fails_at) return 5;
-  const double* const u = static_cast<const double*>(x->data);
-  double* const image = static_cast<double*>(y->data);
-  for (std::int64_t i = 0; i < x->count; ++i) {
-    image[i] = 3 * u[i] - (i > 0 ? u[i - 1] : 0) - (i + 1 < x->count ? u[i + 1] : 0);
-  }
-  return 0;
-}
-int third(void*, const heddle_view* r, const heddle_view* z) {
-  for (std::int64_t i = 0; i < r->count; ++i) {
-    static_cast<double*>(z->data)[i] = static_cast<const double*>(r->data)[i] / 3;
-  }
-  return 0;
-}
-
-TEST(CInterface, CallsTheCallersOperatorAndPreconditioner) {
-  Context context;
-  Operator A;
-  Preconditioner own;
-  Solver solver;
-  Line line;
-  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
-  ASSERT_EQ(
-      heddle_operator_from_callback(context, 50, HEDDLE_REAL, HEDDLE_DOUBLE, apply_line, &line, &A),
-      HEDDLE_OK);
-  ASSERT_EQ(heddle_preconditioner_from_callback(A, third, nullptr, 0, &own), HEDDLE_OK);
-  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
-  std::vector<double> b(50, 1), x(50), image(50);
-  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL),
-                    image_view = view(image, HEDDLE_REAL);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-  ASSERT_EQ(heddle_operator_apply(A, &x_view, &image_view), HEDDLE_OK);
-  for (const double number : image) EXPECT_NEAR(number, 1, 1e-8);
-
-  line.fails_at = line.products + 3;
-  x.assign(50, 0);
-  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_ERROR_CALLBACK);
-  EXPECT_EQ(message(context), "the callback of the operator returned 5");
-  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << "it goes on";
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-
-  Preconditioner jacobi;
-  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_ERROR_USAGE);
-  EXPECT_EQ(jacobi.own, nullptr);
-}
-
-/// A sorted basis: the callback still sees the caller's order.
-TEST(CInterface, CallbacksSeeTheCallersOrder) {
-  Context context;
-  Matrix matrix;
-  Operator A;
-  Preconditioner own;
-  Solver solver;
-  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
-  ASSERT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
-  heddle_operator_options options;
-  heddle_operator_options_init(&options);
-  options.plan = "pJDS";
-  ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
-  std::vector<double> seen;
-  const heddle_apply identity = [](void* user, const heddle_view* r, const heddle_view* z) {
-    const auto count = static_cast<std::size_t>(r->count) * 4;
-    auto& first = *static_cast<std::vector<double>*>(user);
-    const double* const numbers = static_cast<const double*>(r->data);
-    if (first.empty()) first.assign(numbers, numbers + count);
-    std::memcpy(z->data, r->data, count * sizeof(double));
-    return 0;
-  };
-  ASSERT_EQ(heddle_preconditioner_from_callback(A, identity, &seen, 0, &own), HEDDLE_OK);
-  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
-  std::int64_t rows = 0, columns = 0;
-  ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
-  std::vector<double> b = random_numbers(static_cast<std::size_t>(rows) * 4, 9), x(b.size());
-  const heddle_view b_view = view(b, HEDDLE_QUATERNION), x_view = view(x, HEDDLE_QUATERNION);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
-  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
-  EXPECT_EQ(seen, b);  // the first residual, from zero
-}
-
-TEST(CInterface, ObservesCancelsAndKeepsTheHistory) {
-  Context context;
-  Matrix matrix;
-  Operator A;
-  Solver solver;
-  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
-  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
-  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
-  heddle_solver_options options;
-  heddle_solver_options_init(&options);
-  int last = 0;
-  options.record_history = 1;
-  options.user = &last;
-  options.observer = [](void* user, const heddle_progress* progress) {
-    *static_cast<int*>(user) = static_cast<int>(progress->iteration);
-    return progress->iteration == 5 ? 1 : 0;
-  };
-  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
-  std::vector<double> b(1000, 1), x(1000);
-  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
-  heddle_report told = report();
-  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
-  EXPECT_EQ(told.outcome, HEDDLE_CANCELLED);
-  EXPECT_EQ(last, 5);
-  const double* history = nullptr;
-  std::int64_t count = 0;
-  ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK);
-  ASSERT_EQ(count, 6);
-  EXPECT_EQ(history[0], 1);
-  std::array<char, 8> start{};
-  EXPECT_GT(heddle_solver_summary(solver, start.data(), start.size()), 20U);
-  EXPECT_STREQ(start.data(), "cancell");
-}
-
-TEST(CInterface, ASolverAtWorkRefusesOtherCalls) {
-  Context context;
-  Matrix matrix;
-  Operator A;
-  Solver solver;
-  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
-  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
-  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
-  std::vector<double> b(1000, 1), x(1000);
-  struct Nested {
-    heddle_solver* solver = nullptr;
-    heddle_view b, x;
-    heddle_status seen = HEDDLE_OK;
-  } nested{nullptr, view(b, HEDDLE_REAL), view(x, HEDDLE_REAL)};
-  heddle_solver_options options;
-  heddle_solver_options_init(&options);
-  options.user = &nested;
-  options.observer = [](void* user, const heddle_progress*) {
-    auto& call = *static_cast<Nested*>(user);
-    call.seen = heddle_solver_solve(call.solver, &call.b, &call.x, nullptr);
-    return 1;
-  };
-  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
-  nested.solver = solver;
-  ASSERT_EQ(heddle_solver_solve(solver, &nested.b, &nested.x, nullptr), HEDDLE_OK);
-  EXPECT_EQ(nested.seen, HEDDLE_ERROR_BUSY);
 }
 
 TEST(CInterface, ChoosesAMethodAsTheCommandLine) {

@@ -65,6 +65,9 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   EXPECT_EQ(heddle_solver_create(A, nullptr, nullptr, nullptr, &solver), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_solver_solve(nullptr, &b_view, &x_view, nullptr), HEDDLE_ERROR_USAGE);
   EXPECT_EQ(heddle_choose_method(matrix, nullptr, nullptr, nullptr), HEDDLE_ERROR_USAGE);
+  std::int64_t untouched = 7;
+  EXPECT_EQ(heddle_operator_size(A, &untouched, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(untouched, 7);
   EXPECT_EQ(heddle_message(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_operator_plan(nullptr, nullptr, 0), 0U);
   EXPECT_EQ(heddle_solver_summary(nullptr, nullptr, 0), 0U);
@@ -73,8 +76,8 @@ TEST_F(CMisuse, NullHandlesAndPointers) {
   heddle_operator_destroy(nullptr);
   heddle_preconditioner_destroy(nullptr);
   heddle_solver_destroy(nullptr);
-  heddle_operator_options_init(nullptr);
-  heddle_solver_options_init(nullptr);
+  heddle_operator_options_init(nullptr, 64);
+  heddle_solver_options_init(nullptr, 64);
 }
 
 TEST_F(CMisuse, ViewsThatDoNotFit) {
@@ -107,6 +110,8 @@ TEST_F(CMisuse, ViewsThatDoNotFit) {
   wrong = b_view;
   wrong.location = HEDDLE_DEVICE;
   expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "not in the host's memory");
+  wrong.location = static_cast<heddle_location>(7);
+  expect_solve(HEDDLE_ERROR_USAGE, &wrong, &x_view, "neither HEDDLE_HOST nor HEDDLE_DEVICE");
   expect_solve(HEDDLE_ERROR_USAGE, &x_view, &x_view, "");  // b and x share memory
   heddle_report report{};
   EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &report), HEDDLE_ERROR_USAGE);
@@ -134,7 +139,7 @@ TEST_F(CMisuse, PatternsThatAreNone) {
   };
   heddle_pattern p = good;
   p.struct_size = 8;
-  expect(HEDDLE_ERROR_SIZE_MISMATCH, p, "0 entries");  // of an older program: no rows
+  expect(HEDDLE_ERROR_USAGE, p, "heddle_pattern.struct_size is 8");
   p.struct_size = sizeof p + 8;
   expect(HEDDLE_ERROR_USAGE, p, "heddle_pattern.struct_size");
   p = good;
@@ -186,7 +191,7 @@ TEST_F(CMisuse, NamesOfNothing) {
   heddle_preconditioner* none = nullptr;
   EXPECT_EQ(heddle_preconditioner_create(A, "soap", &none), HEDDLE_ERROR_USAGE);
   heddle_operator_options options;
-  heddle_operator_options_init(&options);
+  heddle_operator_options_init(&options, sizeof options);
   heddle_operator* another = nullptr;
   options.plan = "soap";
   EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_BAD_PLAN);
@@ -205,7 +210,7 @@ TEST_F(CMisuse, NamesOfNothing) {
   EXPECT_EQ(heddle_operator_create(matrix, &options, &another), HEDDLE_ERROR_NO_DEVICE);
   EXPECT_EQ(another, nullptr);
   heddle_solver_options settings;
-  heddle_solver_options_init(&settings);
+  heddle_solver_options_init(&settings, sizeof settings);
   settings.tolerance = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(heddle_solver_create(A, "cg", nullptr, &settings, &other), HEDDLE_ERROR_USAGE);
   settings.tolerance = 0;

@@ -139,7 +139,7 @@ class Session {
         "cg",   "minres", "bicgstab", "bicgstab2", "gmres",      "fgmres",
         "cocg", "cocr",   "cr",       "chebyshev", "richardson", "none"};
     heddle_solver_options options;
-    heddle_solver_options_init(&options);
+    heddle_solver_options_init(&options, sizeof options);
     options.struct_size = bytes_.mostly(options.struct_size);
     options.max_iterations = 20;
     options.restart = bytes_.mostly(std::int32_t{5});
@@ -168,9 +168,18 @@ class Session {
     heddle_operator*& made = any(operators_);
     heddle_operator* fresh = nullptr;
     switch (bytes_.below(3)) {
-      case 0:
-        check(heddle_operator_create(any(matrices_), nullptr, &fresh));
+      case 0: {
+        heddle_operator_options options;
+        heddle_operator_options_init(&options, sizeof options);
+        options.device = "cpu";
+        options.struct_size = bytes_.mostly(options.struct_size);
+        if (bytes_.below(8) == 0) {
+          options.struct_size =
+              static_cast<std::size_t>(bytes_.below(static_cast<int>(sizeof options) + 8));
+        }
+        check(heddle_operator_create(any(matrices_), &options, &fresh));
         break;
+      }
       case 1:
         check(heddle_operator_adjoint(any(operators_), &fresh));
         break;

@@ -1,5 +1,7 @@
 """heddle.Matrix beside SciPy, and beside products of quaternions written out."""
 
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -131,6 +133,81 @@ def test_new_values_reach_products_and_adjoints():
     np.testing.assert_array_equal(A.data, [3.0, 5.0])
     with pytest.raises(heddle.SizeError):
         A.update_values(np.ones(3))
+
+
+def test_unsorted_rows_keep_the_callers_order():
+    A = random_sparse(40)
+    B = (A.T @ A).tocsr()
+    for i in range(40):  # each row backwards
+        row = slice(B.indptr[i], B.indptr[i + 1])
+        B.indices[row], B.data[row] = B.indices[row][::-1].copy(), B.data[row][::-1].copy()
+    B.has_sorted_indices = B.has_canonical_format = False
+    C = heddle.Matrix(B)
+    np.testing.assert_array_equal(C.data, B.data)
+    x = np.random.default_rng(1).random(40)
+    np.testing.assert_allclose(C @ x, B @ x, rtol=1e-13)
+
+
+def test_arrays_of_other_kinds_are_converted():
+    A = random_sparse(12)
+    swapped = heddle.Matrix((A.data.astype(">f8"), A.indices, A.indptr.astype(np.uint64)), A.shape)
+    np.testing.assert_array_equal(swapped.data, A.data)
+    assert heddle.Matrix(([], ([], [])), shape=(2, 2)).nnz == 0
+    x = np.frombuffer(b"." + np.arange(12.0).tobytes(), np.uint8)[1:].view(np.float64)
+    assert not x.flags.aligned
+    np.testing.assert_array_equal(swapped @ x, swapped @ np.arange(12.0))
+    with pytest.raises(TypeError, match="integer"):
+        heddle.Matrix(([1.0], ([0], [0])), shape=(2.0, 2))
+    single = heddle.Matrix(np.eye(2, dtype=np.float32))
+    with pytest.raises(heddle.UnsupportedError, match="int64"):  # 2^24 + 1 is no float
+        single @ np.array([2**24 + 1, 0])
+
+
+def test_only_shapes_of_a_vector_are_taken():
+    A = heddle.generate("dirac", 100)
+    n = A.shape[0]
+    x = np.random.default_rng(1).random((n, 4))
+    y = A @ x
+    np.testing.assert_array_equal(A @ x.reshape(-1), y.reshape(-1))
+    for wrong in (x.T, x.reshape(-1, 1), x.reshape(n, 2, 2), x[None], x[:-1]):
+        with pytest.raises(heddle.SizeError, match="x has the shape"):
+            A @ wrong
+    B = heddle.Matrix(np.ones((3, 4)))
+    assert (B @ np.ones(4)).shape == (3,) and (B @ np.ones((4, 1))).shape == (3, 1)
+    with pytest.raises(heddle.SizeError):
+        B @ np.ones((2, 2))
+    C = heddle.Matrix((np.ones((6, 4)), (np.arange(6), np.arange(6))), shape=(6, 6))
+    C.update_values(np.zeros(24))
+    with pytest.raises(heddle.SizeError, match="data has the shape"):
+        C.update_values(np.ones((4, 6)))
+    assert not C.data.any()
+
+
+def test_new_values_miss_no_operator_of_another_thread():
+    A = heddle.Matrix(np.diag([1.0, 2.0]))
+    errors = []
+
+    def make(first):
+        try:
+            for threads in range(first, 200, 2):
+                A.operator(threads=threads % 50 + 1)
+        except Exception as error:
+            errors.append(error)
+
+    makers = [threading.Thread(target=make, args=(k,)) for k in range(2)]
+    for thread in makers:
+        thread.start()
+    for k in range(200):
+        A.update_values([1.0 + k, 2.0])
+    for thread in makers:
+        thread.join()
+    assert not errors
+    A.update_values([5.0, 7.0])
+    assert len(A._operators) == 50
+    for operator in A._operators.values():
+        y = np.empty(2)
+        operator.apply(np.ones(2), y)
+        np.testing.assert_array_equal(y, [5.0, 7.0])
 
 
 def test_info_tells_features():

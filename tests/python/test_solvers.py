@@ -76,6 +76,7 @@ def test_numbers_are_promoted_as_scipy_does():
     assert heddle.cg(A.astype(np.float32), np.ones(25))[0].dtype == np.float64
     assert heddle.cg(A.astype(int), np.ones(25, int))[0].dtype == np.float64
     assert heddle.cg(A.toarray().tolist(), [1.0] * 25)[1] == 0
+    assert heddle.cg(spla.aslinearoperator(A), np.full(25, 1j))[0].dtype == complex
 
 
 @pytest.mark.parametrize("kind", ["operator", "matrix", "function", "text"])
@@ -188,8 +189,58 @@ def test_types_are_never_narrowed():
             double.solve(b, out=out)
     frozen = np.zeros(3)
     frozen.flags.writeable = False
-    with pytest.raises((ValueError, TypeError)):
-        double.solve(np.ones(3), out=frozen)
+    for out in (frozen, [0.0, 0, 0]):
+        with pytest.raises(heddle.UnsupportedError, match="writable"):
+            double.solve(np.ones(3), out=out)
+
+
+def test_only_shapes_of_the_vectors_are_taken():
+    A = heddle.generate("dirac", 100)
+    solver = heddle.Solver(A)
+    b = np.random.default_rng(3).random((A.shape[0], 4))
+    x = solver.solve(b).x
+    flat = np.empty(x.size)
+    assert solver.solve(b.reshape(-1), out=flat, x0=np.zeros_like(b)).x is flat
+    np.testing.assert_array_equal(flat, x.reshape(-1))
+    for wrong in (b.T, b.reshape(-1, 2), b[1:]):
+        with pytest.raises(heddle.SizeError, match="b has the shape"):
+            solver.solve(np.ascontiguousarray(wrong))
+        with pytest.raises(heddle.SizeError, match="x0 has the shape"):
+            solver.solve(b, x0=wrong)
+        with pytest.raises(heddle.SizeError, match="out has the shape"):
+            solver.solve(b, out=np.empty(wrong.shape))
+    column = heddle.Solver(np.eye(4)).solve(np.ones((4, 1)))
+    assert column.x.shape == (4, 1)
+    with pytest.raises(heddle.SizeError):
+        heddle.Solver(np.eye(4)).solve(np.ones((2, 2)))
+    with pytest.raises(heddle.SizeError, match="the function's result"):
+        heddle.solve(np.eye(4), np.ones(4), preconditioner=lambda r: r.reshape(2, 2))
+
+
+def test_a_matrix_of_scipys_can_get_new_values():
+    solver = heddle.Solver(sp.diags_array([2.0, 4.0]).tocsr(), "cg")
+    solver.A.update_values([4.0, 8.0])
+    np.testing.assert_array_equal(solver.solve(np.ones(2)).x, [0.25, 0.125])
+
+
+def test_errors_of_two_threads_keep_their_words():
+    A = heddle.Matrix(np.eye(2))
+    wrong = []
+
+    def fail(name):
+        for _ in range(300):
+            try:
+                heddle.Solver(A, name)
+            except heddle.UsageError as error:
+                if f"'{name}'" not in str(error):
+                    wrong.append(str(error))
+
+    threads = [threading.Thread(target=fail, args=(name,)) for name in ("short", "longer" * 20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_b_and_out_do_not_share_memory():

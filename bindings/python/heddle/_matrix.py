@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
+import threading
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -37,18 +40,29 @@ def _plain(array: ArrayLike) -> NDArray[Any]:
 
 
 def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
-    """The array itself where it is contiguous and of that type; else a copy, if that keeps every
-    number: integers become floats, floats doubles, real numbers complex ones, never the reverse."""
+    """The array itself where it is contiguous and of that type; else a copy, by what NumPy takes for
+    a safe conversion: integers become doubles, floats doubles, real numbers complex ones, never the
+    reverse."""
     given = _plain(array)
-    if given.dtype == dtype and given.flags.c_contiguous:
+    if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
         return given
-    # 64-bit integers to doubles are what NumPy itself takes for safe.
-    is_safe = given.dtype.kind in "bui" or np.can_cast(given.dtype, dtype, "safe")
-    if not is_safe:
+    if not np.can_cast(given.dtype, dtype, "safe"):
         raise UnsupportedError(
             f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
         )
-    return np.ascontiguousarray(given, dtype=dtype)
+    return np.require(given, dtype, ["C", "A"])
+
+
+def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """The shapes that a vector or the entries of that shape may have: this one, all of it flat, and
+    a column of numbers."""
+    return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
+
+
+def check_form(given: NDArray[Any], shape: tuple[int, ...], name: str) -> None:
+    if given.shape not in forms(shape):
+        allowed = " or ".join(map(str, forms(shape)))
+        raise SizeError(f"{name} has the shape {given.shape}, not {allowed}")
 
 
 def _entry_of(data: NDArray[Any]) -> str:
@@ -72,12 +86,15 @@ def _stored(data: ArrayLike) -> NDArray[Any]:
         given = given.astype(np.float64)
     if given.dtype.char not in "fdFD":
         raise UnsupportedError(f"entries of {given.dtype}; there are single and double precision")
-    return np.ascontiguousarray(given)
+    return np.require(given, given.dtype.newbyteorder("="), ["C", "A"])
 
 
 def _indices(array: ArrayLike) -> NDArray[Any]:
-    given = np.ascontiguousarray(array)
-    return given if given.dtype in (np.int32, np.int64) else given.astype(np.int64, casting="safe")
+    given = np.asarray(array)
+    if given.size and given.dtype.kind not in "ui":
+        raise UnsupportedError(f"indices are of {given.dtype}, not integers")
+    dtype = np.int32 if given.dtype == np.int32 else np.int64
+    return np.require(given, dtype, ["C", "A"])
 
 
 class Matrix:
@@ -102,7 +119,7 @@ class Matrix:
     shape
         Rows and columns, counted in entries.
     entry
-        Only to be sure: raises ``UsageError`` where the source has other entries.
+        The entry that you expect; the source tells it, and another raises ``UsageError``.
 
     The arrays are copied. ``A @ x`` takes x of shape ``(columns, ...)``, a row a vector entry:
     ``(n,)`` numbers, ``(n, 4)`` quaternions, ``(n, 3)`` for 3x3 blocks; or all of it flat. The
@@ -135,6 +152,8 @@ class Matrix:
         else:
             self._own = _of_object(source)
         self._operators: dict[Any, _heddle.Operator] = {}
+        # Held while operators are made and given new values: none misses them.
+        self._lock = threading.Lock()
         self._entry, self._precision = self._own.entry, self._own.precision
         if entry is not None and entry != self._entry:
             raise UsageError(f"the entries are {self._entry}, not {entry}")
@@ -183,8 +202,10 @@ class Matrix:
         return self._own.info()
 
     def update_values(self, data: ArrayLike) -> None:
-        """New entries for the same places, in the order of ``data``. Products and solvers of this
-        matrix take them from their next call on, and allocate nothing for it.
+        """New entries for the same places, row by row in the order of ``A.data`` and in its shape or
+        flat: for a matrix made of CSC or triplets this is not the order of the source. Products and
+        solvers of this matrix take them from their next call on, and allocate nothing for it. Not
+        for use beside a product or solve in another thread.
 
         >>> import numpy as np
         >>> import heddle
@@ -195,20 +216,26 @@ class Matrix:
         array([0.25, 0.25])
         """
         values = numbers(data, self.dtype, "data")
-        self._own.update_values(values)
-        for operator in self._operators.values():
-            operator.update_values(values)
+        check_form(values, (self.nnz, *_entry_shapes[self._entry]), "data")
+        with self._lock:
+            self._own.update_values(values)
+            for operator in self._operators.values():
+                operator.update_values(values)
 
     def operator(
         self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
     ) -> _heddle.Operator:
-        """The matrix in the storage of a plan, made once."""
+        """The matrix in the storage of a plan, made once and kept as long as the matrix: a copy of the
+        entries for each device, number of threads, stream and plan."""
         key = device, threads, stream, plan
-        if key not in self._operators:
-            self._operators[key] = _heddle.Operator.of_matrix(
-                self._own, device, threads, stream, plan
-            )
-        return self._operators[key]
+        made = self._operators.get(key)
+        if made is None:
+            with self._lock:
+                made = self._operators.get(key)
+                if made is None:
+                    made = _heddle.Operator.of_matrix(self._own, device, threads, stream, plan)
+                    self._operators[key] = made
+        return made
 
     @property
     def plan(self) -> str:
@@ -258,14 +285,19 @@ class Adjoint:
 def _product(operator: _heddle.Operator, x: ArrayLike, matrix: Matrix) -> NDArray[Any]:
     given = numbers(x, matrix.dtype, "x")
     row = _row_shapes[matrix.entry]
-    y = np.empty((operator.rows, *row), matrix.dtype)
+    shape = operator.columns, *row
+    check_form(given, shape, "x")
+    y = np.empty(forms((operator.rows, *row))[forms(shape).index(given.shape)], matrix.dtype)
     operator.apply(given, y)
-    return y if given.shape == (operator.columns, *row) else y.reshape(-1)
+    return y
 
 
 def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
     if shape is None:
         raise UsageError("a matrix of arrays needs shape=(rows, columns)")
+    rows, columns = map(index, shape)
+    if max(abs(rows), abs(columns)) >= 2**63:
+        raise SizeError(f"a matrix of {rows} x {columns} does not fit")
     data = _stored(source[0])
     if len(source) == 3:
         places, make = (source[2], source[1]), _heddle.Matrix.from_csr
@@ -273,10 +305,10 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
         places, make = source[1], _heddle.Matrix.from_triplets
     else:
         raise UsageError("arrays are (data, indices, indptr) or (data, (row, col))")
-    row, column = (_indices(index) for index in places)
+    row, column = map(_indices, places)
     if data.shape[:1] != column.shape:
         raise SizeError(f"data has the shape {data.shape}, and there are {column.size} columns")
-    return make(_entry_of(data), *shape, row, column, data)
+    return make(_entry_of(data), rows, columns, row, column, data)
 
 
 def _of_object(source: Any) -> _heddle.Matrix:
@@ -294,15 +326,16 @@ def _of_object(source: Any) -> _heddle.Matrix:
 
 
 def _of_compressed(source: Any, blocks: tuple[int, int]) -> _heddle.Matrix:
-    if not source.has_canonical_format:
-        # Without a place that is named twice, the entries stay in the caller's order.
-        row = np.repeat(np.arange(len(source.indptr) - 1), np.diff(source.indptr))
-        places = np.unique(np.stack([row, source.indices]), axis=1)
-        if places.shape[1] != len(source.indices):
-            source = source.copy()
-            source.sum_duplicates()
     shape = source.shape[0] // blocks[0], source.shape[1] // blocks[1]
-    return _of_arrays((source.data, source.indices, source.indptr), shape)
+    try:
+        return _of_arrays((source.data, source.indices, source.indptr), shape)
+    except UsageError:
+        # The library refuses a place that is named twice, and else keeps the caller's order.
+        summed = source.copy()
+        summed.sum_duplicates()
+        if len(summed.indices) == len(source.indices):
+            raise
+        return _of_arrays((summed.data, summed.indices, summed.indptr), shape)
 
 
 def read(

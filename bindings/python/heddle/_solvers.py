@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import index
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _heddle
 from ._errors import SizeError, UnsupportedError, UsageError
-from ._matrix import Matrix, _row_shapes, dtype_of, numbers
+from ._matrix import Matrix, _row_shapes, check_form, dtype_of, forms, numbers
 
 Callback = Callable[[int, float], Any]
 
@@ -34,7 +36,7 @@ class Result:
 
     __slots__ = ("x", "method", "_told", "_history")
 
-    def __init__(self, x: NDArray[Any], method: str, told: tuple, history: Any) -> None:
+    def __init__(self, x: NDArray[Any], method: str, told: list[Any], history: Any) -> None:
         self.x = x
         self.method = method
         self._told = told
@@ -78,8 +80,9 @@ def _writing(function: Callable[[NDArray[Any]], Any]) -> Callable[..., None]:
     """As the library calls functions: y is the solver's memory."""
 
     def write(x: NDArray[Any], y: NDArray[Any]) -> None:
-        image = np.asarray(function(x))
-        y[...] = numbers(image, y.dtype, "the function's result").reshape(y.shape)
+        image = numbers(function(x), y.dtype, "the function's result")
+        check_form(image, y.shape, "the function's result")
+        y[...] = image.reshape(y.shape)
 
     return write
 
@@ -109,6 +112,8 @@ class Solver:
         On the CPU; 0 takes every core that the process may use.
     plan
         See docs/plans.md; ``None``: chosen for the matrix.
+
+        The matrix keeps a copy of its entries for each device, number of threads and plan.
     rtol, atol
         Converged is \\|b - A x| <= max(rtol \\|b|, atol). ``rtol=None`` is 1e-10 in double
         precision, 1e-5 in single.
@@ -153,13 +158,15 @@ class Solver:
         named = isinstance(preconditioner, str)
         if not isinstance(A, Matrix) and _is_operator(A):
             operator, self.entry, self.dtype = _operator_of(A, device)
+            self.A = A
             if method == "auto":
                 raise UsageError("method='auto' looks at entries, which this operator has not")
             if preconditioner == "jacobi":
                 preconditioner = "none"  # without entries
         else:
             matrix = A if isinstance(A, Matrix) else Matrix(A)
-            operator = matrix.operator(device, threads, 0, plan)
+            operator = matrix.operator(device, index(threads), 0, plan)
+            self.A = matrix
             self.entry, self.dtype = matrix.entry, matrix.dtype
             if method == "auto":
                 text = preconditioner if named else "none"
@@ -172,20 +179,18 @@ class Solver:
             own = None
         else:
             own = _heddle.Preconditioner.named(operator, preconditioner)
-        self.A = A
         self.method = method
-        self._records = record_history
         self._shape = (operator.rows, *_row_shapes[self.entry])
-        self._numbers = math.prod(self._shape)
+        self._forms = forms(self._shape)
         self._own = _heddle.Solver.make(
             operator,
             method,
             own,
-            tolerance=-1.0 if rtol is None else rtol,
-            absolute_tolerance=atol,
-            max_iterations=maxiter,
-            restart=restart,
-            time_limit=time_limit,
+            tolerance=-1.0 if rtol is None else float(rtol),
+            absolute_tolerance=float(atol),
+            max_iterations=min(index(maxiter), 2**63 - 1),
+            restart=min(index(restart), 2**31 - 1),
+            time_limit=float(time_limit),
             record_history=record_history,
         )
 
@@ -215,24 +220,25 @@ class Solver:
             raises ends the solve and is raised here.
         """
         dtype = self.dtype
-        if type(b) is np.ndarray and b.dtype is dtype and b.flags.c_contiguous:
+        if type(b) is np.ndarray and b.dtype is dtype and b.flags.carray:
             given = b
         else:
             given = numbers(b, dtype, "b")
-        if given.size != self._numbers:
-            raise SizeError(f"b has the shape {given.shape}, and A x the shape {self._shape}")
+        if given.shape not in self._forms:
+            check_form(given, self._shape, "b")
         if out is None:
             x = np.empty(given.shape, dtype)
         else:
+            if not isinstance(out, np.ndarray) or out.dtype != dtype or not out.flags.carray:
+                raise UnsupportedError(f"out is not a contiguous, writable array of {dtype}")
+            check_form(out, self._shape, "out")
             x = out
-            if x.dtype != dtype or not x.flags.c_contiguous:
-                raise UnsupportedError(f"out is not a contiguous array of {dtype}")
-            if x.size != self._numbers:
-                raise SizeError(f"out has the shape {x.shape}, and x the shape {self._shape}")
         if x0 is not None and x0 is not x:
-            x[...] = numbers(x0, dtype, "x0").reshape(x.shape)
-        told = self._own.solve(given, x, x0 is None, callback)
-        return Result(x, self.method, told, self._own.history() if self._records else None)
+            start = numbers(x0, dtype, "x0")
+            check_form(start, self._shape, "x0")
+            x[...] = start.reshape(x.shape)
+        *told, history = self._own.solve(given, x, x0 is None, callback)
+        return Result(x, self.method, told, history)
 
     def __repr__(self) -> str:
         return f"<heddle.Solver: {self.method} for {self._shape[0]} rows of {self.entry} entries>"
@@ -288,8 +294,11 @@ def _operator_of(A: Any, device: str) -> tuple[_heddle.Operator, str, np.dtype]:
 def _promoted(A: Any, b: ArrayLike) -> Any:
     """A in a type that holds b as well, as SciPy's solvers have it. A ``heddle.Matrix`` stays as it
     is."""
-    if isinstance(A, Matrix) or _is_operator(A):
+    if isinstance(A, Matrix):
         return A
+    if _is_operator(A):
+        wanted = np.result_type(getattr(A, "dtype", None) or np.float64, np.asarray(b).dtype)
+        return SimpleNamespace(shape=A.shape, dtype=wanted, matvec=A.matvec)
     if not hasattr(A, "dtype"):
         A = np.asarray(A)
     wanted = np.result_type(A.dtype, np.asarray(b).dtype)
@@ -320,7 +329,7 @@ def _in_scipys_manner(
 
 _manner = """
 
-    The signature is that of ``scipy.sparse.linalg.{name}``. A: a ``heddle.Matrix``, a SciPy sparse
+    Takes the arguments of ``scipy.sparse.linalg.{name}`` but for ``callback``. A: a ``heddle.Matrix``, a SciPy sparse
     matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
     stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
 

@@ -1,0 +1,125 @@
+// Operators and preconditioners for Python, by matrices and by functions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "call.hpp"
+#include "heddle.h"
+#include "matrix.hpp"
+
+namespace heddle_python {
+
+/// `function(x, y)` of Python's writes y; x and y are the solver's own memory.
+inline int call_python(void* user, const heddle_view* x, const heddle_view* y) {
+  if (Absence::is_over()) return 1;
+  const nb::gil_scoped_acquire held;
+  try {
+    const std::int32_t scalars = heddle_row_scalars(x->entry);
+    const nb::handle function(static_cast<PyObject*>(user));
+    const nb::object none = nb::none();
+    function(array_over(x->data, x->count, scalars, x->entry, x->precision, none, false),
+             array_over(y->data, y->count, scalars, y->entry, y->precision, none, true));
+    return 0;
+  } catch (...) {
+    raised = std::current_exception();
+    return 1;
+  }
+}
+
+struct Operator {
+  SharedContext context;
+  Owned<heddle_operator, heddle_operator_destroy> A;
+  nb::object function;  // of one without a matrix
+  heddle_entry entry = HEDDLE_REAL;
+  std::int64_t rows = 0, columns = 0;
+
+  std::array<nb::object*, 1> references() { return {&function}; }
+  static Operator of_matrix(const Matrix& matrix, const std::string& device, int threads,
+                            std::uintptr_t stream, const std::optional<std::string>& plan) {
+    Operator made;
+    made.context = matrix.context;
+    made.entry = matrix.arrays().second.entry;
+    heddle_operator_options options;
+    heddle_operator_options_init(&options, sizeof options);
+    options.device = device.c_str();
+    options.threads = threads;
+    options.stream = reinterpret_cast<void*>(stream);
+    options.plan = plan ? plan->c_str() : nullptr;
+    call(made.context,
+         [&] { return heddle_operator_create(matrix.matrix.own, &options, &made.A.own); });
+    made.find_size();
+    return made;
+  }
+  static Operator of_function(std::int64_t rows, const std::string& entry,
+                              const std::string& precision, nb::object function) {
+    Operator made;
+    made.context = std::make_shared<Context>();
+    made.entry = entry_named(entry);
+    made.function = std::move(function);
+    check(made.context, heddle_operator_from_callback(made.context->own, rows, made.entry,
+                                                      precision_named(precision), call_python,
+                                                      made.function.ptr(), &made.A.own));
+    made.find_size();
+    return made;
+  }
+  Operator adjoint() const {
+    Operator made;
+    made.context = context;
+    made.function = function;
+    made.entry = entry;
+    call(context, [&] { return heddle_operator_adjoint(A.own, &made.A.own); });
+    made.find_size();
+    return made;
+  }
+  void find_size() { check(context, heddle_operator_size(A.own, &rows, &columns)); }
+  void update_values(const Contiguous& data) {
+    const heddle_view values = values_of(data, entry);
+    call(context, [&] { return heddle_operator_update_values(A.own, &values); });
+  }
+  void apply(const Contiguous& x, const Writable& y) const {
+    const std::int32_t scalars = heddle_row_scalars(entry);
+    const heddle_view from = view_of(x, entry, scalars, "x"), to = view_of(y, entry, scalars, "y");
+    call(context, [&] { return heddle_operator_apply(A.own, &from, &to); });
+  }
+  std::string plan() const {
+    std::string text(heddle_operator_plan(A.own, nullptr, 0), '\0');
+    heddle_operator_plan(A.own, text.data(), text.size() + 1);
+    return text;
+  }
+};
+
+struct Preconditioner {
+  SharedContext context;
+  Owned<heddle_preconditioner, heddle_preconditioner_destroy> preconditioner;
+  nb::object function;
+
+  std::array<nb::object*, 1> references() { return {&function}; }
+  static Preconditioner named(const Operator& A, const std::string& text) {
+    Preconditioner made;
+    made.context = A.context;
+    call(made.context, [&] {
+      return heddle_preconditioner_create(A.A.own, text.c_str(), &made.preconditioner.own);
+    });
+    return made;
+  }
+  static Preconditioner of_function(const Operator& A, nb::object function, bool varies) {
+    Preconditioner made;
+    made.context = A.context;
+    made.function = std::move(function);
+    check(made.context,
+          heddle_preconditioner_from_callback(A.A.own, call_python, made.function.ptr(),
+                                              varies ? 1 : 0, &made.preconditioner.own));
+    return made;
+  }
+};
+
+}  // namespace heddle_python

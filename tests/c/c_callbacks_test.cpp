@@ -1,0 +1,211 @@
+// heddle.h calls back: operators, preconditioners and observers of the caller's, and what a solver
+// at work refuses.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "c_objects.hpp"
+#include "heddle.h"
+
+using namespace heddle::c_test;
+
+namespace {
+
+struct Line {
+  int products = 0, fails_at = -1;
+};
+/// -u'' + u on a line.
+int apply_line(void* user, const heddle_view* x, const heddle_view* y) {
+  Line& line = *static_cast<Line*>(user);
+  if (line.products++ == line.fails_at) return 5;
+  const double* const u = static_cast<const double*>(x->data);
+  double* const image = static_cast<double*>(y->data);
+  for (std::int64_t i = 0; i < x->count; ++i) {
+    image[i] = 3 * u[i] - (i > 0 ? u[i - 1] : 0) - (i + 1 < x->count ? u[i + 1] : 0);
+  }
+  return 0;
+}
+int third(void*, const heddle_view* r, const heddle_view* z) {
+  for (std::int64_t i = 0; i < r->count; ++i) {
+    static_cast<double*>(z->data)[i] = static_cast<const double*>(r->data)[i] / 3;
+  }
+  return 0;
+}
+
+TEST(CCallbacks, CallsTheCallersOperatorAndPreconditioner) {
+  Context context;
+  Operator A;
+  Preconditioner own;
+  Solver solver;
+  Line line;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(
+      heddle_operator_from_callback(context, 50, HEDDLE_REAL, HEDDLE_DOUBLE, apply_line, &line, &A),
+      HEDDLE_OK);
+  ASSERT_EQ(heddle_preconditioner_from_callback(A, third, nullptr, 0, &own), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
+  std::vector<double> b(50, 1), x(50), image(50);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL),
+                    image_view = view(image, HEDDLE_REAL);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  ASSERT_EQ(heddle_operator_apply(A, &x_view, &image_view), HEDDLE_OK);
+  for (const double number : image) EXPECT_NEAR(number, 1, 1e-8);
+
+  line.fails_at = line.products + 3;
+  x.assign(50, 0);
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_ERROR_CALLBACK);
+  EXPECT_EQ(message(context), "the callback of the operator returned 5");
+  EXPECT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << "it goes on";
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+
+  Preconditioner jacobi;
+  EXPECT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(jacobi.own, nullptr);
+}
+
+/// A sorted basis: the callback still sees the caller's order.
+TEST(CCallbacks, CallbacksSeeTheCallersOrder) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Preconditioner own;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "dirac", 200, 1, &matrix), HEDDLE_OK);
+  heddle_operator_options options;
+  heddle_operator_options_init(&options, sizeof options);
+  options.plan = "pJDS";
+  ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
+  std::vector<double> seen;
+  const heddle_apply identity = [](void* user, const heddle_view* r, const heddle_view* z) {
+    const auto count = static_cast<std::size_t>(r->count) * 4;
+    auto& first = *static_cast<std::vector<double>*>(user);
+    const double* const numbers = static_cast<const double*>(r->data);
+    if (first.empty()) first.assign(numbers, numbers + count);
+    std::memcpy(z->data, r->data, count * sizeof(double));
+    return 0;
+  };
+  ASSERT_EQ(heddle_preconditioner_from_callback(A, identity, &seen, 0, &own), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", own, nullptr, &solver), HEDDLE_OK);
+  std::int64_t rows = 0, columns = 0;
+  ASSERT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
+  std::vector<double> b = random_numbers(static_cast<std::size_t>(rows) * 4, 9), x(b.size());
+  const heddle_view b_view = view(b, HEDDLE_QUATERNION), x_view = view(x, HEDDLE_QUATERNION);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK) << message(context);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  EXPECT_EQ(seen, b);  // the first residual, from zero
+}
+
+TEST(CCallbacks, ObservesCancelsAndKeepsTheHistory) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  heddle_solver_options options;
+  heddle_solver_options_init(&options, sizeof options);
+  int last = 0;
+  options.record_history = 1;
+  options.user = &last;
+  options.observer = [](void* user, const heddle_progress* progress) {
+    *static_cast<int*>(user) = static_cast<int>(progress->iteration);
+    return progress->iteration == 5 ? 1 : 0;
+  };
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  std::vector<double> b(1000, 1), x(1000);
+  const heddle_view b_view = view(b, HEDDLE_REAL), x_view = view(x, HEDDLE_REAL);
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &b_view, &x_view, &told), HEDDLE_OK);
+  EXPECT_EQ(told.outcome, HEDDLE_CANCELLED);
+  EXPECT_EQ(last, 5);
+  const double* history = nullptr;
+  std::int64_t count = 0;
+  ASSERT_EQ(heddle_solver_history(solver, &history, &count), HEDDLE_OK);
+  ASSERT_EQ(count, 6);
+  EXPECT_EQ(history[0], 1);
+  std::array<char, 8> start{};
+  EXPECT_GT(heddle_solver_summary(solver, start.data(), start.size()), 20U);
+  EXPECT_STREQ(start.data(), "cancell");
+}
+
+TEST(CCallbacks, ASolverAtWorkRefusesOtherCalls) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 1000, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  std::vector<double> b(1000, 1), x(1000);
+  struct Nested {
+    heddle_solver* solver = nullptr;
+    heddle_view b, x;
+    heddle_status seen = HEDDLE_OK, seen_by_history = HEDDLE_OK;
+    const double* history = nullptr;
+    std::int64_t count = 7;
+    std::size_t summary = 7;
+  } nested{nullptr, view(b, HEDDLE_REAL), view(x, HEDDLE_REAL)};
+  heddle_solver_options options;
+  heddle_solver_options_init(&options, sizeof options);
+  options.user = &nested;
+  options.observer = [](void* user, const heddle_progress*) {
+    auto& call = *static_cast<Nested*>(user);
+    call.seen = heddle_solver_solve(call.solver, &call.b, &call.x, nullptr);
+    call.seen_by_history = heddle_solver_history(call.solver, &call.history, &call.count);
+    call.summary = heddle_solver_summary(call.solver, nullptr, 0);
+    return 1;
+  };
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, &options, &solver), HEDDLE_OK);
+  nested.solver = solver;
+  ASSERT_EQ(heddle_solver_solve(solver, &nested.b, &nested.x, nullptr), HEDDLE_OK);
+  EXPECT_EQ(nested.seen, HEDDLE_ERROR_BUSY);
+  EXPECT_EQ(nested.seen_by_history, HEDDLE_ERROR_BUSY);
+  EXPECT_EQ(nested.count, 7) << "what failed writes nothing";
+  EXPECT_EQ(nested.summary, 0U);
+  EXPECT_EQ(message(context), "this solver is at work in another call; it serves one");
+  EXPECT_EQ(heddle_solver_history(solver, &nested.history, &nested.count), HEDDLE_OK);
+  EXPECT_GT(heddle_solver_summary(solver, nullptr, 0), 20U);
+}
+
+/// Each thread reads the message of its own failure; one without a failure reads the last.
+TEST(CCallbacks, MessagesAreOfTheThread) {
+  Context context;
+  Matrix matrix;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  const auto fail = [&](const std::string& problem) {
+    heddle_matrix* none = nullptr;
+    EXPECT_EQ(heddle_matrix_generate(context, problem.c_str(), 8, 1, &none), HEDDLE_ERROR_USAGE);
+  };
+  fail("own");
+  const auto names = [&](const std::string& problem) {
+    return message(context).find("'" + problem + "'") != std::string::npos;
+  };
+  std::thread([&] {
+    EXPECT_TRUE(names("own"));
+    fail("theirs");
+    EXPECT_TRUE(names("theirs"));
+  }).join();
+  EXPECT_TRUE(names("own"));
+  const auto repeat = [&](const std::string& problem) {
+    for (int k = 0; k < 2000; ++k) {
+      fail(problem);
+      ASSERT_TRUE(names(problem)) << message(context);
+    }
+  };
+  std::thread beside(repeat, "a");
+  repeat("a-longer-name-of-nothing");
+  beside.join();
+}
+
+}  // namespace

@@ -1,0 +1,99 @@
+// The structs of heddle.h in memory: programs that were compiled before keep working.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+
+#include "c_objects.hpp"
+#include "heddle.h"
+
+using namespace heddle::c_test;
+
+namespace {
+
+// Of version 0.1. A member that moves breaks every program; new ones come at the end.
+static_assert(sizeof(heddle_view) == 32 && offsetof(heddle_view, location) == 28);
+static_assert(sizeof(heddle_progress) == 24 && offsetof(heddle_progress, seconds) == 16);
+static_assert(offsetof(heddle_pattern, row) == 32 && offsetof(heddle_pattern, base) == 56);
+static_assert(offsetof(heddle_info, entry) == 32 && offsetof(heddle_info, mean_row) == 72);
+static_assert(offsetof(heddle_info, hermitian_defect) == 104);
+static_assert(offsetof(heddle_operator_options, threads) == 16);
+static_assert(offsetof(heddle_operator_options, plan) == 32);
+static_assert(offsetof(heddle_solver_options, restart) == 32);
+static_assert(offsetof(heddle_solver_options, user) == 56);
+static_assert(offsetof(heddle_report, iterations) == 16 && offsetof(heddle_report, seconds) == 64);
+
+/// Writes no byte behind what the program owns, and keeps the program's size.
+template <class T>
+void expect_init_of_size(void (*init)(T*, std::size_t), std::size_t size) {
+  SCOPED_TRACE(size);
+  std::array<unsigned char, sizeof(T) + 16> bytes{};
+  bytes.fill(0xA5);
+  alignas(T) std::array<unsigned char, sizeof(T) + 16> memory = bytes;
+  init(reinterpret_cast<T*>(memory.data()), size);
+  for (std::size_t at = size; at < memory.size(); ++at) ASSERT_EQ(memory[at], 0xA5) << at;
+  std::size_t told = 0;
+  std::memcpy(&told, memory.data(), sizeof told);
+  EXPECT_EQ(told, size);
+  for (std::size_t at = sizeof(T); at < size; ++at) EXPECT_EQ(memory[at], 0) << at;
+}
+
+TEST(CStructs, InitTakesTheSizeOfTheProgram) {
+  for (const int more : {-8, 0, 8}) {
+    expect_init_of_size(heddle_operator_options_init, sizeof(heddle_operator_options) + more);
+    expect_init_of_size(heddle_solver_options_init, sizeof(heddle_solver_options) + more);
+  }
+  heddle_solver_options options;
+  heddle_solver_options_init(&options, sizeof options);
+  EXPECT_EQ(options.tolerance, -1);
+  EXPECT_EQ(options.max_iterations, 10000);
+  EXPECT_EQ(options.restart, 30);
+  EXPECT_EQ(options.time_limit, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(options.observer, nullptr);
+  std::size_t untouched = 5;
+  heddle_solver_options_init(reinterpret_cast<heddle_solver_options*>(&untouched), 4);
+  EXPECT_EQ(untouched, 5U);
+}
+
+/// Of every size but the struct's: half of a pointer is none.
+TEST(CStructs, SizesOfNoVersionAreRefused) {
+  Context context;
+  Matrix matrix;
+  Operator A;
+  Solver solver;
+  ASSERT_EQ(heddle_context_create(&context), HEDDLE_OK);
+  ASSERT_EQ(heddle_matrix_generate(context, "poisson", 8, 1, &matrix), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  const auto expect_refused = [&](auto& given, const auto& call) {
+    for (std::size_t size = 0; size <= sizeof given + 16; ++size) {
+      if (size == sizeof given) continue;
+      given.struct_size = size;
+      ASSERT_EQ(call(), HEDDLE_ERROR_USAGE) << size;
+      ASSERT_NE(message(context).find("struct_size is " + std::to_string(size)), std::string::npos)
+          << message(context);
+    }
+    given.struct_size = sizeof given;
+    EXPECT_EQ(call(), HEDDLE_OK) << message(context);
+  };
+  heddle_operator_options storage;
+  heddle_operator_options_init(&storage, sizeof storage);
+  storage.device = "cpu";
+  storage.plan = "CSR";
+  Operator other;
+  expect_refused(storage, [&] { return heddle_operator_create(matrix, &storage, &other); });
+  heddle_solver_options options;
+  heddle_solver_options_init(&options, sizeof options);
+  expect_refused(options,
+                 [&] { return heddle_solver_create(A, "cg", nullptr, &options, &solver); });
+  heddle_info info{};
+  expect_refused(info, [&] { return heddle_matrix_info(matrix, &info); });
+  heddle_pattern own{};
+  heddle_view values{};
+  expect_refused(own, [&] { return heddle_matrix_arrays(matrix, &own, &values); });
+  Matrix copy;
+  expect_refused(own, [&] { return heddle_matrix_from_csr(context, &own, &values, &copy); });
+}
+
+}  // namespace
