@@ -12,11 +12,16 @@ nlohmann::ordered_json to_json(const MultigridReport& report) {
     levels.push_back({{"rows", level.rows},
                       {"entries", level.entries},
                       {"components", level.components},
-                      {"largest_eigenvalue", level.largest}});
+                      {"scalars", level.scalars},
+                      {"largest_eigenvalue", level.largest},
+                      {"strength", level.strength},
+                      {"is_solved", level.is_solved}});
   }
   return {{"levels", levels},
           {"operator_complexity", report.operator_complexity},
-          {"setup", report.setup_seconds}};
+          {"setup", report.setup_seconds},
+          {"host_memory", report.host_bytes},
+          {"device_memory", report.device_bytes}};
 }
 
 std::string text_of(const MultigridReport& report) {
@@ -24,11 +29,16 @@ std::string text_of(const MultigridReport& report) {
   for (const MultigridLevel& level : report.levels) {
     text += (text.empty() ? "" : ", ") + readable_count(level.rows);
   }
-  const bool is_solved = !report.levels.empty() && report.levels.back().largest == 0;
+  const bool is_solved = !report.levels.empty() && report.levels.back().is_solved;
   char complexity[32];
   std::snprintf(complexity, sizeof complexity, "%.2f", report.operator_complexity);
-  return text + " rows, " + (is_solved ? "the last solved exactly" : "none solved exactly") +
-         "; operator complexity " + complexity + ", set up in " +
+  return text + " rows, " +
+         (report.is_smoother_alone() ? "nothing was coarsened: each cycle is the smoother alone"
+          : is_solved                ? "the last solved exactly"
+                                     : "none solved exactly") +
+         "; operator complexity " + complexity + ", " +
+         readable_bytes(static_cast<double>(report.device_bytes)) + " beside A and " +
+         readable_bytes(static_cast<double>(report.host_bytes)) + " of the host, set up in " +
          readable_seconds(report.setup_seconds);
 }
 

@@ -6,7 +6,6 @@
 
 #include "heddle/tools/team.hpp"
 #include "heddle/vector_operations.hpp"
-#include "rigid_motions.hpp"
 
 namespace heddle::elastic {
 
@@ -73,7 +72,7 @@ void ElasticSystem::make_solver(const Model& model) {
                                                           solver_options());
     return;
   }
-  const auto motions = rigid_motions(model.position);
+  const auto motions = rigid_body_modes<double>(model.position);
   std::vector<ConstVertexView> candidates;
   for (const auto& motion : motions) candidates.emplace_back(motion.data(), vertices(), 3);
   multigrid_ = std::make_shared<Multigrid<double>>(matrix_, MultigridOptions{}, candidates);

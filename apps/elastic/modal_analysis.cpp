@@ -8,6 +8,7 @@
 #include "../command/diagonal_operator.hpp"
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
+#include "heddle/multigrid.hpp"
 #include "heddle/polynomial.hpp"
 #include "heddle/vector_operations.hpp"
 #include "rigid_motions.hpp"
@@ -134,7 +135,8 @@ Modes find_modes(const Model& model, ElasticSystem& system, const ModalOptions& 
   std::vector<VertexView> views;
   const bool is_free =
       std::all_of(model.fixed.begin(), model.fixed.end(), [](auto bits) { return bits == 0; });
-  const auto guesses = is_free ? rigid_motions(model.position) : std::vector<std::vector<double>>();
+  const auto guesses =
+      is_free ? rigid_body_modes<double>(model.position) : std::vector<std::vector<double>>();
   for (std::size_t i = 0; i < static_cast<std::size_t>(pairs); ++i) {
     x.push_back(system.field());  // zero: a random vector stands in for it
     views.push_back(x.back().view());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heddle/error.hpp"
+#include "heddle/multigrid.hpp"
 #include "parts.hpp"
 #include "passes.hpp"
 
@@ -21,39 +22,15 @@ struct Extent {
   double radius = 0;  // 1 where all points are one
 };
 
-template <class Vertices>
-Extent extent_of(const std::vector<Point>& position, const Vertices& vertices) {
+Extent extent_of(const std::vector<Point>& position) {
   Extent extent;
-  double count = 0;
-  for (const Index v : vertices) {
-    extent.centre = extent.centre + position[static_cast<std::size_t>(v)];
-    ++count;
-  }
-  extent.centre = (1 / count) * extent.centre;
-  for (const Index v : vertices) {
-    extent.radius =
-        std::max(extent.radius, length(position[static_cast<std::size_t>(v)] - extent.centre));
+  for (const Point& x : position) extent.centre = extent.centre + x;
+  extent.centre = (1 / static_cast<double>(position.size())) * extent.centre;
+  for (const Point& x : position) {
+    extent.radius = std::max(extent.radius, length(x - extent.centre));
   }
   if (extent.radius == 0) extent.radius = 1;
   return extent;
-}
-
-std::vector<Index> all_vertices(std::size_t count) {
-  std::vector<Index> all(count);
-  for (std::size_t v = 0; v < count; ++v) all[v] = static_cast<Index>(v);
-  return all;
-}
-
-/// Component k of the six motions at a point.
-std::array<double, 6> motions_at(const Point& x, int k) {
-  std::array<double, 6> values{};
-  values[static_cast<std::size_t>(k)] = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    Point turn{};
-    turn[axis] = 1;
-    values[3 + axis] = cross(turn, x)[static_cast<std::size_t>(k)];
-  }
-  return values;
 }
 
 /// By Cholesky's method with the largest pivot first, of a matrix without negative eigenvalues.
@@ -91,7 +68,7 @@ std::string text_of(const Point& p, double rounding) {
 
 void check_balance(const Model& model) {
   constexpr double rounding = 1e-9;
-  const Extent extent = extent_of(model.position, all_vertices(model.position.size()));
+  const Extent extent = extent_of(model.position);
   Point force{}, moment{};
   double size = 0;
   for (std::size_t v = 0; v < model.load.size(); ++v) {
@@ -134,38 +111,25 @@ void check_supports(const Model& model, const Parts& parts) {
 
 }  // namespace
 
-std::vector<std::vector<double>> rigid_motions(const std::vector<Point>& position) {
-  const Extent extent = extent_of(position, all_vertices(position.size()));
-  std::vector<std::vector<double>> motions(6, std::vector<double>(3 * position.size()));
-  for (std::size_t v = 0; v < position.size(); ++v) {
-    const Point x = (1 / extent.radius) * (position[v] - extent.centre);
-    for (int k = 0; k < 3; ++k) {
-      const std::array<double, 6> values = motions_at(x, k);
-      for (std::size_t m = 0; m < 6; ++m) {
-        motions[m][3 * v + static_cast<std::size_t>(k)] = values[m];
-      }
-    }
-  }
-  return motions;
-}
-
 int free_motions(const Model& model, const std::vector<Index>& vertices_of_part) {
-  std::vector<Index> held;
+  std::vector<Point> held;
+  std::vector<unsigned char> fixed;
   for (const Index v : vertices_of_part) {
-    if (model.fixed[static_cast<std::size_t>(v)] != 0) held.push_back(v);
+    const auto at = static_cast<std::size_t>(v);
+    if (model.fixed[at] == 0) continue;
+    held.push_back(model.position[at]);
+    fixed.push_back(model.fixed[at]);
   }
   if (held.empty()) return 6;
   // About what is held: seen from far away, all motions of a small support look alike.
-  const Extent extent = extent_of(model.position, held);
+  const auto motions = rigid_body_modes<double>(held);
   std::array<std::array<double, 6>, 6> G{};
-  for (const Index v : held) {
-    const Point x =
-        (1 / extent.radius) * (model.position[static_cast<std::size_t>(v)] - extent.centre);
+  for (std::size_t v = 0; v < held.size(); ++v) {
     for (int k = 0; k < 3; ++k) {
-      if (!is_fixed(model.fixed[static_cast<std::size_t>(v)], k)) continue;
-      const std::array<double, 6> row = motions_at(x, k);
+      if (!is_fixed(fixed[v], k)) continue;
+      const std::size_t at = 3 * v + static_cast<std::size_t>(k);
       for (std::size_t i = 0; i < 6; ++i) {
-        for (std::size_t j = 0; j < 6; ++j) G[i][j] += row[i] * row[j];
+        for (std::size_t j = 0; j < 6; ++j) G[i][j] += motions[i][at] * motions[j][at];
       }
     }
   }

@@ -1,4 +1,4 @@
-// Motions that strain nothing, and whether a static solution exists beside them.
+// Whether a static solution exists beside motions that strain nothing.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,6 @@
 #include "model.hpp"
 
 namespace heddle::elastic {
-
-/// Three translations and three infinitesimal rotations about the vertices' mean, of displacements
-/// near 1: three numbers a vertex each.
-std::vector<std::vector<double>> rigid_motions(const std::vector<Point>& position);
 
 /// How many of a part's six rigid motions its supports leave free.
 int free_motions(const Model& model, const std::vector<Index>& vertices_of_part);

@@ -109,7 +109,7 @@ class Run {
     outcome_.memory = system_->matrix().memory();
     outcome_.lists = system_->lists_memory();
     outcome_.hierarchy = system_->hierarchy();
-    if (outcome_.is_projected) system_->project_out(rigid_motions(model_.position));
+    if (outcome_.is_projected) system_->project_out(rigid_body_modes<double>(model_.position));
     // What it took to fill the matrix once is of the setup.
     system_->times = PhaseTimes{};
   }

@@ -14,7 +14,13 @@ void MultigridOption::add_to(CLI::App& command) {
       .add_option("--cycle", cycle_,
                   "of multigrid: v, or w, which corrects twice on all levels but the finest [v]")
       ->check(CLI::IsMember({"v", "w"}))
-      ->type_name("V|W");
+      ->type_name("CYCLE");
+  command
+      .add_option("--strength", strength_,
+                  "of multigrid: rows are aggregated where |a_ij| is larger than so much of "
+                  "sqrt(|a_ii a_jj|), from 0 to below 1, and by less where that aggregates too few "
+                  "[0.08]")
+      ->type_name("NUMBER");
   command
       .add_option(
           "--coordinates", coordinates_,
@@ -29,8 +35,10 @@ void MultigridOption::add_inputs(RunFiles& files) const {
 
 void MultigridOption::check(const ComposedChoice& preconditioner) const {
   if (preconditioner.has(PreconditionerKind::multigrid)) return;
-  if (!cycle_ && coordinates_.empty()) return;
-  throw Error(ErrorKind::usage, std::string(cycle_ ? "--cycle" : "--coordinates") +
+  if (!cycle_ && !strength_ && coordinates_.empty()) return;
+  throw Error(ErrorKind::usage, std::string(cycle_      ? "--cycle"
+                                            : strength_ ? "--strength"
+                                                        : "--coordinates") +
                                     " is for --preconditioner multigrid");
 }
 
@@ -38,6 +46,7 @@ MultigridChoice MultigridOption::read(const AnyMatrix& matrix, const Device& dev
                                       Progress* progress) const {
   MultigridChoice choice;
   if (cycle_ == "w") choice.cycle = Cycle::w;
+  if (strength_) choice.strength = *strength_;
   if (coordinates_.empty()) return choice;
   const AnyEntry& entry = matrix.entry();
   const bool is_block2 = !entry.definition() && entry.kind() == EntryKind::block2;

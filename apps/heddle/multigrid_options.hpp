@@ -1,4 +1,4 @@
-// --cycle and --coordinates: what the preconditioner multigrid is told.
+// --cycle, --strength and --coordinates: what the preconditioner multigrid is told.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,6 +24,7 @@ class MultigridOption {
 
  private:
   std::optional<std::string> cycle_;
+  std::optional<double> strength_;
   std::string coordinates_;
 };
 

@@ -19,7 +19,8 @@ template <class S>
 class Hierarchy;
 }
 
-/// V: one correction from the next coarser level. W: two of them.
+/// How often the cycle of a level applies that of the next coarser one. V: once. W: twice, on all
+/// levels but the finest and the last two, so that it is a V with two levels.
 enum class Cycle { v, w };
 
 struct HEDDLE_EXPORT MultigridOptions {
@@ -28,29 +29,38 @@ struct HEDDLE_EXPORT MultigridOptions {
   /// correction. 0: Jacobi damped by 1.36 / lambda, for the largest eigenvalue lambda of D^-1 A.
   int degree = 1;
   /// Rows i and j are aggregated only where |a_ij|^2 > strength^2 |a_ii| |a_jj|, in Frobenius
-  /// norms; halved on each coarser level. At least 0, below 1.
+  /// norms; halved on each coarser level. Where that aggregates too few rows of a level, quarters
+  /// of it are tried, and then 0. At least 0, below 1.
   double strength = 0.08;
-  /// Scalars in the rows of the matrix below which a level is solved exactly, 1 to 4096.
+  /// A level of up to so many scalars in its rows is solved exactly, 1 to 4096. Its dense inverse
+  /// takes the cube of them, on one thread.
   int coarsest = 500;
 };
 
-/// A level as it is: the matrix of its smoother.
 struct HEDDLE_EXPORT MultigridLevel {
   Index rows = 0;
   Offset entries = 0;
-  int components = 1;  // of a row of its fields
-  Offset scalars = 0;  // of all its entries
-  double largest = 0;  // eigenvalue of D^-1 A, estimated; 0 where the level is solved exactly
+  int components = 1;      // of a row of its fields
+  Offset scalars = 0;      // of all its entries
+  double largest = 0;      // eigenvalue of D^-1 A, estimated; 0 where the level is solved exactly
+  double strength = 0;     // that aggregated its rows; 0 on the last level
+  bool is_solved = false;  // exactly; smoothed otherwise
 };
 
 struct HEDDLE_EXPORT MultigridReport {
   std::vector<MultigridLevel> levels;  // from the finest
   double operator_complexity = 1;      // scalars of all levels in those of the finest
   double setup_seconds = 0;  // of the set-up, or of the last refresh that computed anything
+  long long host_bytes = 0;  // of the matrices that `refresh` computes with
+  /// Of the operators of a cycle, where A is; A itself and fields left out.
+  long long device_bytes = 0;
+
+  /// Nothing was coarsened, and a cycle is the smoother alone.
+  bool is_smoother_alone() const { return levels.size() == 1 && !levels.front().is_solved; }
 };
 
-/// z = M r by one cycle for a Hermitian positive definite A; Hermitian and positive definite
-/// itself.
+/// z = M r by one cycle for a Hermitian positive definite A, or a semidefinite one; Hermitian and
+/// positive definite itself.
 ///
 /// Near-null candidates are vectors with a small A b: constants, modes of a rigid body, or the
 /// user's own. Aggregates of strongly connected rows interpolate them. Over complex numbers and
@@ -59,11 +69,12 @@ struct HEDDLE_EXPORT MultigridReport {
 /// leaves such blocks too. Blocks of 3 x 3 real numbers with 6 candidates have levels of 6 x 6,
 /// those of 2 x 2 with 3 candidates have levels of 3 x 3.
 ///
-/// The hierarchy is set up on the CPU, with the same bits for any number of threads. Each level is
-/// an operator under the plan of A, on A's device, and a cycle only queues products and updates.
-/// Where A has new values, `refresh` keeps aggregates and patterns, and computes all values anew:
-/// what results is what a new set-up would give. Under iteration-precision=single all levels are
-/// read in floats. One application at a time.
+/// The hierarchy is set up on the CPU, with the same bits for any number of threads, and the same
+/// aggregates where A is on a GPU. Each level is an operator under the plan of A, on A's device,
+/// and a cycle only queues products and updates. Where A has new values, `refresh` keeps aggregates
+/// and their candidates, and computes all values anew. That takes about as long as the set-up, and
+/// memory. A new object aggregates anew, which suits values whose strong connections have changed.
+/// Under iteration-precision=single all levels are read in floats. One application at a time.
 template <class S>
 class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
  public:
@@ -71,9 +82,10 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
   /// without any the constants, one for each number of a row's entry. Fewer candidates than a row
   /// has numbers are allowed. Throws `Error`: unsupported for entries without adjoint, encoded
   /// ones, those whose products are other entries, for another number of candidates, for a matrix
-  /// that is not Hermitian or, as far as an estimate sees, not positive semidefinite; size_mismatch
-  /// for a matrix that is not square and for candidates of other fields; singular for a diagonal
-  /// entry without inverse; usage for options that are none; memory.
+  /// that is not Hermitian, or not positive semidefinite as far as an estimate and the coarse
+  /// levels see; size_mismatch for a matrix that is not square and for candidates of other fields;
+  /// singular for a diagonal entry without inverse in a matrix that is not solved exactly;
+  /// not_finite; usage for options that are none; memory.
   explicit Multigrid(const detail::SlicedOperator<S>& matrix, const MultigridOptions& options = {},
                      std::span<const FieldView<const S>> candidates = {});
   Multigrid(Multigrid&&) noexcept;
@@ -96,7 +108,8 @@ class HEDDLE_EXPORT Multigrid final : public Preconditioner<S> {
 
 /// The motions of a rigid body with nodes at these points, as candidates for elasticity: fields of
 /// `dimension` (2 or 3) numbers a point, one after the other; 3 fields in the plane, 6 in space.
-/// The body turns about its centre. Throws `Error` (usage) for another dimension.
+/// Translations come first. Rotations are infinitesimal, about the points' mean, and move the
+/// point that is furthest from it by 1. Throws `Error` (usage) for another dimension.
 template <class S>
 HEDDLE_EXPORT std::vector<std::vector<S>> rigid_body_modes(
     std::span<const std::array<double, 3>> points, int dimension = 3);

@@ -15,22 +15,38 @@ namespace {
 /// Strong connections of each row, that to itself left out, with their squared norms.
 struct StrongRows : UserRows {
   Array<double> squared;
+  Array<unsigned char> is_coupled;  // neighbours outweigh half of the row's diagonal entry
 };
+
+/// A power of two near the largest entry: squares of entries that are divided by it stay in range.
+double scale_of(const TileMatrix& a) {
+  double largest = 0;
+  for (const double value : a.values) largest = std::max(largest, std::abs(value));
+  return std::ldexp(1, largest > 0 ? std::ilogb(largest) : 0);
+}
 
 StrongRows strong_rows(const TileMatrix& a, double strength, const Stream& host) {
   const Index n = a.rows();
   const int team = team_size(host, a.pattern.entries() * a.shape.scalars());
   Array<double> squared(static_cast<std::size_t>(a.pattern.entries()));
   Array<double> diagonal(static_cast<std::size_t>(n));  // norms
+  const double scale = scale_of(a);
+  StrongRows strong;
+  strong.is_coupled = Array<unsigned char>(static_cast<std::size_t>(n));
   parallel_for(team, n, [&](Index row) {
+    double around = 0;
     for (Offset i = a.pattern.begin(row); i < a.pattern.begin(row + 1); ++i) {
       double sum = 0;
-      for (const double *at = a.tile(i), *end = a.tile(i + 1); at != end; ++at) sum += *at * *at;
-      squared[static_cast<std::size_t>(i)] = sum;
-      if (a.pattern.column[static_cast<std::size_t>(i)] == row) {
-        diagonal[static_cast<std::size_t>(row)] = std::sqrt(sum);
+      for (const double *at = a.tile(i), *end = a.tile(i + 1); at != end; ++at) {
+        const double scaled = *at / scale;
+        sum += scaled * scaled;
       }
+      squared[static_cast<std::size_t>(i)] = sum;
+      const bool is_own = a.pattern.column[static_cast<std::size_t>(i)] == row;
+      (is_own ? diagonal[static_cast<std::size_t>(row)] : around) += std::sqrt(sum);
     }
+    strong.is_coupled[static_cast<std::size_t>(row)] =
+        around > diagonal[static_cast<std::size_t>(row)] / 2 ? 1 : 0;
   });
   const double factor = strength * strength;
   const auto for_each_strong = [&](Index row, const auto& body) {
@@ -43,7 +59,6 @@ StrongRows strong_rows(const TileMatrix& a, double strength, const Stream& host)
       }
     }
   };
-  StrongRows strong;
   strong.offsets = Array<Offset>(static_cast<std::size_t>(n) + 1);
   parallel_for(team, n, [&](Index row) {
     Offset& count = strong.offsets[static_cast<std::size_t>(row) + 1];
@@ -142,6 +157,9 @@ Aggregates aggregate(const TileMatrix& a, double strength, const Stream& host) {
       result.of[static_cast<std::size_t>(row)] = other;
     }
   });
+  for (Index row = 0; row < n; ++row) {
+    result.left += is_free(row) ? strong.is_coupled[static_cast<std::size_t>(row)] : 0;
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@ struct Aggregates {
   static constexpr Index none = -1;
 
   Index count = 0;
+  Index left = 0;   // rows in none though their off-diagonal norms exceed half of their diagonal's
   Array<Index> of;  // of each row; `none` for a row without strong connections
 };
 

@@ -63,8 +63,9 @@ std::shared_ptr<Preconditioner<S>> make_multigrid(const detail::SlicedOperator<S
     const auto rows = static_cast<Index>(choice.points->size());
     for (const std::vector<S>& mode : modes) candidates.emplace_back(mode.data(), rows, dimension);
   }
-  auto made = std::make_shared<Multigrid<S>>(
-      matrix, MultigridOptions{.cycle = choice.cycle, .degree = degree}, candidates);
+  const MultigridOptions options{
+      .cycle = choice.cycle, .degree = degree, .strength = choice.strength};
+  auto made = std::make_shared<Multigrid<S>>(matrix, options, candidates);
   if (reporter != nullptr) {
     *reporter = [known = std::weak_ptr<Multigrid<S>>(made)] {
       const auto there = known.lock();

@@ -1,19 +1,18 @@
 #include "coarse_inverse.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <vector>
 
 #include "heddle/tools/team.hpp"
+#include "level_spectrum.hpp"
 #include "local_systems.hpp"
 #include "ring_eigenpairs.hpp"
-#include "row_groups.hpp"
 
 namespace heddle::detail {
 
 namespace {
-
-/// Relative to what a matrix is made of.
-constexpr double vanishing = 1e-10;
 
 /// Numbers of all tiles in one dense matrix, row by row.
 std::vector<double> dense_of(const TileMatrix& a) {
@@ -33,25 +32,24 @@ std::vector<double> dense_of(const TileMatrix& a) {
 }
 
 template <Ring R>
-std::vector<double> generalized_inverse(const std::vector<double>& dense, int n) {
+std::vector<double> generalized_inverse(const std::vector<double>& dense, int n, double rounding) {
   constexpr Offset r = ring_size(R);
   RingMatrix<R, double> gram(n, n);
   for (int i = 0; i < n; ++i) {
+    double around = 0;
     for (int j = 0; j < n; ++j) {
       for (int p = 0; p < r; ++p) {
-        gram(i, j).component[p] = dense[static_cast<std::size_t>((i * n + j) * r + p)];
+        const double part = dense[static_cast<std::size_t>((i * n + j) * r + p)];
+        gram(i, j).component[p] = part;
+        if (i != j) around = std::max(around, std::abs(part));
       }
     }
+    const double own = gram(i, i).real();
+    if (own < 0 || (own == 0 && around > 0)) refuse_indefinite();
   }
-  if (!gram.is_finite()) {
-    throw Error(ErrorKind::not_finite, "multigrid: the matrix of the coarsest level is not finite");
-  }
-  const auto basis = orthonormal_columns(gram, vanishing);
-  if (basis.is_negative) {
-    throw Error(ErrorKind::unsupported,
-                "multigrid needs a positive definite matrix, and the coarsest level has a negative "
-                "eigenvalue; take jacobi, or none");
-  }
+  if (!gram.is_finite()) refuse_not_finite();
+  const auto basis = orthonormal_columns(gram, rounding);
+  if (basis.least < least_energy) refuse_indefinite();
   std::vector<double> inverse(dense.size());
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -64,26 +62,47 @@ std::vector<double> generalized_inverse(const std::vector<double>& dense, int n)
   return inverse;
 }
 
-/// Empty where a pivot vanishes.
-std::vector<double> plain_inverse(std::vector<double> dense, int n, int ring) {
-  std::vector<double> result(dense.size());
+/// U^-1 U^-* with A = U* U. Empty where a pivot vanishes or is negative.
+template <Ring R>
+std::vector<double> cholesky_inverse(std::vector<double> dense, int n, double rounding) {
+  constexpr Offset r = ring_size(R);
+  std::vector<double> columns(dense.size()), inverse(dense.size());  // columns of U^-1
   std::vector<double> scratch(LocalSystem<double>::scratch_scalars(static_cast<std::size_t>(n),
-                                                                   static_cast<std::size_t>(ring)));
-  std::vector<Index> order(static_cast<std::size_t>(n));
+                                                                   static_cast<std::size_t>(r)));
   LocalSystem<double> system;
   system.size = system.wanted = n;
-  system.smallest_pivot = vanishing;
+  system.smallest_pivot = rounding;
   system.matrix = dense.data();
-  system.result = result.data();
+  system.result = columns.data();
   system.scratch = scratch.data();
-  system.order = order.data();
-  if (!local_solver<double>(ring)(system, false)) return {};
-  symmetrize(result.data(), n, ring, BlockSymmetry::hermitian);
-  return result;
+  if (!local_solver<double>(r)(system, true)) return {};
+  std::vector<double>& adjoint = dense;
+  for (Offset c = 0; c < n; ++c) {
+    const double* const column = columns.data() + c * n * r;
+    for (Offset j = 0; j <= c; ++j) put_number(conj(number_at<R>(column, j)), adjoint.data(), j);
+    for (Offset i = 0; i <= c; ++i) {
+      add_multiple_of_row<R>(inverse.data() + i * n * r, number_at<R>(column, i), adjoint.data(),
+                             static_cast<Index>(i + 1));
+    }
+  }
+  for (Offset i = 0; i < n; ++i) {
+    for (Offset j = 0; j < i; ++j) {
+      const auto below = number_at<R>(inverse.data() + i * n * r, j);
+      put_number(conj(below), inverse.data() + j * n * r, i);
+    }
+  }
+  return inverse;
 }
 
 template <Ring R>
-void mend_tile(double* tile, int k, double scale) {
+std::vector<double> inverse_over(const std::vector<double>& dense, int n, double rounding) {
+  std::vector<double> inverse = cholesky_inverse<R>(dense, n, rounding);
+  return !inverse.empty() || n == 0 ? inverse : generalized_inverse<R>(dense, n, rounding);
+}
+
+/// False where an energy is negative.
+template <Ring R>
+bool mend_tile(double* tile, int k, double scale, double rounding) {
   using Number = Coefficient<R, double>;
   constexpr Offset r = ring_size(R);
   const auto number = [&](int i, int j) {
@@ -106,7 +125,8 @@ void mend_tile(double* tile, int k, double scale) {
     };
     double& own = pivot[static_cast<std::size_t>(j)];
     own = reduced(j).real();
-    if (!(own > vanishing * scale)) {
+    if (own < least_energy * scale) return false;
+    if (!(own > rounding * scale)) {
       tile[(j * k + j) * r] += scale;
       own += scale;
     }
@@ -115,24 +135,19 @@ void mend_tile(double* tile, int k, double scale) {
       heddle::scale(lower(i, j), 1 / own);
     }
   }
+  return true;
 }
 
 }  // namespace
 
-TileMatrix coarse_inverse(const TileMatrix& a) {
+TileMatrix coarse_inverse(const TileMatrix& a, double rounding) {
   const Offset v = a.shape.height, r = a.shape.ring;
   const int n = a.rows() * a.shape.height;
   const std::vector<double> dense = dense_of(a);
-  std::vector<double> inverse = plain_inverse(dense, n, a.shape.ring);
-  bool is_positive = !inverse.empty();
-  for (Offset i = 0; is_positive && i < n; ++i) {
-    is_positive = inverse[static_cast<std::size_t>((i * n + i) * r)] > 0;
-  }
-  if (!is_positive) {
-    inverse = r == ring_size(Ring::real)      ? generalized_inverse<Ring::real>(dense, n)
-              : r == ring_size(Ring::complex) ? generalized_inverse<Ring::complex>(dense, n)
-                                              : generalized_inverse<Ring::quaternion>(dense, n);
-  }
+  const std::vector<double> inverse =
+      r == ring_size(Ring::real)      ? inverse_over<Ring::real>(dense, n, rounding)
+      : r == ring_size(Ring::complex) ? inverse_over<Ring::complex>(dense, n, rounding)
+                                      : inverse_over<Ring::quaternion>(dense, n, rounding);
   TileMatrix result;
   result.shape = a.shape;
   result.columns = a.rows();
@@ -156,17 +171,20 @@ TileMatrix coarse_inverse(const TileMatrix& a) {
   return result;
 }
 
-void mend_diagonal(TileMatrix& a, std::span<const double> scale, const Stream& host) {
+void mend_diagonal(TileMatrix& a, std::span<const double> scale, double rounding,
+                   const Stream& host) {
   const int k = a.shape.height;
+  const auto mend = a.shape.ring == ring_size(Ring::real)      ? mend_tile<Ring::real>
+                    : a.shape.ring == ring_size(Ring::complex) ? mend_tile<Ring::complex>
+                                                               : mend_tile<Ring::quaternion>;
+  std::atomic<bool> is_semidefinite = true;
   parallel_for(team_size(host, a.rows() * 8LL * a.shape.scalars()), a.rows(), [&](Index row) {
     const std::span<const Index> columns = a.pattern.row(row);
     const auto found = std::lower_bound(columns.begin(), columns.end(), row) - columns.begin();
     double* const tile = a.tile(a.pattern.begin(row) + found);
-    const double size = scale[static_cast<std::size_t>(row)];
-    if (a.shape.ring == ring_size(Ring::real)) return mend_tile<Ring::real>(tile, k, size);
-    if (a.shape.ring == ring_size(Ring::complex)) return mend_tile<Ring::complex>(tile, k, size);
-    mend_tile<Ring::quaternion>(tile, k, size);
+    if (!mend(tile, k, scale[static_cast<std::size_t>(row)], rounding)) is_semidefinite = false;
   });
+  if (!is_semidefinite) refuse_indefinite();
 }
 
 }  // namespace heddle::detail

@@ -1,5 +1,9 @@
 #include "heddle/multigrid.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+
 #include "multigrid_hierarchy.hpp"
 #include "preconditioner_fields.hpp"
 
@@ -53,15 +57,22 @@ std::vector<std::vector<S>> rigid_body_modes(std::span<const std::array<double, 
     throw Error(ErrorKind::usage,
                 "rigid bodies are of 2 or 3 dimensions, not " + std::to_string(dimension));
   }
+  const auto d = static_cast<std::size_t>(dimension);
   std::array<double, 3> centre{};
   for (const auto& point : points) {
-    for (std::size_t c = 0; c < 3; ++c) centre[c] += point[c] / static_cast<double>(points.size());
+    for (std::size_t c = 0; c < d; ++c) centre[c] += point[c] / static_cast<double>(points.size());
   }
-  const auto d = static_cast<std::size_t>(dimension);
+  double radius = 0;
+  for (const auto& point : points) {
+    double distance = 0;
+    for (std::size_t c = 0; c < d; ++c) distance = std::hypot(distance, point[c] - centre[c]);
+    radius = std::max(radius, distance);
+  }
+  if (radius == 0) radius = 1;
   std::vector<std::vector<S>> modes(dimension == 2 ? 3 : 6, std::vector<S>(d * points.size()));
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::array<double, 3> at{};
-    for (std::size_t c = 0; c < d; ++c) at[c] = points[i][c] - centre[c];
+    for (std::size_t c = 0; c < d; ++c) at[c] = (points[i][c] - centre[c]) / radius;
     for (std::size_t c = 0; c < d; ++c) modes[c][i * d + c] = 1;
     // Turns in the planes xy, yz and zx.
     for (std::size_t turn = 0; turn + d < modes.size(); ++turn) {

@@ -5,12 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "aggregates.hpp"
 #include "coarse_inverse.hpp"
-#include "extreme_eigenvalues.hpp"
 #include "heddle/composed_preconditioner.hpp"
 #include "heddle/operator.hpp"
+#include "level_spectrum.hpp"
 #include "multigrid_parts.hpp"
 #include "operator_checks.hpp"
 #include "operator_field.hpp"
@@ -27,9 +28,12 @@ extern template EntryTableHandle<double> entry_table<block<double, 2, 3>>();
 
 namespace {
 
-constexpr int eigenvalue_steps = 12;
 /// Coarse scalars in those of a level, above which a coarser level is not worth it.
 constexpr double least_gain = 0.8;
+/// Of the rows of a level, that may stay in no aggregate though neighbours outweigh their diagonal.
+constexpr double most_left = 0.1;
+/// Below it all rows that have an entry together are connected.
+constexpr double least_strength = 0.005;
 
 [[noreturn]] void refuse(ErrorKind kind, const std::string& why) {
   throw Error(kind, "multigrid: " + why);
@@ -80,7 +84,8 @@ Hierarchy<S>::Hierarchy(const SlicedOperator<S>& matrix, const MultigridOptions&
   // A product that counts what its blocks have taken allocates for each stream that it meets.
   if (matrix_.device().on_gpu()) plan_.schedule.kind = ScheduleKind::full;
   make_entries(candidates.size());
-  build(read_candidates(candidates));
+  Array<double> tiles = read_candidates(candidates);
+  compute(&tiles);
   make_cycle();
 }
 
@@ -101,6 +106,7 @@ void Hierarchy<S>::make_entries(std::size_t candidates) {
   const auto stored = [&](const EntryTableHandle<S>& table) {
     return is_narrow && table->narrow ? table->narrow : table;
   };
+  rounding_ = is_narrow || std::is_same_v<S, float> ? 1e-5 : 1e-10;
   finest_ = {stored(std::make_shared<const EntryTable<S>>(matrix_.entry())),
              tiles_of(matrix_.entry(), "multigrid")};
   if (!is_full(finest_.tiles)) {
@@ -153,13 +159,20 @@ Array<double> Hierarchy<S>::read_candidates(std::span<const FieldView<const S>> 
     check_same_shape(candidates[j], inside.view, "a candidate of multigrid");
     permute<S>(candidates[j], inside.view, S(1), stream);
     permute<S>(inside.view, user, S(1), stream);
+    double largest = 0;
+    for (const S number : own) {
+      if (!std::isfinite(number)) {
+        refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
+      }
+      largest = std::max(largest, static_cast<double>(std::abs(number)));
+    }
+    // So that no square leaves the range; its span stays.
+    const int exponent = largest > 0 ? std::ilogb(largest) : 0;
     for (Index row = 0; row < n; ++row) {
       for (int part = 0; part < v * r; ++part) {
-        const double number = static_cast<double>(user.at(row, part));
-        if (!std::isfinite(number)) {
-          refuse(ErrorKind::not_finite, "a candidate has a component that is no number");
-        }
-        tiles[at(row, part / r, static_cast<int>(j)) + static_cast<std::size_t>(part % r)] = number;
+        const auto number = static_cast<double>(user.at(row, part));
+        tiles[at(row, part / r, static_cast<int>(j)) + static_cast<std::size_t>(part % r)] =
+            std::ldexp(number, -exponent);
       }
     }
   }
@@ -181,47 +194,58 @@ bool Hierarchy<S>::is_solved(const Level& level) const {
   return static_cast<Offset>(a.rows()) * a.shape.height * a.shape.ring <= options_.coarsest;
 }
 
-/// Patterns and values of all levels; `compute` renews the values alone.
+/// All values; with candidates of the finest level also the levels, else they stay.
 template <class S>
-void Hierarchy<S>::build(Array<double> candidates) {
+void Hierarchy<S>::compute(Array<double>* candidates) {
   const auto begin = std::chrono::steady_clock::now();
-  rows_ = stored_rows(matrix_.pattern(), host_.stream());
-  levels_.push_back(std::make_unique<Level>());
-  Level& finest = *levels_.back();
-  const int v = finest_.tiles.size;
-  finest.entry = finest_;
-  finest.matrix.shape = {v, v, finest_.tiles.ring};
-  finest.matrix.columns = matrix_.columns();
-  finest.matrix.pattern = static_cast<const UserRows&>(rows_);
-  finest.matrix.make_values();
-  finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
-  read_matrix(finest);
-  for (double strength = options_.strength;; strength /= 2) {
-    Level& level = *levels_.back();
+  if (candidates != nullptr) {
+    rows_ = stored_rows(matrix_.pattern(), host_.stream());
+    levels_.push_back(std::make_unique<Level>());
+    Level& finest = *levels_.back();
+    const int v = finest_.tiles.size;
+    finest.entry = finest_;
+    finest.matrix.shape = {v, v, finest_.tiles.ring};
+    finest.matrix.columns = matrix_.columns();
+    finest.matrix.pattern = static_cast<const UserRows&>(rows_);
+    finest.matrix.make_values();
+    finest.product = std::make_shared<SlicedOperator<S>>(matrix_);
+  }
+  read_matrix(*levels_.front());
+  double strength = options_.strength;
+  for (std::size_t l = 0; l < levels_.size(); ++l, strength /= 2) {
+    Level& level = *levels_[l];
     if (is_solved(level)) {
       solve(level);
       break;
     }
-    smooth(level);
-    if (!extend(level, candidates, strength)) break;
-    transfer(*levels_[levels_.size() - 2], *levels_.back());
+    const Array<double> inverse = smooth(level);
+    if (candidates != nullptr) extend(level, *candidates, strength);
+    if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1], inverse);
   }
   generation_ = matrix_.generation();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   setup_seconds_ = seconds.count();
 }
 
-/// Adds the next level, of zero values. False where a coarser level is not worth it.
+/// Adds the next level, of zero values, where it is worth it: aggregated by the strength, or by a
+/// weaker one.
 template <class S>
-bool Hierarchy<S>::extend(Level& level, Array<double>& candidates, double strength) {
+void Hierarchy<S>::extend(Level& level, Array<double>& candidates, double strength) {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
-  const Aggregates aggregates = aggregate(a, strength, host);
   const int k = coarse_.tiles.size;
-  if (aggregates.count == 0 || static_cast<double>(aggregates.count) * k >
-                                   least_gain * static_cast<double>(a.rows()) * a.shape.height) {
-    return false;
+  Aggregates aggregates;
+  const auto is_worth_it = [&] {
+    return aggregates.count > 0 && static_cast<double>(aggregates.count) * k <=
+                                       least_gain * static_cast<double>(a.rows()) * a.shape.height;
+  };
+  while (true) {
+    aggregates = aggregate(a, strength, host);
+    if (strength == 0 || (is_worth_it() && aggregates.left <= most_left * a.rows())) break;
+    strength = strength / 4 < least_strength ? 0 : strength / 4;
   }
+  if (!is_worth_it()) return;
+  level.strength = strength;
   const TileShape shape{a.shape.height, k, a.shape.ring};
   level.tentative = tentative_prolongation(aggregates, shape, candidates, host);
   level.prolongation = product_pattern(a, level.tentative, host);
@@ -237,25 +261,6 @@ bool Hierarchy<S>::extend(Level& level, Array<double>& candidates, double streng
                                     is_finest ? between_.table : coarse_.table,
                                     level.product->row_basis(), coarse->product->row_basis());
   levels_.push_back(std::move(coarse));
-  return true;
-}
-
-template <class S>
-void Hierarchy<S>::compute() {
-  const auto begin = std::chrono::steady_clock::now();
-  read_matrix(*levels_.front());
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    Level& level = *levels_[l];
-    if (level.inverse) {
-      solve(level);
-    } else {
-      smooth(level);
-    }
-    if (l + 1 < levels_.size()) transfer(level, *levels_[l + 1]);
-  }
-  generation_ = matrix_.generation();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  setup_seconds_ = seconds.count();
 }
 
 template <class S>
@@ -271,10 +276,14 @@ void Hierarchy<S>::check_hermitian() const {
 
 template <class S>
 void Hierarchy<S>::read_matrix(Level& finest) const {
-  check_hermitian();
   Array<sum_t<S>> components(
       static_cast<std::size_t>(rows_.entries() * finest_.tiles.components()));
   read_values(matrix_, rows_, components, host_.stream());
+  if (!std::all_of(components.begin(), components.end(),
+                   [](sum_t<S> number) { return std::isfinite(number); })) {
+    refuse_not_finite();
+  }
+  check_hermitian();
   tiles_from_components(finest_.tiles, components.span(), finest.matrix.values.span(),
                         host_.stream());
 }
@@ -289,52 +298,42 @@ void Hierarchy<S>::put_values(const TileMatrix& from, const LevelEntry<S>& entry
   to.update_values(stored.span());
 }
 
-/// Jacobi and the polynomial of the level's matrix as it is now.
+/// Jacobi and the polynomial of the level's matrix as it is now. Returns the tiles of D^-1.
 template <class S>
-void Hierarchy<S>::smooth(Level& level) const {
+Array<double> Hierarchy<S>::smooth(Level& level) const {
   const SlicedOperator<S>& a = *level.product;
+  Array<double> inverse = inverse_diagonal(level.matrix, host_.stream());
+  level.largest = largest_eigenvalue(level.matrix, inverse, host_);
   if (level.jacobi) {
     level.jacobi->refresh();
   } else {
     level.jacobi = std::make_shared<SlicedJacobi<S>>(a);
   }
-  const Stream stream = a.device().stream();
-  const auto fields = four_fields<S>(a);
-  Reduction<S> reduction(a.rows(), a.device());
-  const auto found = estimate_spectrum<S>(
-      a, level.jacobi.get(), eigenvalue_steps,
-      LanczosFields<S>{fields[0].view, fields[1].view, fields[2].view, fields[3].view}, reduction,
-      stream);
-  if (found.kind == SpectrumKind::not_finite) {
-    refuse(ErrorKind::not_finite,
-           "products with the matrix are not finite: a value of it is no number, or too large");
-  }
-  if (found.kind != SpectrumKind::positive) {
-    refuse(ErrorKind::unsupported,
-           "the matrix is not positive definite, as far as an estimate sees; take jacobi, or none");
-  }
-  level.largest = static_cast<double>(found.largest);
   const double upper = safety_of_estimate * level.largest;
   const SpectralInterval interval{upper / ratio_of(options_.degree), upper};
-  if (level.smoother) return level.smoother->replace_interval(interval);
-  level.smoother = std::make_shared<Chebyshev<S>>(
-      a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
+  if (level.smoother) {
+    level.smoother->replace_interval(interval);
+  } else {
+    level.smoother = std::make_shared<Chebyshev<S>>(
+        a, level.jacobi, ChebyshevOptions{.degree = options_.degree, .interval = interval});
+  }
+  return inverse;
 }
 
 /// P = (1 - omega D^-1 A) T, and P* A P.
 template <class S>
-void Hierarchy<S>::transfer(Level& level, Level& coarse) const {
+void Hierarchy<S>::transfer(Level& level, Level& coarse, const Array<double>& inverse) const {
   const Stream host = host_.stream();
   const TileMatrix& a = level.matrix;
   TileMatrix& p = level.prolongation;
   const double omega = 4 / (3 * level.largest);
-  const Array<double> inverse = inverse_diagonal(a, host);
   multiply(a, level.tentative, p, host);
   smooth_prolongation(inverse, omega, level.tentative, p, host);
   conjugate_transpose(p, level.place, level.restriction, host);
   multiply(a, p, level.image, host);
   multiply(level.restriction, level.image, coarse.matrix, host);
-  mend_diagonal(coarse.matrix, energy_scales(a, level.restriction, host).span(), host);
+  const Array<double> scales = energy_scales(a, level.restriction, host);
+  mend_diagonal(coarse.matrix, scales.span(), rounding_, host);
   const bool is_finest = &level == levels_.front().get();
   put_values(p, is_finest ? between_ : coarse_, *level.interpolate);
   put_values(coarse.matrix, coarse_, *coarse.product);
@@ -342,7 +341,7 @@ void Hierarchy<S>::transfer(Level& level, Level& coarse) const {
 
 template <class S>
 void Hierarchy<S>::solve(Level& level) const {
-  const TileMatrix inverse = coarse_inverse(level.matrix);
+  const TileMatrix inverse = coarse_inverse(level.matrix, rounding_);
   if (!level.inverse) {
     const auto basis = level.product->row_basis();
     level.inverse =
@@ -374,24 +373,6 @@ void Hierarchy<S>::make_cycle() {
         Parts{level.smoother, std::make_shared<CoarseCorrection<S>>(*level.interpolate, cycle_),
               level.smoother});
   }
-}
-
-template <class S>
-MultigridReport Hierarchy<S>::report() const {
-  MultigridReport report;
-  report.setup_seconds = setup_seconds_;
-  double sum = 0;
-  for (const auto& level : levels_) {
-    const TileMatrix& a = level->matrix;
-    const Offset scalars = a.pattern.entries() * a.shape.scalars();
-    report.levels.push_back({a.rows(), a.pattern.entries(), level->product->row_components(),
-                             scalars, level->inverse ? 0 : level->largest});
-    sum += static_cast<double>(scalars);
-  }
-  if (report.levels.front().scalars > 0) {
-    report.operator_complexity = sum / static_cast<double>(report.levels.front().scalars);
-  }
-  return report;
 }
 
 template class Hierarchy<float>;

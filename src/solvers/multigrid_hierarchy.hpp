@@ -29,7 +29,7 @@ class Hierarchy {
             std::span<const FieldView<const S>> candidates);
 
   void refresh() {
-    if (generation_ != matrix_.generation()) compute();
+    if (generation_ != matrix_.generation()) compute(nullptr);
   }
   const Preconditioner<S>& cycle() const { return *cycle_; }
   const SlicedOperator<S>& matrix() const { return matrix_; }
@@ -43,7 +43,8 @@ class Hierarchy {
     // Of a level that is smoothed.
     std::shared_ptr<SlicedJacobi<S>> jacobi;
     std::shared_ptr<Chebyshev<S>> smoother;
-    double largest = 0;  // eigenvalue of D^-1 A
+    double largest = 0;   // eigenvalue of D^-1 A
+    double strength = 0;  // that aggregated its rows
     // Between it and the next level, where there is one.
     TileMatrix tentative, prolongation, image, restriction;  // image: A P
     Array<Offset> place;                                     // of P's tiles in the restriction
@@ -55,16 +56,17 @@ class Hierarchy {
   void check_matrix() const;
   void make_entries(std::size_t candidates);
   Array<double> read_candidates(std::span<const FieldView<const S>> candidates) const;
-  void build(Array<double> candidates);
-  bool extend(Level& level, Array<double>& candidates, double strength);
-  void compute();
+  void compute(Array<double>* candidates);
+  void extend(Level& level, Array<double>& candidates, double strength);
   void read_matrix(Level& finest) const;
   void check_hermitian() const;
-  void smooth(Level& level) const;
-  void transfer(Level& level, Level& coarse) const;
+  Array<double> smooth(Level& level) const;
+  void transfer(Level& level, Level& coarse, const Array<double>& inverse) const;
   void solve(Level& level) const;
   bool is_solved(const Level& level) const;
   void make_cycle();
+  long long host_bytes(const Level& level) const;
+  long long device_bytes(const Level& level) const;
   void put_values(const TileMatrix& from, const LevelEntry<S>& entry, SlicedOperator<S>& to) const;
   std::shared_ptr<SlicedOperator<S>> make_operator(const UserRows& rows, Index columns,
                                                    const EntryTableHandle<S>& entry,
@@ -76,6 +78,7 @@ class Hierarchy {
   Device host_;
   Plan plan_;  // of what the hierarchy adds
   LevelEntry<S> finest_, between_, coarse_;
+  double rounding_ = 0;  // of energies, relative to what they are made of
   StoredRows rows_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::shared_ptr<Preconditioner<S>> cycle_;

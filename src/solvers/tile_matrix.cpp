@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/tools/team.hpp"
+#include "level_spectrum.hpp"
 #include "local_systems.hpp"
 #include "stored_scalars.hpp"
 
@@ -151,6 +152,7 @@ Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
   const LocalSolver<double> solve = local_solver<double>(a.shape.ring);
   Array<double> inverses(static_cast<std::size_t>(a.rows() * size));
   std::atomic<Index> singular{a.rows()};
+  std::atomic<bool> is_positive = true;
   parallel_shares(team_size(host, a.rows() * size * 8), a.rows(), 0, [&](auto&& for_each) {
     std::vector<double> matrix(v * v * r), scratch(LocalSystem<double>::scratch_scalars(v, r));
     std::vector<Index> order(v);
@@ -158,14 +160,18 @@ Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
       const std::span<const Index> columns = a.pattern.row(row);
       const auto found = std::lower_bound(columns.begin(), columns.end(), row);
       if (found == columns.end() || *found != row) return lower(singular, row);
-      std::copy_n(a.tile(a.pattern.begin(row) + (found - columns.begin())), size, matrix.begin());
+      const double* const tile = a.tile(a.pattern.begin(row) + (found - columns.begin()));
+      std::copy_n(tile, size, matrix.begin());
       LocalSystem<double> system;
       system.size = system.wanted = static_cast<Index>(v);
-      system.smallest_pivot = static_cast<double>(v) * std::numeric_limits<double>::epsilon();
       system.matrix = matrix.data();
       system.result = inverses.data() + row * size;
       system.scratch = scratch.data();
       system.order = order.data();
+      system.smallest_pivot = 0;
+      if (!solve(system, true)) is_positive = false;
+      system.smallest_pivot = static_cast<double>(v) * std::numeric_limits<double>::epsilon();
+      std::copy_n(tile, size, matrix.begin());
       if (!solve(system, false)) lower(singular, row);
     });
   });
@@ -173,6 +179,7 @@ Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host) {
     throw Error(ErrorKind::singular, "multigrid: the diagonal entry of row " + std::to_string(row) +
                                          " (counted from 0) is missing or singular");
   }
+  if (!is_positive) refuse_indefinite();
   return inverses;
 }
 

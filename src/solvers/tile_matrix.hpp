@@ -51,7 +51,8 @@ TileMatrix adjoint_pattern(const TileMatrix& a, Array<Offset>& place);
 void conjugate_transpose(const TileMatrix& a, const Array<Offset>& place, TileMatrix& adjoint,
                          const Stream& host);
 
-/// The inverses of the diagonal tiles, row by row. Throws `Error` (singular) for a row without one.
+/// The inverses of the diagonal tiles, row by row. Throws `Error`: singular for a row without one,
+/// unsupported for one that is not positive definite.
 Array<double> inverse_diagonal(const TileMatrix& a, const Stream& host);
 
 /// Whether every number of a tile is a component of its own: products of such entries are entries.

@@ -81,6 +81,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
         "--solver",
         "--preconditioner",
         "--cycle",
+        "--strength",
         "--coordinates",
         "--tolerance",
         "--max-iterations",
@@ -151,6 +152,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--solver", "cg"},
       {"--preconditioner", "none"},
       {"--cycle", "w"},
+      {"--strength", "0.01"},
       {"--coordinates", "points.mtx"},
       {"--tolerance", "1e-3"},
       {"--max-iterations", "50"},
@@ -199,7 +201,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       if (option == "--interval") {
         arguments.insert(arguments.end(), {"4", "--solver", "chebyshev"});
       }
-      if (option == "--cycle" || option == "--coordinates") {
+      if (option == "--cycle" || option == "--strength" || option == "--coordinates") {
         arguments.insert(arguments.end(), {"--preconditioner", "multigrid", "--entry", "block3"});
       }
       if (option == "--omega") arguments.insert(arguments.end(), {"--solver", "richardson"});

@@ -20,6 +20,15 @@ class SolveMultigrid : public CommandLine {
   }
 };
 
+std::string diagonal(int rows) {
+  const std::string n = std::to_string(rows);
+  std::string text = "%%MatrixMarket matrix coordinate real general\n" + n + " " + n + " " + n;
+  for (int row = 1; row <= rows; ++row) {
+    text += "\n" + std::to_string(row) + " " + std::to_string(row) + " 2";
+  }
+  return text + "\n";
+}
+
 TEST_F(SolveMultigrid, TellsItsLevels) {
   ASSERT_EQ(run({"generate", "poisson", "--size", "8000", "-o", "p.npz", "-q"}).status, 0);
   const json jacobi = solve({"p.npz", "--json"}).json();
@@ -36,7 +45,11 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
       EXPECT_EQ(of["levels"][0]["rows"], report["rows"]);
       EXPECT_EQ(of["levels"][0]["entries"], report["entries"]);
       EXPECT_GT(of["levels"][0]["largest_eigenvalue"], 1.0);
+      EXPECT_EQ(of["levels"][0]["strength"], 0.08);
       EXPECT_EQ(of["levels"].back()["largest_eigenvalue"], 0.0);
+      EXPECT_EQ(of["levels"].back()["is_solved"], true);
+      EXPECT_GT(of["host_memory"], report["memory"]);
+      EXPECT_GT(of["device_memory"], 0);
       EXPECT_GT(of["operator_complexity"], 1.0);
       EXPECT_LT(of["operator_complexity"], 2.5);
       EXPECT_GT(of["setup"], 0.0);
@@ -45,6 +58,17 @@ TEST_F(SolveMultigrid, TellsItsLevels) {
   const std::string text = solve({"p.npz", "--preconditioner", "multigrid"}).out;
   EXPECT_NE(text.find("levels     8 000, "), std::string::npos) << text;
   EXPECT_NE(text.find(" rows, the last solved exactly; operator complexity "), std::string::npos);
+  // Beyond it no connection is strong, and weaker ones take their place.
+  const json weak =
+      solve({"p.npz", "--preconditioner", "multigrid", "--strength", "0.9", "--json"}).json();
+  EXPECT_LT(weak["multigrid"]["levels"][0]["strength"], 0.3);
+  EXPECT_LE(weak["iterations"], 15);
+  folder.write("diagonal.mtx", diagonal(600));
+  const Result alone = solve({"diagonal.mtx", "--preconditioner", "multigrid"});
+  EXPECT_NE(
+      alone.out.find("levels     600 rows, nothing was coarsened: each cycle is the smoother"),
+      std::string::npos)
+      << alone.out;
   EXPECT_EQ(run({"eigen", "p.npz", "--count", "2", "--preconditioner", "multigrid"}).status, 0);
   EXPECT_EQ(solve({"p.npz", "--solver", "block-cg", "--right-hand-sides", "2", "--preconditioner",
                    "multigrid"})
@@ -68,6 +92,9 @@ TEST_F(SolveMultigrid, RefusesWhatDoesNotSuit) {
   ASSERT_EQ(run({"generate", "elasticity", "--size", "200", "-o", "e.npz", "-q"}).status, 0);
   folder.write("points.mtx", "%%MatrixMarket matrix array real general\n2 3\n0\n1\n0\n0\n0\n0\n");
   expect_refused({"p.npz", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--strength", "0"}, "--strength is for --preconditioner multigrid");
+  expect_refused({"p.npz", "--preconditioner", "multigrid", "--strength", "1"},
+                 "multigrid: the strength of a connection is at least 0 and below 1");
   expect_refused({"p.npz", "--coordinates", "points.mtx"},
                  "--coordinates is for --preconditioner multigrid");
   expect_refused({"p.npz", "--preconditioner", "multigrid", "--coordinates", "points.mtx"},

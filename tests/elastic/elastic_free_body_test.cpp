@@ -1,6 +1,7 @@
 // Bodies that nothing holds.
 #include "boundary.hpp"
 #include "elastic/solids.hpp"
+#include "heddle/multigrid.hpp"
 #include "rigid_motions.hpp"
 #include "static_analysis.hpp"
 
@@ -13,7 +14,7 @@ TEST(ElasticFreeBody, RigidMotionsAreTheNullSpace) {
   const Model model = model_of(random_solid(600, 3), {.young = 4, .poisson = 0.3});
   Simulation simulation(model);
   const CsrMatrix<Block> A = matrix_of(simulation);
-  for (const std::vector<double>& motion : rigid_motions(model.position)) {
+  for (const std::vector<double>& motion : rigid_body_modes<double>(model.position)) {
     for (Index row = 0; row < A.rows(); ++row) {
       Vector force = Vector::Zero();
       double scale = 0;
@@ -47,7 +48,7 @@ TEST(ElasticFreeBody, SolvesBalancedLoadsWithoutRigidMotions) {
   ASSERT_TRUE(needs_projection(model, NullSpace::rigid));
   for (const char* plan : {"CSR", "pJDS"}) {
     Simulation simulation(model, {.tolerance = 1e-12}, plan);
-    const auto motions = rigid_motions(model.position);
+    const auto motions = rigid_body_modes<double>(model.position);
     simulation.system.project_out(motions);
     StaticAnalysis analysis(simulation.system);
     ASSERT_TRUE(analysis.solve().converged());

@@ -12,6 +12,7 @@
 #include "heddle/methods/coefficient.hpp"
 #include "solvers/aggregates.hpp"
 #include "solvers/coarse_inverse.hpp"
+#include "solvers/level_spectrum.hpp"
 #include "solvers/tile_matrix.hpp"
 #include "support/random_matrix.hpp"
 #include "support/systems.hpp"
@@ -210,10 +211,35 @@ TEST(CoarseInverse, IsTheInverseOrAGeneralizedOne) {
       TileMatrix a = product_pattern(left, right, host(1));
       multiply(left, right, a, host(1));
       const Eigen::MatrixXd dense = dense_of(a);
-      const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a));
+      const Eigen::MatrixXd inverse = dense_of(coarse_inverse(a, 1e-10));
       EXPECT_LE((dense * inverse * dense - dense).norm(), 1e-9 * dense.norm());
       EXPECT_LE((inverse - inverse.transpose()).norm(), 1e-14 * inverse.norm());
     }
+  }
+}
+
+TEST(LargestEigenvalue, IsThatOfTheMatrixScaledByItsDiagonal) {
+  Seed seed(6);
+  for (const int ring : {1, 2, 4}) {
+    const TileMatrix b = random_tiles(15, 9, 8, {2, 2, ring}, seed.generator);
+    Array<Offset> place;
+    TileMatrix turned = adjoint_pattern(b, place);
+    conjugate_transpose(b, place, turned, host(1));
+    TileMatrix a = product_pattern(turned, b, host(1));
+    multiply(turned, b, a, host(1));
+    const Eigen::MatrixXd dense = dense_of(a);
+    const Eigen::Index size = 2 * ring;
+    Eigen::MatrixXd diagonal = Eigen::MatrixXd::Zero(dense.rows(), dense.cols());
+    for (Eigen::Index at = 0; at < dense.rows(); at += size) {
+      diagonal.block(at, at, size, size) = dense.block(at, at, size, size);
+    }
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> exact(dense, diagonal);
+    const double expected = exact.eigenvalues().maxCoeff();
+    const Array<double> inverse = inverse_diagonal(a, host(1));
+    const double found = largest_eigenvalue(a, inverse, Device::cpu(1));
+    EXPECT_LE(found, expected * (1 + 1e-12));
+    EXPECT_GE(found, 0.95 * expected);
+    EXPECT_EQ(largest_eigenvalue(a, inverse, Device::cpu(3)), found);
   }
 }
 
@@ -233,11 +259,15 @@ TEST(MendDiagonal, LeavesInvertibleTiles) {
     tile[3 * ring + ring - 1] = ring > 1 ? -2 : 2;
     tile[4 * ring] = 1;
     const double scale = 5;
-    mend_diagonal(a, {&scale, 1}, host(1));
+    mend_diagonal(a, {&scale, 1}, 1e-10, host(1));
     EXPECT_EQ(tile[0], 4);
     EXPECT_EQ(tile[4 * ring], 6);
     EXPECT_EQ(tile[8 * ring], 5);
     EXPECT_NO_THROW(inverse_diagonal(a, host(1)));
+    // The second pivot is negative, by more than rounding.
+    tile[4 * ring] = 0.9;
+    EXPECT_THROW(mend_diagonal(a, {&scale, 1}, 1e-10, host(1)), Error);
+    EXPECT_THROW(inverse_diagonal(a, host(1)), Error);
   }
 }
 

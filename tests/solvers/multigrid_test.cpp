@@ -79,7 +79,7 @@ TYPED_TEST(MultigridOf, IsTheSameForAnyNumberOfThreadsAndForNewValues) {
     const Operator<E> A(system.matrix, Plan{}, Device::cpu(threads));
     EXPECT_EQ(image(A, make(A, {})), expected);
   }
-  // From twice the values, and diagonals that differ, back to these.
+  // From twice the values back to these.
   auto other = system.matrix;
   for (auto& value : other.values()) value *= 2;
   Operator<E> A(other, Plan{}, Device::cpu(2));
@@ -215,7 +215,7 @@ TEST(MultigridElasticity, TakesTheMotionsOfARigidBody) {
   EXPECT_LE(with, 20);
   EXPECT_LT(with, iterations_of(matrix, b, {}));
   // Under iteration-precision=single the hierarchy is of floats.
-  EXPECT_LE(iterations_of(matrix, b, {}, candidates, "CSR,iteration-precision=single"), 60);
+  EXPECT_LE(iterations_of(matrix, b, {}, candidates, "CSR,iteration-precision=single"), 30);
 }
 
 TEST(MultigridPoisson, HardlyDependsOnTheSize) {

@@ -65,6 +65,7 @@ HEDDLE_EXPORT PreconditionerChoice parse_preconditioner(std::string_view text);
 /// What multigrid is told beside its number.
 struct HEDDLE_EXPORT MultigridChoice {
   Cycle cycle = Cycle::v;
+  double strength = MultigridOptions{}.strength;
   /// Of each row in the user's order: candidates are the motions of a rigid body, over real blocks
   /// of 2 x 2 or 3 x 3. Null: constants.
   std::shared_ptr<const std::vector<std::array<double, 3>>> points = nullptr;

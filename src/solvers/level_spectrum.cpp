@@ -1,0 +1,115 @@
+#include "level_spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "extreme_eigenvalues.hpp"
+#include "heddle/linear_operator.hpp"
+#include "heddle/preconditioner.hpp"
+#include "heddle/tools/team.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+constexpr int eigenvalue_steps = 12;
+
+/// y += a x, for fields of `height` numbers a row.
+template <Ring R>
+void add_product(const double* a, const double* x, double* y, const TileShape& shape) {
+  constexpr Offset r = ring_size(R);
+  for (int i = 0; i < shape.height; ++i) {
+    for (int j = 0; j < shape.width; ++j) {
+      multiply_add_at<R>(y + i * r, a + (i * shape.width + j) * r, x + j * r);
+    }
+  }
+}
+
+auto add_product_over(int ring) {
+  return ring == ring_size(Ring::real)      ? add_product<Ring::real>
+         : ring == ring_size(Ring::complex) ? add_product<Ring::complex>
+                                            : add_product<Ring::quaternion>;
+}
+
+/// y = A x, as no other alpha and beta are asked for.
+class TileOperator final : public LinearOperator<double> {
+ public:
+  TileOperator(const TileMatrix& a, const Device& host) : a_(a), host_(host) {}
+
+  Index rows() const override { return a_.rows(); }
+  int row_components() const override { return a_.shape.height * a_.shape.ring; }
+  Device device() const override { return host_; }
+  void apply(double, const FieldView<const double>& x, double, const FieldView<double>& y,
+             const Stream& stream) const override {
+    const Offset components = row_components();
+    const auto add = add_product_over(a_.shape.ring);
+    const long long work = a_.pattern.entries() * a_.shape.scalars();
+    parallel_for(team_size(stream, work), a_.rows(), [&](Index row) {
+      double* const to = y.data + row * components;
+      std::fill_n(to, components, double(0));
+      for (Offset e = a_.pattern.begin(row); e < a_.pattern.begin(row + 1); ++e) {
+        const Offset column = a_.pattern.column[static_cast<std::size_t>(e)];
+        add(a_.tile(e), x.data + column * components, to, a_.shape);
+      }
+    });
+  }
+
+ private:
+  const TileMatrix& a_;
+  Device host_;
+};
+
+class TileDiagonal final : public Preconditioner<double> {
+ public:
+  TileDiagonal(const TileShape& shape, const Array<double>& inverse)
+      : shape_(shape), inverse_(inverse) {}
+
+  void apply(const FieldView<const double>& r, const FieldView<double>& z,
+             const Stream& stream) const override {
+    const Offset components = static_cast<Offset>(shape_.height) * shape_.ring;
+    const Offset size = shape_.scalars();
+    const auto add = add_product_over(shape_.ring);
+    const auto rows = static_cast<Index>(static_cast<Offset>(inverse_.size()) / size);
+    parallel_for(team_size(stream, rows * size), rows, [&](Index row) {
+      double* const to = z.data + row * components;
+      std::fill_n(to, components, double(0));
+      add(inverse_.data() + row * size, r.data + row * components, to, shape_);
+    });
+  }
+
+ private:
+  TileShape shape_;
+  const Array<double>& inverse_;
+};
+
+}  // namespace
+
+void refuse_indefinite() {
+  throw Error(ErrorKind::unsupported,
+              "multigrid: the matrix is not positive semidefinite; take jacobi, or none");
+}
+
+void refuse_not_finite() {
+  throw Error(ErrorKind::not_finite, "multigrid: a value of the matrix is no number, or too large");
+}
+
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host) {
+  const TileOperator matrix(a, host);
+  const TileDiagonal diagonal(a.shape, inverse);
+  const int components = matrix.row_components();
+  const auto scalars = static_cast<std::size_t>(a.rows()) * static_cast<std::size_t>(components);
+  Array<double> storage(4 * scalars);
+  const auto field = [&](std::size_t k) {
+    return FieldView<double>(storage.data() + k * scalars, a.rows(), components);
+  };
+  Reduction<double> reduction(a.rows(), host);
+  const auto found = extreme_ritz_values<double>(
+      matrix, &diagonal, eigenvalue_steps,
+      LanczosFields<double>{field(0), field(1), field(2), field(3)}, reduction, host.stream());
+  if (!found.is_positive) refuse_indefinite();
+  if (!std::isfinite(found.smallest + found.largest)) refuse_not_finite();
+  if (!(found.largest > 0) || found.smallest < least_energy * found.largest) refuse_indefinite();
+  return found.largest;
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,20 @@
+// The largest eigenvalue of D^-1 A on a level of a multigrid, D the diagonal of A, on the host.
+#pragma once
+
+#include "tile_matrix.hpp"
+
+namespace heddle::detail {
+
+/// Relative to what a matrix is made of: what lies further below zero is no rounding, of floats, or
+/// of decimals in a file.
+inline constexpr double least_energy = -1e-5;
+
+/// From 12 steps of Lanczos' method, so that it lies below the eigenvalue; the same bits for any
+/// number of threads. `inverse`: the tiles of D^-1. Throws `Error`: unsupported where A or D is
+/// not positive semidefinite, as far as the steps see; not_finite.
+double largest_eigenvalue(const TileMatrix& a, const Array<double>& inverse, const Device& host);
+
+[[noreturn]] void refuse_indefinite();
+[[noreturn]] void refuse_not_finite();
+
+}  // namespace heddle::detail

@@ -1,0 +1,71 @@
+// What a hierarchy tells of its levels and their memory.
+#include "multigrid_hierarchy.hpp"
+
+namespace heddle::detail {
+
+namespace {
+
+template <class T>
+long long bytes_of(const Array<T>& array) {
+  return static_cast<long long>(array.size() * sizeof(T));
+}
+
+long long bytes_of(const UserRows& rows) { return bytes_of(rows.offsets) + bytes_of(rows.column); }
+
+}  // namespace
+
+template <class S>
+long long Hierarchy<S>::host_bytes(const Level& level) const {
+  long long bytes = bytes_of(level.place);
+  for (const TileMatrix* matrix :
+       {&level.matrix, &level.tentative, &level.prolongation, &level.image, &level.restriction}) {
+    bytes += bytes_of(matrix->pattern) + bytes_of(matrix->values);
+  }
+  return bytes;
+}
+
+template <class S>
+long long Hierarchy<S>::device_bytes(const Level& level) const {
+  const bool is_finest = &level == levels_.front().get();
+  long long bytes = is_finest ? 0 : level.product->memory().total();
+  if (level.jacobi) bytes += level.jacobi->bytes_of_application();
+  if (level.inverse) bytes += level.inverse->memory().total();
+  if (level.interpolate) {
+    bytes += level.interpolate->memory().total();
+    const auto turned = level.interpolate->adjoint();
+    const auto* const sliced = dynamic_cast<const SlicedOperator<S>*>(turned.get());
+    if (sliced != nullptr) bytes += sliced->memory().total();
+  }
+  return bytes;
+}
+
+template <class S>
+MultigridReport Hierarchy<S>::report() const {
+  MultigridReport report;
+  report.setup_seconds = setup_seconds_;
+  report.host_bytes = bytes_of(static_cast<const UserRows&>(rows_)) + bytes_of(rows_.slot);
+  double sum = 0;
+  for (const auto& level : levels_) {
+    const TileMatrix& a = level->matrix;
+    const Offset scalars = a.pattern.entries() * a.shape.scalars();
+    report.levels.push_back({.rows = a.rows(),
+                             .entries = a.pattern.entries(),
+                             .components = level->product->row_components(),
+                             .scalars = scalars,
+                             .largest = level->largest,
+                             .strength = level->strength,
+                             .is_solved = level->inverse != nullptr});
+    sum += static_cast<double>(scalars);
+    report.host_bytes += host_bytes(*level);
+    report.device_bytes += device_bytes(*level);
+  }
+  if (report.levels.front().scalars > 0) {
+    report.operator_complexity = sum / static_cast<double>(report.levels.front().scalars);
+  }
+  return report;
+}
+
+template MultigridReport Hierarchy<float>::report() const;
+template MultigridReport Hierarchy<double>::report() const;
+
+}  // namespace heddle::detail
