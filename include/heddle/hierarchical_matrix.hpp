@@ -70,10 +70,10 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 
   /// Of assembled rows, which are copied; columns need not be sorted. The GPU builds it of arrays
   /// in its memory, all on the host a team builds it; the tree is the same for any. Throws `Error`:
-  /// usage for a node size that is no power of two from 4 to 256, usage and out_of_range for a
-  /// pattern as `check_pattern`, memory, before the tree is allocated, where it and the schedule of
-  /// a product exceed `memory_limit` bytes, by default what there is. Building takes some bytes a
-  /// node more.
+  /// usage for a node size that is no power of two from 4 to 256, malformed_file and out_of_range
+  /// for a pattern as `check_pattern`, memory, before the tree is allocated, where it and the
+  /// schedule of a product exceed `memory_limit` bytes, by default what there is. Building takes
+  /// some bytes a node more.
   explicit HierarchicalMatrix(const CsrView<E>& matrix, int node_size = default_node_size,
                               const Device& device = Device::cpu(),
                               const std::optional<long long>& memory_limit = {})
@@ -231,62 +231,6 @@ class HEDDLE_EXPORT HierarchicalMatrix final
 };
 
 template <class E>
-std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
-    const CsrView<E>& matrix, int node_size, const Device& device,
-    const std::optional<long long>& memory_limit) {
-  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
-  check_sizes(matrix.pattern());
-  const Device team = detail::team_of(device);
-  if constexpr (has_cuda) {
-    if (matrix.device.on_gpu()) {
-      return std::make_shared<detail::ScheduledTree>(
-          cuda::tree_of_rows(matrix.pattern(), leaf, entries_to_store(matrix.values, matrix.order),
-                             device.on_gpu() ? device : matrix.device, memory_limit),
-          team);
-    }
-  }
-  check_pattern(matrix.pattern(), team);
-  const auto* values = reinterpret_cast<const std::byte*>(matrix.values);
-  std::vector<E> by_rows;
-  if (matrix.order == column_major) {
-    by_rows.reserve(static_cast<std::size_t>(matrix.entries()));
-    for (Offset i = 0; i < matrix.entries(); ++i) by_rows.push_back(detail::entry_of(matrix, i));
-    values = reinterpret_cast<const std::byte*>(by_rows.data());
-  }
-  return std::make_shared<detail::ScheduledTree>(
-      detail::tree_of(matrix.pattern(), leaf, values, team, memory_limit), team);
-}
-
-template <class E>
-std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
-    const CooView<E>& matrix, int node_size, const Device& device,
-    const std::optional<long long>& memory_limit) {
-  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
-  detail::Tree tree = detail::empty_tree(matrix.rows, matrix.columns, leaf);
-  const Device team = detail::team_of(device);
-  if constexpr (has_cuda) {
-    if (matrix.device.on_gpu()) {
-      return std::make_shared<detail::ScheduledTree>(
-          cuda::tree_of_places(matrix.rows, matrix.columns, matrix.entries, matrix.row,
-                               matrix.column, leaf, entries_to_store(matrix.values, matrix.order),
-                               device.on_gpu() ? device : matrix.device, memory_limit),
-          team);
-    }
-  }
-  CsrView<E> values;
-  values.values = matrix.values;
-  values.order = matrix.order;
-  EditBatch<E> batch;
-  batch.reserve(static_cast<std::size_t>(matrix.entries));
-  for (Offset i = 0; i < matrix.entries; ++i) {
-    batch.set(matrix.row[i], matrix.column[i], detail::entry_of(values, i));
-  }
-  const auto bytes = reinterpret_cast<const std::byte*>(batch.values().data());
-  return std::make_shared<detail::ScheduledTree>(
-      detail::edited(tree, batch.places(), bytes, nullptr, false, team).tree, team);
-}
-
-template <class E>
 std::optional<E> HierarchicalMatrix<E>::find(Index row, Index column) const {
   const detail::Tree& tree = this->tree();
   if (row < 0 || row >= tree.rows || column < 0 || column >= tree.columns) return std::nullopt;
@@ -406,85 +350,6 @@ HierarchicalMatrix<E> HierarchicalMatrix<E>::edited(const EditBatch<E>& edits) c
       });
 }
 
-/// Nothing where both are not on one GPU, or where the entry has sums or an adjoint of its own
-/// kind.
-template <class E>
-template <class C>
-std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
-                                                              const HierarchicalMatrix& B,
-                                                              bool adjoint_of_b) const {
-  if constexpr (has_cuda) {
-    const auto a = this->on_gpu(), b = B.on_gpu();
-    if (!a || !b || a->device().stream().gpu != b->device().stream().gpu) return {};
-    if (!detail::adds_components<E>()) return {};
-    cuda::EntrySum sum{int{sizeof(scalar)}, E::components, false, {}, {}, {}};
-    if constexpr (has_adjoint<E>) {
-      if (adjoint_of_b) {
-        auto components = detail::components_of_adjoint<E>();
-        if (!components) return {};
-        sum.adjoint = std::move(*components);
-      }
-    }
-    const auto take = [&](const C& factor, double* to) {
-      if constexpr (std::is_same_v<C, scalar>) {
-        to[0] = static_cast<double>(factor);
-      } else {
-        sum.is_complex = true;
-        to[0] = static_cast<double>(factor.real());
-        to[1] = static_cast<double>(factor.imag());
-      }
-    };
-    take(alpha, sum.alpha);
-    take(beta, sum.beta);
-    return cuda::sum_of_trees(*a, *b, adjoint_of_b, sum);
-  }
-  return {};
-}
-
-template <class E>
-template <class C>
-HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const HierarchicalMatrix& B,
-                                                  bool adjoint_of_b) const {
-  const auto times = [](E entry, const C& factor) {
-    if constexpr (std::is_same_v<C, scalar>) {
-      for (auto& component : entry.component) component *= factor;
-    } else {
-      for (int k = 0; k < E::components; k += 2) {
-        const scalar re = entry.component[k], im = entry.component[k + 1];
-        entry.component[k] = re * factor.real() - im * factor.imag();
-        entry.component[k + 1] = re * factor.imag() + im * factor.real();
-      }
-    }
-    return entry;
-  };
-  const auto combine = [&](std::span<const detail::SumTerm> terms) {
-    for (const detail::SumTerm& term : terms) {
-      E a, b;
-      if (term.a != nullptr) {
-        std::memcpy(&a, term.a, sizeof(E));
-        a = times(a, alpha);
-      }
-      if (term.b != nullptr) {
-        std::memcpy(&b, term.b, sizeof(E));
-        if constexpr (has_adjoint<E>) {
-          if (adjoint_of_b) b = adjoint(b);
-        }
-        b = times(b, beta);
-      }
-      const E total = term.a == nullptr ? b : term.b == nullptr ? a : add(a, b);
-      std::memcpy(term.sum, &total, sizeof(E));
-    }
-  };
-  detail::check_sum(this->tree(), B.tree(), adjoint_of_b);
-  if (auto sum = sum_on_gpu(alpha, beta, B, adjoint_of_b)) return {std::move(*sum), *this};
-  const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
-  return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
-    return HierarchicalMatrix(
-        detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
-        *this);
-  });
-}
-
 #define HEDDLE_EXTERN_HIERARCHICAL(...)                                              \
   extern template class detail::TreeOperator<__VA_ARGS__, detail::TreeForm::direct>; \
   extern template class HierarchicalMatrix<__VA_ARGS__>;
@@ -493,3 +358,6 @@ HEDDLE_FOR_EACH_ENTRY(HEDDLE_EXTERN_HIERARCHICAL, double)
 #undef HEDDLE_EXTERN_HIERARCHICAL
 
 }  // namespace heddle
+
+#include "heddle/detail/hierarchical_building.hpp"
+#include "heddle/detail/hierarchical_sum.hpp"

@@ -186,12 +186,12 @@ TEST_F(TreesOnOneGpu, RefuseBadArraysInOneLine) {
                             16, device);
     });
   };
-  expect(ErrorKind::usage, {0, 2, 1}, {0, 1});
+  expect(ErrorKind::malformed_file, {0, 2, 1}, {0, 1});
   expect(ErrorKind::out_of_range, {0, 1, 2}, {0, 40});
-  expect(ErrorKind::usage, {0, 1, 3}, {0, 7, 7});
+  expect(ErrorKind::malformed_file, {0, 1, 3}, {0, 7, 7});
   std::vector<Index> long_row;
   for (Index i = 0; i < 40; ++i) long_row.push_back(i == 39 ? 3 : i);
-  expect(ErrorKind::usage, {0, 40}, long_row);
+  expect(ErrorKind::malformed_file, {0, 40}, long_row);
 }
 
 /// Compares schedules that the GPU cuts with those of the host.

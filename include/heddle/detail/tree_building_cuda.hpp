@@ -20,7 +20,7 @@ struct HEDDLE_EXPORT EntriesToStore {
 };
 
 /// As `detail::tree_of`, of rows in the memory of `device`, which also checks them. Throws `Error`
-/// too: out_of_range and usage as `check_pattern`, unsupported for 2^31 entries or more.
+/// too: out_of_range and malformed_file as `check_pattern`, unsupported for 2^31 entries or more.
 HEDDLE_EXPORT detail::Tree tree_of_rows(const PatternView& pattern, const NodeShape& leaf,
                                         const EntriesToStore& entries, const Device& device,
                                         const std::optional<long long>& limit);

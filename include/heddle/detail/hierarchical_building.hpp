@@ -1,0 +1,70 @@
+// Hierarchical matrices of arrays, on a CPU and on a GPU.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heddle/hierarchical_matrix.hpp"
+
+namespace heddle {
+
+template <class E>
+std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
+    const CsrView<E>& matrix, int node_size, const Device& device,
+    const std::optional<long long>& memory_limit) {
+  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  check_sizes(matrix.pattern());
+  const Device team = detail::team_of(device);
+  if constexpr (has_cuda) {
+    if (matrix.device.on_gpu()) {
+      return std::make_shared<detail::ScheduledTree>(
+          cuda::tree_of_rows(matrix.pattern(), leaf, entries_to_store(matrix.values, matrix.order),
+                             device.on_gpu() ? device : matrix.device, memory_limit),
+          team);
+    }
+  }
+  check_pattern(matrix.pattern(), team);
+  const auto* values = reinterpret_cast<const std::byte*>(matrix.values);
+  std::vector<E> by_rows;
+  if (matrix.order == column_major) {
+    by_rows.reserve(static_cast<std::size_t>(matrix.entries()));
+    for (Offset i = 0; i < matrix.entries(); ++i) by_rows.push_back(detail::entry_of(matrix, i));
+    values = reinterpret_cast<const std::byte*>(by_rows.data());
+  }
+  return std::make_shared<detail::ScheduledTree>(
+      detail::tree_of(matrix.pattern(), leaf, values, team, memory_limit), team);
+}
+
+template <class E>
+std::shared_ptr<const detail::ScheduledTree> HierarchicalMatrix<E>::build(
+    const CooView<E>& matrix, int node_size, const Device& device,
+    const std::optional<long long>& memory_limit) {
+  const NodeShape leaf{detail::checked_log2_size(node_size), int{sizeof(E)}};
+  detail::Tree tree = detail::empty_tree(matrix.rows, matrix.columns, leaf);
+  const Device team = detail::team_of(device);
+  if constexpr (has_cuda) {
+    if (matrix.device.on_gpu()) {
+      return std::make_shared<detail::ScheduledTree>(
+          cuda::tree_of_places(matrix.rows, matrix.columns, matrix.entries, matrix.row,
+                               matrix.column, leaf, entries_to_store(matrix.values, matrix.order),
+                               device.on_gpu() ? device : matrix.device, memory_limit),
+          team);
+    }
+  }
+  CsrView<E> values;
+  values.values = matrix.values;
+  values.order = matrix.order;
+  EditBatch<E> batch;
+  batch.reserve(static_cast<std::size_t>(matrix.entries));
+  for (Offset i = 0; i < matrix.entries; ++i) {
+    batch.set(matrix.row[i], matrix.column[i], detail::entry_of(values, i));
+  }
+  const auto bytes = reinterpret_cast<const std::byte*>(batch.values().data());
+  return std::make_shared<detail::ScheduledTree>(
+      detail::edited(tree, batch.places(), bytes, nullptr, false, team).tree, team);
+}
+
+}  // namespace heddle

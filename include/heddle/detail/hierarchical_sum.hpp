@@ -1,0 +1,94 @@
+// Sums of hierarchical matrices: how entries add, on a CPU and on a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "heddle/hierarchical_matrix.hpp"
+
+namespace heddle {
+
+/// Nothing where both are not on one GPU, or where the entry has sums or an adjoint of its own
+/// kind.
+template <class E>
+template <class C>
+std::optional<detail::Tree> HierarchicalMatrix<E>::sum_on_gpu(C alpha, C beta,
+                                                              const HierarchicalMatrix& B,
+                                                              bool adjoint_of_b) const {
+  if constexpr (has_cuda) {
+    const auto a = this->on_gpu(), b = B.on_gpu();
+    if (!a || !b || a->device().stream().gpu != b->device().stream().gpu) return {};
+    if (!detail::adds_components<E>()) return {};
+    cuda::EntrySum sum{int{sizeof(scalar)}, E::components, false, {}, {}, {}};
+    if constexpr (has_adjoint<E>) {
+      if (adjoint_of_b) {
+        auto components = detail::components_of_adjoint<E>();
+        if (!components) return {};
+        sum.adjoint = std::move(*components);
+      }
+    }
+    const auto take = [&](const C& factor, double* to) {
+      if constexpr (std::is_same_v<C, scalar>) {
+        to[0] = static_cast<double>(factor);
+      } else {
+        sum.is_complex = true;
+        to[0] = static_cast<double>(factor.real());
+        to[1] = static_cast<double>(factor.imag());
+      }
+    };
+    take(alpha, sum.alpha);
+    take(beta, sum.beta);
+    return cuda::sum_of_trees(*a, *b, adjoint_of_b, sum);
+  }
+  return {};
+}
+
+template <class E>
+template <class C>
+HierarchicalMatrix<E> HierarchicalMatrix<E>::plus(C alpha, C beta, const HierarchicalMatrix& B,
+                                                  bool adjoint_of_b) const {
+  const auto times = [](E entry, const C& factor) {
+    if constexpr (std::is_same_v<C, scalar>) {
+      for (auto& component : entry.component) component *= factor;
+    } else {
+      for (int k = 0; k < E::components; k += 2) {
+        const scalar re = entry.component[k], im = entry.component[k + 1];
+        entry.component[k] = re * factor.real() - im * factor.imag();
+        entry.component[k + 1] = re * factor.imag() + im * factor.real();
+      }
+    }
+    return entry;
+  };
+  const auto combine = [&](std::span<const detail::SumTerm> terms) {
+    for (const detail::SumTerm& term : terms) {
+      E a, b;
+      if (term.a != nullptr) {
+        std::memcpy(&a, term.a, sizeof(E));
+        a = times(a, alpha);
+      }
+      if (term.b != nullptr) {
+        std::memcpy(&b, term.b, sizeof(E));
+        if constexpr (has_adjoint<E>) {
+          if (adjoint_of_b) b = adjoint(b);
+        }
+        b = times(b, beta);
+      }
+      const E total = term.a == nullptr ? b : term.b == nullptr ? a : add(a, b);
+      std::memcpy(term.sum, &total, sizeof(E));
+    }
+  };
+  detail::check_sum(this->tree(), B.tree(), adjoint_of_b);
+  if (auto sum = sum_on_gpu(alpha, beta, B, adjoint_of_b)) return {std::move(*sum), *this};
+  const auto most = static_cast<std::size_t>(this->tree().entries + B.tree().entries);
+  return detail::or_refuse_memory("entries of a sum", most, sizeof(E), [&] {
+    return HierarchicalMatrix(
+        detail::sum_of_trees(this->scheduled(), B.scheduled(), adjoint_of_b, combine, this->team()),
+        *this);
+  });
+}
+
+}  // namespace heddle
