@@ -1,4 +1,4 @@
-// What a report says of the ranks that share a matrix.
+// The part of a report about ranks that share a matrix.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-/// Of a number that each rank has.
+/// The least and the most of a number that each rank has.
 struct Extremes {
   double least = 0, most = 0;
 };
@@ -23,7 +23,7 @@ struct RankSummary {
   Extremes product, exchanging, waiting, sums;  // seconds, see `RankTimes`
 };
 
-/// Of all ranks. Collective.
+/// Sums up all ranks. Collective.
 template <class S>
 RankSummary summary_of(Communicator& ranks, const DistributedOperator<S>& matrix);
 

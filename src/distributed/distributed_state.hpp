@@ -1,4 +1,4 @@
-// What a rank has of a distributed matrix: its parts, their x, and the exchange.
+// A rank's part of a distributed matrix: rows, their x, and the exchange.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which columns of other ranks a rank needs, and who sends them.
+// The columns of other ranks that a rank needs, and the ranks that send them.
 #pragma once
 
 #include <vector>

@@ -197,7 +197,8 @@ void run_rank(Meeting& meeting, int rank, const std::function<void(Communicator&
   ThreadCommunicator communicator(meeting, rank);
   try {
     guard(communicator, [&] { body(communicator); });
-  } catch (...) {  // the meeting has its reason
+  } catch (...) {
+    return;  // the meeting has its reason
   }
 }
 
