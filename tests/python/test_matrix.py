@@ -1,5 +1,6 @@
 """heddle.Matrix beside SciPy, and beside products of quaternions written out."""
 
+import pathlib
 import threading
 
 import numpy as np
@@ -210,6 +211,11 @@ def test_new_values_miss_no_operator_of_another_thread():
         np.testing.assert_array_equal(y, [5.0, 7.0])
 
 
+def test_profiles_come_along():
+    folder = pathlib.Path(heddle.__file__).parent / "share" / "heddle" / "profiles"
+    assert list(folder.glob("*.json"))
+
+
 def test_info_tells_features():
     info = heddle.generate("dirac", 200).info()
     assert info["symmetric_pattern"] and info["hermitian_defect"] == 0
@@ -239,8 +245,9 @@ def test_refuses_what_is_no_matrix(source, shape, error):
 
 
 def test_refuses_files_and_names(tmp_path):
-    with pytest.raises(heddle.FileError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="No such file") as absent:
         heddle.read(tmp_path / "absent.mtx")
+    assert isinstance(absent.value, heddle.FileError)
     (tmp_path / "broken.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1\n")
     with pytest.raises(heddle.FileError, match="broken.mtx:2"):
         heddle.read(tmp_path / "broken.mtx")

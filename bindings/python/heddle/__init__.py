@@ -14,6 +14,7 @@ from ._errors import (
     DeviceError,
     Error,
     FileError,
+    MissingFileError,
     OutOfMemoryError,
     SingularError,
     SizeError,
@@ -25,6 +26,7 @@ from ._matrix import Adjoint, Matrix, generate, read, write
 from ._solvers import Result, Solver, bicgstab, cg, gmres, minres, solve
 
 __all__ = [
-    "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "OutOfMemoryError",
-    "Result", "SingularError", "SizeError", "Solver", "UnsupportedError", "UsageError", "bicgstab",
-    "cg", "generate", "gmres", "minres", "read", "solve", "write"]  # fmt: skip
+    "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
+    "OutOfMemoryError", "Result", "SingularError", "SizeError", "Solver", "UnsupportedError",
+    "UsageError", "bicgstab", "cg", "generate", "gmres", "minres", "read", "solve",
+    "write"]  # fmt: skip

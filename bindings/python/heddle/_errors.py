@@ -1,5 +1,8 @@
 """The exceptions of heddle: one for each kind of error of the library, with its one-line message."""
 
+import errno
+import os
+
 from . import _heddle
 
 
@@ -16,6 +19,10 @@ class UsageError(Error, ValueError):
 
 class FileError(Error, OSError):
     """A file that cannot be opened, read or written, or that is malformed."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file that is not there."""
 
 
 class SizeError(Error, ValueError):
@@ -60,6 +67,7 @@ _classes = {
 
 def of_status(status: int, message: str) -> Error:
     kind = _heddle.status_name(status)
-    error = _classes.get(kind, Error)(message)
+    is_missing = kind == "io" and os.strerror(errno.ENOENT) in message
+    error = MissingFileError(message) if is_missing else _classes.get(kind, Error)(message)
     error.kind = kind
     return error

@@ -40,9 +40,9 @@ def _plain(array: ArrayLike) -> NDArray[Any]:
 
 
 def numbers(array: ArrayLike, dtype: np.dtype, name: str) -> NDArray[Any]:
-    """The array itself where it is contiguous and of that type; else a copy, by what NumPy takes for
-    a safe conversion: integers become doubles, floats doubles, real numbers complex ones, never the
-    reverse."""
+    """The array itself where it is contiguous and of that type; else a copy, where NumPy takes the
+    conversion for safe: integers become doubles, floats doubles, real numbers complex ones, never
+    the reverse."""
     given = _plain(array)
     if given.dtype == dtype and given.flags.c_contiguous and given.flags.aligned:
         return given
@@ -202,10 +202,10 @@ class Matrix:
         return self._own.info()
 
     def update_values(self, data: ArrayLike) -> None:
-        """New entries for the same places, row by row in the order of ``A.data`` and in its shape or
-        flat: for a matrix made of CSC or triplets this is not the order of the source. Products and
-        solvers of this matrix take them from their next call on, and allocate nothing for it. Not
-        for use beside a product or solve in another thread.
+        """New entries for the same places, row by row in the order of ``A.data``, in its shape or
+        flat. CSC and triplets have another order. Products and solvers of this matrix take them
+        from their next call on, and allocate nothing for it. No other thread may multiply or solve
+        meanwhile.
 
         >>> import numpy as np
         >>> import heddle
@@ -225,8 +225,8 @@ class Matrix:
     def operator(
         self, device: str = "cpu", threads: int = 0, stream: int = 0, plan: str | None = None
     ) -> _heddle.Operator:
-        """The matrix in the storage of a plan, made once and kept as long as the matrix: a copy of the
-        entries for each device, number of threads, stream and plan."""
+        """The matrix in the storage of a plan. It is made once for each device, number of threads,
+        stream and plan, and kept as long as the matrix."""
         key = device, threads, stream, plan
         made = self._operators.get(key)
         if made is None:

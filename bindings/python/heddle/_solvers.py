@@ -329,7 +329,7 @@ def _in_scipys_manner(
 
 _manner = """
 
-    Takes the arguments of ``scipy.sparse.linalg.{name}`` but for ``callback``. A: a ``heddle.Matrix``, a SciPy sparse
+    Takes the arguments of ``scipy.sparse.linalg.{name}``. A: a ``heddle.Matrix``, a SciPy sparse
     matrix or ``LinearOperator``, or a dense array. Converged is |b - A x| <= max(rtol |b|, atol). M
     stands for A^-1: a ``LinearOperator``, a matrix, a function, or a text as ``Solver`` takes it.
 
