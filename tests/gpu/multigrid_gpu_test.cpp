@@ -48,7 +48,16 @@ void expect_same(const Device& device, const CsrMatrix<E>& matrix, std::uint64_t
     Multigrid<double> here(on_cpu, options, views_of(candidates));
     auto there = std::make_shared<Multigrid<double>>(A, options, views_of(candidates));
     EXPECT_TRUE(there->is_capturable());
-    EXPECT_GE(there->report().levels.size(), 2U);
+    // The set-up is the same one.
+    const std::vector<MultigridLevel> levels = there->report().levels;
+    const std::vector<MultigridLevel> expected_levels = here.report().levels;
+    EXPECT_GE(levels.size(), 2U);
+    ASSERT_EQ(levels.size(), expected_levels.size());
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      EXPECT_EQ(levels[l].rows, expected_levels[l].rows);
+      EXPECT_EQ(levels[l].entries, expected_levels[l].entries);
+      EXPECT_EQ(levels[l].largest, expected_levels[l].largest);
+    }
 
     // One cycle.
     Field<E> r = on_cpu.field(), z = on_cpu.field();
