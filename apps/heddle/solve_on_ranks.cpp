@@ -33,7 +33,8 @@ struct WholeSystem {
   SolveOutcome outcome;
 };
 
-void check_for_ranks(const SolveOptions& options, const Device& device) {
+void check_for_ranks(const SolveOptions& options, const ComposedChoice& preconditioner,
+                     const Device& device) {
   const auto refuse = [](const std::string& what) {
     throw Error(ErrorKind::unsupported, "ranks share " + what);
   };
@@ -45,6 +46,13 @@ void check_for_ranks(const SolveOptions& options, const Device& device) {
   if (options.method == block_cg_method.info.name || options.method == lsmr_method.info.name) {
     throw Error(ErrorKind::unsupported,
                 "--solver " + options.method + " is not for ranks: leave it out or name another");
+  }
+  options.multigrid.check(preconditioner);
+  if (needed_entries(preconditioner) == NeededEntries::all) {
+    throw Error(ErrorKind::unsupported,
+                "--preconditioner " + preconditioner.text() +
+                    " is made of the entries of all rows, which no rank has; ranks take none, "
+                    "jacobi, chebyshev, neumann, cr and gmres");
   }
 }
 
@@ -62,7 +70,7 @@ WholeSystem read_system(const SolveOptions& options) {
   const ComposedChoice preconditioner = ComposedChoice::parse(preconditioner_of(options));
   if (options.shift != 0) check_needs_no_entries(preconditioner);
   check(options, device);
-  check_for_ranks(options, device);
+  check_for_ranks(options, preconditioner, device);
   const Profiles profiles = options.profile.profiles_for({options.plan}, device);
   Stopwatch reading;
   const auto progress = options.matrix.progress();

@@ -79,9 +79,11 @@ TEST_F(Ranks, RefuseWhatTheyDoNotShare) {
   expect_refused({"--ranks", "2", "--partition", "halves"},
                  "--partition halves is neither entries nor rows, nor first rows with commas "
                  "between them");
-  expect_refused({"--ranks", "2", "--preconditioner", "fsai"},
-                 "the preconditioner fsai is made of the entries of sliced storage; without it "
-                 "there are none, jacobi, chebyshev, neumann, cr and gmres");
+  expect_refused(
+      {"--ranks", "2", "--preconditioner", "fsai"},
+      "--preconditioner fsai is made of the entries of all rows, which no rank has; ranks "
+      "take none, jacobi, chebyshev, neumann, cr and gmres");
+  expect_refused({"--ranks", "2", "--cycle", "w"}, "--cycle is for --preconditioner multigrid");
 }
 
 }  // namespace
