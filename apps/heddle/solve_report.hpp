@@ -10,9 +10,9 @@
 #include "heddle/multigrid.hpp"
 #include "heddle/runtime/any_entry.hpp"
 #include "heddle/runtime/preconditioner_choice.hpp"
-#include "tuning/planning/method_choice.hpp"
 #include "plan_text.hpp"
 #include "rank_report.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 

@@ -6,8 +6,8 @@
 
 #include "heddle/runtime/any_block_conjugate_gradient.hpp"
 #include "heddle/runtime/any_solver.hpp"
-#include "tuning/planning/method_choice.hpp"
 #include "storage_option.hpp"
+#include "tuning/planning/method_choice.hpp"
 
 namespace heddle::cli {
 

@@ -60,11 +60,12 @@ nlohmann::ordered_json nodes_json(const std::vector<TreeRecord>& trees, const st
   for (const TreeRecord& tree : trees) {
     nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
     for (const NodeTrial& size : tree.sizes) {
-      sizes.push_back({{"node", size.node},
-                       {"bytes", size.bytes},
-                       {"product", quartiles_of(size.product)},
-                       {"adjoint_product", size.adjoint_product ? quartiles_of(*size.adjoint_product)
-                                                                : nlohmann::ordered_json()}});
+      sizes.push_back(
+          {{"node", size.node},
+           {"bytes", size.bytes},
+           {"product", quartiles_of(size.product)},
+           {"adjoint_product", size.adjoint_product ? quartiles_of(*size.adjoint_product)
+                                                    : nlohmann::ordered_json()}});
     }
     all.push_back({{"name", tree.matrix},
                    {"entry", tree.entry},
