@@ -74,6 +74,7 @@ void ElasticSystem::make_solver(const Model& model) {
   }
   const auto motions = rigid_body_modes<double>(model.position);
   std::vector<ConstVertexView> candidates;
+  candidates.reserve(motions.size());
   for (const auto& motion : motions) candidates.emplace_back(motion.data(), vertices(), 3);
   multigrid_ = std::make_shared<Multigrid<double>>(matrix_, MultigridOptions{}, candidates);
   solver_ = std::make_unique<ConjugateGradient<double>>(

@@ -100,7 +100,7 @@ void orthonormalize(std::span<double*> members, const TileShape& shape, double* 
     return std::sqrt(sum);
   };
   const double rounding = std::sqrt(std::numeric_limits<double>::epsilon());
-  std::fill_n(coarse, k * k * r, double(0));
+  std::fill_n(coarse, Offset{k} * k * r, double(0));
   for (int j = 0; j < k; ++j) {
     const double given = norm_of(j);
     for (int turn = 0; turn < 2; ++turn) {

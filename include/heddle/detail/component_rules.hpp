@@ -21,8 +21,10 @@ std::vector<int> components_by_rows() {
   view.values = number.data();
   view.order = column_major;
   const E entry = entry_of(view, 0);
-  std::vector<int> from;
-  for (int k = 0; k < E::components; ++k) from.push_back(static_cast<int>(entry.component[k]));
+  std::vector<int> from(E::components);
+  for (int k = 0; k < E::components; ++k) {
+    from[static_cast<std::size_t>(k)] = static_cast<int>(entry.component[k]);
+  }
   return from;
 }
 

@@ -110,7 +110,7 @@ class NodeSearch {
   void keep(int node, long long bytes, const std::vector<Measurement>& measured) {
     NodeTrial trial{node, bytes, measured.front().seconds, {}};
     if (measured.size() > 1) trial.adjoint_product = measured[1].seconds;
-    found_.push_back(std::move(trial));
+    found_.push_back(trial);
   }
 
   /// False where it was cancelled before all products ran.
