@@ -393,14 +393,4 @@ TEST(ProfileSchema, AndReaderAgreeOnEveryKey) {
   }
 }
 
-// Their plans are full texts in earlier spellings.
-TEST(ProfileJson, ShippedOnesLoad) {
-  for (const char* name : {"cpu-avx2.json", "nvidia-h200.json"}) {
-    const std::string path = std::string(HEDDLE_SOURCE_DIR) + "/data/profiles/" + name;
-    const Profile profile = Profile::load(path);
-    EXPECT_FALSE(profile.records.empty());
-    EXPECT_EQ(Profile::from_json(profile.to_json(), path), profile);
-  }
-}
-
 }  // namespace
