@@ -26,6 +26,14 @@ extern "C" {
 #define HEDDLE_API
 #endif
 
+/* In C an enumeration may hold any number, which a call then refuses. In C++ it may where its type is
+ * named. */
+#ifdef __cplusplus
+#define HEDDLE_ENUM(name) enum name : int
+#else
+#define HEDDLE_ENUM(name) enum name
+#endif
+
 /* Objects ------------------------------------------------------------------------------------ */
 
 typedef struct heddle_context heddle_context;   /* keeps the last message */
@@ -34,7 +42,7 @@ typedef struct heddle_operator heddle_operator; /* a matrix stored for products,
 typedef struct heddle_preconditioner heddle_preconditioner;
 typedef struct heddle_solver heddle_solver;
 
-typedef enum heddle_status {
+typedef HEDDLE_ENUM(heddle_status) {
   HEDDLE_OK = 0,
   HEDDLE_ERROR_USAGE = 1,          /* an argument, or several together, without a meaning */
   HEDDLE_ERROR_MALFORMED_FILE = 2, /* with file:line */
@@ -56,7 +64,7 @@ typedef enum heddle_status {
 
 /* An entry of a matrix, and of a vector: a row of a vector is what such an entry acts on. Scalars
  * of an entry / of a row of a vector: */
-typedef enum heddle_entry {
+typedef HEDDLE_ENUM(heddle_entry) {
   HEDDLE_REAL = 0,            /*  1 /  1 */
   HEDDLE_COMPLEX = 1,         /*  2 /  2: real part, imaginary part */
   HEDDLE_QUATERNION = 2,      /*  4 /  4: w, x, y, z */
@@ -68,15 +76,15 @@ typedef enum heddle_entry {
   HEDDLE_COMPLEX_BLOCK3 = 8   /* 18 /  6 */
 } heddle_entry;
 
-typedef enum heddle_precision { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
+typedef HEDDLE_ENUM(heddle_precision) { HEDDLE_SINGLE = 0, HEDDLE_DOUBLE = 1 } heddle_precision;
 
-typedef enum heddle_layout {
+typedef HEDDLE_ENUM(heddle_layout) {
   HEDDLE_ROW_MAJOR = 0,    /* one entry after the other, blocks row by row */
   HEDDLE_COLUMN_MAJOR = 1, /* values of a matrix: one entry after the other, blocks by columns */
   HEDDLE_BY_COMPONENT = 2  /* vectors: all first components, then all second ones, ... */
 } heddle_layout;
 
-typedef enum heddle_location {
+typedef HEDDLE_ENUM(heddle_location) {
   HEDDLE_HOST = 0,
   HEDDLE_DEVICE = 1 /* memory of the operator's GPU; vectors only */
 } heddle_location;
@@ -277,7 +285,7 @@ HEDDLE_API heddle_status heddle_solver_create(const heddle_operator *A, const ch
                                               heddle_solver **solver);
 HEDDLE_API void heddle_solver_destroy(heddle_solver **solver);
 
-typedef enum heddle_outcome {
+typedef HEDDLE_ENUM(heddle_outcome) {
   HEDDLE_CONVERGED = 0, /* |b - A x| was computed, and is within the tolerance */
   HEDDLE_ITERATION_LIMIT = 1,
   HEDDLE_TIME_LIMIT = 2,

@@ -10,7 +10,10 @@ using namespace heddle;
 using namespace heddle::c;
 
 heddle_status heddle_context_create(heddle_context** context) {
-  return guarded(nullptr, [&] { required(context, "context") = new heddle_context; });
+  return guarded(nullptr, [&] {
+    heddle_context*& out = required(context, "context");
+    out = new heddle_context;
+  });
 }
 
 void heddle_context_destroy(heddle_context** context) {
