@@ -301,10 +301,10 @@ def test_threads_solve_at_once_and_one_solver_refuses_two():
 
 
 def test_the_interpreters_lock_is_given_up():
-    # Python's thread counts while another one solves for a second.
-    A = heddle.generate("poisson", 30_000)
-    solver = heddle.Solver(A, "cg", rtol=0.0, maxiter=10**9, time_limit=1.0)
-    thread = threading.Thread(target=solver.solve, args=(np.ones(A.shape[0]),))
+    # Python's thread counts while another one solves for a second: this solve does not end before.
+    A = heddle.generate("helmholtz", 100_000)
+    solver = heddle.Solver(A, "gmres", None, rtol=1e-14, maxiter=10**9, time_limit=1.0)
+    thread = threading.Thread(target=solver.solve, args=(np.ones(A.shape[0], dtype=complex),))
     thread.start()
     counts = 0
     while thread.is_alive():
