@@ -13,81 +13,31 @@
 namespace heddle::heart::test {
 namespace {
 
-std::vector<double> potential_after(const json& of) {
-  const Tissue tissue(of);
-  Simulation simulation(tissue);
-  simulation.run(tissue.given.time.steps);
-  return simulation.system.potential_of_vertices();
-}
-
 /// Membranes that only take up a constant current in some of the tissue do so exactly, whatever the
 /// step: what is left is the error of the splitting and of Crank and Nicolson's rule.
 TEST(HeartSteps, SplittingHasItsOrder) {
   json of = passive_case();
   of["mesh"]["slab"] = {4, 1, 0.5};
   of["stimuli"][0]["duration"] = 100;
-  for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
-    of["time"] = {{"step", 0.03125}, {"end", 4}, {"splitting", "strang"}};
-    const std::vector<double> reference = potential_after(of);
-    double before = 0;
-    for (const double step : {0.5, 0.25}) {
-      of["time"] = {{"step", step}, {"end", 4}, {"splitting", splitting}};
-      const double error = difference(potential_after(of), reference);
-      if (before > 0) {
-        EXPECT_NEAR(std::log2(before / error), order, 0.2) << splitting;
-      }
-      before = error;
-    }
-  }
-}
-
-/// At 4 ms, from a smooth potential that excites some of the tissue.
-std::vector<double> smooth_wave(const json& membrane, const char* splitting, double step) {
-  json of = with(slab_case(), "/regions/0/membrane", membrane);
-  of["stimuli"] = json::array();
-  of["solver"]["tolerance"] = 1e-12;
-  of["time"] = {{"step", step}, {"end", 4}, {"splitting", splitting}};
-  const Tissue tissue(of);
-  Simulation simulation(tissue);
-  std::vector<double> start;
-  for (const Point& p : tissue.model.position) start.push_back(-60 + 25 * std::cos(p[0]));
-  simulation.system.set_potential(start);
-  simulation.run(tissue.given.time.steps);
-  return simulation.system.potential_of_vertices();
+  of["time"]["end"] = 4;
+  expect_orders_of_splittings(of, {0.5, 0.25}, 1. / 32, 0.2, potential_after);
 }
 
 /// Cells, diffusion and their splitting together.
 TEST(HeartSteps, WavesHaveTheOrderOfTheirScheme) {
   for (const char* model : {"aliev-panfilov", "fitzhugh-nagumo"}) {
-    const json membrane = {{"model", model}};
-    const std::vector<double> reference = smooth_wave(membrane, "strang", 1. / 256);
-    for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
-      double before = 0;
-      for (const double step : {0.25, 0.125, 0.0625}) {
-        const double error = difference(smooth_wave(membrane, splitting, step), reference);
-        if (before > 0) {
-          EXPECT_NEAR(std::log2(before / error), order, 0.2) << model << " " << splitting;
-        }
-        before = error;
-      }
-    }
+    SCOPED_TRACE(model);
+    json of = with(slab_case(), "/regions/0/membrane", {{"model", model}});
+    of["time"]["end"] = 4;
+    expect_orders_of_splittings(of, {0.25, 0.125, 0.0625}, 1. / 256, 0.2, smooth_wave);
   }
 }
 
 /// Their fronts are steep: the order shows in shorter steps.
 TEST(HeartSteps, WavesOfRealCellsHaveTheOrderOfTheirScheme) {
-  const json membrane = {{"model", "ten-tusscher-panfilov"}};
-  const std::vector<double> reference = smooth_wave(membrane, "strang", 1. / 4096);
-  for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
-    double before = 0;
-    for (const double step : {1. / 128, 1. / 256, 1. / 512}) {
-      const double error = difference(smooth_wave(membrane, splitting, step), reference);
-      if (before > 0) {
-        EXPECT_NEAR(std::log2(before / error), order, 0.1) << splitting << " " << step;
-      }
-      before = error;
-    }
-  }
+  json of = with(slab_case(), "/regions/0/membrane", {{"model", "ten-tusscher-panfilov"}});
+  of["time"]["end"] = 4;
+  expect_orders_of_splittings(of, {1. / 128, 1. / 256, 1. / 512}, 1. / 4096, 0.1, smooth_wave);
 }
 
 /// The potential rises by 20 mV/ms everywhere, and passes 0 mV between steps.
@@ -144,18 +94,7 @@ TEST(HeartSteps, GoOnFromAStateWithTheSameBits) {
   for (const char* splitting : {"godunov", "strang"}) {
     const Tissue tissue(with(slab_case(), "/time/splitting", splitting));
     Simulation whole(tissue, "pJDS"), first(tissue, "pJDS"), second(tissue, "pJDS");
-    whole.run(100);
-    first.run(37);
-    second.system.set_state(first.system.state());
-    second.run(63);
-    const SystemState a = whole.system.state(), b = second.system.state();
-    EXPECT_EQ(a.steps, b.steps);
-    EXPECT_EQ(a.potential, b.potential);
-    EXPECT_EQ(a.change, b.change);
-    EXPECT_EQ(a.image, b.image);
-    EXPECT_EQ(a.image_before, b.image_before);
-    EXPECT_EQ(a.membranes, b.membranes);
-    EXPECT_LE(difference(a.activation, b.activation), 0);
+    expect_to_go_on_from_a_state(whole, first, second, 37, 100);
   }
 }
 

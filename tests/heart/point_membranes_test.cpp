@@ -64,33 +64,9 @@ TEST(PointMembranes, UniformTissueIsThatOfVertices) {
   }
 }
 
-/// At 2 ms, from a smooth potential that excites some of the tissue.
-std::vector<double> smooth_wave(const char* splitting, double step) {
-  json of = at_points(slab_case());
-  of["stimuli"] = json::array();
-  of["solver"]["tolerance"] = 1e-12;
-  of["time"].update({{"step", step}, {"end", 2}, {"splitting", splitting}});
-  const Tissue tissue(of);
-  Simulation simulation(tissue);
-  std::vector<double> start;
-  for (const Point& p : tissue.model.position) start.push_back(-60 + 25 * std::cos(p[0]));
-  simulation.system.set_potential(start);
-  simulation.run(tissue.given.time.steps);
-  return simulation.system.potential_of_vertices();
-}
-
 TEST(PointMembranes, WavesHaveTheOrderOfTheirScheme) {
-  const std::vector<double> reference = smooth_wave("strang", 1. / 128);
-  for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
-    double before = 0;
-    for (const double step : {0.25, 0.125, 0.0625}) {
-      const double error = difference(smooth_wave(splitting, step), reference);
-      if (before > 0) {
-        EXPECT_NEAR(std::log2(before / error), order, 0.2) << splitting;
-      }
-      before = error;
-    }
-  }
+  expect_orders_of_splittings(with(at_points(slab_case()), "/time/end", 2), {0.25, 0.125, 0.0625},
+                              1. / 128, 0.2, smooth_wave);
 }
 
 /// mm/ms, of a plane wave along a bar, between 1.5 and 2.5 mm.
@@ -144,20 +120,12 @@ TEST(PointMembranes, GoOnFromAStateWithTheSameBitsOnAnyThreads) {
     const Tissue tissue(with(two_regions(), "/time/splitting", splitting));
     Simulation whole(tissue, "pJDS", Device::cpu(1)), first(tissue, "pJDS", Device::cpu(2)),
         second(tissue, "pJDS", Device::cpu(3));
-    whole.run(60);
-    first.run(37);
-    second.system.set_state(first.system.state());
-    second.run(23);
-    const SystemState a = whole.system.state(), b = second.system.state();
-    EXPECT_EQ(a.potential, b.potential);
-    EXPECT_EQ(a.projected, b.projected);
-    EXPECT_EQ(a.membranes, b.membranes);
-    EXPECT_LE(difference(a.activation, b.activation), 0);
+    expect_to_go_on_from_a_state(whole, first, second, 37, 60);
     json of_vertices = two_regions();
     of_vertices["time"]["ionic_current"] = "nodes";
     const Tissue other(of_vertices);
     Simulation vertices(other, "pJDS");
-    EXPECT_THROW(vertices.system.set_state(a), Error);
+    EXPECT_THROW(vertices.system.set_state(whole.system.state()), Error);
   }
 }
 

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../apps/heart/diffusion.hpp"
@@ -87,6 +91,67 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
     if (!(here <= most)) most = std::isnan(here) ? HUGE_VAL : here;
   }
   return most;
+}
+
+inline std::vector<double> potential_after(const json& of) {
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  simulation.run(tissue.given.time.steps);
+  return simulation.system.potential_of_vertices();
+}
+
+/// At the end of the case, from a smooth potential that excites some of the tissue.
+inline std::vector<double> smooth_wave(json of) {
+  of["stimuli"] = json::array();
+  of["solver"]["tolerance"] = 1e-12;
+  const Tissue tissue(of);
+  Simulation simulation(tissue);
+  std::vector<double> start;
+  for (const Point& p : tissue.model.position) start.push_back(-60 + 25 * std::cos(p[0]));
+  simulation.system.set_potential(start);
+  simulation.run(tissue.given.time.steps);
+  return simulation.system.potential_of_vertices();
+}
+
+/// Halved `steps` (ms) have errors of the order of their splitting, within `tolerance`, against
+/// `strang` with the step `reference`. `potential_of` makes of a case what is compared.
+template <class PotentialOf>
+void expect_orders_of_splittings(const json& of, std::initializer_list<double> steps,
+                                 double reference, double tolerance,
+                                 const PotentialOf& potential_of) {
+  const auto run = [&](const char* splitting, double step) {
+    return potential_of(with(with(of, "/time/splitting", splitting), "/time/step", step));
+  };
+  const std::vector<double> exact = run("strang", reference);
+  for (const auto& [splitting, order] : {std::pair{"godunov", 1.0}, {"strang", 2.0}}) {
+    double before = 0;
+    for (const double step : steps) {
+      const double error = difference(run(splitting, step), exact);
+      if (before > 0) {
+        EXPECT_NEAR(std::log2(before / error), order, tolerance) << splitting << " " << step;
+      }
+      before = error;
+    }
+  }
+}
+
+/// A run of `steps` and one that goes on from a state behind `first` of them have the same bits.
+inline void expect_to_go_on_from_a_state(Simulation& whole, Simulation& begun, Simulation& resumed,
+                                         long long first, long long steps) {
+  whole.run(steps);
+  begun.run(first);
+  resumed.system.set_state(begun.system.state());
+  resumed.run(steps - first);
+  const SystemState a = whole.system.state(), b = resumed.system.state();
+  EXPECT_EQ(a.steps, b.steps);
+  EXPECT_EQ(a.potential, b.potential);
+  EXPECT_EQ(a.change, b.change);
+  EXPECT_EQ(a.change_before, b.change_before);
+  EXPECT_EQ(a.image, b.image);
+  EXPECT_EQ(a.image_before, b.image_before);
+  EXPECT_EQ(a.projected, b.projected);
+  EXPECT_EQ(a.membranes, b.membranes);
+  EXPECT_LE(difference(a.activation, b.activation), 0);
 }
 
 }  // namespace heddle::heart::test
