@@ -30,7 +30,7 @@ struct Arguments {
   std::string problem;
   long long size = 100000;
   std::uint64_t seed = 1;
-  std::string output;
+  std::string output, points;
   std::optional<double> contrast, points_per_wavelength, damping, potential, shift, young,
       poisson_ratio, irregularity;
   bool quiet = false;
@@ -176,8 +176,12 @@ void generate(const Arguments& arguments) {
     }
     *choice.into = *choice.given;
   }
+  if (!arguments.points.empty() && problem != "elasticity") {
+    throw Error(ErrorKind::usage, "--points has no meaning for " + problem + "; leave it out");
+  }
   RunFiles files;
   files.writes("--output", arguments.output);
+  if (!arguments.points.empty()) files.writes("--points", arguments.points);
   files.check();
 
   const auto size = static_cast<Index>(arguments.size);
@@ -186,8 +190,14 @@ void generate(const Arguments& arguments) {
     write_problem(arguments, "poisson, real", "--entry real --solver cg",
                   [&] { return poisson(size, seed, poisson_options); });
   } else if (problem == "elasticity") {
-    write_problem(arguments, "elasticity, 3 x 3 blocks", "--entry block3 --solver cg",
-                  [&] { return elasticity(size, seed, elasticity_options); });
+    write_problem(arguments, "elasticity, 3 x 3 blocks", "--entry block3 --solver cg", [&] {
+      if (arguments.points.empty()) return elasticity(size, seed, elasticity_options);
+      const TetrahedronMesh mesh = random_solid(size, seed, elasticity_options.irregularity);
+      CsrMatrix<block<double, 3, 3>> matrix = elasticity(mesh, elasticity_options);
+      write_scalar_field(arguments.points,
+                         {mesh.free_vertices, 3, false, mesh.position.data()->data()});
+      return matrix;
+    });
   } else if (problem == "helmholtz") {
     write_problem(arguments, "helmholtz, complex", "--entry complex --solver bicgstab",
                   [&] { return helmholtz(size, seed, helmholtz_options); });
@@ -223,6 +233,12 @@ void add_generate(CLI::App& app, int& status) {
                    "File to write: .mtx or .mtx.gz (Matrix Market), .npz (SciPy CSR or BSR)")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--points", a.points,
+                   "Also write the point of each row, for --coordinates of `heddle solve`: .mtx or "
+                   ".mtx.gz")
+      ->type_name("FILE")
+      ->group("elasticity");
   command->add_flag("-q,--quiet", a.quiet, "Print nothing but errors");
   const auto number = [&](const char* name, std::optional<double>& into, const char* help,
                           const char* group) {

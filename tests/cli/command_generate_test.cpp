@@ -59,6 +59,24 @@ TEST_P(Generate, QuotesNamesForTheShell) {
   EXPECT_EQ(shell("$heddle " + line + " --quiet").status, 0) << line;
 }
 
+TEST_F(CommandLine, PointsOfElasticityAreItsCoordinates) {
+  const Result made = run(
+      {"generate", "elasticity", "--size", "2000", "-q", "-o", "e.npz", "--points", "points.mtx"});
+  ASSERT_EQ(made.status, 0) << made.error;
+  const auto iterations = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"solve", "e.npz", "--entry", "block3", "--json",
+                                     "--preconditioner", "multigrid"});
+    const Result solved = run(options);
+    EXPECT_EQ(solved.status, 0) << solved.error;
+    return solved.json()["iterations"].get<int>();
+  };
+  EXPECT_LT(iterations({"--coordinates", "points.mtx"}), iterations({}));
+  const Result none = run({"generate", "dirac", "-o", "d.npz", "--points", "points.mtx"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.error, "heddle: --points has no meaning for dirac; leave it out\n");
+  EXPECT_EQ(run({"generate", "elasticity", "-o", "a.mtx", "--points", "a.mtx"}).status, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Problems, Generate,
                          testing::Values("poisson", "elasticity", "helmholtz", "dirac"),
                          [](const auto& problem) { return std::string(problem.param); });

@@ -121,7 +121,7 @@ TEST_F(Help, ShowsWhatIsDocumented) {
   EXPECT_EQ(options(help("generate")),
             (Names{"-h", "--help", "--size", "--seed", "-o", "--output", "-q", "--quiet",
                    "--contrast", "--points-per-wavelength", "--damping", "--young",
-                   "--poisson-ratio", "--irregularity", "--potential", "--shift"}));
+                   "--poisson-ratio", "--irregularity", "--points", "--potential", "--shift"}));
   EXPECT_EQ(options(help("add")),
             (Names{"-h", "--help", "--entry", "--alpha", "--beta", "--adjoint", "--node", "-o",
                    "--output", "-q", "--quiet"}));
@@ -235,6 +235,7 @@ TEST_F(Help, EveryOptionIsAccepted) {
       {"--damping", {"helmholtz", "0.1"}},
       {"--young", {"elasticity", "2"}},
       {"--irregularity", {"elasticity", "0.3"}},
+      {"--points", {"elasticity", "p.mtx"}},
       {"--poisson-ratio", {"elasticity", "0.25"}},
       {"--potential", {"dirac", "2"}},
       {"--shift", {"dirac", "3"}},
