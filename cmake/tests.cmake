@@ -136,10 +136,11 @@ if(TARGET heddle_cli AND NOT HEDDLE_SANITIZE)
   set_tests_properties(methods.as_elsewhere PROPERTIES LABELS solvers SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
-# Entries that GPUs get as text.
-heddle_embed_entry(spmv_test tests/entries/dual_complex.hpp)
+# Entries and kernels that GPUs get as text.
+set(texts tests/entries/dual_complex.hpp tests/support/element_kernels.hpp)
+heddle_embed_entry(spmv_test ${texts})
 if(TARGET gpu_test)
-  heddle_embed_entry(gpu_test tests/entries/dual_complex.hpp)
+  heddle_embed_entry(gpu_test ${texts})
 endif()
 
 # Entries that lack something must fail to compile with an error that names it.

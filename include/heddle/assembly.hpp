@@ -4,26 +4,22 @@
 // so that every number of threads yields the same bits.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "heddle/detail/assembly_map.hpp"
+#include "heddle/entries/entry_place.hpp"
 #include "heddle/export.hpp"
 #include "heddle/for_each_on.hpp"
+#include "heddle/kernels/assembly_sums.hpp"
 #include "heddle/operator.hpp"
 
 namespace heddle {
-
-/// Where an entry is that has been summed: its row and column as the matrix's bases number them,
-/// and its slot.
-struct HEDDLE_EXPORT EntryPlace {
-  Offset slot;
-  Index row;
-  Index column;
-};
 
 namespace detail {
 
@@ -51,84 +47,44 @@ struct CountedElementEntries {
 
   HEDDLE_INLINE E at(unsigned term) const { return PackedValues<E>{data}(term, 0); }
 };
-template <class Kernel>
-inline constexpr bool takes_codes = false;
 template <class E>
 inline constexpr bool takes_codes<CountedElementEntries<E>> = true;
-
-/// What a kernel returns for a pair of corners.
-template <class Kernel>
-struct TermOf {
-  using type = std::remove_cvref_t<decltype(std::declval<const Kernel&>().entry(Offset(), 0, 0))>;
-};
 template <class E>
 struct TermOf<CountedElementEntries<E>> {
   using type = E;
 };
 
-/// The pass over slots, and over the tiles of a GPU.
+/// The text of sums over E by a kernel of the user's, from those of both.
 template <class E, class Kernel>
-struct AssembleEntries {
-  using Sum = typename TermOf<Kernel>::type;
-  Offset count;
-  AssemblyLists lists;
-  Kernel kernel;
-  EntryWriter<E> matrix;
-
-  HEDDLE_INLINE Sum term(unsigned code) const {
-    if constexpr (takes_codes<Kernel>) {
-      return kernel.at(code);
-    } else {
-      return kernel.entry(lists.code.element_of_term(code), lists.code.first_of_term(code),
-                          lists.code.last(code));
+EntryText text_of_sums(const char* sums) {
+  EntryText text = entry_text_of<E>::text(), kernel = entry_text_of<Kernel>::text();
+  text.type = std::string("heddle::detail::") + sums + "<" + text.type + ", " + kernel.type + ">";
+  kernel.headers.emplace_back("heddle/kernels/assembly_sums.hpp");
+  for (const std::string& header : kernel.headers) {
+    if (std::ranges::find(text.headers, header) == text.headers.end()) {
+      text.headers.push_back(header);
     }
   }
-  HEDDLE_INLINE Sum term(const AssemblyTiles& tiles, const AssemblyTiles::Term& at) const {
-    return term(tiles.code_of(at));
-  }
-  HEDDLE_INLINE void operator()(Offset slot) const {
-    const unsigned first = lists.first_term[slot], end = lists.first_term[slot + 1];
-    if (first == end) return;
-    Sum sum{};
-    for (unsigned at = first; at < end; ++at) sum = sum_of_two(sum, term(lists.term[at]));
-    store(slot, sum);
-  }
-  HEDDLE_INLINE void store(Offset slot, const Sum& sum) const {
-    if constexpr (requires { kernel.finish(sum, EntryPlace()); }) {
-      matrix.store(slot, kernel.finish(sum, EntryPlace{slot, lists.row[slot], lists.column[slot]}));
-    } else {
-      matrix.store(slot, sum);
-    }
-  }
+  text.texts.merge(kernel.texts);
+  return text;
+}
+template <class E, class Kernel>
+  requires has_entry_text<E> && has_entry_text<Kernel>
+struct entry_text_of<AssembleEntries<E, Kernel>> {
+  static EntryText text() { return text_of_sums<E, Kernel>("AssembleEntries"); }
 };
-
-/// The pass over rows.
-template <class V, class Kernel>
-struct AssembleVectors {
-  Offset count;
-  AssemblyLists lists;
-  Kernel kernel;
-  typename V::scalar* data;
-  Offset entry_stride, component_stride;
-
-  HEDDLE_INLINE void store(Offset row, const V& value) const {
-    for (int k = 0; k < V::components; ++k) {
-      data[row * entry_stride + k * component_stride] = value.component[k];
-    }
-  }
-  HEDDLE_INLINE void operator()(Offset row) const {
-    using Sum = std::remove_cvref_t<decltype(kernel.vector(Offset(), 0))>;
-    Sum sum{};
-    for (unsigned at = lists.first_corner[row]; at < lists.first_corner[row + 1]; ++at) {
-      const unsigned corner = lists.corner[at];
-      sum = sum_of_two(
-          sum, kernel.vector(lists.code.element_of_corner(corner), lists.code.last(corner)));
-    }
-    if constexpr (requires { kernel.finish(sum, Index()); }) {
-      store(row, kernel.finish(sum, static_cast<Index>(row)));
-    } else {
-      store(row, sum);
-    }
+template <class E, class Kernel>
+  requires has_entry_text<E> && has_entry_text<Kernel>
+struct entry_text_of<AssembleVectors<E, Kernel>> {
+  static EntryText text() { return text_of_sums<E, Kernel>("AssembleVectors"); }
+};
+template <class Sums>
+  requires has_entry_text<Sums>
+struct entry_text_of<TileSums<Sums>> {
+  static EntryText text() {
+    EntryText text = entry_text_of<Sums>::text();
+    text.type = "heddle::detail::TileSums<" + text.type + ">";
+    return text;
   }
 };
 
@@ -223,11 +179,18 @@ class HEDDLE_EXPORT Assembly {
   /// What `assemble_with` and `assemble_vector_with` run.
   template <class Kernel>
   detail::AssembleEntries<E, Kernel> entry_pass(const Kernel& kernel) {
-    return {matrix_.pattern().slots, lists(), kernel, matrix_.entry_writer()};
+    const SlicedPattern& pattern = matrix_.pattern();
+    return {pattern.slots,
+            lists(),
+            kernel,
+            matrix_.values_in_basis().data(),
+            pattern.C,
+            slot_formula<E::components>(matrix_.plan().layout.inner, pattern.C, pattern.slots,
+                                        sizeof(scalar))};
   }
   template <class Kernel>
-  detail::AssembleVectors<vector, Kernel> vector_pass(const Kernel& kernel,
-                                                      const FieldView<vector_scalar>& field) const {
+  detail::AssembleVectors<E, Kernel> vector_pass(const Kernel& kernel,
+                                                 const FieldView<vector_scalar>& field) const {
     field.check();
     detail::check_assembled_field(matrix_.pattern(), field.data, field.size, field.components,
                                   vector::components, field.basis, stream());
@@ -277,17 +240,29 @@ inline namespace without_kernels {
 /// K = the sum of what `kernel.entry(e, a, b)` returns for corners a and b of element e: no matrix
 /// of an element is written to memory. It returns an E, or what has a neutral `T{}` and an
 /// `add(sum, T)`; then `kernel.finish(sum, place)` makes an E of the sum, as a kernel may do also
-/// to hold rows and columns fixed. The kernel is copied to a GPU byte by byte, and runs there from
-/// files that nvcc compiles (`for_each_on`).
+/// to hold rows and columns fixed. The kernel is copied to a GPU byte by byte. It runs there from
+/// files that nvcc compiles, and from all others if HEDDLE_KERNEL names its header: compiled at
+/// the first call, with errors as `for_each_on` has them.
 template <class E, class Kernel>
 void assemble_with(Assembly<E>& assembly, const Kernel& kernel) {
   const auto pass = assembly.entry_pass(kernel);
+  using Sums = std::remove_const_t<decltype(pass)>;
+  using Sum = typename Sums::Sum;
   const Stream stream = assembly.matrix().device().stream();
+  const detail::AssemblyTiles& tiles = pass.lists.tiles;
 #ifdef __CUDACC__
-  using Sum = typename decltype(assembly.entry_pass(kernel))::Sum;
   if constexpr (detail::fits_in_tiles<Sum>) {
-    if (stream.on_gpu() && pass.lists.tiles.count > 0) {
-      detail::queue_tiles(pass.lists.tiles, pass, stream);
+    if (stream.on_gpu() && tiles.count > 0) {
+      detail::queue_tiles(tiles, pass, stream);
+      return assembly.matrix().values_changed();
+    }
+  }
+#else
+  if constexpr (has_cuda && detail::fits_in_tiles<Sum> && has_entry_text<Sums>) {
+    if (stream.on_gpu() && tiles.count > 0) {
+      const detail::TileSums<Sums> work{tiles, pass};
+      cuda::queue_tiles({detail::entry_text_of<detail::TileSums<Sums>>::text(), &work, sizeof work},
+                        tiles.count, tiles.terms * sizeof(Sum), stream);
       return assembly.matrix().values_changed();
     }
   }
@@ -298,7 +273,7 @@ void assemble_with(Assembly<E>& assembly, const Kernel& kernel) {
 
 /// The sum of what `kernel.vector(e, a)` returns for corner a of element e, into a field as
 /// `Assembly::assemble_vector` takes it. It returns a vector of the rows, or something else that
-/// `kernel.finish(sum, row)` makes one of.
+/// `kernel.finish(sum, row)` makes one of. On a GPU as `assemble_with`.
 template <class E, class Kernel>
 void assemble_vector_with(const Assembly<E>& assembly, const Kernel& kernel,
                           const FieldView<typename Assembly<E>::vector_scalar>& field) {

@@ -5,6 +5,7 @@
 
 #include "heddle/csr.hpp"
 #include "heddle/export.hpp"
+#include "heddle/kernels/assembly_sums.hpp"
 
 namespace heddle {
 
@@ -18,20 +19,6 @@ struct HEDDLE_EXPORT ElementsView {
   int arity = 0;
   OffsetsView first = {};         // elements + 1 offsets from 0; where given, `arity` is not read
   Device device = Device::cpu();  // in whose memory the arrays lie
-};
-
-/// Numbers a corner a of element e, or a pair (a, b) of its corners, in 32 bits.
-struct HEDDLE_EXPORT CornerCode {
-  int bits = 0;  // that hold a corner's number within its element
-
-  HEDDLE_INLINE Offset element_of_corner(unsigned corner) const { return corner >> bits; }
-  HEDDLE_INLINE Offset element_of_term(unsigned term) const { return term >> bits >> bits; }
-  /// `a` of a corner, and `b` of a term.
-  HEDDLE_INLINE int last(unsigned code) const {
-    return static_cast<int>(code & ((1U << bits) - 1));
-  }
-  /// `a` of a term.
-  HEDDLE_INLINE int first_of_term(unsigned term) const { return last(term >> bits); }
 };
 
 /// Lists of what is summed, on the host, in the order of the nodes. Those of one sum are in the

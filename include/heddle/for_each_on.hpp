@@ -1,20 +1,22 @@
 // A functor for every element, row or entry: one text for the threads of a CPU and those of a GPU.
 //
 // A GPU runs it where nvcc compiles the file that calls `for_each_on`, a .cu: that file serves the
-// CPU too. Other compilers make of the same call a function for the CPU alone.
+// CPU too. From files that other compilers compile it runs functors of which HEDDLE_KERNEL names
+// the header, compiled when they are first called; without it the call is one for the CPU alone.
 #pragma once
 
 #include <concepts>
 #include <string>
 #include <type_traits>
 
+#include "heddle/config.hpp"
+#include "heddle/detail/compiled_pass.hpp"
 #include "heddle/device.hpp"
 #include "heddle/entries/slots.hpp"
+#include "heddle/entry_text.hpp"
 #include "heddle/error.hpp"
 #include "heddle/tools/team.hpp"
 #ifdef __CUDACC__
-#include <limits>
-
 #include "heddle/cuda_call.hpp"
 #endif
 
@@ -41,15 +43,6 @@ concept Pass = std::is_trivially_copyable_v<P> && std::integral<decltype(P::coun
 
 namespace detail {
 
-inline constexpr int threads_of_pass = 128;  // a block: elements take many registers
-
-/// Blocks that a multiprocessor has registers for at once, for a pass that names it.
-template <class P>
-constexpr int least_blocks() {
-  if constexpr (requires { P::least_blocks; }) return P::least_blocks;
-  return 1;
-}
-
 template <class P>
 __global__ void __launch_bounds__(threads_of_pass, least_blocks<P>()) run_pass(const P pass) {
   const Offset i = Offset(blockIdx.x) * threads_of_pass + threadIdx.x;
@@ -59,13 +52,9 @@ __global__ void __launch_bounds__(threads_of_pass, least_blocks<P>()) run_pass(c
 template <class P>
 void queue_pass(const Stream& stream, const P& pass, Offset count) {
   if (count == 0) return;
-  const Offset blocks = (count - 1) / threads_of_pass + 1;
-  if (blocks > std::numeric_limits<int>::max()) {
-    throw Error(ErrorKind::unsupported,
-                "a pass over " + std::to_string(count) + " numbers is too long for a GPU");
-  }
+  const unsigned blocks = blocks_of_pass(count);
   const cuda::OnGpu here(stream);
-  run_pass<<<static_cast<unsigned>(blocks), threads_of_pass, 0, stream.queue>>>(pass);
+  run_pass<<<blocks, threads_of_pass, 0, stream.queue>>>(pass);
   cuda::check(cudaGetLastError(), "the launch of a pass");
 }
 
@@ -78,8 +67,9 @@ inline namespace without_kernels {
 
 /// Calls `pass(i)` for every i in [0, pass.count). On a CPU it returns when all is done, on up to
 /// the stream's threads, and rethrows the first exception of a call. On a GPU it queues one kernel
-/// and returns. Throws `Error` for a count below 0 (usage), and for a GPU (unsupported) from a file
-/// that nvcc does not compile.
+/// and returns. Throws `Error` for a count below 0 (usage). From a file that nvcc does not compile
+/// a GPU throws `Error` for a functor without HEDDLE_KERNEL (unsupported), and for one whose header
+/// does not compile (usage, with the first error in that).
 template <Pass P>
 void for_each_on(const Stream& stream, const P& pass) {
   const auto count = static_cast<Offset>(pass.count);
@@ -90,8 +80,14 @@ void for_each_on(const Stream& stream, const P& pass) {
 #ifdef __CUDACC__
   detail::queue_pass(stream, pass, count);
 #else
-  throw Error(ErrorKind::unsupported,
-              "this pass has no kernel: the file that calls `for_each_on` is not compiled by nvcc");
+  if constexpr (has_cuda && has_entry_text<P>) {
+    cuda::queue_pass({detail::entry_text_of<P>::text(), &pass, sizeof(P)},
+                     detail::least_blocks<P>(), count, stream);
+  } else {
+    throw Error(ErrorKind::unsupported,
+                "this pass has no kernel: nvcc does not compile the file that calls `for_each_on`, "
+                "and no HEDDLE_KERNEL names a header of the pass");
+  }
 #endif
 }
 template <Pass P>
@@ -102,3 +98,10 @@ void for_each_on(const Device& device, const P& pass) {
 }  // namespace
 
 }  // namespace heddle
+
+/// States the text of a functor of the user's, so that a GPU runs it from files of any compiler:
+/// HEDDLE_KERNEL(my::Scale, "scale.hpp"), outside of any namespace and before the functor is first
+/// used. The type as any file would name it, without a comma. The header, which CMake's
+/// `heddle_embed_entry` or `register_entry_header` puts into the program, must include only headers
+/// of heddle/entries/.
+#define HEDDLE_KERNEL(Type, header) HEDDLE_ENTRY(Type, header)

@@ -37,13 +37,13 @@ std::string_view entry_header(const std::string& name) {
   const std::lock_guard lock(registry().mutex);
   const auto found = registry().headers.find(name);
   if (found == registry().headers.end()) {
-    throw Error(ErrorKind::unsupported, "the text of the entry's header '" + name +
+    throw Error(ErrorKind::unsupported, "the text of the header '" + name +
                                             "' is not in this program; heddle_embed_entry(target " +
                                             name + ") in its CMakeLists.txt puts it there");
   }
   if (found->second.ambiguous) {
     throw Error(ErrorKind::unsupported,
-                "two entry headers of this program are named '" + name + "'; rename one");
+                "two headers of this program are named '" + name + "'; rename one");
   }
   return found->second.text;
 }

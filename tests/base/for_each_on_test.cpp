@@ -74,7 +74,8 @@ TEST(ForEachOn, RefusesACountBelowZero) {
 
 TEST(ForEachOn, RefusesAGpuWithoutAKernel) {
   expect_error(ErrorKind::unsupported,
-               "this pass has no kernel: the file that calls `for_each_on` is not compiled by nvcc",
+               "this pass has no kernel: nvcc does not compile the file that calls `for_each_on`, "
+               "and no HEDDLE_KERNEL names a header of the pass",
                [] { for_each_on(Stream{.gpu = 0}, ThrowAt{3, 0}); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "heddle/for_each_on.hpp"
 #include "heddle/operator.hpp"
+#include "support/element_kernels.hpp"
 #include "support/entries_in_order.hpp"
 #include "support/on_gpu.hpp"
 #include "support/random_matrix.hpp"
@@ -17,13 +18,6 @@ using namespace heddle;
 using namespace heddle::test;
 
 class PassesOnGpu : public OnGpu {};
-
-struct AddNumber {
-  Offset count;
-  Offset* number;
-
-  HEDDLE_INLINE void operator()(Offset i) const { number[i] += i; }
-};
 
 /// Each of the user's entries moved by one along its components, from slots to slots.
 template <class E>

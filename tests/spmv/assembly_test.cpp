@@ -159,29 +159,14 @@ ElementMesh mixed_mesh(int seed = 703) {
   return random_elements("mixed", 90, 150, 2, 6, generator.generator);
 }
 
-/// Says where an entry and a row are; its sums are of another type than what is stored.
-struct PlacesKernel {
-  struct Count {
-    int terms;
-    friend HEDDLE_INLINE Count add(const Count& a, const Count& b) { return {a.terms + b.terms}; }
-  };
-  HEDDLE_INLINE Count entry(Offset, int, int) const { return {1}; }
-  HEDDLE_INLINE Count vector(Offset, int) const { return {1}; }
-  HEDDLE_INLINE Block finish(const Count& sum, const EntryPlace& at) const {
-    return {{double(sum.terms), double(at.slot), double(at.row), double(at.column)}};
-  }
-  HEDDLE_INLINE small_vector<double, 3> finish(const Count& sum, Index row) const {
-    return {{double(sum.terms), double(row), 0}};
-  }
-};
-
 TEST(AssemblyByKernels, FinishesSumsWhereTheyAre) {
   const ElementMesh mesh = mixed_mesh();
   const ElementPattern pattern = element_pattern(mesh.view());
+  const std::vector<int> ones(static_cast<std::size_t>(mesh.elements()), 1);
   for (const char* plan : {"CSR", "pJDS", "K2rs,inner=soa", "C=8,T=2,inner=aosoa16,order=rcm"}) {
     SCOPED_TRACE(plan);
     Assembly<Block> assembly(pattern, parse_plan(plan));
-    assemble_with(assembly, PlacesKernel());
+    assemble_with(assembly, PlacesKernel{ones.data()});
     const Operator<Block>& A = assembly.matrix();
     const Array<Offset> slot = slots_of_entries(A.pattern());
     const EntryWriter<Block> entries = assembly.matrix().entry_writer();
@@ -195,7 +180,7 @@ TEST(AssemblyByKernels, FinishesSumsWhereTheyAre) {
       }
     }
     Field<Block> field = A.field();
-    assemble_vector_with(assembly, PlacesKernel(), field.view());
+    assemble_vector_with(assembly, PlacesKernel{ones.data()}, field.view());
     for (Index row = 0; row < A.rows(); ++row) {
       const auto v = static_cast<std::size_t>(A.row_basis()->user_row(row));
       ASSERT_EQ(field[row].component[0], pattern.first_corner[v + 1] - pattern.first_corner[v]);

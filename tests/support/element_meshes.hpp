@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heddle/assembly.hpp"
+#include "support/element_kernels.hpp"
 #include "support/random_matrix.hpp"
 
 namespace heddle::test {
@@ -87,31 +88,7 @@ inline std::vector<ElementMesh> element_meshes(Generator& generator) {
           star(700, 3)};  // a row of 2100 terms
 }
 
-/// Component k of the entry (a, b) or of the vector (a, -1) of element e: what sums round.
-template <class S>
-HEDDLE_INLINE S element_number(Offset e, int a, int b, int k) {
-  const Offset number = (e * 7919 + a * 104729 + b * 1299709 + k * 15485863) % 2017;
-  return static_cast<S>(number - 900) / static_cast<S>(509);
-}
-
-/// The same as a kernel, which writes no element's matrix.
-template <class E>
-struct NumbersKernel {
-  template <class T, class S>
-  HEDDLE_INLINE static T numbers(Offset e, int a, int b) {
-    T value;
-    for (int k = 0; k < T::components; ++k) value.component[k] = element_number<S>(e, a, b, k);
-    return value;
-  }
-  HEDDLE_INLINE E entry(Offset e, int a, int b) const {
-    return numbers<E, stored_scalar_t<E>>(e, a, b);
-  }
-  HEDDLE_INLINE result_entry_t<E> vector(Offset e, int a) const {
-    return numbers<result_entry_t<E>, typename result_entry_t<E>::scalar>(e, a, -1);
-  }
-};
-
-/// Arrays of them in an order; places that no assembly reads hold NaN.
+/// Arrays of the numbers of `NumbersKernel` in an order; places that no assembly reads hold NaN.
 template <class S>
 std::vector<S> element_entries(const ElementMesh& mesh, int K, ElementOrder order) {
   const int most = mesh.most_corners();

@@ -12,6 +12,7 @@
 #include "heddle/element_pattern.hpp"
 #include "heddle/export.hpp"
 #include "heddle/field.hpp"
+#include "heddle/kernels/assembly_sums.hpp"
 
 namespace heddle {
 
@@ -60,18 +61,6 @@ struct HEDDLE_EXPORT ElementNumbering {
     if (first_node == nullptr) return ((e * most + a) * most + b) * components;
     return (first_entry[e] + a * (first_node[e + 1] - first_node[e]) + b) * components;
   }
-};
-
-/// The lists of an assembly, in the device's memory.
-struct HEDDLE_EXPORT AssemblyLists {
-  CornerCode code;
-  const unsigned* first_term;  // slots + 1; a slot of padding has no terms
-  const unsigned* term;
-  const Index* row;              // of each slot, in the row basis
-  const Index* column;           // in the column basis
-  const unsigned* first_corner;  // rows + 1, in the row basis
-  const unsigned* corner;
-  AssemblyTiles tiles;
 };
 
 /// Owns the lists of a mesh's pattern for a matrix that was built on it, and those of tiles for

@@ -1,0 +1,17 @@
+// Where an assembly asks kernels of a user's for more than an element's numbers.
+#pragma once
+
+#include "heddle/entries/slots.hpp"
+#include "heddle/export.hpp"
+
+namespace heddle {
+
+/// Where an entry is that has been summed: its row and column as the matrix's bases number them,
+/// and its slot.
+struct HEDDLE_EXPORT EntryPlace {
+  Offset slot;
+  Index row;
+  Index column;
+};
+
+}  // namespace heddle
