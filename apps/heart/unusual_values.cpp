@@ -79,6 +79,17 @@ void check_membranes(const Case& given, UnusualValues& found) {
   }
 }
 
+/// Cells meet end to end along fibres, where muscle conducts best.
+void check_anisotropy(const Case& given, UnusualValues& found) {
+  for (std::size_t i = 0; i < given.regions.size(); ++i) {
+    const auto& [along, across] = given.regions[i].conductivity;
+    if (across <= along) continue;
+    found.tell("regions[" + std::to_string(i) + "]: the conductivity across fibres, " +
+               shortest(across) + " S/m, is above that along them, " + shortest(along) + " S/m");
+    return;
+  }
+}
+
 void check_wall(const FibreCase& fibres, UnusualValues& found) {
   constexpr double half_turn = 3.2;  // radians, rounded up
   const double largest = std::max(std::abs(fibres.angle_from), std::abs(fibres.angle_to));
@@ -106,6 +117,7 @@ std::vector<std::string> unusual_values(const Case& given) {
               [](const RegionCase& region) { return region.conductivity.along; });
   found.check(usual_across, "regions", given.regions,
               [](const RegionCase& region) { return region.conductivity.across; });
+  check_anisotropy(given, found);
   found.check(usual_chi, "", given.chi);
   found.check(usual_capacitance, "", given.Cm);
   found.check(usual_amplitude, "stimuli", given.stimuli,

@@ -117,6 +117,10 @@ TEST(HeartCase, WarnsOfWhatIsHardlyOfTheRightUnit) {
                    "0.003 to 1",
                    "case.json: regions[0]: the conductivity across fibres is 1.8e-05 S/m; usual is "
                    "0.003 to 1"}));
+  EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 0.02}, {"across", 0.13}})),
+            Lines{"case.json: regions[0]: the conductivity across fibres, 0.13 S/m, is above that "
+                  "along them, 0.02 S/m"});
+  EXPECT_EQ(warnings_of(with(of, "/conductivity", {{"along", 0.1}, {"across", 0.1}})), Lines{});
   EXPECT_EQ(warnings_of(with(of, "/stimuli/0/amplitude", 0.05)),
             Lines{"case.json: stimuli[0]: the amplitude is 0.05 uA/mm3; usual is 1 to 500"});
   of["stimuli"][0]["duration"] = 0.002;
