@@ -3,7 +3,7 @@ file(GLOB heart_sources CONFIGURE_DEPENDS
   apps/heart/*.cpp apps/heart/*.cu apps/heart/membranes/*.cpp apps/heart/membranes/*.cu)
 list(REMOVE_ITEM heart_sources ${PROJECT_SOURCE_DIR}/apps/heart/main.cpp)
 if(NOT HEDDLE_HAS_CUDA)
-  list(FILTER heart_sources EXCLUDE REGEX "_cuda\\.cpp$")
+  list(FILTER heart_sources EXCLUDE REGEX "_cuda\\.(cpp|cu)$")
   set(heart_passes ${heart_sources})
   list(FILTER heart_passes INCLUDE REGEX "\\.cu$")
   set_source_files_properties(${heart_passes} PROPERTIES LANGUAGE CXX)

@@ -43,12 +43,6 @@ StepMatrices step_matrices(const Model& model, const ElementPattern& pattern, co
 /// relative to. The right-hand side of the change would not do, since it vanishes there.
 constexpr double usual_potential = 80;
 
-/// A step that is a graph on a GPU has its solve in the graph.
-Plan plan_on(Plan plan, const Device& device) {
-  if (device.on_gpu() && plan.loop.form == LoopForm::stepped) plan.loop.form = LoopForm::graph;
-  return plan;
-}
-
 /// Numbers in the basis of the rows.
 template <class T>
 std::vector<T> ordered(const std::vector<T>& of_vertices, const Basis& basis) {
@@ -75,7 +69,8 @@ void assign(Potential& field, const std::vector<double>& in_basis) {
 
 HeartSystem::HeartSystem(const Model& model, const ElementPattern& pattern, const Plan& plan,
                          const Device& device, const SystemOptions& options, const Traces& traces)
-    : HeartSystem(model, step_matrices(model, pattern, plan_on(plan, device), device, options.time),
+    : HeartSystem(model,
+                  step_matrices(model, pattern, plan_of_step(plan, device), device, options.time),
                   device, options, traces) {}
 
 HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
@@ -98,7 +93,8 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
       clock_(2, device),
       record_there_(std::span<const SolveRecord>(&record_, 1), device),
       report_(1, device),
-      scale_(usual_potential * norm_of_mass(model)) {
+      scale_(usual_potential * norm_of_mass(model)),
+      traces_(traces, *matrix_.row_basis(), device) {
   const double largest = HeartSystem::largest_step();
   if (options.time.step > largest) {
     throw Error(ErrorKind::usage, "a time step of " + simulation::shortest(options.time.step) +
@@ -123,36 +119,9 @@ HeartSystem::HeartSystem(const Model& model, StepMatrices matrices, const Device
                     .absolute_tolerance = options.solver.tolerance * scale_,
                     .max_iterations = options.solver.max_iterations});
   solver_->set_image_of_guess(std::as_const(image_).view());
-  place_traces(model, traces);
   assign(potential_, rest);
   assign(activation_, std::vector<double>(rest.size(), std::numeric_limits<double>::quiet_NaN()));
   set_clock();
-}
-
-void HeartSystem::place_traces(const Model& model, const Traces& traces) {
-  probes_ = static_cast<Offset>(traces.probes.size());
-  electrodes_ = static_cast<Offset>(traces.electrodes.size());
-  const Basis& basis = *matrix_.row_basis();
-  std::vector<Index> vertex;
-  std::vector<double> weight, of_electrodes;
-  for (const Place& place : traces.probes) {
-    for (const Index v : place.vertex) vertex.push_back(basis.position(v));
-    weight.insert(weight.end(), place.weight.begin(), place.weight.end());
-  }
-  for (const std::vector<double>& weights : traces.electrodes) {
-    const std::vector<double> here = ordered(weights, basis);
-    of_electrodes.insert(of_electrodes.end(), here.begin(), here.end());
-  }
-  probe_vertex_ = Array<Index>(vertex, device_);
-  probe_weight_ = Array<double>(weight, device_);
-  electrode_weight_ = Array<double>(of_electrodes, device_);
-  rows_ = Array<double>(static_cast<std::size_t>(most_steps * (probes_ + electrodes_)), device_);
-  if (electrodes_ == 0) return;
-  Offset terms = model.vertices();
-  do {
-    terms = (terms + SumPass::width - 1) / SumPass::width;
-    sums_.emplace_back(static_cast<std::size_t>(electrodes_ * terms), device_);
-  } while (terms > 1);
 }
 
 void HeartSystem::set_clock() {
@@ -174,41 +143,11 @@ BeforeDiffusion HeartSystem::before_diffusion() {
           .of_end = clock_.data() + 1};
 }
 
-ProbePass HeartSystem::probes(const Clock* clock, const Potential& potential,
-                              const double* change) {
-  return {static_cast<Index>(probes_),
-          clock,
-          probe_vertex_.data(),
-          probe_weight_.data(),
-          potential.scalars().data(),
-          change,
-          rows_.data(),
-          probes_ + electrodes_,
-          most_steps};
-}
-
-void HeartSystem::queue_electrodes(const Clock* clock) {
-  if (electrodes_ == 0) return;
-  const Stream& stream = device_.stream();
-  const double* weight = electrode_weight_.data();
-  const double* term = potential_.scalars().data();
-  Offset terms = matrix_.rows();
-  for (Array<double>& level : sums_) {
-    const Offset sums = static_cast<Offset>(level.size()) / electrodes_;
-    run(SumPass{electrodes_ * sums, sums, terms, weight, term, level.data()}, stream);
-    weight = nullptr;
-    term = level.data();
-    terms = sums;
-  }
-  run(ElectrodePass{static_cast<Index>(electrodes_), clock, term, rows_.data(),
-                    probes_ + electrodes_, most_steps, probes_},
-      stream);
-}
-
 void HeartSystem::queue_end_of_step() {
   const Clock* const clock = clock_.data() + 1;
   const double* const change = is_strang() ? nullptr : change_.scalars().data();
-  run(EndPass{.count = matrix_.rows() + probes_,
+  const ProbePass probes = traces_.probes(clock, before_diffusion_, change);
+  run(EndPass{.count = matrix_.rows() + probes.count,
               .vertices = matrix_.rows(),
               .clock = clock,
               .next = clock_.data(),
@@ -221,9 +160,9 @@ void HeartSystem::queue_end_of_step() {
               .change = change,
               .potential = potential_.scalars().data(),
               .activation = activation_.scalars().data(),
-              .probes = probes(clock, before_diffusion_, change)},
+              .probes = probes},
       device_.stream());
-  queue_electrodes(clock);
+  traces_.queue_electrodes(clock, potential_);
 }
 
 void HeartSystem::take_step() {
@@ -325,17 +264,11 @@ std::vector<double> HeartSystem::in_mesh(const Potential& field) const {
 }
 
 std::vector<double> HeartSystem::traces_after(long long step) const {
-  const auto length = static_cast<std::size_t>(probes_ + electrodes_);
-  std::vector<double> row(length);
-  const long long at = (first_of_advance_ + step) % most_steps;
-  detail::copy_bytes(row.data(), rows_.data() + static_cast<std::size_t>(at) * length,
-                     length * sizeof(double), device_.stream());
-  return row;
+  return traces_.row(first_of_advance_ + step);
 }
 
 std::vector<double> HeartSystem::traces_now() {
-  run(probes(clock_.data(), potential_, nullptr), device_.stream());
-  queue_electrodes(clock_.data());
+  traces_.queue(clock_.data(), potential_);
   first_of_advance_ = steps_;
   return traces_after(0);
 }

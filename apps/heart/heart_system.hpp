@@ -17,6 +17,7 @@
 #include "point_membranes.hpp"
 #include "step_graph.hpp"
 #include "tissue_system.hpp"
+#include "trace_rows.hpp"
 #include "traces.hpp"
 
 namespace heddle::heart {
@@ -37,7 +38,7 @@ struct StepMatrices {
 class HeartSystem final : public TissueSystem {
  public:
   /// Steps that `advance` takes at most: of so many there is room for traces.
-  static constexpr long long most_steps = 128;
+  static constexpr long long most_steps = TraceRows::most_steps;
 
   /// At rest at time 0. Nothing of the arguments is kept. Throws `Error` for a plan that does not
   /// suit or fit, as `MembraneCells` does, and (usage) for a time step above their largest.
@@ -67,7 +68,6 @@ class HeartSystem final : public TissueSystem {
   std::vector<double> in_mesh(const Potential& field) const;
   HeartSystem(const Model& model, StepMatrices matrices, const Device& device,
               const SystemOptions& options, const Traces& traces);
-  void place_traces(const Model& model, const Traces& traces);
   CellRule rule() const { return is_strang() ? CellRule::midpoint : CellRule::euler; }
   bool is_strang() const { return options_.time.splitting == Splitting::strang; }
   void set_clock();
@@ -80,8 +80,6 @@ class HeartSystem final : public TissueSystem {
   void prepare_graph();
   void solve();
   void queue_end_of_step();
-  ProbePass probes(const Clock* clock, const Potential& potential, const double* change);
-  void queue_electrodes(const Clock* clock);
 
   Device device_;
   SystemOptions options_;
@@ -98,13 +96,8 @@ class HeartSystem final : public TissueSystem {
   Array<DeviceReport> report_;       // of the step
   double scale_;                     // what residuals are relative to
   std::unique_ptr<cuda::StepGraph> graph_;
+  TraceRows traces_;
   long long first_of_advance_ = 0;
-
-  // Traces.
-  Offset probes_ = 0, electrodes_ = 0;
-  Array<Index> probe_vertex_;
-  Array<double> probe_weight_, electrode_weight_, rows_;
-  std::vector<Array<double>> sums_;  // levels of the tree, the last of one sum an electrode
 };
 
 }  // namespace heddle::heart

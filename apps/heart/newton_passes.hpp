@@ -2,10 +2,13 @@
 // one integration point, at their centroid.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "clock.hpp"
 #include "heddle/assembly.hpp"
 #include "newton_cells.hpp"
+#include "solve_record.hpp"
 
 namespace heddle::heart {
 
@@ -98,8 +101,86 @@ struct TangentKernel {
   }
 };
 
+/// The course of a step, in the memory of the device.
+struct NewtonProgress {
+  static constexpr int most_residuals = 64;
+
+  int goes_on = 0;  // whether another iteration follows
+  int converged = 0;
+  int residuals = 0;
+  long long iterations = 0;  // of Newton's method in all steps so far
+  DeviceReport step = {};    // as of one solve: |R| in its end, of that in the beginning
+  double residual[most_residuals] = {};
+};
+
+/// Whether a step goes on, by |R| and by the linear system behind it: one call.
+struct DecidePass {
+  Offset count = 1;
+  bool is_first;          // of the step: no system was solved so far
+  const double* squares;  // |R|^2
+  const DeviceReport* solve;
+  const Clock* clock;  // of the step to come; null for none
+  Clock* of_end;       // a copy, for passes beside one that sets the clock
+  double tolerance;
+  double least;  // |R| of rounding alone
+  int most_iterations;
+  NewtonProgress* progress;
+
+  HEDDLE_INLINE void operator()(Offset) const {
+    NewtonProgress& p = *progress;
+    if (is_first) {
+      p.goes_on = p.converged = p.residuals = 0;
+      p.step.iterations = 0;
+      if (clock != nullptr) {
+        *of_end = *clock;
+        if (clock->failed_step >= 0) return;
+      }
+    } else {
+      p.goes_on = 0;
+      p.step.iterations += solve->iterations;
+      if (!is_solved(solve->status)) return;
+      ++p.iterations;
+    }
+    judge(p, std::sqrt(*squares));
+  }
+
+  HEDDLE_INLINE void judge(NewtonProgress& p, double size) const {
+    p.residual[p.residuals++] = size;
+    const double first = p.residual[0];
+    const bool is_finite = size - size == 0;
+    p.converged = is_finite && (size <= tolerance * first || size <= least) ? 1 : 0;
+    p.goes_on = is_finite && p.converged == 0 && p.residuals <= most_iterations ? 1 : 0;
+    p.step.status = p.converged != 0 ? Status::converged
+                    : is_finite      ? Status::stagnated
+                                     : Status::not_finite;
+    p.step.residual_norm = first > 0 ? size / first : 0;
+  }
+};
+
+/// The end of a step, over nodes and elements: the potential of one that did not converge is that
+/// before it, the recovery behind one that did is that before the next.
+struct SettlePass {
+  Offset count;
+  Offset nodes, elements;
+  const NewtonProgress* progress;
+  const double* before;
+  double* potential;
+  const double* recovery;
+  double* recovery_before;
+
+  HEDDLE_INLINE void operator()(Offset i) const {
+    if (progress->converged == 0) {
+      if (i < nodes) potential[i] = before[i];
+    } else if (i < elements) {
+      recovery_before[i] = recovery[i];
+    }
+  }
+};
+
 /// `for_each_on`, `assemble_with` and `assemble_vector_with`.
 void run(const CondensedCellPass& pass, const Stream& stream);
+void run(const DecidePass& pass, const Stream& stream);
+void run(const SettlePass& pass, const Stream& stream);
 void assemble(Assembly<real<double>>& tangent, const TangentKernel& kernel);
 void assemble(const Assembly<real<double>>& tangent, const TangentKernel& kernel,
               const FieldView<double>& residual);

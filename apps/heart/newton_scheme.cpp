@@ -11,6 +11,7 @@
 #include "heddle/error.hpp"
 #include "heddle/jacobi.hpp"
 #include "heddle/vector_operations.hpp"
+#include "sum_levels.hpp"
 
 namespace heddle::heart {
 
@@ -42,6 +43,11 @@ void check(const NewtonTissue& tissue, const NewtonOptions& options) {
       !is_positive(options.solver_tolerance) || options.most_iterations < 0) {
     throw Error(ErrorKind::usage,
                 "tolerances of Newton's method are more than 0, and its iterations not fewer");
+  }
+  if (options.most_iterations >= NewtonProgress::most_residuals) {
+    throw Error(ErrorKind::usage, "Newton's method takes up to " +
+                                      std::to_string(NewtonProgress::most_residuals - 1) +
+                                      " iterations");
   }
   check_sizes(tissue);
   for (std::size_t e = 0; e < tissue.fibre.size(); ++e) {
@@ -87,7 +93,9 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
                            const NewtonOptions& options)
     : device_(device),
       options_(options),
-      assembly_(newton_scheme::elements_of(tissue, options), plan, device) {
+      assembly_(newton_scheme::elements_of(tissue, options), plan_of_step(plan, device), device),
+      solve_(1, device),
+      progress_(1, device) {
   const Operator<Number>& K = assembly_.matrix();
   const std::size_t count = tissue.tetrahedron.size();
   std::vector<Index> corner;
@@ -129,6 +137,7 @@ NewtonScheme::NewtonScheme(const NewtonTissue& tissue, const Plan& plan, const D
   tangent_ = Array<double>(count, device);
   slope_ = Array<double>(3 * count, device);
   potential_ = before_ = stimulus_ = residual_ = change_ = K.field();
+  sums_ = sum_levels(1, residual_.size(), device);
   set_potential(newton_scheme::resting_potential(tissue));
   linearize();
   assemble(assembly_, kernel());
@@ -180,36 +189,105 @@ void NewtonScheme::set_recovery(std::span<const double> of_elements) {
                                               " cells, not of " +
                                               std::to_string(recovery_before_.size()));
   }
-  recovery_before_ = Array<double>(of_elements, device_);
+  detail::copy_bytes(recovery_before_.data(), of_elements.data(), of_elements.size_bytes(),
+                     device_.stream());
+}
+
+bool NewtonScheme::has_graph() const {
+  return has_cuda && device_.on_gpu() &&
+         assembly_.matrix().plan().layout.stored == StoredScalar::own;
+}
+
+void NewtonScheme::decide(bool is_first) {
+  const double* const residual = residual_.scalars().data();
+  const double* const squares =
+      queue_sums(residual, residual, residual_.size(), 1, sums_, device_.stream());
+  run(DecidePass{.is_first = is_first,
+                 .squares = squares,
+                 .solve = solve_.data(),
+                 .clock = end_.clock,
+                 .of_end = end_.of_end,
+                 .tolerance = options_.tolerance,
+                 .least = options_.least * size_,
+                 .most_iterations = options_.most_iterations,
+                 .progress = progress_.data()},
+      device_.stream());
+}
+
+void NewtonScheme::begin() {
+  linearize();
+  decide(true);
+}
+
+/// On a GPU queues that, which may become part of a graph.
+void NewtonScheme::solve() {
+  fill<double>(0, change_.view(), device_.stream());
+  if (device_.on_gpu()) {
+    solver_->enqueue(std::as_const(residual_).view(), change_.view(), solve_.data());
+    return;
+  }
+  const Report report = solver_->solve(residual_, change_);
+  solve_[0].status = report.status;
+  solve_[0].iterations = report.iterations;
+}
+
+void NewtonScheme::iterate() {
+  assemble(assembly_, kernel());
+  solve();
+  axpby<Number>(-1, change_, 1, potential_);
+  linearize();
+  decide(false);
+}
+
+void NewtonScheme::settle() {
+  const Offset nodes = potential_.size(), elements = static_cast<Offset>(volume_.size());
+  run(SettlePass{std::max(nodes, elements), nodes, elements, progress_.data(),
+                 before_.scalars().data(), potential_.scalars().data(), recovery_.data(),
+                 recovery_before_.data()},
+      device_.stream());
+  if (end_.queue) {
+    end_.queue();
+  } else {
+    copy<double>(std::as_const(potential_).view(), before_.view(), device_.stream());
+  }
+}
+
+void NewtonScheme::set_end(NewtonStepEnd end) {
+  end_ = std::move(end);
+  graph_.reset();
+}
+
+void NewtonScheme::take_step() {
+  if constexpr (has_cuda) {
+    if (has_graph()) {
+      if (!graph_) {
+        solver_->prepare_enqueue(std::as_const(residual_).view(), change_.view(), solve_.data());
+        const RepeatedWork work{.before = [this] { begin(); },
+                                .goes_on = &progress_.data()->goes_on,
+                                .again = [this] { iterate(); },
+                                .after = [this] { settle(); }};
+        graph_ = std::make_unique<cuda::StepGraph>(device_.stream(), work);
+      }
+      return graph_->launch();
+    }
+  }
+  begin();
+  const auto goes_on = [&] {
+    int flag = 0;
+    detail::copy_bytes(&flag, &progress_.data()->goes_on, sizeof flag, device_.stream());
+    return flag != 0;
+  };
+  while (goes_on()) iterate();
+  settle();
 }
 
 NewtonStep NewtonScheme::advance(std::span<const double> guess) {
   if (!guess.empty()) put(guess, potential_);
-  NewtonStep step;
-  for (;;) {
-    linearize();
-    const double size = norm<Number>(residual_);
-    step.residual.push_back(size);
-    if (!std::isfinite(size)) break;
-    if (size <= options_.tolerance * step.residual.front() || size <= options_.least * size_) {
-      step.converged = true;
-      break;
-    }
-    if (static_cast<int>(step.residual.size()) > options_.most_iterations) break;
-    assemble(assembly_, kernel());
-    fill<double>(0, change_.view(), device_.stream());
-    const Report report = solver_->solve(residual_, change_);
-    step.solver_iterations += report.iterations;
-    if (!report.solved()) break;
-    axpby<Number>(-1, change_, 1, potential_);
-  }
-  if (step.converged) {
-    copy<double>(potential_.view(), before_.view(), device_.stream());
-    std::swap(recovery_before_, recovery_);
-  } else {
-    copy<double>(before_.view(), potential_.view(), device_.stream());
-  }
-  return step;
+  take_step();
+  const NewtonProgress progress = progress_.to_host()[0];
+  return {progress.converged != 0,
+          {progress.residual, progress.residual + progress.residuals},
+          progress.step.iterations};
 }
 
 }  // namespace heddle::heart

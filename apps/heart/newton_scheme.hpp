@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "heddle/assembly.hpp"
+#include "heddle/config.hpp"
 #include "heddle/conjugate_gradient.hpp"
 #include "heddle/problems.hpp"
 #include "newton_passes.hpp"
+#include "step_graph.hpp"
 
 namespace heddle::heart {
 
@@ -26,10 +28,10 @@ struct NewtonTissue {
 };
 
 struct NewtonOptions {
-  double step = 0.1;         // ms
-  double tolerance = 1e-10;  // of |R| over that of the guess
-  double least = 1e-14;      // of |R| over that of 100 mV at each node: R of rounding alone
-  int most_iterations = 20;
+  double step = 0.1;                // ms
+  double tolerance = 1e-10;         // of |R| over that of the guess
+  double least = 1e-14;             // of |R| over that of 100 mV at each node: R of rounding alone
+  int most_iterations = 20;         // below NewtonProgress::most_residuals
   double solver_tolerance = 1e-12;  // of each linear system
   long long solver_iterations = SolverOptions{}.max_iterations;
 };
@@ -39,6 +41,15 @@ struct NewtonStep {
   bool converged = false;
   std::vector<double> residual;     // |R| before each iteration, and after the last
   long long solver_iterations = 0;  // of all its linear systems
+};
+
+/// What a caller has done in the end of each step, where the potential is that behind the step and
+/// the one before it still there: it queues the work, which takes the latter to the former and the
+/// clock to the next step.
+struct NewtonStepEnd {
+  const Clock* clock = nullptr;  // of the step to come; steps behind one that failed do nothing
+  Clock* of_end = nullptr;       // gets a copy when the step begins
+  QueueWork queue;
 };
 
 class NewtonScheme {
@@ -67,6 +78,19 @@ class NewtonScheme {
   /// Newton's method or a linear system does not converge, the state stays what it was.
   NewtonStep advance(std::span<const double> guess = {});
 
+  /// The same in stream order: a GPU queues the step as one graph, and decides itself how many
+  /// iterations it takes. Under `iteration-precision=single`, whose values no graph may check, the
+  /// host looks after each iteration whether another follows.
+  void take_step();
+  void set_end(NewtonStepEnd end);
+  /// In the memory of the device.
+  const NewtonProgress* progress() const { return progress_.data(); }
+  /// Of Newton's method in all steps so far.
+  long long iterations() const { return progress_.to_host()[0].iterations; }
+  /// In the basis of the tangent: before a step and behind it, at its end.
+  Field<real<double>>& potential_before() { return before_; }
+  const Field<real<double>>& potential_field() const { return potential_; }
+
   /// Bytes of the assembly's lists.
   long long lists_memory() const { return assembly_.memory(); }
   /// dR/dV where the last linear system was solved, and R where the step ended, in the basis of
@@ -81,6 +105,12 @@ class NewtonScheme {
   TangentKernel kernel() const;
   void put(std::span<const double> of_nodes, Field<Number>& into) const;
   void linearize();
+  bool has_graph() const;
+  void begin();
+  void iterate();
+  void solve();
+  void decide(bool is_first);
+  void settle();
 
   Device device_;
   NewtonOptions options_;
@@ -93,6 +123,11 @@ class NewtonScheme {
   Array<double> gradient_, volume_, fibre_;
   Array<double> recovery_before_, recovery_, source_, tangent_, slope_;
   Field<Number> potential_, before_, stimulus_, residual_, change_;
+  std::vector<Array<double>> sums_;  // levels of |R|^2
+  Array<DeviceReport> solve_;        // of the last linear system
+  Array<NewtonProgress> progress_;
+  NewtonStepEnd end_;
+  std::unique_ptr<cuda::StepGraph> graph_;
 };
 
 }  // namespace heddle::heart

@@ -1,10 +1,8 @@
 #include "newton_system.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <variant>
 
@@ -12,6 +10,7 @@
 #include "../simulation/message_text.hpp"
 #include "heddle/error.hpp"
 #include "heddle/vector_operations.hpp"
+#include "run_pass.hpp"
 
 namespace heddle::heart {
 
@@ -60,15 +59,27 @@ NewtonSystem::NewtonSystem(const Model& model, const Plan& plan, const Device& d
                            const Case& given, const Traces& traces)
     : TissueSystem(given.time.step),
       model_(model),
-      traces_(traces),
+      device_(device),
       threshold_(given.activation_threshold),
       largest_step_(newton_system::largest_step_of(newton_system::regions_of(model, given), given)),
       scheme_({model.position, model.tetrahedron, model.fibre,
                newton_system::regions_of(model, given), model.region},
               plan, device, newton_system::options_of(given)),
-      potential_(scheme_.potential()),
-      activation_(potential_.size(), std::numeric_limits<double>::quiet_NaN()),
-      field_(matrix().field()) {}
+      of_nodes_(matrix().rows(), device),
+      activation_(matrix().field()),
+      clock_(2, device),
+      record_there_(std::span<const SolveRecord>(&record_, 1), device),
+      traces_(traces, *matrix().row_basis(), device) {
+  fill<double>(std::numeric_limits<double>::quiet_NaN(), activation_.view(), device.stream());
+  set_clock();
+  scheme_.set_end({clock_.data(), clock_.data() + 1, [this] { queue_end_of_step(); }});
+}
+
+void NewtonSystem::set_clock() {
+  const double now = time();
+  const Clock clock{now, now + step_ / 2, steps_, record_.failed_step};
+  detail::copy_bytes(clock_.data(), &clock, sizeof clock, device_.stream());
+}
 
 std::string NewtonSystem::description() const {
   return std::string(AlievPanfilov::name) + ": " + std::to_string(model_.elements()) +
@@ -83,7 +94,7 @@ void NewtonSystem::set_stimuli() {
   }
   if (acting == acting_) return;
   acting_ = acting;
-  std::vector<double> current(potential_.size());
+  std::vector<double> current(model_.position.size());
   for (std::size_t v = 0; v < current.size(); ++v) {
     for (std::size_t k = 0; k < model_.stimuli.size(); ++k) {
       const bool acts = (model_.stimuli_of_vertex[v] & acting & 1U << k) != 0;
@@ -93,80 +104,78 @@ void NewtonSystem::set_stimuli() {
   scheme_.set_stimulus(current);
 }
 
-std::vector<double> NewtonSystem::traces_of(const std::vector<double>& potential) const {
-  std::vector<double> values;
-  values.reserve(traces_.probes.size() + traces_.electrodes.size());
-  for (const Place& probe : traces_.probes) values.push_back(probe.of(potential));
-  for (const std::vector<double>& weights : traces_.electrodes) {
-    values.push_back(std::inner_product(weights.begin(), weights.end(), potential.begin(), 0.0));
-  }
-  return values;
-}
-
-/// As `EndPass`.
-void NewtonSystem::note_activation(const std::vector<double>& potential) {
-  for (std::size_t v = 0; v < potential.size(); ++v) {
-    const double from = potential_[v], to = potential[v];
-    if (std::isnan(activation_[v]) && from < threshold_ && to >= threshold_) {
-      activation_[v] = time() + step_ * ((threshold_ - from) / (to - from));
-    }
-  }
+/// Of a step that converged, or of one that left all as it was.
+void NewtonSystem::queue_end_of_step() {
+  const Clock* const clock = clock_.data() + 1;
+  const Potential& potential = scheme_.potential_field();
+  const ProbePass probes = traces_.probes(clock, potential, nullptr);
+  run(EndPass{.count = potential.size() + probes.count,
+              .vertices = potential.size(),
+              .clock = clock,
+              .next = clock_.data(),
+              .report = &scheme_.progress()->step,
+              .record = record_there_.data(),
+              .step = step_,
+              .threshold = threshold_,
+              .scale = 1,
+              .before_diffusion = potential.scalars().data(),
+              .change = nullptr,
+              .potential = scheme_.potential_before().scalars().data(),
+              .activation = activation_.scalars().data(),
+              .probes = probes},
+      device_.stream());
+  traces_.queue_electrodes(clock, potential);
 }
 
 void NewtonSystem::advance(long long count) {
   const cli::Stopwatch watch;
-  rows_.clear();
+  first_of_advance_ = steps_;
   for (long long i = 0; i < count && record_.failed_step < 0; ++i) {
     set_stimuli();
-    const NewtonStep step = scheme_.advance();
-    newton_iterations_ += static_cast<long long>(step.residual.size()) - 1;
-    const double last = step.residual.back(), first = step.residual.front();
-    const Status status = step.converged        ? Status::converged
-                          : std::isfinite(last) ? Status::stagnated
-                                                : Status::not_finite;
-    record_.add(steps_, status, step.solver_iterations, first > 0 ? last / first : 0);
-    std::vector<double> potential = scheme_.potential();
-    if (step.converged) note_activation(potential);
-    potential_ = std::move(potential);
-    rows_.push_back(traces_of(potential_));
+    scheme_.take_step();
     ++steps_;
+    if (!device_.on_gpu()) record_ = record_there_[0];
   }
+  if (device_.on_gpu()) record_ = record_there_.to_host()[0];
+  newton_iterations_ = scheme_.iterations();
   times.all += watch.seconds();
 }
 
 double NewtonSystem::largest_potential() {
-  double largest = 0;
-  for (const double v : potential_) {
-    if (!(std::abs(v) <= largest)) largest = std::abs(v);
-    if (std::isnan(largest)) break;
-  }
-  return largest;
+  return largest_magnitude<double>(potential().view(), of_nodes_, device_.stream());
+}
+
+std::vector<double> NewtonSystem::activation_of_vertices() const {
+  std::vector<double> values(static_cast<std::size_t>(activation_.size()));
+  permute<double>(activation_.view(), FieldView<double>(values), 1, device_.stream());
+  return values;
+}
+
+std::vector<double> NewtonSystem::traces_now() {
+  traces_.queue(clock_.data(), potential());
+  first_of_advance_ = steps_;
+  return traces_after(0);
 }
 
 SystemState NewtonSystem::state() const {
   return {.steps = steps_,
-          .potential = potential_,
-          .activation = activation_,
+          .potential = scheme_.potential(),
+          .activation = activation_of_vertices(),
           .membranes = scheme_.recovery()};
 }
 
 void NewtonSystem::set_state(const SystemState& state) {
-  if (state.potential.size() != potential_.size() ||
-      state.activation.size() != activation_.size()) {
+  const auto count = static_cast<std::size_t>(activation_.size());
+  if (state.potential.size() != count || state.activation.size() != count) {
     throw Error(ErrorKind::size_mismatch, "a state of " + std::to_string(state.potential.size()) +
-                                              " vertices, not of " +
-                                              std::to_string(potential_.size()));
+                                              " vertices, not of " + std::to_string(count));
   }
   scheme_.set_recovery(state.membranes);
   scheme_.set_potential(state.potential);
-  potential_ = state.potential;
-  activation_ = state.activation;
+  permute<double>(FieldView<const double>(state.activation), activation_.view(), 1,
+                  device_.stream());
   steps_ = state.steps;
-}
-
-const Potential& NewtonSystem::potential() {
-  permute<double>(FieldView<const double>(potential_), field_.view(), 1, field_.stream());
-  return field_;
+  set_clock();
 }
 
 }  // namespace heddle::heart

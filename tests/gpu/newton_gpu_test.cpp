@@ -1,4 +1,4 @@
-// Newton's method for tissue on a GPU, beside what the CPU makes.
+// Newton's method for tissue on a GPU, where a step is a graph, beside what the CPU makes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "heart/tissue.hpp"
 #include "heddle/problems.hpp"
 #include "newton_scheme.hpp"
+#include "newton_system.hpp"
 #include "support/on_gpu.hpp"
 
 namespace newton_gpu {
@@ -16,6 +18,7 @@ namespace {
 
 using namespace heddle;
 using namespace heddle::heart;
+using heddle::heart::test::difference, heddle::heart::test::json, heddle::heart::test::Tissue;
 
 class NewtonOnGpu : public heddle::test::OnGpu {};
 
@@ -68,6 +71,61 @@ TEST_F(NewtonOnGpu, StepsAsOnTheCpu) {
   // The front has moved.
   EXPECT_GT(std::count_if(potential[0].begin(), potential[0].end(), [](double v) { return v > 0; }),
             std::count_if(start.begin(), start.end(), [](double v) { return v > 0; }));
+}
+
+/// A wave from a pulse, with a probe and an electrode.
+json wave_case() {
+  json of = heart::test::slab_case();
+  of["points"] = {{"a", {1.3, 0.7, 0.4}}};
+  of["electrodes"] = {{"far", {-9, 3, 2}}};
+  of["time"] = {{"step", 0.1}, {"end", 20}, {"scheme", "newton"}};
+  of["solver"] = {{"tolerance", 1e-11}};
+  return of;
+}
+
+TEST_F(NewtonOnGpu, RunsWithoutTheHostAsOnTheCpu) {
+  const Tissue tissue(wave_case());
+  for (const char* text : {"CSR", "K1rs,loop=persistent", "Sl-32,order=rcm,loop=graph",
+                           "K1rs,iteration-precision=single"}) {
+    SCOPED_TRACE(text);
+    const Plan plan = parse_plan(text);
+    NewtonSystem here(tissue.model, plan, Device::cpu(2), tissue.given, tissue.traces),
+        there(tissue.model, plan, device, tissue.given, tissue.traces),
+        by_one(tissue.model, plan, device, tissue.given, tissue.traces);
+    EXPECT_LE(difference(there.traces_now(), here.traces_now()), 1e-9);
+    here.advance(100);
+    there.advance(100);
+    for (int i = 0; i < 100; ++i) by_one.advance(1);
+    const std::vector<double> V = here.potential_of_vertices();
+    EXPECT_GT(*std::max_element(V.begin(), V.end()), 0);
+    EXPECT_LE(difference(there.potential_of_vertices(), V), 1e-5);
+    EXPECT_LE(difference(there.activation_of_vertices(), here.activation_of_vertices()), 1e-6);
+    EXPECT_LE(difference(there.traces_after(99), here.traces_after(99)), 1e-5);
+    EXPECT_NEAR(static_cast<double>(there.newton_iterations()),
+                static_cast<double>(here.newton_iterations()), 2);
+    EXPECT_EQ(there.record().solves, 100);
+    EXPECT_EQ(there.record().failed_step, -1);
+    const SystemState a = there.state(), b = by_one.state();
+    EXPECT_EQ(a.potential, b.potential);
+    EXPECT_EQ(a.membranes, b.membranes);
+    EXPECT_EQ(difference(a.activation, b.activation), 0);
+  }
+}
+
+TEST_F(NewtonOnGpu, LeavesTheStateWhereAStepFails) {
+  json of = wave_case();
+  of["solver"] = {{"tolerance", 1e-13}, {"max_iterations", 1}};
+  const Tissue tissue(of);
+  for (const char* plan : {"CSR", "CSR,iteration-precision=single"}) {
+    NewtonSystem limited(tissue.model, parse_plan(plan), device, tissue.given, tissue.traces);
+    const SystemState before = limited.state();
+    limited.advance(7);
+    EXPECT_EQ(limited.record().failed_step, 0);
+    EXPECT_EQ(limited.record().failed_status, Status::stagnated);
+    EXPECT_EQ(limited.newton_iterations(), 0);
+    EXPECT_EQ(limited.state().potential, before.potential);
+    EXPECT_EQ(limited.state().membranes, before.membranes);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,38 @@
+// Traces in the memory of the device: a row of probes and electrodes for each step.
+#pragma once
+
+#include <vector>
+
+#include "heddle/array.hpp"
+#include "heddle/basis.hpp"
+#include "passes.hpp"
+#include "tissue_system.hpp"
+#include "traces.hpp"
+
+namespace heddle::heart {
+
+class TraceRows {
+ public:
+  /// Rows that are kept, of the last steps.
+  static constexpr long long most_steps = 128;
+
+  /// Of potentials in the basis. Nothing of the arguments is kept.
+  TraceRows(const Traces& traces, const Basis& basis, const Device& device);
+
+  /// Probes of a potential, plus a change where that is not null, into the row of the clock's step.
+  ProbePass probes(const Clock* clock, const Potential& potential, const double* change);
+  /// Queues the electrodes behind them.
+  void queue_electrodes(const Clock* clock, const Potential& potential);
+  /// Both of the potential as it is.
+  void queue(const Clock* clock, const Potential& potential);
+  std::vector<double> row(long long step) const;
+
+ private:
+  Device device_;
+  Offset probes_, electrodes_;
+  Array<Index> probe_vertex_;
+  Array<double> probe_weight_, electrode_weight_, rows_;
+  std::vector<Array<double>> sums_;  // levels of the tree, the last of one sum an electrode
+};
+
+}  // namespace heddle::heart
