@@ -70,9 +70,8 @@ class CompiledPasses : public testing::Test {
 
 /// Each program compares the bytes of its functor with those of the host.
 TEST_F(CompiledPasses, OfEveryKindOfEntry) {
-  add_numbers<real<float>, real<double>, complex<float>, complex<double>, quaternion<float>,
-              dual_quaternion<double>, block<float, 3, 3>, block<double, 2, 3>,
-              block<complex<double>, 3, 3>, real<double, 4>>();
+  add_numbers<real<float>, real<double, 4>, complex<double>, quaternion<float>,
+              dual_quaternion<double>, block<double, 2, 3>>();
   add_sums<block<double, 3, 3>, PlacesKernel>();
   sources.push_back(cuda::pass_source(functor<AddNumber>(), 4));
   for (const cuda::KernelImage& image : cuda::compile_kernels(sources, 90)) {
