@@ -23,6 +23,7 @@
 #include "provenance.hpp"
 #include "tune_options.hpp"
 #include "tune_watch.hpp"
+#include "tuning/search/search_limits.hpp"
 
 namespace heddle::cli {
 
@@ -67,16 +68,12 @@ Matrices read_all(const TuneCommand& options, Progress* progress) {
 
 // ---- what the command does ----
 
-/// A search on a GPU takes longer than most solves otherwise: it waits for kernels to be compiled.
-constexpr double seconds_on_gpu = 8.5;
-
 TuneOptions settings_of(const TuneCommand& options, const Device& device) {
   TuneOptions settings = options.limits;
   settings.search = parse_search(options.search);
-  if (device.on_gpu() && settings.search == Search::pruned) settings.seconds_limit = seconds_on_gpu;
+  settings.seconds_limit = options.seconds.value_or(usual_seconds(settings.search, device));
   settings.objective = parse_objective(options.objective);
   settings.least_runs = std::min(settings.least_runs, settings.most_runs);
-  if (options.seconds) settings.seconds_limit = *options.seconds;
   return settings;
 }
 

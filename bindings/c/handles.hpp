@@ -2,16 +2,22 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "guard.hpp"
 #include "heddle.h"
+#include "heddle/array.hpp"
 #include "heddle/krylov_solver.hpp"
 #include "heddle/preconditioner.hpp"
 #include "heddle/runtime/any_matrix.hpp"
 #include "heddle/runtime/any_solver.hpp"
+#include "heddle/tuning/profile.hpp"
 
 namespace heddle::c {
 
@@ -24,13 +30,15 @@ template <class S>
 using OwnedSolver = std::unique_ptr<KrylovSolver<S>>;
 
 struct OperatorParts {
+  std::shared_ptr<std::pmr::memory_resource>
+      memory;  // of the caller's, or null; it outlives the rest
   AnyLinearOperator matrix;
   std::optional<AnyOperator> stored;  // in sliced storage
   std::shared_ptr<const OperatorParts> adjoint_of = nullptr;
 
   EntryKind kind() const { return matrix.entry().kind(); }
-  bool on_gpu() const {
-    return matrix.visit([](const auto& A) { return A->device().on_gpu(); });
+  Device device() const {
+    return matrix.visit([](const auto& A) { return A->device(); });
   }
 };
 
@@ -64,11 +72,26 @@ struct heddle_preconditioner {
   heddle::c::PreconditionerParts parts;
 };
 
+struct heddle_profile {
+  heddle::c::SharedMessages messages;
+  heddle::Profile profile;
+  std::string source;  // in messages
+};
+
 struct heddle_solver {
   heddle::c::SharedMessages messages;
   std::shared_ptr<const heddle::c::OperatorParts> of;
-  heddle::c::WorkFlag preconditioner_at_work;  // null for none
+  std::shared_ptr<const heddle::c::OperatorParts> preconditioner_of;  // null for none
+  heddle::c::WorkFlag preconditioner_at_work;                         // null for none
   heddle::c::InEither<heddle::c::OwnedSolver> solver;
+  /// The caller's, which the solver has while it does not enqueue; null for none.
+  std::function<bool(const heddle::SolveProgress&)> observer;
   std::optional<heddle::Report> last = std::nullopt;
+  /// Of enqueued solves for which the caller has none, in the GPU's memory; and of the last one
+  /// that was waited for.
+  std::optional<heddle::Array<heddle::DeviceReport>> own_report = std::nullopt;
+  bool was_enqueued = false;    // and the GPU may be at work
+  bool has_own_report = false;  // of the last enqueued solves, one wrote there
+  std::optional<std::vector<double>> enqueued_history = std::nullopt;
   mutable std::atomic_flag at_work = ATOMIC_FLAG_INIT;
 };

@@ -3,8 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "base/device_name.hpp"
 #include "callback_operator.hpp"
+#include "callers_memory.hpp"
+#include "device_named.hpp"
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/multiply.hpp"
@@ -18,19 +19,8 @@ using namespace heddle::c;
 
 namespace {
 
-const heddle_operator_options default_operator_options{sizeof(heddle_operator_options), nullptr, 0,
-                                                       nullptr, nullptr};
-
-Device device_of(const heddle_operator_options& options) {
-  const std::string name = options.device == nullptr ? "cpu" : options.device;
-  if (const auto gpu = gpu_named(name)) {
-    return Device::cuda(*gpu, static_cast<CUstream_st*>(options.stream));
-  }
-  if (options.stream != nullptr) {
-    throw Error(ErrorKind::usage, "a stream is of a GPU, and device '" + name + "' is the CPU");
-  }
-  return Device::cpu(options.threads);
-}
+const heddle_operator_options default_operator_options{
+    sizeof(heddle_operator_options), nullptr, 0, nullptr, nullptr, nullptr};
 
 Plan plan_of(const heddle_operator_options& options, const AnyMatrix& matrix,
              const Device& device) {
@@ -70,10 +60,12 @@ heddle_status heddle_operator_create(const heddle_matrix* matrix,
   return guarded_by(matrix, [&] {
     heddle_operator*& out = required(result, "result");
     const auto options = read_struct(given, default_operator_options, "heddle_operator_options");
-    const Device device = device_of(options);
+    auto memory = memory_of(options.allocator);
+    const Device device =
+        device_named(options.device, options.threads, options.stream, memory.get());
     AnyOperator stored(matrix->matrix, plan_of(options, matrix->matrix, device), device);
     const AnyLinearOperator any(stored);
-    out = new_operator(matrix->messages, {any, std::move(stored)});
+    out = new_operator(matrix->messages, {std::move(memory), any, std::move(stored)});
   });
 }
 
@@ -92,7 +84,7 @@ heddle_status heddle_operator_from_callback(heddle_context* context, int64_t row
     const bool single = precision_of(precision) == Precision::single_precision;
     const AnyLinearOperator any(callback.kind, single ? make.template operator()<float>()
                                                       : make.template operator()<double>());
-    out = new_operator(context->messages, {any, std::nullopt});
+    out = new_operator(context->messages, {nullptr, any, std::nullopt});
   });
 }
 
@@ -103,7 +95,7 @@ heddle_status heddle_operator_adjoint(const heddle_operator* A, heddle_operator*
                                 A->parts->matrix.visit([](const auto& matrix) {
                                   return AnyLinearOperator::Matrix(matrix->adjoint());
                                 }));
-    out = new_operator(A->messages, {any, std::nullopt, A->parts});
+    out = new_operator(A->messages, {A->parts->memory, any, std::nullopt, A->parts});
   });
 }
 
@@ -144,11 +136,12 @@ heddle_status heddle_operator_apply(const heddle_operator* A, const heddle_view*
   return guarded_by(A, [&] {
     const OperatorParts& parts = *A->parts;
     parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
-      const bool on_gpu = parts.on_gpu();
-      multiply<S>(*matrix,
-                  field_of<const S>(x, parts.kind(), matrix->column_components(), on_gpu, "x"),
-                  field_of<S>(y, parts.kind(), matrix->row_components(), on_gpu, "y"));
-      matrix->device().synchronize();
+      const Device& device = matrix->device();
+      multiply<S>(
+          *matrix,
+          field_of<const S>(x, parts.kind(), matrix->column_components(), device.stream(), "x"),
+          field_of<S>(y, parts.kind(), matrix->row_components(), device.stream(), "y"));
+      device.synchronize();
     });
   });
 }

@@ -19,11 +19,13 @@ inline constexpr std::size_t sizes_of_versions<heddle_pattern>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_info>[] = {112};
 template <>
-inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40};
+inline constexpr std::size_t sizes_of_versions<heddle_operator_options>[] = {40, 48};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_solver_options>[] = {64};
 template <>
 inline constexpr std::size_t sizes_of_versions<heddle_report>[] = {72};
+template <>
+inline constexpr std::size_t sizes_of_versions<heddle_tune_options>[] = {72};
 
 /// Throws `Error` (usage) for a size of no version of T.
 template <class T>

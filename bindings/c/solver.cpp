@@ -1,15 +1,20 @@
 // Solvers of heddle.h.
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "guard.hpp"
 #include "handles.hpp"
 #include "heddle/method_info.hpp"
 #include "heddle/report.hpp"
 #include "sized_struct.hpp"
+#include "solve_calls.hpp"
 #include "solvers/listed_solver.hpp"
 #include "tuning/planning/method_choice.hpp"
 #include "views.hpp"
@@ -57,38 +62,6 @@ SolverOptions options_of(const heddle_solver_options* given) {
   return options;
 }
 
-heddle_report told(const Report& report) {
-  heddle_report c{};
-  c.outcome = static_cast<heddle_outcome>(report.status);
-  c.restarts = report.restarts;
-  c.iterations = report.iterations;
-  c.residual = report.residual;
-  c.residual_norm = report.residual_norm;
-  c.baseline_norm = report.baseline_norm;
-  c.target_norm = report.target_norm;
-  c.backward_error = report.backward_error;
-  c.seconds = report.iterate_seconds;
-  return c;
-}
-
-/// Holds a flag that no other thread, and no callback of this one, holds; null for none.
-class AtWork {
- public:
-  AtWork(std::atomic_flag* flag, const char* what) : flag_(flag) {
-    if (flag_ != nullptr && flag_->test_and_set()) {
-      throw Busy(std::string("this ") + what + " is at work in another call; it serves one");
-    }
-  }
-  AtWork(const AtWork&) = delete;
-  AtWork& operator=(const AtWork&) = delete;
-  ~AtWork() {
-    if (flag_ != nullptr) flag_->clear();
-  }
-
- private:
-  std::atomic_flag* flag_;
-};
-
 }  // namespace
 
 void heddle_solver_options_init(heddle_solver_options* options, size_t size) {
@@ -115,15 +88,21 @@ heddle_status heddle_solver_create(const heddle_operator* A, const char* method,
             shared = *fitting;
           }
           return new heddle_solver{
-              A->messages, A->parts,
+              A->messages,
+              A->parts,
+              preconditioner != nullptr ? preconditioner->of : nullptr,
               preconditioner != nullptr ? preconditioner->parts.at_work : nullptr,
-              listed_solver<S>(info, OperatorReference<S>(matrix), std::move(shared), options)};
+              listed_solver<S>(info, OperatorReference<S>(matrix), std::move(shared), options),
+              options.observer};
         });
   });
 }
 
 void heddle_solver_destroy(heddle_solver** solver) {
   if (solver == nullptr) return;
+  if (*solver != nullptr && (*solver)->was_enqueued) {
+    guarded_by(*solver, [&] { (*solver)->of->device().synchronize(); });
+  }
   delete *solver;
   *solver = nullptr;
 }
@@ -135,15 +114,79 @@ heddle_status heddle_solver_solve(heddle_solver* solver, const heddle_view* b, c
     const AtWork here(&solver->at_work, "solver");
     const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
     const OperatorParts& parts = *solver->of;
+    set_observed(*solver, true);
+    solver->enqueued_history.reset();
     solver->last = std::visit(
         [&]<class S>(const OwnedSolver<S>& krylov) {
           const int components = krylov->matrix().row_components();
-          const bool on_gpu = parts.on_gpu();
-          return krylov->solve(field_of<const S>(b, parts.kind(), components, on_gpu, "b"),
-                               field_of<S>(x, parts.kind(), components, on_gpu, "x"));
+          const Device device = krylov->matrix().device();
+          return krylov->solve(field_of<const S>(b, parts.kind(), components, device.stream(), "b"),
+                               field_of<S>(x, parts.kind(), components, device.stream(), "x"));
         },
         solver->solver);
     if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
+  });
+}
+
+heddle_status heddle_solver_solve_all(heddle_solver* solver, int64_t systems, const heddle_view* b,
+                                      const heddle_view* x, heddle_report* reports) {
+  return guarded_by(solver, [&] {
+    if (systems < 0) throw Error(ErrorKind::usage, "the number of systems is negative");
+    if (systems == 0) return;
+    const heddle_view& first_b = required(b, "b");
+    const heddle_view& first_x = required(x, "x");
+    const std::size_t size = reports == nullptr ? 0 : known_size(*reports, "heddle_report");
+    const AtWork here(&solver->at_work, "solver");
+    const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
+    const OperatorParts& parts = *solver->of;
+    const auto count = static_cast<std::size_t>(systems);
+    set_observed(*solver, true);
+    solver->enqueued_history.reset();
+    const std::vector<Report> all = std::visit(
+        [&]<class S>(const OwnedSolver<S>& krylov) {
+          const int components = krylov->matrix().row_components();
+          const Device device = krylov->matrix().device();
+          std::vector<FieldView<const S>> right;
+          std::vector<FieldView<S>> left;
+          for (std::size_t k = 0; k < count; ++k) {
+            const std::string number = "[" + std::to_string(k) + "]";
+            right.push_back(field_of<const S>(&first_b + k, parts.kind(), components,
+                                              device.stream(), ("b" + number).c_str()));
+            left.push_back(field_of<S>(&first_x + k, parts.kind(), components, device.stream(),
+                                       ("x" + number).c_str()));
+          }
+          return krylov->solve(std::span<const FieldView<const S>>(right),
+                               std::span<const FieldView<S>>(left));
+        },
+        solver->solver);
+    solver->last = all.front();
+    for (std::size_t k = 0; k < count && reports != nullptr; ++k) {
+      heddle_report report = told(all[k]);
+      report.struct_size = size;
+      std::memcpy(reinterpret_cast<std::byte*>(reports) + k * size, &report, size);
+    }
+  });
+}
+
+heddle_status heddle_solver_set_null_space(heddle_solver* solver, int64_t count,
+                                           const heddle_view* vectors) {
+  return guarded_by(solver, [&] {
+    if (count < 0) throw Error(ErrorKind::usage, "the number of vectors is negative");
+    const AtWork here(&solver->at_work, "solver");
+    const OperatorParts& parts = *solver->of;
+    std::visit(
+        [&]<class S>(const OwnedSolver<S>& krylov) {
+          const Device device = krylov->matrix().device();
+          std::vector<FieldView<const S>> fields;
+          fields.reserve(static_cast<std::size_t>(count));
+          for (std::int64_t k = 0; k < count; ++k) {
+            fields.push_back(field_of<const S>(&required(vectors, "vectors") + k, parts.kind(),
+                                               krylov->matrix().row_components(), device.stream(),
+                                               ("vectors[" + std::to_string(k) + "]").c_str()));
+          }
+          krylov->set_null_space(fields);
+        },
+        solver->solver);
   });
 }
 
@@ -153,8 +196,11 @@ heddle_status heddle_solver_history(const heddle_solver* solver, const double** 
     const double*& first = required(values, "values");
     std::int64_t& size = required(count, "count");
     const AtWork here(&solver->at_work, "solver");
-    const auto& history = std::visit(
-        [](const auto& krylov) -> const auto& { return krylov->history(); }, solver->solver);
+    const auto& history =
+        solver->enqueued_history
+            ? *solver->enqueued_history
+            : std::visit([](const auto& krylov) -> const auto& { return krylov->history(); },
+                         solver->solver);
     first = history.data();
     size = static_cast<std::int64_t>(history.size());
   });

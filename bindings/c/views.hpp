@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "base/device_cuda.hpp"
 #include "guard.hpp"
 #include "heddle.h"
+#include "heddle/config.hpp"
 #include "heddle/detail/index.hpp"
 #include "heddle/field.hpp"
 #include "heddle/runtime/entry_kind.hpp"
@@ -58,10 +60,31 @@ void check_view(const heddle_view& view, EntryKind kind, const char* name) {
   }
 }
 
-/// A vector for an operator of so many scalars a row. Throws `Error` as `check_view`.
+/// Throws `Error` (usage) unless work on `stream` can use the view's memory.
+inline void check_location(const heddle_view& view, const Stream& stream, const char* name) {
+  const std::string what(name);
+  if (view.location != HEDDLE_HOST && view.location != HEDDLE_DEVICE) {
+    throw Error(ErrorKind::usage, what + ".location is neither HEDDLE_HOST nor HEDDLE_DEVICE");
+  }
+  if (view.location == HEDDLE_HOST) return;
+  if (!stream.on_gpu()) {
+    throw Error(ErrorKind::usage,
+                what + " is not in the host's memory, and the operator on the CPU");
+  }
+  if constexpr (has_cuda) {
+    // This throws for another GPU's memory.
+    if (view.count > 0 && !cuda::is_device_memory(view.data, stream)) {
+      throw Error(ErrorKind::usage, what + " is not in the memory of GPU " +
+                                        std::to_string(stream.gpu) + ", as its location says");
+    }
+  }
+}
+
+/// A vector for an operator of so many scalars a row that works on `stream`. Throws `Error` as
+/// `check_view` and `check_location`.
 template <class S>
-FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components, bool on_gpu,
-                      const char* name) {
+FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components,
+                      const Stream& stream, const char* name) {
   const heddle_view& view = required(given, name);
   check_view<std::remove_const_t<S>>(view, kind, name);
   if (view.layout != HEDDLE_ROW_MAJOR && view.layout != HEDDLE_BY_COMPONENT) {
@@ -69,14 +92,7 @@ FieldView<S> field_of(const heddle_view* given, EntryKind kind, int components, 
                                       ".layout: vectors are HEDDLE_ROW_MAJOR or "
                                       "HEDDLE_BY_COMPONENT");
   }
-  if (view.location != HEDDLE_HOST && view.location != HEDDLE_DEVICE) {
-    throw Error(ErrorKind::usage,
-                std::string(name) + ".location is neither HEDDLE_HOST nor HEDDLE_DEVICE");
-  }
-  if (view.location == HEDDLE_DEVICE && !on_gpu) {
-    throw Error(ErrorKind::usage,
-                std::string(name) + " is not in the host's memory, and the operator on the CPU");
-  }
+  check_location(view, stream, name);
   return {static_cast<S*>(view.data), view.count, components,
           view.layout == HEDDLE_ROW_MAJOR ? VectorLayout::aos : VectorLayout::soa};
 }

@@ -39,7 +39,7 @@ module heddle
     integer(c_size_t) :: struct_size
     type(c_ptr) :: device
     integer(c_int32_t) :: threads
-    type(c_ptr) :: stream, plan
+    type(c_ptr) :: stream, plan, allocator
   end type
 
   type, bind(c) :: heddle_solver_options

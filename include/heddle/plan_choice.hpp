@@ -82,6 +82,8 @@ class HEDDLE_EXPORT Profiles {
   /// error (io, bad_plan). "none" in place of a name ends the list there: `--profile none` uses no
   /// profile, HEDDLE_PROFILE=none only the named file.
   static Profiles for_device(const Device& device, const std::optional<std::string>& path = {});
+  /// The same with a profile at hand in place of a named file; `source` names it.
+  static Profiles for_device(const Device& device, Profile profile, const std::string& source);
   /// Only the named file, likewise.
   static Profiles of_file(const Device& device, const std::string& path);
 

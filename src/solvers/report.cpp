@@ -23,7 +23,8 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
   out << std::scientific << std::setprecision(2) << ", true residual " << report.residual
       << " of the baseline " << report.baseline_norm;
   if (report.backward_error >= 0) out << ", backward error " << report.backward_error;
-  out << std::defaultfloat << std::setprecision(3) << ", " << report.iterate_seconds << " s";
+  out << std::defaultfloat << std::setprecision(3);
+  if (report.iterate_seconds >= 0) out << ", " << report.iterate_seconds << " s";
   if (report.restarts > 0) out << ", " << report.restarts << " restarts";
   out << ", loop " << report.loop;
   if (report.stored != "own") out << ", stored " << report.stored;

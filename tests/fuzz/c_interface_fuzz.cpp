@@ -201,6 +201,15 @@ class Session {
     const auto rows = static_cast<int>(rows_of(any(operators_)));
     const heddle_view b = view(a_, rows), x = view(b_, rows);
     heddle_solver* const solver = any(solvers_);
+    if (bytes_.below(8) == 0) {
+      const std::array<heddle_view, 2> right{b, b}, left{x, view(c_, rows)};
+      std::array<heddle_report, 2> reports{report, report};
+      check(heddle_solver_solve_all(solver, bytes_.below(3), right.data(), left.data(),
+                                    reports.data()));
+      check(heddle_solver_set_null_space(solver, bytes_.below(3), left.data()));
+      check(heddle_solver_enqueue(solver, &b, &x, nullptr, nullptr));
+      check(heddle_solver_wait(solver, &report));
+    }
     check(heddle_solver_solve(solver, &b, &x, &report));
     const double* history = nullptr;
     std::int64_t count = 0;
@@ -217,9 +226,13 @@ class Session {
     heddle_info info{};
     info.struct_size = sizeof info;
     const char* method = nullptr;
-    switch (bytes_.below(5)) {
+    switch (bytes_.below(6)) {
       case 0:
         check(heddle_operator_apply(A, &x, &y));
+        break;
+      case 5:
+        check(heddle_operator_copy(A, bytes_.below(4) == 0 ? nullptr : &x, &y));
+        check(heddle_operator_wait_for(A, this));
         break;
       case 1:
         check(heddle_operator_update_values(A, &x));
@@ -262,7 +275,7 @@ class Session {
   std::array<heddle_operator*, slots> operators_{};
   std::array<heddle_preconditioner*, slots> preconditioners_{};
   std::array<heddle_solver*, slots> solvers_{};
-  std::array<double, 1024> a_{}, b_{};
+  std::array<double, 1024> a_{}, b_{}, c_{};
 };
 
 }  // namespace

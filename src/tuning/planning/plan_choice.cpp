@@ -134,9 +134,15 @@ class Profiles::Reader {
     }
   }
 
-  Profiles profiles;
+  /// Files that nobody names: of the environment, the cache folder and the installation.
+  void add_known() {
+    const std::string named = environment("HEDDLE_PROFILE");
+    if (named == none) return;
+    if (!named.empty()) add({named}, true, false);
+    add(profiles_in(profile_folder()), false, false);
+    add(profiles_in(shipped_profiles()), false, false);
+  }
 
- private:
   void add(const std::string& path, Profile profile, bool is_named) {
     if (profiles.here_ == DeviceProperties()) profiles.here_ = properties_of(device_);
     const std::string why = why_another_class(profile.device, profiles.here_);
@@ -146,6 +152,10 @@ class Profiles::Reader {
       warn(path + ": " + why);
     }
   }
+
+  Profiles profiles;
+
+ private:
   void warn(const std::string& why) {
     profiles.warnings_.push_back("a profile is not used: " + why);
   }
@@ -158,11 +168,14 @@ Profiles Profiles::for_device(const Device& device, const std::optional<std::str
   Reader reader(device);
   if (path && *path == none) return {};
   if (path) reader.add({*path}, true, true);
-  const std::string named = environment("HEDDLE_PROFILE");
-  if (named == none) return std::move(reader.profiles);
-  if (!named.empty()) reader.add({named}, true, false);
-  reader.add(profiles_in(profile_folder()), false, false);
-  reader.add(profiles_in(shipped_profiles()), false, false);
+  reader.add_known();
+  return std::move(reader.profiles);
+}
+
+Profiles Profiles::for_device(const Device& device, Profile profile, const std::string& source) {
+  Reader reader(device);
+  reader.add(source, std::move(profile), true);
+  reader.add_known();
   return std::move(reader.profiles);
 }
 

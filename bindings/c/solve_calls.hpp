@@ -1,0 +1,59 @@
+// What calls share that solve.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "guard.hpp"
+#include "handles.hpp"
+#include "heddle/report.hpp"
+
+namespace heddle::c {
+
+/// Holds a flag that no other thread, and no callback of this one, holds; null for none.
+class AtWork {
+ public:
+  AtWork(std::atomic_flag* flag, const char* what) : flag_(flag) {
+    if (flag_ != nullptr && flag_->test_and_set()) {
+      throw Busy(std::string("this ") + what + " is at work in another call; it serves one");
+    }
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+  ~AtWork() {
+    if (flag_ != nullptr) flag_->clear();
+  }
+
+ private:
+  std::atomic_flag* flag_;
+};
+
+inline heddle_report told(const Report& report) {
+  heddle_report c{};
+  c.outcome = static_cast<heddle_outcome>(report.status);
+  c.restarts = report.restarts;
+  c.iterations = report.iterations;
+  c.residual = report.residual;
+  c.residual_norm = report.residual_norm;
+  c.baseline_norm = report.baseline_norm;
+  c.target_norm = report.target_norm;
+  c.backward_error = report.backward_error;
+  c.seconds = report.iterate_seconds;
+  return c;
+}
+
+/// The solver asks the caller's observer, or, as `enqueue` needs it, does not. Where that is a
+/// change, it gives back the graph of an enqueued solve.
+inline void set_observed(heddle_solver& solver, bool observed) {
+  if (!solver.observer) return;
+  std::visit(
+      [&](const auto& krylov) {
+        if (static_cast<bool>(krylov->options().observer) == observed) return;
+        SolverOptions options = krylov->options();
+        options.observer = observed ? solver.observer : nullptr;
+        krylov->set_options(std::move(options));
+      },
+      solver.solver);
+}
+
+}  // namespace heddle::c

@@ -1,0 +1,211 @@
+// Work in the order of a GPU's stream: the operator's own, and that of the caller.
+#include "base/stream_order_cuda.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "guard.hpp"
+#include "handles.hpp"
+#include "heddle/config.hpp"
+#include "heddle/vector_operations.hpp"
+#include "sized_struct.hpp"
+#include "solve_calls.hpp"
+#include "views.hpp"
+
+using namespace heddle;
+using namespace heddle::c;
+
+namespace {
+
+// The GPU writes one as the other.
+static_assert(sizeof(heddle_device_report) == sizeof(DeviceReport));
+static_assert(offsetof(heddle_device_report, outcome) == offsetof(DeviceReport, status));
+static_assert(offsetof(heddle_device_report, used_floats) == offsetof(DeviceReport, stored));
+static_assert(offsetof(heddle_device_report, restarts) == offsetof(DeviceReport, restarts));
+static_assert(offsetof(heddle_device_report, iterations) == offsetof(DeviceReport, iterations));
+static_assert(offsetof(heddle_device_report, residual) == offsetof(DeviceReport, residual));
+static_assert(offsetof(heddle_device_report, residual_norm) ==
+              offsetof(DeviceReport, residual_norm));
+static_assert(offsetof(heddle_device_report, baseline_norm) ==
+              offsetof(DeviceReport, baseline_norm));
+static_assert(offsetof(heddle_device_report, target_norm) == offsetof(DeviceReport, target_norm));
+static_assert(offsetof(heddle_device_report, singular_row) == offsetof(DeviceReport, singular_row));
+static_assert(offsetof(heddle_device_report, backward_error) ==
+              offsetof(DeviceReport, backward_error));
+static_assert(static_cast<int>(StoredScalar::own) == 0);
+
+void queue_behind(CUstream_st* later, CUstream_st* earlier, int gpu) {
+  if constexpr (has_cuda) cuda::queue_behind(later, earlier, gpu);
+}
+
+/// Between `enter` and `leave`, the device's stream works in the order of the caller's: null is the
+/// device's own.
+class InOrderOf {
+ public:
+  InOrderOf(CUstream_st* caller, const Stream& own) : caller_(caller), own_(own) {
+    if (is_other()) queue_behind(own_.queue, caller_, own_.gpu);
+  }
+  InOrderOf(const InOrderOf&) = delete;
+  InOrderOf& operator=(const InOrderOf&) = delete;
+  /// Also where the work failed: a capture of the caller's stream must not end with another one
+  /// in it.
+  ~InOrderOf() {
+    // Of the failure that led here the caller hears.
+    if (!has_left_) guarded(nullptr, [&] { leave(); });
+  }
+  void leave() {
+    has_left_ = true;
+    if (is_other()) queue_behind(caller_, own_.queue, own_.gpu);
+  }
+
+ private:
+  bool is_other() const { return own_.on_gpu() && caller_ != nullptr; }
+
+  CUstream_st* caller_;
+  Stream own_;
+  bool has_left_ = false;
+};
+
+DeviceReport* report_for(heddle_solver& solver, heddle_device_report* given) {
+  if (given != nullptr) return reinterpret_cast<DeviceReport*>(given);
+  const Device device = solver.of->device();
+  if (!device.on_gpu()) return nullptr;  // which `enqueue` refuses
+  if (!solver.own_report) solver.own_report.emplace(1, device);
+  return solver.own_report->data();
+}
+
+/// Calls `f(krylov, b, x, report)`.
+template <class F>
+void with_target(heddle_solver& solver, const heddle_view* b, const heddle_view* x,
+                 heddle_device_report* given, const F& f) {
+  const OperatorParts& parts = *solver.of;
+  DeviceReport* const report = report_for(solver, given);
+  set_observed(solver, false);
+  std::visit(
+      [&]<class S>(const OwnedSolver<S>& krylov) {
+        const int components = krylov->matrix().row_components();
+        const Device device = krylov->matrix().device();
+        f(*krylov, field_of<const S>(b, parts.kind(), components, device.stream(), "b"),
+          field_of<S>(x, parts.kind(), components, device.stream(), "x"), report);
+      },
+      solver.solver);
+}
+
+Report report_of(const DeviceReport& there) {
+  Report report;
+  report.status = there.status;
+  report.stored = there.stored == StoredScalar::own ? "own" : "float";
+  report.loop = "graph";
+  report.iterations = there.iterations;
+  report.residual = there.residual;
+  report.residual_norm = there.residual_norm;
+  report.baseline_norm = there.baseline_norm;
+  report.target_norm = there.target_norm;
+  report.backward_error = there.backward_error;
+  report.restarts = there.restarts;
+  report.iterate_seconds = std::numeric_limits<double>::quiet_NaN();
+  return report;
+}
+
+}  // namespace
+
+int32_t heddle_operator_gpu(const heddle_operator* A) {
+  int32_t gpu = -1;
+  guarded_by(A, [&] { gpu = A->parts->device().stream().gpu; });
+  return gpu;
+}
+
+void* heddle_operator_stream(const heddle_operator* A) {
+  void* stream = nullptr;
+  guarded_by(A, [&] { stream = A->parts->device().stream().queue; });
+  return stream;
+}
+
+heddle_status heddle_operator_wait_for(const heddle_operator* A, void* stream) {
+  return guarded_by(A, [&] {
+    const Stream own = A->parts->device().stream();
+    if (!own.on_gpu()) {
+      throw Error(ErrorKind::usage, "a stream is of a GPU, and the operator on the CPU");
+    }
+    queue_behind(own.queue, &required(static_cast<CUstream_st*>(stream), "stream"), own.gpu);
+  });
+}
+
+heddle_status heddle_operator_copy(const heddle_operator* A, const heddle_view* from,
+                                   const heddle_view* to) {
+  return guarded_by(A, [&] {
+    const OperatorParts& parts = *A->parts;
+    parts.matrix.visit([&]<class S>(const std::shared_ptr<const LinearOperator<S>>& matrix) {
+      const Device device = matrix->device();
+      const int components = heddle_row_scalars(entry_of(parts.kind()));
+      const FieldView<S> written = field_of<S>(to, parts.kind(), components, device.stream(), "to");
+      if (from != nullptr) {
+        copy<S>(field_of<const S>(from, parts.kind(), components, device.stream(), "from"), written,
+                device.stream());
+      } else if (to->location == HEDDLE_HOST) {
+        fill<S>(S(0), written, Stream{.threads = device.threads()});
+      } else {
+        fill<S>(S(0), written, device.stream());
+      }
+    });
+  });
+}
+
+heddle_status heddle_solver_prepare_enqueue(heddle_solver* solver, const heddle_view* b,
+                                            const heddle_view* x, heddle_device_report* report) {
+  return guarded_by(solver, [&] {
+    const AtWork here(&solver->at_work, "solver");
+    const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
+    solver->was_enqueued = true;
+    with_target(*solver, b, x, report,
+                [](auto& krylov, const auto& right, const auto& left, DeviceReport* where) {
+                  krylov.prepare_enqueue(right, left, where);
+                });
+  });
+}
+
+heddle_status heddle_solver_enqueue(heddle_solver* solver, const heddle_view* b,
+                                    const heddle_view* x, void* stream,
+                                    heddle_device_report* report) {
+  return guarded_by(solver, [&] {
+    const AtWork here(&solver->at_work, "solver");
+    const AtWork there(solver->preconditioner_at_work.get(), "preconditioner");
+    solver->was_enqueued = true;
+    with_target(*solver, b, x, report,
+                [&](auto& krylov, const auto& right, const auto& left, DeviceReport* where) {
+                  InOrderOf caller(static_cast<CUstream_st*>(stream),
+                                   krylov.matrix().device().stream());
+                  krylov.enqueue(right, left, where);
+                  caller.leave();
+                });
+    if (report == nullptr) solver->has_own_report = true;
+  });
+}
+
+heddle_status heddle_solver_wait(heddle_solver* solver, heddle_report* report) {
+  return guarded_by(solver, [&] {
+    if (report != nullptr) known_size(*report, "heddle_report");
+    const AtWork here(&solver->at_work, "solver");
+    const Device device = solver->of->device();
+    device.synchronize();
+    if (!solver->has_own_report) {
+      if (report == nullptr) return;
+      throw Error(ErrorKind::usage,
+                  "no solve was enqueued with a report of the solver's own: it was given one, or "
+                  "none was enqueued");
+    }
+    DeviceReport there;
+    detail::copy_bytes(&there, solver->own_report->data(), sizeof there, device.stream());
+    solver->last = report_of(there);
+    solver->enqueued_history =
+        std::visit([](const auto& krylov) { return krylov->enqueued_history(); }, solver->solver);
+    if (report != nullptr) write_struct(report, told(*solver->last), "heddle_report");
+  });
+}
+
+heddle_status heddle_solver_cancel(heddle_solver* solver) {
+  return guarded_by(
+      solver, [&] { std::visit([](const auto& krylov) { krylov->cancel(); }, solver->solver); });
+}

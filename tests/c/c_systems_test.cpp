@@ -1,0 +1,167 @@
+// Several right-hand sides, null spaces, and memory of the caller's.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "c_objects.hpp"
+#include "heddle.h"
+
+using namespace heddle::c_test;
+
+namespace {
+
+class CSystems : public testing::Test {
+ protected:
+  CSystems() {
+    EXPECT_EQ(heddle_context_create(&context), HEDDLE_OK);
+    EXPECT_EQ(heddle_matrix_generate(context, "elasticity", 300, 1, &matrix), HEDDLE_OK);
+  }
+  static std::int64_t rows_of(const heddle_operator* A) {
+    std::int64_t rows = 0, columns = 0;
+    EXPECT_EQ(heddle_operator_size(A, &rows, &columns), HEDDLE_OK);
+    return rows;
+  }
+
+  Context context;
+  Matrix matrix;
+  Operator A;
+};
+
+TEST_F(CSystems, EachHasTheBitsThatItHasAlone) {
+  constexpr std::size_t systems = 11;  // more than go side by side
+  ASSERT_EQ(heddle_operator_create(matrix, nullptr, &A), HEDDLE_OK);
+  Preconditioner jacobi;
+  Solver solver;
+  ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
+  const auto scalars = static_cast<std::size_t>(rows_of(A)) * 3;
+  std::vector<std::vector<double>> b, x(systems, std::vector<double>(scalars));
+  std::vector<heddle_view> right, left;
+  for (std::size_t k = 0; k < systems; ++k) b.push_back(random_numbers(scalars, unsigned(k)));
+  for (std::size_t k = 0; k < systems; ++k) {
+    right.push_back(view(b[k], HEDDLE_BLOCK3));
+    left.push_back(view(x[k], HEDDLE_BLOCK3));
+  }
+  std::array<heddle_report, systems> reports{};
+  reports[0].struct_size = sizeof(heddle_report);
+  ASSERT_EQ(heddle_solver_solve_all(solver, systems, right.data(), left.data(), reports.data()),
+            HEDDLE_OK)
+      << message(context);
+  for (std::size_t k = 0; k < systems; ++k) {
+    std::vector<double> alone(scalars);
+    const heddle_view to = view(alone, HEDDLE_BLOCK3);
+    heddle_report told = report();
+    ASSERT_EQ(heddle_solver_solve(solver, &right[k], &to, &told), HEDDLE_OK);
+    EXPECT_EQ(x[k], alone) << k;
+    EXPECT_EQ(reports[k].struct_size, sizeof(heddle_report));
+    EXPECT_EQ(reports[k].outcome, HEDDLE_CONVERGED);
+    EXPECT_EQ(reports[k].iterations, told.iterations);
+    EXPECT_EQ(reports[k].residual, told.residual);
+  }
+  EXPECT_EQ(heddle_solver_solve_all(solver, 0, nullptr, nullptr, nullptr), HEDDLE_OK);
+  EXPECT_EQ(heddle_solver_solve_all(solver, -1, right.data(), left.data(), nullptr),
+            HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_solver_solve_all(solver, 2, nullptr, left.data(), nullptr), HEDDLE_ERROR_USAGE);
+  left[1] = left[0];
+  EXPECT_EQ(heddle_solver_solve_all(solver, 2, right.data(), left.data(), nullptr),
+            HEDDLE_ERROR_USAGE);
+  right[1].count -= 1;
+  EXPECT_EQ(heddle_solver_solve_all(solver, 2, right.data(), left.data(), nullptr),
+            HEDDLE_ERROR_SIZE_MISMATCH);
+  reports[0].struct_size = 3;
+  EXPECT_EQ(heddle_solver_solve_all(solver, 1, right.data(), left.data(), reports.data()),
+            HEDDLE_ERROR_USAGE);
+}
+
+/// A ring of springs is singular: constants are its null space.
+TEST_F(CSystems, NullSpacesAreProjectedOut) {
+  constexpr int n = 40;
+  std::vector<std::int32_t> row, column;
+  std::vector<double> values;
+  for (int i = 0; i < n; ++i) {
+    for (const int step : {0, 1, n - 1}) {
+      row.push_back(i);
+      column.push_back((i + step) % n);
+      values.push_back(step == 0 ? 2 : -1);
+    }
+  }
+  const heddle_pattern places = pattern(n, row, column);
+  const heddle_view numbers = view(values, HEDDLE_REAL, true);
+  Matrix ring;
+  Solver solver;
+  ASSERT_EQ(heddle_matrix_from_triplets(context, &places, &numbers, &ring), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_create(ring, nullptr, &A), HEDDLE_OK);
+  ASSERT_EQ(heddle_solver_create(A, "cg", nullptr, nullptr, &solver), HEDDLE_OK);
+  std::vector<double> b = random_numbers(n, 3), x(n), ones(n, 1);
+  const heddle_view right = view(b, HEDDLE_REAL), left = view(x, HEDDLE_REAL);
+  const heddle_view constant = view(ones, HEDDLE_REAL);
+  ASSERT_EQ(heddle_solver_set_null_space(solver, 1, &constant), HEDDLE_OK) << message(context);
+  ones.assign(n, 0);  // they were copied
+  heddle_report told = report();
+  ASSERT_EQ(heddle_solver_solve(solver, &right, &left, &told), HEDDLE_OK);
+  EXPECT_EQ(told.outcome, HEDDLE_CONVERGED);
+  EXPECT_NEAR(std::accumulate(x.begin(), x.end(), 0.0), 0, 1e-9);
+  EXPECT_EQ(heddle_solver_set_null_space(solver, -1, &constant), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_solver_set_null_space(solver, 1, nullptr), HEDDLE_ERROR_USAGE);
+  EXPECT_EQ(heddle_solver_set_null_space(solver, 1, &constant), HEDDLE_ERROR_USAGE);  // zero
+  ASSERT_EQ(heddle_solver_set_null_space(solver, 0, nullptr), HEDDLE_OK);
+}
+
+struct Counted {
+  long long held = 0, calls = 0, left = 0;
+};
+
+TEST_F(CSystems, ArraysAreOfTheCallersMemory) {
+  Counted counted;
+  counted.left = 1'000'000;
+  heddle_allocator allocator{[](void* user, std::size_t bytes, std::size_t alignment) -> void* {
+                               auto& c = *static_cast<Counted*>(user);
+                               if (c.left-- <= 0) return nullptr;
+                               c.held += static_cast<long long>(bytes);
+                               ++c.calls;
+                               return std::aligned_alloc(
+                                   alignment, (bytes + alignment - 1) / alignment * alignment);
+                             },
+                             [](void* user, void* data, std::size_t bytes, std::size_t) {
+                               static_cast<Counted*>(user)->held -= static_cast<long long>(bytes);
+                               std::free(data);
+                             },
+                             &counted};
+  heddle_operator_options options;
+  heddle_operator_options_init(&options, sizeof options);
+  options.allocator = &allocator;
+  {
+    Operator adjoint;
+    Preconditioner jacobi;
+    Solver solver;
+    ASSERT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_OK) << message(context);
+    const long long of_matrix = counted.held;
+    EXPECT_GT(of_matrix, 300 * 9 * 8);
+    ASSERT_EQ(heddle_operator_adjoint(A, &adjoint), HEDDLE_OK);
+    ASSERT_EQ(heddle_preconditioner_create(A, "jacobi", &jacobi), HEDDLE_OK);
+    ASSERT_EQ(heddle_solver_create(A, "cg", jacobi, nullptr, &solver), HEDDLE_OK);
+    EXPECT_GT(counted.held, of_matrix);
+    const auto scalars = static_cast<std::size_t>(rows_of(A)) * 3;
+    std::vector<double> b(scalars, 1), x(scalars);
+    const heddle_view right = view(b, HEDDLE_BLOCK3), left = view(x, HEDDLE_BLOCK3);
+    ASSERT_EQ(heddle_solver_solve(solver, &right, &left, nullptr), HEDDLE_OK);
+    const long long calls = counted.calls;
+    ASSERT_EQ(heddle_solver_solve(solver, &right, &left, nullptr), HEDDLE_OK);
+    EXPECT_EQ(counted.calls, calls);
+    heddle_operator_destroy(&A.own);
+    EXPECT_GT(counted.held, 0);
+  }
+  EXPECT_EQ(counted.held, 0);
+  counted.left = 1;
+  EXPECT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_ERROR_MEMORY);
+  EXPECT_EQ(counted.held, 0);
+  allocator.release = nullptr;
+  EXPECT_EQ(heddle_operator_create(matrix, &options, &A), HEDDLE_ERROR_USAGE);
+}
+
+}  // namespace
