@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
@@ -11,9 +12,11 @@
 
 #include "arrays.hpp"
 #include "call.hpp"
+#include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
 #include "operator.hpp"
+#include "profile.hpp"
 #include "solver.hpp"
 
 using namespace heddle_python;
@@ -56,6 +59,13 @@ NB_MODULE(_heddle, m) {
   });
   m.def("choose_method", &choose_method);
 
+  nb::class_<Exported>(m, "Exported")
+      .def(nb::init<nb::handle>())
+      .def_prop_ro("address", &Exported::address)
+      .def_prop_ro("shape", &Exported::shape)
+      .def_prop_ro("strides", &Exported::strides)
+      .def_prop_ro("dtype", &Exported::dtype)
+      .def_prop_ro("writable", &Exported::writable);
   nb::class_<Matrix>(m, "Matrix")
       .def_static("from_csr",
                   [](const std::string& entry, std::int64_t rows, std::int64_t columns,
@@ -85,6 +95,13 @@ NB_MODULE(_heddle, m) {
         const auto pattern = self.arrays().first;
         return nb::make_tuple(pattern.rows, pattern.columns);
       });
+  nb::class_<Profile>(m, "Profile")
+      .def_static("tune", &Profile::tune, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+                  nb::arg(), nb::arg(), nb::arg().none())
+      .def_static("read", &Profile::read)
+      .def("write", &Profile::write)
+      .def("choose", &Profile::choose)
+      .def_prop_ro("json", &Profile::json);
   nb::class_<Operator>(m, "Operator", nb::type_slots(collected<Operator>))
       .def_static("of_matrix", &Operator::of_matrix, "matrix"_a, "device"_a, "threads"_a,
                   "stream"_a, "plan"_a.none())
@@ -92,6 +109,10 @@ NB_MODULE(_heddle, m) {
       .def("adjoint", &Operator::adjoint)
       .def("update_values", &Operator::update_values)
       .def("apply", &Operator::apply, nb::arg().noconvert(), nb::arg().noconvert())
+      .def("apply_at", &Operator::apply_at)
+      .def("wait_for", &Operator::wait_for)
+      .def_prop_ro("gpu", &Operator::gpu)
+      .def_prop_ro("stream", &Operator::stream)
       .def_ro("rows", &Operator::rows)
       .def_ro("columns", &Operator::columns)
       .def_prop_ro("plan", &Operator::plan);
@@ -104,5 +125,14 @@ NB_MODULE(_heddle, m) {
                   "time_limit"_a, "record_history"_a)
       .def("solve", &Solver::solve, nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
            nb::arg().none())
+      .def("solve_at", &Solver::solve_at, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::arg().none())
+      .def("solve_all", &Solver::solve_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none())
+      .def("set_null_space", &Solver::set_null_space)
+      .def("prepare_enqueue", &Solver::prepare_enqueue)
+      .def("enqueue", &Solver::enqueue)
+      .def("wait", &Solver::wait)
+      .def("cancel", &Solver::cancel)
       .def("summary", &Solver::summary);
 }

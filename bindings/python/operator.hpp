@@ -13,6 +13,7 @@
 
 #include "arrays.hpp"
 #include "call.hpp"
+#include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
 
@@ -40,6 +41,7 @@ struct Operator {
   Owned<heddle_operator, heddle_operator_destroy> A;
   nb::object function;  // of one without a matrix
   heddle_entry entry = HEDDLE_REAL;
+  heddle_precision precision = HEDDLE_DOUBLE;
   std::int64_t rows = 0, columns = 0;
 
   std::array<nb::object*, 1> references() { return {&function}; }
@@ -47,7 +49,9 @@ struct Operator {
                             std::uintptr_t stream, const std::optional<std::string>& plan) {
     Operator made;
     made.context = matrix.context;
-    made.entry = matrix.arrays().second.entry;
+    const heddle_view values = matrix.arrays().second;
+    made.entry = values.entry;
+    made.precision = values.precision;
     heddle_operator_options options;
     heddle_operator_options_init(&options, sizeof options);
     options.device = device.c_str();
@@ -64,10 +68,11 @@ struct Operator {
     Operator made;
     made.context = std::make_shared<Context>();
     made.entry = entry_named(entry);
+    made.precision = precision_named(precision);
     made.function = std::move(function);
-    check(made.context, heddle_operator_from_callback(made.context->own, rows, made.entry,
-                                                      precision_named(precision), call_python,
-                                                      made.function.ptr(), &made.A.own));
+    check(made.context,
+          heddle_operator_from_callback(made.context->own, rows, made.entry, made.precision,
+                                        call_python, made.function.ptr(), &made.A.own));
     made.find_size();
     return made;
   }
@@ -76,6 +81,7 @@ struct Operator {
     made.context = context;
     made.function = function;
     made.entry = entry;
+    made.precision = precision;
     call(context, [&] { return heddle_operator_adjoint(A.own, &made.A.own); });
     made.find_size();
     return made;
@@ -89,6 +95,18 @@ struct Operator {
     const std::int32_t scalars = heddle_row_scalars(entry);
     const heddle_view from = view_of(x, entry, scalars, "x"), to = view_of(y, entry, scalars, "y");
     call(context, [&] { return heddle_operator_apply(A.own, &from, &to); });
+  }
+  void apply_at(const Place& x, const Place& y) const {
+    const heddle_view from = view_at(x, columns, entry, precision),
+                      to = view_at(y, rows, entry, precision);
+    call(context, [&] { return heddle_operator_apply(A.own, &from, &to); });
+  }
+  std::int32_t gpu() const { return heddle_operator_gpu(A.own); }
+  std::uintptr_t stream() const {
+    return reinterpret_cast<std::uintptr_t>(heddle_operator_stream(A.own));
+  }
+  void wait_for(std::uintptr_t stream) const {
+    call(context, [&] { return heddle_operator_wait_for(A.own, reinterpret_cast<void*>(stream)); });
   }
   std::string plan() const {
     std::string text(heddle_operator_plan(A.own, nullptr, 0), '\0');

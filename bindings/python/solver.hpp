@@ -11,10 +11,13 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "call.hpp"
+#include "gpu_arrays.hpp"
 #include "heddle.h"
 #include "matrix.hpp"
 #include "operator.hpp"
@@ -72,6 +75,8 @@ struct Solver {
   std::unique_ptr<Watch> watch = std::make_unique<Watch>();
   nb::object of, preconditioner;  // whose functions must live as long
   heddle_entry entry = HEDDLE_REAL;
+  heddle_precision precision = HEDDLE_DOUBLE;
+  std::int64_t rows = 0;
   bool records_history = false;
   Owned<heddle_solver, heddle_solver_destroy> solver;
 
@@ -85,6 +90,8 @@ struct Solver {
     made.of = nb::borrow(A);
     made.preconditioner = nb::borrow(preconditioner);
     made.entry = matrix.entry;
+    made.precision = matrix.precision;
+    made.rows = matrix.rows;
     made.records_history = record_history;
     heddle_solver_options options;
     heddle_solver_options_init(&options, sizeof options);
@@ -110,20 +117,64 @@ struct Solver {
   nb::tuple solve(const Contiguous& b, const Writable& x, bool from_zero, nb::handle callback) {
     const std::int32_t scalars = heddle_row_scalars(entry);
     const heddle_view from = view_of(b, entry, scalars, "b"), to = view_of(x, entry, scalars, "x");
-    heddle_report report{};
-    report.struct_size = sizeof report;
-    if (watch->at_work) {
-      raise(HEDDLE_ERROR_BUSY, "this solver is at work in another call; it serves one");
-    }
-    const AtWork here(*watch, callback);
-    call(context, [&] {
+    return solved(callback, [&](heddle_report* report) {
       if (from_zero) std::memset(to.data, 0, x.nbytes());
-      return heddle_solver_solve(solver.own, &from, &to, &report);
+      return heddle_solver_solve(solver.own, &from, &to, report);
     });
-    return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations, report.residual,
-                          report.residual_norm, report.backward_error, report.seconds,
-                          records_history ? history() : nb::none());
   }
+  /// The same in any memory; from `guess`, which may be absent, or zero.
+  nb::tuple solve_at(const Place& b, const Place& x, const std::optional<Place>& guess,
+                     bool from_zero, nb::handle callback) {
+    const heddle_view from = at(b), to = at(x), start = at(guess.value_or(Place()));
+    const heddle_operator* const A = nb::cast<const Operator&>(of).A.own;
+    return solved(callback, [&](heddle_report* report) {
+      if (guess || from_zero) {
+        const heddle_status copied = heddle_operator_copy(A, guess ? &start : nullptr, &to);
+        if (copied != HEDDLE_OK) return copied;
+      }
+      return heddle_solver_solve(solver.own, &from, &to, report);
+    });
+  }
+  /// Systems whose vectors follow each other, in either memory. A tuple for each, as of `solve`.
+  nb::list solve_all(std::int64_t systems, const Place& b, const Place& x, bool from_zero,
+                     nb::handle callback) {
+    const std::vector<heddle_view> from = several_at(b, systems), to = several_at(x, systems);
+    std::vector<heddle_report> reports(to.size());
+    const heddle_operator* const A = nb::cast<const Operator&>(of).A.own;
+    work(callback, [&] {
+      if (!reports.empty()) reports.front().struct_size = sizeof(heddle_report);
+      for (const heddle_view& each : to) {
+        if (!from_zero) break;
+        const heddle_status zeroed = heddle_operator_copy(A, nullptr, &each);
+        if (zeroed != HEDDLE_OK) return zeroed;
+      }
+      return heddle_solver_solve_all(solver.own, systems, from.data(), to.data(), reports.data());
+    });
+    nb::list all;
+    for (const heddle_report& report : reports) all.append(told(report, nb::none()));
+    return all;
+  }
+  void set_null_space(std::int64_t count, const Place& vectors) {
+    const std::vector<heddle_view> views = several_at(vectors, count);
+    call(context, [&] { return heddle_solver_set_null_space(solver.own, count, views.data()); });
+  }
+  void prepare_enqueue(const Place& b, const Place& x) {
+    const heddle_view from = at(b), to = at(x);
+    call(context, [&] { return heddle_solver_prepare_enqueue(solver.own, &from, &to, nullptr); });
+  }
+  void enqueue(const Place& b, const Place& x, std::uintptr_t stream) {
+    const heddle_view from = at(b), to = at(x);
+    call(context, [&] {
+      return heddle_solver_enqueue(solver.own, &from, &to, reinterpret_cast<void*>(stream),
+                                   nullptr);
+    });
+  }
+  nb::tuple wait() {
+    return solved(nb::none(),
+                  [&](heddle_report* report) { return heddle_solver_wait(solver.own, report); });
+  }
+  void cancel() { check(context, heddle_solver_cancel(solver.own)); }
+
   /// A copy, made before another thread can solve.
   nb::object history() const {
     const double* values = nullptr;
@@ -132,6 +183,37 @@ struct Solver {
     const auto size = static_cast<std::size_t>(count);
     return nb::cast(nb::ndarray<nb::numpy, const double>(values, 1, &size, nb::none()),
                     nb::rv_policy::copy);
+  }
+  heddle_view at(const Place& place) const { return view_at(place, rows, entry, precision); }
+  /// Vectors that follow each other.
+  std::vector<heddle_view> several_at(const Place& place, std::int64_t count) const {
+    const auto bytes = static_cast<std::uintptr_t>(rows * heddle_row_scalars(entry)) *
+                       (precision == HEDDLE_SINGLE ? sizeof(float) : sizeof(double));
+    std::vector<heddle_view> views;
+    for (std::uintptr_t k = 0; k < static_cast<std::uintptr_t>(count); ++k) {
+      views.push_back(at({place.first + k * bytes, place.second}));
+    }
+    return views;
+  }
+  /// Calls the library for one solve at a time.
+  template <class Work>
+  void work(nb::handle callback, const Work& f) {
+    if (watch->at_work) {
+      raise(HEDDLE_ERROR_BUSY, "this solver is at work in another call; it serves one");
+    }
+    const AtWork here(*watch, callback);
+    call(context, f);
+  }
+  template <class Work>
+  nb::tuple solved(nb::handle callback, const Work& f) {
+    heddle_report report{};
+    report.struct_size = sizeof report;
+    work(callback, [&] { return f(&report); });
+    return told(report, records_history ? history() : nb::none());
+  }
+  static nb::tuple told(const heddle_report& report, const nb::object& history) {
+    return nb::make_tuple(heddle_outcome_name(report.outcome), report.iterations, report.residual,
+                          report.residual_norm, report.backward_error, report.seconds, history);
   }
   std::string summary() const {
     std::string text(heddle_solver_summary(solver.own, nullptr, 0), '\0');

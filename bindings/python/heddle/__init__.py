@@ -24,9 +24,10 @@ from ._errors import (
 from ._heddle import version as __version__
 from ._matrix import Adjoint, Matrix, generate, read, write
 from ._solvers import Result, Solver, bicgstab, cg, gmres, minres, solve
+from ._tune import Profile, tune
 
 __all__ = [
     "Adjoint", "BusyError", "DeviceError", "Error", "FileError", "Matrix", "MissingFileError",
-    "OutOfMemoryError", "Result", "SingularError", "SizeError", "Solver", "UnsupportedError",
-    "UsageError", "bicgstab", "cg", "generate", "gmres", "minres", "read", "solve",
-    "write"]  # fmt: skip
+    "OutOfMemoryError", "Profile", "Result", "SingularError", "SizeError", "Solver",
+    "UnsupportedError", "UsageError", "bicgstab", "cg", "generate", "gmres", "minres", "read",
+    "solve", "tune", "write"]  # fmt: skip

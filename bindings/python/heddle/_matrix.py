@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _heddle
+from . import _heddle, _pictures
 from ._errors import SizeError, UnsupportedError, UsageError
+from ._gpu import device_of, empty_like, gpu_array, on_gpu
 
 _real = {"single": np.dtype(np.float32), "double": np.dtype(np.float64)}
 _complex = {"single": np.dtype(np.complex64), "double": np.dtype(np.complex128)}
@@ -59,7 +60,7 @@ def forms(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     return (shape, (math.prod(shape),)) if len(shape) > 1 else (shape, (*shape, 1))
 
 
-def check_form(given: NDArray[Any], shape: tuple[int, ...], name: str) -> None:
+def check_form(given: Any, shape: tuple[int, ...], name: str) -> None:
     if given.shape not in forms(shape):
         allowed = " or ".join(map(str, forms(shape)))
         raise SizeError(f"{name} has the shape {given.shape}, not {allowed}")
@@ -121,9 +122,10 @@ class Matrix:
     entry
         The entry that you expect; the source tells it, and another raises ``UsageError``.
 
-    The arrays are copied. ``A @ x`` takes x of shape ``(columns, ...)``, a row a vector entry:
-    ``(n,)`` numbers, ``(n, 4)`` quaternions, ``(n, 3)`` for 3x3 blocks; or all of it flat. The
-    result has the same form.
+    The arrays are copied; CuPy's sparse matrices come by way of the host. ``A @ x`` takes x of
+    shape ``(columns, ...)``, a row a vector entry: ``(n,)`` numbers, ``(n, 4)`` quaternions,
+    ``(n, 3)`` for 3x3 blocks; or all of it flat. The result has the same form. Of an x in a GPU's
+    memory, which is contiguous and of the matrix's type, so is the result.
 
     >>> import numpy as np
     >>> import heddle
@@ -248,7 +250,12 @@ class Matrix:
         return Adjoint(self)
 
     def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
-        return _product(self.operator(), x, self)
+        return _product(self.operator(device_of(x) if on_gpu(x) else "cpu"), x, self)
+
+    def spy(self, ax: Any = None, *, pixels: int = 400) -> Any:
+        """Draws how many entries lie where, in matplotlib's axes or new ones, which it returns. At
+        most ``pixels`` a side."""
+        return _pictures.spy(self, ax, pixels)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -272,23 +279,37 @@ class Adjoint:
 
     def __init__(self, matrix: Matrix) -> None:
         self.H = matrix
-        self._operator = matrix.operator().adjoint()
+        self._operators: dict[Any, _heddle.Operator] = {}
+        self.operator()
+
+    def operator(self, device: str = "cpu", threads: int = 0) -> _heddle.Operator:
+        """The adjoint of ``A.operator``, which it shares."""
+        key = device, threads
+        if key not in self._operators:
+            self._operators[key] = self.H.operator(device, threads).adjoint()
+        return self._operators[key]
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.H.shape[::-1]
 
     def __matmul__(self, x: ArrayLike) -> NDArray[Any]:
-        return _product(self._operator, x, self.H)
+        return _product(self.operator(device_of(x) if on_gpu(x) else "cpu"), x, self.H)
 
 
-def _product(operator: _heddle.Operator, x: ArrayLike, matrix: Matrix) -> NDArray[Any]:
-    given = numbers(x, matrix.dtype, "x")
+def _product(operator: _heddle.Operator, x: Any, matrix: Matrix) -> Any:
     row = _row_shapes[matrix.entry]
     shape = operator.columns, *row
+    gpu = on_gpu(x)
+    given = gpu_array(x, operator, matrix.dtype, "x") if gpu else numbers(x, matrix.dtype, "x")
     check_form(given, shape, "x")
-    y = np.empty(forms((operator.rows, *row))[forms(shape).index(given.shape)], matrix.dtype)
-    operator.apply(given, y)
+    image = forms((operator.rows, *row))[forms(shape).index(given.shape)]
+    if gpu:
+        y = empty_like(x, image)
+        operator.apply_at(given.place, gpu_array(y, operator, matrix.dtype, "A x").place)
+    else:
+        y = np.empty(image, matrix.dtype)
+        operator.apply(given, y)
     return y
 
 
@@ -312,6 +333,8 @@ def _of_arrays(source: tuple, shape: tuple[int, int] | None) -> _heddle.Matrix:
 
 
 def _of_object(source: Any) -> _heddle.Matrix:
+    if type(source).__module__.startswith(("cupy.", "cupyx.")):
+        source = source.get()  # CuPy's, to the host
     if not hasattr(source, "tocsr"):
         dense = _stored(source)
         if dense.ndim != 2:

@@ -1,0 +1,26 @@
+"""``python -m heddle``: the command line, docs/command-line.md. The wheel does not hold the
+program, which is larger than all else in it: it is that of HEDDLE_PROGRAM, or the first on the
+path."""
+
+import os
+import shutil
+import sys
+
+
+def main() -> int:
+    program = os.environ.get("HEDDLE_PROGRAM") or shutil.which("heddle")
+    try:
+        if program is not None:
+            os.execv(program, ["heddle", *sys.argv[1:]])
+        why = (
+            "there is no program heddle on the path: build it with scripts/build, and name it in "
+            "HEDDLE_PROGRAM"
+        )
+    except OSError as error:
+        why = f"{program} does not start: {error.strerror}"
+    print(f"heddle: {why}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Arrays in a GPU's memory, of CuPy, PyTorch, JAX, Numba: DLPack and ``__cuda_array_interface__``
+tell where they lie, and none is copied."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _heddle
+from ._errors import UnsupportedError, UsageError
+
+# Device types of DLPack: a GPU's memory, and memory that it shares with the host.
+_cuda_types = 2, 13
+# cudaStreamLegacy, the default stream: 0 means no stream to us.
+_default_stream = 1
+# Their arrays do not change, whatever they export.
+_immutable = "jax", "jaxlib"
+
+
+def _dlpack_gpu(array: Any) -> int | None:
+    """The number of the GPU by DLPack, if it says one."""
+    tell = getattr(array, "__dlpack_device__", None)
+    if tell is None:
+        return None
+    kind, number = tell()
+    return int(number) if int(kind) in _cuda_types else None
+
+
+def on_gpu(array: Any) -> bool:
+    """Whether it is an array in a GPU's memory.
+
+    >>> import numpy as np
+    >>> on_gpu(np.ones(3))
+    False
+    """
+    if isinstance(array, np.ndarray):
+        return False
+    return hasattr(array, "__cuda_array_interface__") or _dlpack_gpu(array) is not None
+
+
+def gpu_of(array: Any) -> int | None:
+    """The number of the GPU; ``None`` where the array does not tell."""
+    number = _dlpack_gpu(array)
+    if number is None:  # of CuPy and Numba
+        number = getattr(getattr(array, "device", None), "id", None)
+    return number
+
+
+def device_of(array: Any) -> str:
+    """As ``Solver(device=...)`` names the array's GPU."""
+    number = gpu_of(array)
+    return "cuda" if number is None else f"cuda:{number}"
+
+
+def dtype_of_array(array: Any) -> np.dtype:
+    """NumPy's name for the numbers of any array, PyTorch's too. Raises ``UnsupportedError``."""
+    given = array.dtype
+    try:
+        return np.dtype(given)
+    except TypeError:
+        name = str(given).removeprefix("torch.")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise UnsupportedError(f"an array of {name}") from None
+
+
+class GpuArray:
+    """Where an array lies, and what it holds; keeps it alive."""
+
+    def __init__(
+        self, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...] | None,
+        dtype: str, writable: bool,
+    ) -> None:  # fmt: skip
+        self.owner = owner
+        self.place = address, True
+        self.shape = shape
+        self.strides = strides  # in elements; None: contiguous
+        self.dtype = dtype
+        self.writable = writable
+
+    @property
+    def contiguous(self) -> bool:
+        if self.strides is None or 0 in self.shape:
+            return True
+        stride = 1
+        for size, own in zip(reversed(self.shape), reversed(self.strides)):
+            if size != 1 and own != stride:
+                return False
+            stride *= size
+        return True
+
+
+def gpu_array(
+    array: Any, operator: _heddle.Operator, dtype: np.dtype, name: str, *,
+    stream: int | None = None, writable: bool = False,
+) -> GpuArray:  # fmt: skip
+    """The array as it is, of numbers of ``dtype``, for work of ``operator`` that is queued behind
+    what is queued for the array by now. ``stream``: where that work is ordered, if not on the
+    operator's own stream."""
+    here = operator.gpu
+    if here < 0:
+        raise UsageError(
+            f"{name} lies in a GPU's memory, and the solver is on the CPU: make it with "
+            f"device={device_of(array)!r}"
+        )
+    number = gpu_of(array)
+    if number is not None and number != here:
+        raise UsageError(
+            f"{name} lies on GPU {number}, and the solver on GPU {here}: copy it there first"
+        )
+    if _dlpack_gpu(array) is not None:
+        given = _by_dlpack(array, stream or operator.stream)
+    else:
+        given = _by_interface(array, operator, stream, name)
+    if given.dtype != dtype.name:
+        raise UnsupportedError(
+            f"{name} is of {given.dtype}, and the matrix of {dtype}: convert one of them"
+        )
+    if not given.contiguous:
+        raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
+    if writable and (not given.writable or _package(array) in _immutable):
+        raise UnsupportedError(f"{name} cannot be written to")
+    return given
+
+
+def _by_dlpack(array: Any, stream: int) -> GpuArray:
+    # The array's package makes `stream` wait for the array.
+    try:
+        capsule = array.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # of an older one
+        capsule = array.__dlpack__(stream=stream)
+    held = _heddle.Exported(capsule)
+    return GpuArray(
+        (array, held), held.address, held.shape, held.strides, held.dtype, held.writable
+    )
+
+
+def _by_interface(
+    array: Any, operator: _heddle.Operator, stream: int | None, name: str
+) -> GpuArray:
+    told = array.__cuda_array_interface__
+    if told.get("mask") is not None:
+        raise UnsupportedError(f"{name} has a mask")
+    address, read_only = told["data"]
+    dtype = np.dtype(told["typestr"])
+    strides = told.get("strides")
+    if strides is not None:  # in bytes
+        if any(step % dtype.itemsize for step in strides):
+            raise UnsupportedError(f"{name} is not contiguous: arrays of a GPU are not copied")
+        strides = tuple(step // dtype.itemsize for step in strides)
+    behind = told.get("stream")
+    if behind is not None and behind != stream:
+        operator.wait_for(behind)
+    kind = dtype.name if dtype.isnative else dtype.str
+    return GpuArray(array, address or 0, tuple(told["shape"]), strides, kind, not read_only)
+
+
+def stream_number(stream: Any, array: Any) -> int:
+    """The cudaStream_t of a stream of CuPy, PyTorch, CUDA Python or of a number; of ``None`` the
+    one on which the array's package works now, else the default stream."""
+    if stream is None:
+        stream = _current_stream(array)
+    if hasattr(stream, "__cuda_stream__"):  # version, address
+        stream = stream.__cuda_stream__()[1]
+    for name in ("cuda_stream", "ptr"):  # PyTorch, CuPy
+        stream = getattr(stream, name, stream)
+    try:
+        number = int(stream)
+    except (TypeError, ValueError):
+        raise UsageError(f"{stream!r} is no stream of CUDA") from None
+    if not 0 <= number < 2**64:
+        raise UsageError(f"{number} is no stream of CUDA")
+    return number or _default_stream
+
+
+def _current_stream(array: Any) -> Any:
+    package = _package(array)
+    if package == "torch":
+        return sys.modules["torch"].cuda.current_stream(array.device)
+    if package == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream()
+    told = getattr(array, "__cuda_array_interface__", {}).get("stream")
+    return _default_stream if told is None else told
+
+
+def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
+    """An array of the same package, device and type. Raises ``UsageError`` where that package has
+    none that may be written to."""
+    package = _package(array)
+    if package == "torch":
+        return array.new_empty(shape)
+    if package == "cupy":
+        with array.device:
+            return sys.modules["cupy"].empty(shape, array.dtype)
+    raise UsageError("out is missing: an array of CuPy, PyTorch or Numba in b's GPU")
+
+
+def _package(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]

@@ -1,0 +1,182 @@
+"""Arrays that say that they lie in a GPU's memory: read and refused, where no GPU is."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import heddle
+from heddle import _gpu
+
+deleter_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class DlTensor(ctypes.Structure):
+    """DLManagedTensorVersioned of DLPack 1."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p),
+        ("deleter", deleter_type), ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class ByDlpack:
+    """An array of GPU ``gpu``, whose numbers lie nowhere."""
+
+    codes = {"i": 0, "f": 2, "c": 5}
+
+    def __init__(self, array, gpu=0, read_only=False):
+        self.shape, self.dtype, self.gpu = array.shape, array.dtype, gpu
+        self.streams = []
+        self.deleted = 0
+        self._deleter = deleter_type(self._delete)
+        n = array.ndim
+        self._shape = (ctypes.c_int64 * n)(*array.shape)
+        self._strides = (ctypes.c_int64 * n)(*(s // array.itemsize for s in array.strides))
+        self._tensor = DlTensor(
+            1, 0, None, self._deleter, int(read_only), 4096, 2, gpu, n,
+            self.codes[array.dtype.kind], 8 * array.itemsize, 1, self._shape, self._strides, 0,
+        )  # fmt: skip
+
+    def _delete(self, _):
+        self.deleted += 1
+
+    def __dlpack_device__(self):
+        return 2, self.gpu
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        self.streams.append(stream)
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype = ctypes.py_object
+        make.argtypes = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+        return make(ctypes.addressof(self._tensor), b"dltensor_versioned", None)
+
+
+class ByInterface:
+    """An array of Numba's kind."""
+
+    def __init__(self, array, stream=None, read_only=False, **more):
+        self.shape, self.dtype = array.shape, array.dtype
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "typestr": array.dtype.str, "data": (4096, read_only),
+            "strides": array.strides, "version": 3, "stream": stream,
+        } | more  # fmt: skip
+
+
+class Gpu:
+    """An operator there."""
+
+    def __init__(self, gpu=0):
+        self.gpu, self.stream = gpu, 77
+        self.waited = []
+
+    def wait_for(self, stream):
+        self.waited.append(stream)
+
+
+kinds = [ByDlpack, ByInterface]
+
+
+@pytest.mark.parametrize("kind", kinds)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_arrays_tell_where_they_lie(kind, dtype):
+    array = kind(np.zeros((5, 4), dtype))
+    given = _gpu.gpu_array(array, Gpu(), np.dtype(dtype), "b", writable=True)
+    assert _gpu.on_gpu(array) and given.place == (4096, True) and given.shape == (5, 4)
+    with pytest.raises(heddle.UnsupportedError, match="convert one of them"):
+        _gpu.gpu_array(array, Gpu(), np.dtype(np.int64), "b")
+
+
+@pytest.mark.parametrize("kind", kinds)
+def test_only_contiguous_and_writable_ones_are_taken(kind):
+    double = np.dtype(np.float64)
+    for array in (np.zeros((5, 4)).T, np.zeros((5, 8))[:, ::2], np.zeros(10)[::-1]):
+        with pytest.raises(heddle.UnsupportedError, match="b is not contiguous"):
+            _gpu.gpu_array(kind(array), Gpu(), double, "b")
+    for array in (np.zeros((0, 4)), np.zeros((7, 1)).T, np.zeros((3, 2))[:1]):
+        _gpu.gpu_array(kind(array), Gpu(), double, "b")
+    with pytest.raises(heddle.UnsupportedError, match="x cannot be written to"):
+        _gpu.gpu_array(kind(np.zeros(3), read_only=True), Gpu(), double, "x", writable=True)
+
+
+def test_the_streams_are_told_to_the_other_side():
+    double, array = np.dtype(np.float64), ByDlpack(np.zeros(3))
+    given = [_gpu.gpu_array(array, Gpu(), double, "b", stream=s) for s in (None, 5)]
+    assert array.streams == [77, 5] and array.deleted == 0
+    del given
+    assert array.deleted == 2
+    operator = Gpu()
+    for stream, own in ((None, None), (9, None), (9, 9), (1, 9)):
+        _gpu.gpu_array(ByInterface(np.zeros(3), stream), operator, double, "b", stream=own)
+    assert operator.waited == [9, 1]
+
+
+def test_names_of_streams():
+    class Cupy:
+        ptr = 0
+
+    class Torch:
+        cuda_stream = 11
+
+    class CudaPython:
+        def __cuda_stream__(self):
+            return 0, 12
+
+    array = ByInterface(np.zeros(3), stream=13)
+    given = (Cupy(), Torch(), CudaPython(), 14, 0, None)
+    assert [_gpu.stream_number(s, array) for s in given] == [1, 11, 12, 14, 1, 13]
+    assert _gpu.stream_number(None, ByDlpack(np.zeros(3))) == 1
+    for wrong in ("stream", -1, 2**64, object()):
+        with pytest.raises(heddle.UsageError, match="no stream of CUDA"):
+            _gpu.stream_number(wrong, array)
+
+
+@pytest.mark.parametrize("kind", kinds)
+def test_solvers_on_the_cpu_refuse_them(kind):
+    A = heddle.generate("dirac", 100)
+    n = A.shape[0]
+    solver = heddle.Solver(A)
+    there, here = kind(np.zeros((n, 4))), np.zeros((n, 4))
+    for b, out, x0 in ((there, None, None), (there, here, None), (here, there, None)):
+        with pytest.raises(heddle.UsageError, match="lies in a GPU's memory"):
+            solver.solve(b, out, x0=x0)
+    with pytest.raises(heddle.UsageError, match="x0 lies in a GPU's memory"):
+        solver.solve(here, x0=there)
+    with pytest.raises(heddle.UnsupportedError, match="enqueue needs a solver on a GPU"):
+        solver.enqueue(there, there)
+    with pytest.raises(heddle.UsageError, match="no solve was enqueued"):
+        solver.wait()
+    solver.cancel()
+
+
+def test_arrays_of_another_gpu_are_refused():
+    with pytest.raises(heddle.UsageError, match="b lies on GPU 1, and the solver on GPU 0"):
+        _gpu.gpu_array(ByDlpack(np.zeros(3), gpu=1), Gpu(), np.dtype(np.float64), "b")
+    with pytest.raises(heddle.UnsupportedError, match="mask"):
+        array = ByInterface(np.zeros(3), mask=np.ones(3, bool))
+        _gpu.gpu_array(array, Gpu(), np.dtype(np.float64), "b")
+
+
+def has_gpu():
+    try:
+        heddle.Solver(np.eye(2), device="cuda")
+    except heddle.DeviceError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(has_gpu(), reason="a GPU is here")
+@pytest.mark.parametrize("kind", kinds)
+def test_without_a_gpu_the_error_says_so(kind):
+    b = kind(np.zeros(2))
+    for call in (
+        lambda: heddle.solve(np.eye(2), b),
+        lambda: heddle.cg(np.eye(2), b),
+        lambda: heddle.Matrix(np.eye(2)) @ b,
+    ):
+        with pytest.raises(heddle.DeviceError, match="no GPU can be used"):
+            call()
