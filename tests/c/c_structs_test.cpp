@@ -13,26 +13,12 @@ using namespace heddle::c_test;
 
 namespace {
 
-// Of version 0.1. A member that moves breaks every program; new ones come at the end.
-static_assert(sizeof(heddle_view) == 32 && offsetof(heddle_view, location) == 28);
-static_assert(sizeof(heddle_progress) == 24 && offsetof(heddle_progress, seconds) == 16);
-static_assert(offsetof(heddle_pattern, row) == 32 && offsetof(heddle_pattern, base) == 56);
-static_assert(offsetof(heddle_info, entry) == 32 && offsetof(heddle_info, mean_row) == 72);
-static_assert(offsetof(heddle_info, hermitian_defect) == 104);
-static_assert(offsetof(heddle_operator_options, threads) == 16);
-static_assert(offsetof(heddle_operator_options, plan) == 32);
-static_assert(offsetof(heddle_operator_options, allocator) == 40);
-static_assert(sizeof(heddle_allocator) == 24 && offsetof(heddle_allocator, user) == 16);
-static_assert(offsetof(heddle_solver_options, restart) == 32);
-static_assert(offsetof(heddle_solver_options, user) == 56);
-static_assert(offsetof(heddle_report, iterations) == 16 && offsetof(heddle_report, seconds) == 64);
-static_assert(sizeof(heddle_device_report) == 72 &&
-              offsetof(heddle_device_report, iterations) == 16);
-static_assert(offsetof(heddle_device_report, singular_row) == 56);
-static_assert(sizeof(heddle_tune_progress) == 32 && offsetof(heddle_tune_progress, seconds) == 16);
-static_assert(offsetof(heddle_tune_options, objective) == 24);
-static_assert(offsetof(heddle_tune_options, max_memory_ratio) == 48);
-static_assert(offsetof(heddle_tune_options, user) == 64);
+// Of version 0.1. A member that moves breaks every program: new ones come at the end.
+#define SIZE(type, bytes) static_assert(sizeof(type) == (bytes));
+#define MEMBER(type, name, at) static_assert(offsetof(type, name) == (at));
+#include "../../bindings/c/layouts.txt"
+#undef MEMBER
+#undef SIZE
 
 /// Writes no byte behind what the program owns, and keeps the program's size.
 template <class T>
