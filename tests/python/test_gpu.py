@@ -131,6 +131,24 @@ def test_products_stay_on_the_gpu(package, problem, method, dtype):
         np.testing.assert_allclose(package.numbers(y), B @ x, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(("problem", "method", "dtype"), systems)
+def test_several_systems_side_by_side(package, problem, method, dtype):
+    A, b = system(problem, dtype)
+    solver = heddle.Solver(A, method, device="cuda", rtol=1e-9)
+    several = np.stack([b, 2 * b[::-1], b**2])
+    there = package.array(several)
+    results = solver.solve_all(there)
+    for one, result in zip(several, results):
+        assert result.converged
+        np.testing.assert_array_equal(package.numbers(result.x), solver.solve(one).x)
+    again = solver.solve_all(there, x0=package.array(np.stack([package.numbers(r.x) for r in results])))
+    assert max(result.iterations for result in again) <= 1
+    ring = np.diag(np.full(30, 2.0)) - np.roll(np.eye(30), 1, 0) - np.roll(np.eye(30), -1, 0)
+    singular = heddle.Solver(ring, "cg", device="cuda", null_space=package.array(np.ones(30)))
+    x = package.numbers(singular.solve(package.array(np.arange(30.0))).x)
+    np.testing.assert_allclose(ring @ x, np.arange(30.0) - 14.5, atol=1e-7)
+
+
 def test_functions_go_where_b_is(package):
     A, b = system("poisson", np.float64)
     matrix = heddle.Matrix(np.diag(np.arange(1.0, 9)))

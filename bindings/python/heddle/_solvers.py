@@ -235,7 +235,9 @@ class Solver:
             record_history=record_history,
         )
         if null_space is not None:
-            vectors = numbers(null_space, self.dtype, "null_space")
+            vectors = null_space
+            if not on_gpu(vectors):
+                vectors = numbers(vectors, self.dtype, "null_space")
             if vectors.shape in self._forms:
                 vectors = vectors.reshape(1, *self._shape)
             keeps, place = self._place(
@@ -336,9 +338,9 @@ class Solver:
         keeps, b_place = self._place(b, "b", shape=shape)
         if out is None:
             out = empty_like(b, shape) if on_gpu(b) else np.empty(shape, self.dtype)
-        x_keeps, x_place = self._place(out, "out", writable=True, shape=shape)
         if x0 is not None and x0 is not out:
-            out[...] = x0
+            out[...] = x0  # on its package's stream, which is then told
+        x_keeps, x_place = self._place(out, "out", writable=True, shape=shape)
         told = self._own.solve_all(count, b_place, x_place, x0 is None, callback)
         del keeps, x_keeps  # which lived so long
         return [Result(x, self.method, all, None) for x, (*all, _) in zip(out, told)]
@@ -392,7 +394,7 @@ class Solver:
         ----------
         b, x
             Contiguous arrays of the matrix's type in the GPU's memory, of the shapes that ``solve``
-            takes. The solver keeps both until the next ``enqueue``, ``wait`` or ``solve``.
+            takes. The solver keeps both until its next ``enqueue``.
         stream
             Of CuPy, of PyTorch, of CUDA Python, or the number of a ``cudaStream_t``; ``None`` is
             the one on which x's package works now, else the default stream. While it is being captured,
