@@ -87,7 +87,7 @@ typedef HEDDLE_ENUM(heddle_layout) {
 
 typedef HEDDLE_ENUM(heddle_location) {
   HEDDLE_HOST = 0,
-  HEDDLE_DEVICE = 1 /* memory of the operator's GPU; vectors only */
+  HEDDLE_DEVICE = 1 /* memory of the operator's GPU; not for values of a heddle_matrix */
 } heddle_location;
 
 /* The caller's scalars, contiguous. A call writes to a view only where it says so. */
@@ -235,7 +235,8 @@ HEDDLE_API heddle_status heddle_operator_adjoint(const heddle_operator *A,
 HEDDLE_API void heddle_operator_destroy(heddle_operator **A);
 
 /* New values for all entries, row by row, in the order of the matrix. Solvers and preconditioners
- * of this operator take them at their next solve. Never beside a solve or a product. */
+ * of this operator take them at their next solve. Never beside a solve or a product. Values in the
+ * GPU's memory are read in the order of the operator's stream, maybe after this returns. */
 HEDDLE_API heddle_status heddle_operator_update_values(heddle_operator *A,
                                                        const heddle_view *values);
 /* y = A x; writes y. */
@@ -380,8 +381,8 @@ typedef struct heddle_device_report {
  * once: the solve is one CUDA graph, which the first call for these three pointers makes, and later
  * ones launch. x, the guess, b and the matrix's values are read when the GPU comes to it. For an
  * operator on a GPU under a plan with loop=graph or loop=persistent; b and x lie in the GPU's
- * memory, `report` there or in pinned memory, or it is NULL: then `heddle_solver_wait` tells. All of
- * them, and the solver, are used until the GPU has come so far.
+ * memory, `report` there or in pinned memory, or it is NULL: then `heddle_solver_wait` tells. All
+ * of them, and the solver, are used until the GPU has come so far.
  *
  * `stream`: a cudaStream_t of that GPU, cudaStreamLegacy for the default stream; NULL is the
  * operator's own. While it is being captured, the solve becomes part of the caller's graph, after a

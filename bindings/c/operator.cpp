@@ -114,19 +114,19 @@ heddle_status heddle_operator_update_values(heddle_operator* A, const heddle_vie
     }
     A->parts->stored->visit([&]<class S>(const detail::SlicedOperator<S>& matrix) {
       check_view<S>(values, A->parts->kind(), "values");
-      if (values.location != HEDDLE_HOST ||
-          (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR)) {
+      if (values.layout != HEDDLE_ROW_MAJOR && values.layout != HEDDLE_COLUMN_MAJOR) {
         throw Error(ErrorKind::usage,
-                    "values of a matrix are in the host's memory, HEDDLE_ROW_MAJOR or "
-                    "HEDDLE_COLUMN_MAJOR");
+                    "values.layout: those of a matrix are HEDDLE_ROW_MAJOR or HEDDLE_COLUMN_MAJOR");
       }
+      check_location(values, matrix.device().stream(), "values");
       const auto bytes = static_cast<std::size_t>(heddle_entry_scalars(values.entry)) * sizeof(S);
       if (values.count < 0) throw Error(ErrorKind::size_mismatch, "values.count is negative");
       detail::SlicedOperator<S> handle = matrix;
       handle.update_values({static_cast<const std::byte*>(values.data),
                             static_cast<std::size_t>(values.count) * bytes},
                            values.layout == HEDDLE_ROW_MAJOR ? row_major : column_major);
-      handle.device().synchronize();  // the caller's array is free when this returns
+      // The caller's array in the host's memory is free when this returns.
+      if (values.location == HEDDLE_HOST) handle.device().synchronize();
     });
   });
 }

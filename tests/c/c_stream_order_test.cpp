@@ -66,6 +66,14 @@ TEST_F(CStreamOrder, TheCpuHasNoStream) {
   heddle_view there = view_of(x);
   there.location = HEDDLE_DEVICE;
   EXPECT_EQ(heddle_operator_copy(A, &from, &there), HEDDLE_ERROR_USAGE);
+  heddle_pattern own{};
+  own.struct_size = sizeof own;
+  heddle_view values{};
+  ASSERT_EQ(heddle_matrix_arrays(matrix, &own, &values), HEDDLE_OK);
+  ASSERT_EQ(heddle_operator_update_values(A, &values), HEDDLE_OK) << message(context);
+  values.location = HEDDLE_DEVICE;
+  EXPECT_EQ(heddle_operator_update_values(A, &values), HEDDLE_ERROR_USAGE);
+  EXPECT_NE(message(context).find("values is not in the host's memory"), std::string::npos);
 }
 
 TEST_F(CStreamOrder, EnqueueNeedsAGpu) {
