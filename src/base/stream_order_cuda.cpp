@@ -10,6 +10,7 @@ namespace heddle::cuda {
 namespace {
 
 void check_gpu(CUstream_st* stream, int gpu) {
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;  // of the current GPU
   int own = gpu;
   check(cudaStreamGetDevice(stream, &own), "cudaStreamGetDevice");
   if (own == gpu) return;
