@@ -37,7 +37,7 @@ def on_gpu(array: Any) -> bool:
     """
     if isinstance(array, np.ndarray):
         return False
-    return hasattr(array, "__cuda_array_interface__") or _dlpack_gpu(array) is not None
+    return _dlpack_gpu(array) is not None or hasattr(array, "__cuda_array_interface__")
 
 
 def gpu_of(array: Any) -> int | None:
